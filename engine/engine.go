@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 
@@ -61,6 +63,9 @@ type Info struct {
 	// SpaceBase is the size of an empty database in bytes: preallocated logs, the
 	// server's own tables.
 	SpaceBase int64
+	// DirectIO are the releases that bypass the page cache unless the knob direct_io is false; "":
+	// they use it unless that is true.
+	DirectIO string
 	// Files are the uses of its files.
 	Files FileUses
 	// Promises replace model.Durability.Promise at the levels that promise more,
@@ -148,7 +153,21 @@ type KnobError struct {
 	Value  string // as requested; may be empty
 	Reason string // the reason, and the possible values
 	Known  []Option
-	Err    error // the cause, if any; its hint is the error's
+	Values []string // that the engine accepts, if they are names
+	Err    error    // the cause, if any; its hint is the error's
+}
+
+// Hint returns the accepted value that was probably meant, or the hint of the cause.
+func (e *KnobError) Hint() string { return hint.Meant(e.Value, e.Values, hint.Of(e.Err)) }
+
+// Choose returns the KnobError of a value that is none of the accepted ones, else nil.
+func Choose(knob string, value any, accepted ...string) error {
+	text, ok := value.(string)
+	if ok && slices.Contains(accepted, text) {
+		return nil
+	}
+	return &KnobError{Knob: knob, Value: fmt.Sprint(value), Values: accepted,
+		Reason: "it must be " + strings.Join(accepted, " or ")}
 }
 
 // Refuse returns the KnobError of a knob's value. A nil value is not shown. The

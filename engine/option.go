@@ -72,12 +72,10 @@ func (c Config) ChoiceOption(name string, choices ...string) (string, error) {
 	if !ok {
 		return choices[0], nil
 	}
-	for _, ch := range choices {
-		if v == ch {
-			return ch, nil
-		}
+	if err := Choose("options."+name, v, choices...); err != nil {
+		return "", err
 	}
-	return "", Refuse("options."+name, v, "it must be one of %v", choices)
+	return v.(string), nil
 }
 
 // TextOption returns an option that is a text, def if it is not set.

@@ -1,9 +1,11 @@
 package engine_test
 
 import (
+	"errors"
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/text/hint"
 )
 
 func TestSizeOption(t *testing.T) {
@@ -22,6 +24,25 @@ func TestSizeOption(t *testing.T) {
 	}
 	if _, err := (engine.Config{Options: map[string]any{"n": "64M"}}).IntOption("n", 0, 0, 1<<40); err == nil {
 		t.Error("an option that is a count is read as a size")
+	}
+}
+
+// A wrong choice is answered with the one that was meant; a wrong value keeps the hint of its cause.
+func TestChoose(t *testing.T) {
+	err := engine.Choose("storage", "rockdb", "innodb", "rocksdb")
+	if err == nil || err.Error() != "storage: rockdb: it must be innodb or rocksdb" || hint.Of(err) != "did you mean rocksdb?" {
+		t.Errorf("%v, hint %q", err, hint.Of(err))
+	}
+	config := engine.Config{Options: map[string]any{"deletes": "singel", "n": int64(3)}}
+	if _, err := config.ChoiceOption("deletes", "exact", "single"); hint.Of(err) != "did you mean single?" {
+		t.Errorf("%v, hint %q", err, hint.Of(err))
+	}
+	if _, err := config.ChoiceOption("n", "exact", "single"); err == nil || hint.Of(err) != "" {
+		t.Errorf("%v, hint %q", err, hint.Of(err))
+	}
+	err = &engine.KnobError{Knob: "server", Value: "x", Err: hint.With(errors.New("missing"), "install it")}
+	if hint.Of(err) != "install it" {
+		t.Errorf("%v, hint %q", err, hint.Of(err))
 	}
 }
 

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -81,16 +82,10 @@ func (p Param) Parse(v any) (any, error) {
 		err = p.inRange(out)
 	}
 	if err != nil {
-		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Help: p.hint()}
+		help := cmp.Or(hint.Of(err), hint.OneOf("", p.Enum), fmt.Sprintf("%s: %s", p.Type, p.Doc))
+		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Help: help}
 	}
 	return out, nil
-}
-
-func (p Param) hint() string {
-	if len(p.Enum) > 0 {
-		return "one of " + strings.Join(p.Enum, ", ")
-	}
-	return fmt.Sprintf("%s: %s", p.Type, p.Doc)
 }
 
 func (p Param) convert(v any) (any, error) {
@@ -168,7 +163,7 @@ func (p Param) inRange(v any) error {
 	}
 	for _, s := range names {
 		if len(p.Enum) > 0 && !slices.Contains(p.Enum, s) {
-			return fmt.Errorf("%q is not allowed", s)
+			return hint.Errorf(hint.OneOf(s, p.Enum), "%q is not allowed", s)
 		}
 	}
 	return nil

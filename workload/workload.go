@@ -90,6 +90,8 @@ type Step struct {
 	// Whole is whether later steps need everything that the step does, however
 	// little data there is: not even a preflight shortens it.
 	Whole bool
+	// Builds is how many indexes the step's operations build; 0: they build none.
+	Builds int
 	// Settle, if set, makes this a step in which the engine comes to rest. Such a step
 	// has no groups.
 	Settle *Settle
@@ -148,6 +150,10 @@ func CheckRates(steps []Step) error {
 	}
 	return nil
 }
+
+// BriefStep is the number of seconds that a step has to run to include recurring events, such as
+// checkpoints and compactions.
+const BriefStep = 10
 
 // Planned returns the planned length of the step's window in seconds; 0 if it has
 // none.

@@ -22,6 +22,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/wire"
+	"rumbench/internal/text/hint"
 	"rumbench/internal/text/secret"
 	"rumbench/model"
 )
@@ -185,6 +186,8 @@ func classify(doing string, err error) error {
 		class = engine.Duplicate
 	case hasCode(err, codeDiskFull):
 		err = engine.DiskFull(err)
+	case hasCode(err, codeUnauthorized):
+		err = hint.With(err, "the user of the dsn needs the role readWrite on the database of schema: db.grantRolesToUser(…)")
 	case broken || errors.Is(err, mongo.ErrClientDisconnected): // before timeouts: the driver may have waited for it
 		class = engine.Gone
 	case mongo.IsTimeout(err):

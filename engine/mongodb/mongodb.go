@@ -168,7 +168,7 @@ func checkKnobs(c engine.Config) error {
 	return cmp.Or(
 		engine.RefuseIf(!known, "durability", c.Durability,
 			"a write waits for the journal on disk (os) or not at all (none, interval): choose one of these three"),
-		engine.RefuseIf(c.Storage != "" && c.Storage != "wiredTiger", "storage", c.Storage, "only wiredTiger is supported"),
+		engine.Choose("storage", cmp.Or(c.Storage, "wiredTiger"), "wiredTiger"),
 		engine.RefuseIf(!slices.Contains(compressors, c.Compression), "compression", c.Compression,
 			"the server compresses with snappy, zlib, zstd or not at all"),
 		engine.RefuseIf(c.Page != 0, "page", c.Page, "the server has no setting for it"),

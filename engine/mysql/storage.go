@@ -195,9 +195,10 @@ var others = []string{"tokudb", "memory", "archive", "csv", "columnstore", "spid
 // check refuses settings that the storage does not support.
 func (st *storage) check(s engine.Config) error {
 	if st.structure == "" && !slices.Contains(others, st.name) {
-		return engine.Refuse("storage", st.name,
-			"there is no such storage; there are innodb, rocksdb, aria, myisam, and as far as the server has them %s",
-			strings.Join(others, ", "))
+		described := []string{innodb.name, rocksdb.name, aria.name, myisam.name}
+		return &engine.KnobError{Knob: "storage", Value: st.name, Values: append(described, others...),
+			Reason: "there is no such storage; there are " + strings.Join(described, ", ") +
+				", and as far as the server has them " + strings.Join(others, ", ")}
 	}
 	if _, ok := st.durability[s.Durability]; !ok {
 		var can []string

@@ -76,7 +76,7 @@ func checkKnobs(s engine.Config) error {
 	return cmp.Or(
 		engine.RefuseIf(!slices.Contains(model.Durabilities(), s.Durability), "durability", s.Durability,
 			"it must be one of %v", model.Durabilities()),
-		engine.RefuseIf(s.Storage != "" && s.Storage != "heap", "storage", s.Storage, "only heap is supported"),
+		engine.Choose("storage", cmp.Or(s.Storage, "heap"), "heap"),
 		engine.RefuseIf(s.Compresses(), "compression", s.Compression,
 			"the server does not compress tables; only none is supported"),
 		engine.RefuseIf(s.Page != 0 && s.Page != page, "page", s.Page,

@@ -77,8 +77,8 @@ func (s *Setup) checkAttached() error {
 func (s *Setup) checkPrivate(ctx context.Context) (err error) {
 	kinds := s.rules.Kinds
 	s.Server.Kind = cmp.Or(s.Server.Kind, kinds[0])
-	if !slices.Contains(kinds, s.Server.Kind) {
-		return engine.Refuse("server", s.Server.Kind, "the engine runs on one of %v", kinds)
+	if err := engine.Choose("server", s.Server.Kind, kinds...); err != nil {
+		return err
 	}
 	if s.Program, err = server.Find(ctx, s.Server.Kind, s.Server.Binary); err != nil {
 		return &engine.KnobError{Knob: s.ProgramKnob(), Reason: err.Error(), Err: err}

@@ -136,7 +136,7 @@ func checkKnobs(c engine.Config) error {
 		isolations, compression = nil, model.CompressionNone
 	}
 	return cmp.Or(
-		engine.RefuseIf(c.Storage != memtx && !inVinyl, "storage", c.Storage, "it must be %s or %s", memtx, vinyl),
+		engine.Choose("storage", c.Storage, memtx, vinyl),
 		engine.RefuseIf(walModes[c.Durability] == "", "durability", c.Durability,
 			"the server's log is off, written or synced at a commit: none, process or os"),
 		engine.RefuseIf(inVinyl && c.Durability == model.DurabilityNone, "durability", c.Durability,

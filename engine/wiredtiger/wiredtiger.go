@@ -131,7 +131,7 @@ func newSettings(c engine.Config) (s settings, err error) {
 	}
 	if err := cmp.Or(
 		err1, err2, err3, err4,
-		engine.RefuseIf(s.storage != btree && s.storage != lsm, "storage", c.Storage, "wiredtiger has btree and lsm"),
+		engine.Choose("storage", s.storage, btree, lsm),
 		engine.RefuseIf(syncs[c.Durability] == "", "durability", c.Durability,
 			"wiredtiger syncs its log at every commit or not at all; none, process and os are possible"),
 		engine.RefuseIf(c.Direct(), "direct_io", true, "wiredtiger is opened without it here"),

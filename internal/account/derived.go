@@ -100,13 +100,7 @@ func FailuresIn(rows []metric.Row, single func(*metric.Row) bool) (f Failures) {
 		_, known := tried[subject]
 		switch own := single(row); {
 		case metric.FamilyOf(row.Metric) == metric.ErrorClass && (own || row.Op == ""):
-			f.Failed += row.Value
-			k := slices.IndexFunc(f.Classes, func(c metric.Row) bool { return c.Metric == row.Metric })
-			if k < 0 {
-				f.Classes = append(f.Classes, *row)
-			} else {
-				f.Classes[k].Value += row.Value
-			}
+			f.Add(Failures{Failed: row.Value, Classes: []metric.Row{*row}})
 		case own && row.Metric == metric.Attempts:
 			tried[subject] = row.Value
 		case own && row.Metric == metric.OpsPerS && !known:
@@ -118,8 +112,20 @@ func FailuresIn(rows []metric.Row, single func(*metric.Row) bool) (f Failures) {
 	for _, n := range tried {
 		f.Attempts += n
 	}
-	slices.SortStableFunc(f.Classes, func(a, b metric.Row) int { return int(b.Value - a.Value) })
 	return f
+}
+
+// Add adds other failures.
+func (f *Failures) Add(more Failures) {
+	f.Attempts, f.Failed, f.GivenUp = f.Attempts+more.Attempts, f.Failed+more.Failed, f.GivenUp+more.GivenUp
+	for _, row := range more.Classes {
+		if k := slices.IndexFunc(f.Classes, func(c metric.Row) bool { return c.Metric == row.Metric }); k >= 0 {
+			f.Classes[k].Value += row.Value
+		} else {
+			f.Classes = append(f.Classes, row)
+		}
+	}
+	slices.SortStableFunc(f.Classes, func(a, b metric.Row) int { return int(b.Value - a.Value) })
 }
 
 // Share returns the share of attempts that failed.

@@ -24,6 +24,7 @@ import (
 	"golang.org/x/term"
 
 	"rumbench/internal/plan"
+	"rumbench/internal/result"
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/text/escape"
 	"rumbench/internal/text/hint"
@@ -141,10 +142,25 @@ func wrongFlag(c *cobra.Command, err error) error {
 func atLeast(needed string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return fmt.Errorf("%s needs %s", c.Name(), needed)
+			return hint.Errorf(latest(c, needed), "%s needs %s", c.Name(), needed)
 		}
 		return nil
 	}
+}
+
+// campaigns are what most commands need.
+const campaigns = "directories of campaigns"
+
+// latest returns the call of a command that needs campaigns with the latest one; "" without.
+func latest(c *cobra.Command, needed string) (help string) {
+	paths, _ := filepath.Glob(filepath.Join(resultsDir, "*", result.CampaignFile))
+	var newest time.Time
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && needed == campaigns && info.ModTime().After(newest) {
+			newest, help = info.ModTime(), "for the latest: "+c.CommandPath()+" "+escape.Argument(filepath.Dir(path))
+		}
+	}
+	return help
 }
 
 // afterDashes returns a hint at flags that stand after “--”, where they are arguments; "" if there
@@ -266,7 +282,8 @@ func oneOf(flag, value string, allowed ...string) error {
 	if len(allowed) == 1 {
 		return fmt.Errorf("--%s can only be %s, not %q", flag, allowed[0], value)
 	}
-	return fmt.Errorf("--%s is one of %s, not %q", flag, strings.Join(allowed, ", "), value)
+	return hint.Errorf(hint.Meant(value, allowed, ""), "--%s is one of %s, not %q", flag, strings.Join(allowed, ", "),
+		value)
 }
 
 // textWidth returns the width for tables on standard output.

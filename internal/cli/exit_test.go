@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/cli/progress"
 	"rumbench/internal/plan"
@@ -43,7 +44,7 @@ func TestExitCodes(t *testing.T) {
 			a := &App{Stdout: &stdout, Stderr: &stderr}
 			err = execute(context.Background(), a, campaign.Config{
 				Plan: p, Dir: filepath.Join(dir, "out"), LockFile: filepath.Join(dir, "lock"), Progress: progress.New(&stderr, nil),
-				Child: func(string) []string { return []string{"/bin/sh", "-c", c.script, "trial"} }, SpaceFactor: func(string) (float64, int64) { return 1, 0 },
+				Child: func(string) []string { return []string{"/bin/sh", "-c", c.script, "trial"} }, InfoOf: func(*plan.Target) engine.Info { return engine.Info{SpaceFactor: 1} },
 				NoPreflight: true, KeepGoing: !strings.HasPrefix(c.name, "base "),
 			})
 			code := ExitOK

@@ -26,7 +26,7 @@ func newExportCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export DIR...",
 		Short: "write the numbers of campaigns as Parquet files",
-		Args:  args(atLeast("directories of campaigns")),
+		Args:  args(atLeast(campaigns)),
 		RunE:  func(_ *cobra.Command, dirs []string) error { return runExport(a, o, dirs) },
 	}
 	f := c.Flags()

@@ -28,7 +28,7 @@ func newReportCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report DIR...",
 		Short: "write the report of campaigns as HTML and Markdown",
-		Args:  args(atLeast("directories of campaigns")),
+		Args:  args(atLeast(campaigns)),
 		RunE:  func(_ *cobra.Command, dirs []string) error { return runReport(a.Stdout, o, dirs) },
 	}
 	f := c.Flags()
@@ -166,6 +166,9 @@ func reportInput(dirs ...string) (report.Input, error) {
 			return in, err
 		}
 		titles = append(titles, c.Name)
+		if at := whereIs(dir, c); at != "" {
+			in.Running = append(in.Running, at)
+		}
 		if in.Profiles, err = addProfiles(in.Profiles, dir, c, s); err != nil {
 			return in, err
 		}

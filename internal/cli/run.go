@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/cli/progress"
 	"rumbench/internal/compare"
@@ -184,9 +185,9 @@ func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
 		Child: func(program string) []string { return []string{program, "trial", "--"} }, LockFile: a.lockFile(),
 		Progress: progress.New(a.Stderr, a.Width),
 		Forecast: forecast.New(p, forecast.Find(p, filepath.Dir(o.out), resultsDir)),
-		SpaceFactor: func(name string) (float64, int64) {
-			e, _ := catalog.Plugins{}.Engine(name)
-			return e.Info().SpaceFactor, e.Info().SpaceBase
+		InfoOf: func(t *plan.Target) engine.Info {
+			e, _ := catalog.Plugins{}.Engine(t.Engine)
+			return engine.InfoOf(e, t.Config)
 		},
 		Force: o.force, NoPreflight: o.noPreflight, KeepGoing: o.keepGoing, Enough: precise(p.Stop.Precision),
 	}

@@ -55,7 +55,7 @@ func TestNoPasswordIsStored(t *testing.T) {
 	}
 	h.run(0, "report", "out", "--out", "page")
 	h.run(0, "report", "out", "--out", "redacted", "--redact")
-	h.contains("plan.yaml", h.file("out/plan.yaml"), "dsn: \"${RUMBENCH_DSN_1}\"", "dsn: \"${BENCH_DSN}\"", "dsn_file: pg.dsn")
+	h.contains("plan.yaml", h.file("out/plan.yaml"), "dsn: \"${RUMBENCH_DSN_1}\"", "dsn: \"${BENCH_DSN}\"", "/pg.dsn")
 	kept := 0
 	for _, dir := range []string{"out", "page", "redacted"} {
 		err := filepath.WalkDir(h.path(dir), func(path string, d fs.DirEntry, err error) error {

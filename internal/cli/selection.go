@@ -101,6 +101,9 @@ func readCampaign(dir string) (*result.Campaign, []*result.Trial, error) {
 	trials, err := result.ReadTrials(dir, c)
 	if err == nil && len(trials) == 0 {
 		err = fmt.Errorf("%s: no trial has been begun", dir)
+		if at := whereIs(dir, c); at != "" {
+			err = hint.With(err, "the campaign is running: try again later")
+		}
 	}
 	return c, trials, err
 }

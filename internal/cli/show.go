@@ -28,7 +28,7 @@ func newShowCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show DIR",
 		Short: "print the numbers of a campaign or trial",
-		Args:  args(cobra.ExactArgs(1), o.check),
+		Args:  args(atLeast(campaigns), cobra.ExactArgs(1), o.check),
 		RunE:  func(_ *cobra.Command, dirs []string) error { return runShow(a.Stdout, &o, dirs[0]) },
 	}
 	f := c.Flags()
@@ -174,14 +174,17 @@ func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bo
 	}
 	fmt.Fprintln(w)
 	var lines [][]string
+	notes := &page.Notes{}
 	for _, r := range rows {
 		value := strings.ReplaceAll(quantity.Four(r.Value), ",", "") // so that it can be copied
 		if r.MaxOf != 0 {                                            // it is not a percentile
 			value += fmt.Sprintf(" (max of %d)", r.MaxOf)
 		}
-		if len(r.Warnings) > 0 {
-			value += " !"
+		var marked page.Cell
+		for _, warning := range r.Warnings {
+			marked.Note(notes.Mark(warning))
 		}
+		value = strings.TrimSpace(value + " " + marked.Marks())
 		n := ""
 		if r.N != 0 {
 			n = strconv.FormatInt(r.N, 10)
@@ -191,5 +194,5 @@ func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bo
 	}
 	table := page.WordTable([]string{"target", "step", "group", "op", "metric", "value", "unit", "per", "n", "source"},
 		lines...)
-	return page.Text(w, []page.Block{table}, page.TextStyle{})
+	return page.Text(w, []page.Block{table, notes}, page.TextStyle{})
 }

@@ -35,10 +35,13 @@ func (f Facts) Value(name string) string {
 }
 
 // FactsOf returns the facts about the machine, and about the filesystem and device
-// under a directory.
+// under a directory, if there is one.
 func FactsOf(dir string) Facts {
 	m := thisMachine()
-	device, err := m.findDevice(dir)
+	device, err := Device{}, os.ErrNotExist
+	if dir != "" {
+		device, err = m.findDevice(dir)
+	}
 	allowed, _ := cpuset.Allowed()
 	return m.facts(device, err, len(allowed))
 }

@@ -87,6 +87,13 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// Without a directory there are facts about the machine, and none about a file system.
+func TestFactsOfNoDirectory(t *testing.T) {
+	if f := FactsOf(""); f.Value("kernel") == "" || f.Value("filesystem")+f.Value("device")+f.Value("mount point") != "" {
+		t.Errorf("%v", f)
+	}
+}
+
 // What is not known is left out.
 func TestFactsUnknown(t *testing.T) {
 	got := allFacts(t, fixtureMachine(t, "tmpfs"), "/dev/shm", 0, 23, 0)

@@ -69,8 +69,8 @@ func (e fakeEngine) Check(c engine.Config) error {
 	if e.name == "null" {
 		return nil
 	}
-	if c.Storage != "" {
-		return &engine.KnobError{Knob: "storage", Value: c.Storage, Reason: "it has only one storage"}
+	if c.Storage != "" && c.Storage != "heap" {
+		return engine.Choose("storage", c.Storage, "heap")
 	}
 	if c.Compression != "" && !slices.Contains(e.compressions, c.Compression) {
 		return &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "it has none of that kind"}

@@ -27,7 +27,7 @@ var planKeys = strictyaml.Table[Plan]{
 	strictyaml.Valued("trials", "How often each target runs; with stop the maximum. Default 1.", strictyaml.Integer(1, maxTrials), func(p *Plan, v int) { p.Trials = v }),
 	strictyaml.Valued("order", "The order of the trials. interleaved (the default): blocks of one trial of each target, in a random order and then in its reverse. "+
 		"duet: two targets at the same time, each on its own CPUs. sequential: all trials of a target, then the next target.",
-		strictyaml.OneOf(Interleaved, Duet, Sequential), func(p *Plan, v Order) { p.Order = v }),
+		strictyaml.Worded(strictyaml.OneOf(Interleaved, Duet, Sequential), orderWords), func(p *Plan, v Order) { p.Order = v }),
 	strictyaml.Part[Plan]("question", "What the comparison of the targets is to answer. By default what the workload is about.", questionKeys.Shape().With("minProperties", 1)),
 	strictyaml.Part[Plan]("stop", "When the campaign may end before all trials are done.", stopShape()),
 	strictyaml.Part[Plan]("rate", "How fast operations arrive at clients that have no rate of their own. By default they go as fast as they can. "+
@@ -46,26 +46,26 @@ var planKeys = strictyaml.Table[Plan]{
 
 // programKey names a server's program, or the rumbench that runs the trials of an
 // engine without a server.
-var programKey = strictyaml.Valued("binary", "The server's program, or, for an engine in this process, the rumbench that runs its trials; relative to the current directory. Default: the installed one, this one.", strictyaml.Text, func(t *Target, v string) { t.Config.Server.Binary = v })
+var programKey = strictyaml.Part[Target]("binary", "The server's program, or, for an engine in this process, the rumbench that runs its trials; relative to the plan. Default: the installed one, this one.", strictyaml.Text.Shape)
 
 // serverKeys are the keys of targets that only servers have.
 var serverKeys = strictyaml.Table[Target]{
 	strictyaml.Valued("storage", "The storage engine, where the engine has several.", strictyaml.Text, func(t *Target, v string) { t.Config.Storage = v }),
 	strictyaml.Valued("server", "The kind of server to start. Default: the engine's first.", strictyaml.Text, func(t *Target, v string) { t.Config.Server.Kind = v }),
 	strictyaml.Part[Target]("dsn", "Attach to a running server instead of starting one: a data source name as its driver writes it, or ${NAME}, from the environment.", strictyaml.Text.Shape),
-	strictyaml.Part[Target]("dsn_file", "A file that holds only the dsn, relative to the current directory.", strictyaml.Text.Shape),
+	strictyaml.Part[Target]("dsn_file", "A file that holds only the dsn, relative to the plan.", strictyaml.Text.Shape),
 	strictyaml.Valued("schema", "The schema in which the tables are created. Default rumbench.", schemaName, func(t *Target, v string) { t.Config.Server.Schema = v }),
 }
 
 var knobKeys = strictyaml.Table[engine.Config]{
 	strictyaml.Valued("cache", "The engine's own cache, such as 256MiB.", strictyaml.Size, func(c *engine.Config, v int64) { c.Cache = v }),
-	strictyaml.Valued("durability", "What a commit survives. Default process.", strictyaml.Explained(strictyaml.OneOf(model.Durabilities()...), promises()), func(c *engine.Config, v model.Durability) { c.Durability = v }),
-	strictyaml.Valued("compression", "How data on disk are compressed.", strictyaml.OneOf(model.Compressions()...), func(c *engine.Config, v model.Compression) { c.Compression = v }),
+	strictyaml.Valued("durability", "What a commit survives. Default process.", strictyaml.Explained(strictyaml.Worded(strictyaml.OneOf(model.Durabilities()...), durabilityWords), promises()), func(c *engine.Config, v model.Durability) { c.Durability = v }),
+	strictyaml.Valued("compression", "How data on disk are compressed.", strictyaml.Worded(strictyaml.OneOf(model.Compressions()...), compressionWords), func(c *engine.Config, v model.Compression) { c.Compression = v }),
 	strictyaml.Valued("page", "A page or block, such as 16KiB.", strictyaml.Size, func(c *engine.Config, v int64) { c.Page = v }),
 	strictyaml.Valued("direct_io", "Bypass the page cache of the operating system.", strictyaml.Boolean, func(c *engine.Config, v bool) { c.DirectIO = &v }),
-	strictyaml.Valued("isolation", "The isolation level of every client's transactions; read back on each connection.", strictyaml.OneOf(model.Isolations()...), func(c *engine.Config, v model.Isolation) { c.Isolation = v }),
+	strictyaml.Valued("isolation", "The isolation level of every client's transactions; read back on each connection.", strictyaml.Worded(strictyaml.OneOf(model.Isolations()...), isolationWords), func(c *engine.Config, v model.Isolation) { c.Isolation = v }),
 	strictyaml.Valued("protocol", "How statements are sent to a server. prepared (the default): parsed once per client. text: with their values in them, parsed each time.",
-		strictyaml.OneOf(engine.Protocols()...), func(c *engine.Config, v engine.Protocol) { c.Protocol = v }),
+		strictyaml.Worded(strictyaml.OneOf(engine.Protocols()...), protocolWords), func(c *engine.Config, v engine.Protocol) { c.Protocol = v }),
 }
 
 var targetKeys = slices.Concat(strictyaml.Table[Target]{
@@ -74,7 +74,7 @@ var targetKeys = slices.Concat(strictyaml.Table[Target]{
 }, serverKeys, strictyaml.Table[Target]{programKey}, strictyaml.Within(knobKeys, func(t *Target) *engine.Config { return &t.Config }), strictyaml.Table[Target]{
 	strictyaml.Part[Target]("params", "Parameters of the workload for this target. They override those of the plan.", strictyaml.Shape{"type": strictyaml.MapOrNull}),
 	strictyaml.Part[Target]("options", "Options of this engine only, passed on unchanged.", strictyaml.Shape{"type": strictyaml.MapOrNull}),
-	strictyaml.Valued("data", "An existing data directory to work on in place, relative to the current directory. Default: a new one for each trial.", directory, func(t *Target, v string) { t.Data = v }),
+	strictyaml.Part[Target]("data", "An existing data directory to work on in place, relative to the plan. Default: a new one for each trial.", strictyaml.Text.Shape),
 })
 
 var stopKeys = strictyaml.Table[Stop]{
@@ -94,7 +94,7 @@ var questionKeys = strictyaml.Table[result.Question]{
 
 var arrivalKeys = strictyaml.Table[pace.Arrivals]{
 	strictyaml.Valued("arrivals", "poisson (the default): at random, as from many independent users. even: evenly spaced. burst: all of a second at its beginning.",
-		strictyaml.OneOf(pace.Poisson, pace.Even, pace.Burst), func(a *pace.Arrivals, v pace.Kind) { a.Kind = v }),
+		strictyaml.Worded(strictyaml.OneOf(pace.Poisson, pace.Even, pace.Burst), arrivalWords), func(a *pace.Arrivals, v pace.Kind) { a.Kind = v }),
 	strictyaml.Valued("queue", "How many operations may wait for a free client. Beyond that the oldest are shed and counted. Default: any number.",
 		strictyaml.Integer[int64](1, math.MaxInt32), func(a *pace.Arrivals, v int64) { a.Queue = v }),
 	strictyaml.Valued("lead_in", "How long operations arrive before those that are measured.", strictyaml.Duration(0, time.Hour), func(a *pace.Arrivals, v time.Duration) { a.LeadIn = v.Seconds() }),

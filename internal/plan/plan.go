@@ -153,12 +153,13 @@ type binder struct {
 	look     func(kind, binary string) // looks at the program of a server; nil: run nothing
 	build    func(t *Target) error     // looks for the rumbench that runs a target's trials; nil: any will do
 	attached []*bound                  // targets with a data source name
+	paths    paths
 }
 
 // Load reads a plan from src, the content of file, with the overrides of sets,
 // each of the form key=value. The error about a wrong plan is of type hint.Problems.
 func Load(file string, src []byte, sets []string, cat Catalog, options ...Option) (*Plan, error) {
-	b := &binder{cat: cat, file: file, Document: document()}
+	b := &binder{cat: cat, file: file, paths: paths{plan: file}, Document: document()}
 	b.Meant = b.meant
 	for _, o := range options {
 		o(b)
@@ -170,7 +171,7 @@ func Load(file string, src []byte, sets []string, cat Catalog, options ...Option
 	var p *Plan
 	if root != nil {
 		p = b.plan(root, defaultName(file))
-		src = keepFile(p, root, src)
+		src = b.paths.relocate(root, src)
 		if len(sets) > 0 {
 			src = root.YAML() // the plan with the overrides is the one that runs
 		}

@@ -30,7 +30,7 @@ func (b *binder) dsn(f strictyaml.Fields) (dsn string) {
 		strictyaml.ScalarOf[string]{Read: func(n *strictyaml.Node) (string, error) {
 			return resolveDSN(n.Text, b.file)
 		}}, set)
-	strictyaml.Bind(f, "dsn_file", strictyaml.ScalarOf[string]{Read: readDSN}, set)
+	b.paths.read(f, "dsn_file", func(path string) (err error) { dsn, err = readDSN(path); return err })
 	if f.Of.Get("dsn") != nil && f.Of.Get("dsn_file") != nil {
 		b.At(f.Of.Key("dsn_file"), "a target has a dsn or a dsn_file, not both", "remove one")
 	}
@@ -85,15 +85,15 @@ func keptSecrets(plan string) (map[string]string, error) {
 }
 
 // readDSN reads a data source name from a file.
-func readDSN(n *strictyaml.Node) (string, error) {
-	const help = "a file with the data source name alone, seen from the current directory"
-	b, err := regular.ReadFile(n.Text, strictyaml.MaxBytes)
+func readDSN(path string) (string, error) {
+	const help = "a file with the data source name alone, relative to the plan"
+	b, err := regular.ReadFile(path, strictyaml.MaxBytes)
 	if err != nil {
 		return "", hint.Errorf(help, "%v", err)
 	}
 	dsn, err := lineDSN(strings.TrimRight(string(b), "\r\n"))
 	if err != nil {
-		return "", hint.Errorf(help, "%q does not hold one line of text", n.Text)
+		return "", hint.Errorf(help, "%q does not hold one line of text", path)
 	}
 	return dsn, nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -91,6 +90,8 @@ func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, config eng
 		b.At(n, "engine is missing", hint.OneOf("", b.cat.EngineNames()))
 	}
 	targetKeys.Bind(t.fields, &t.Target)
+	t.Config.Server.Binary = b.paths.read(t.fields, programKey.Name, func(string) error { return nil })
+	t.Data = b.paths.read(t.fields, "data", checkDirectory)
 	if t.fields.Of.Get("name") == nil {
 		t.Name = t.Engine
 	}
@@ -213,23 +214,18 @@ func matching(pattern, subject, help string) strictyaml.ScalarOf[string] {
 	}, strictyaml.TextShape.With("pattern", pattern))
 }
 
-var directory = strictyaml.NewScalar(readDirectory, strictyaml.TextShape)
-
-func readDirectory(n *strictyaml.Node) (string, error) {
-	const help = "an existing data directory, seen from the current directory; leave data out for a private new one"
-	path, err := filepath.Abs(n.Text)
-	if err != nil || n.Text == "" {
-		return "", hint.Errorf(help, "%q is not a directory", n.Text)
-	}
+// checkDirectory refuses a path that is no directory.
+func checkDirectory(path string) error {
+	const help = "an existing data directory, relative to the plan; leave data out for a private new one"
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, os.ErrNotExist):
-		return "", hint.Errorf(help, "there is no directory %q", n.Text)
+		return hint.Errorf(help, "there is no directory %q", path)
 	case err != nil:
-		return "", hint.Errorf(help, "%v", err)
+		return hint.With(err, help)
 	case !info.IsDir():
-		return "", hint.Errorf(help, "%q is not a directory", n.Text)
+		return hint.Errorf(help, "%q is not a directory", path)
 	}
-	return path, nil
+	return nil
 }
 
 func (b *binder) checkNames(targets []*bound) {

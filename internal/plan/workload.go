@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"errors"
@@ -78,12 +77,9 @@ func choose(b *binder, f strictyaml.Fields, p *Plan) (own []byte) {
 	case !b.Is(n, strictyaml.Scalar, "workload is a name, a file, or a map", "as in workload: ./queue.yaml"):
 		return nil
 	case isFile(n.Text):
-		path := n.Text
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(filepath.Dir(b.file), path)
-		}
-		if own, err = regular.ReadText(path); err == nil {
+		if own, err = regular.ReadText(b.paths.located(n)); err == nil {
 			p.Declared = own
+			b.paths.moved = append(b.paths.moved, moved{n, "./" + WorkloadFile})
 			b.chosen, err = b.cat.ReadWorkload(n.Text, own)
 		}
 	default:
@@ -95,7 +91,8 @@ func choose(b *binder, f strictyaml.Fields, p *Plan) (own []byte) {
 	if wrong, ok := errors.AsType[hint.Problems](err); ok {
 		b.Problems = append(b.Problems, wrong...)
 	} else if err != nil {
-		b.At(n, err.Error(), "a workload's file is named relative to the plan, as in ./queue.yaml")
+		b.At(n, err.Error(), cmp.Or(b.paths.elsewhere(n),
+			"a workload's file is named relative to the plan, as in ./queue.yaml"))
 	}
 	return own
 }
@@ -108,25 +105,6 @@ func isFile(name string) bool {
 
 // WorkloadFile is the workload's file in a campaign's directory.
 const WorkloadFile = "workload.yaml"
-
-// keepFile makes the plan, as it will be stored, name the copy of the workload's file.
-func keepFile(p *Plan, root *strictyaml.Node, src []byte) []byte {
-	n := root.Get("workload")
-	if p.Declared == nil || n == nil {
-		return src
-	}
-	written := n.Text
-	n.Text, n.Value = "./"+WorkloadFile, "./"+WorkloadFile
-	lines := bytes.SplitAfter(src, []byte("\n"))
-	if n.Source == root.Source && n.Line <= len(lines) {
-		line := lines[n.Line-1]
-		if at := n.Column - 1; at < len(line) && bytes.HasPrefix(line[at:], []byte(written)) {
-			lines[n.Line-1] = slices.Concat(line[:at], []byte(n.Text), line[at+len(written):])
-			return bytes.Join(lines, nil)
-		}
-	}
-	return root.YAML() // it is quoted, or an override
-}
 
 // override reads the parameters that a target overrides. Its steps must be those of
 // the plan, as steps are compared by name.

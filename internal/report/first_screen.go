@@ -231,9 +231,13 @@ func clients(c *campaign) string {
 	return quantity.Count(high, "client")
 }
 
-// machine returns the host of the first trial, in a few words.
+// machine returns the host of the first trial whose server was on it, in a few words.
 func machine(c *campaign) string {
-	facts := observe.Facts(c.Targets[0].Trials[0].Host)
+	seen := slices.DeleteFunc(slices.Clone(c.Targets), unseen)
+	if len(seen) == 0 {
+		return "server's machine unknown"
+	}
+	facts := observe.Facts(seen[0].Trials[0].Host)
 	value := facts.Value
 	var out []string
 	if cpus, err := strconv.Atoi(value("cpus usable")); err == nil {
@@ -245,8 +249,15 @@ func machine(c *campaign) string {
 	} else {
 		out = append(out, cmp.Or(fs, device))
 	}
-	return strings.Join(said(out...), ", ")
+	text := strings.Join(said(out...), ", ")
+	if others := slices.DeleteFunc(slices.Clone(c.Targets), func(t *target) bool { return !unseen(t) }); len(others) > 0 {
+		text += "; unknown for " + quantity.Joined(quantity.Texts(others, func(t *target) string { return t.Name }))
+	}
+	return text
 }
+
+// unseen reports whether the machine of a target's server is unknown.
+func unseen(t *target) bool { return t.Trials[0].Unseen }
 
 // mostLeading is the number of steps that the panels can show.
 const mostLeading = 4

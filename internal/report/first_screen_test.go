@@ -115,6 +115,8 @@ func TestTrust(t *testing.T) {
 	}
 	broken := clean(4)
 	broken.Trials[1].Status = result.Partial
+	running := clean(4)
+	running.Running, running.Trials[1].Status = []string{"trial 2 of 12"}, result.Running
 	unlike := clean(4)
 	for i := range unlike.Trials {
 		if unlike.Trials[i].Target == unlike.Trials[1].Target {
@@ -147,6 +149,7 @@ func TestTrust(t *testing.T) {
 		{"one trial", clean(1), page.Fair, "One trial each"},
 		{"remarks", disturbed(clean(4)), page.Fair, "wrong result"},
 		{"partial", broken, page.Poor, "1 of 12 trials did not end normally."},
+		{"running", running, page.Fair, "The campaign is running: trial 2 of 12."},
 		{"durability", unlike, page.Poor, "Durability differs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -155,6 +158,27 @@ func TestTrust(t *testing.T) {
 				t.Errorf("%s: %s %q, want %s with %q", c.name, b.Level, b.Line, c.level, c.line)
 			}
 		})
+	}
+}
+
+// The first line shows the machine of the servers, never that of rumbench in its place.
+func TestMachine(t *testing.T) {
+	in := fixture(1)
+	ours := machine(in.campaign())
+	name := in.Trials[0].Target
+	in.Trials[0].Unseen = true
+	if got, want := machine(in.campaign()), ours+"; unknown for "+name; ours == "" || got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for i := range in.Trials {
+		in.Trials[i].Unseen = true
+	}
+	if got := machine(in.campaign()); got != "server's machine unknown" {
+		t.Errorf("%q", got)
+	}
+	var md bytes.Buffer
+	if err := Markdown(&md, in, true); err != nil || !strings.Contains(md.String(), "host of rumbench") {
+		t.Errorf("%v: the facts are not called those of rumbench's host", err)
 	}
 }
 

@@ -13,12 +13,17 @@ import (
 	"rumbench/internal/result"
 	"rumbench/internal/result/redact"
 	"rumbench/internal/text/quantity"
+	"rumbench/workload"
 )
 
 // trust returns how far the comparison can be trusted: poor if targets did different
 // work, ran elsewhere, or did not end; fair if something limits its conclusions.
 func trust(c *campaign, in *Input) page.Badge {
 	poor, fair := problems(c, in)
+	if len(in.Running) > 0 { // what is missing may come
+		fair = slices.Concat([]string{"The campaign is running: " + strings.Join(in.Running, "; ") + "."}, poor, fair)
+		poor = nil
+	}
 	all := slices.Concat(poor, fair)
 	b := page.Badge{More: compare.AppendNew(banners(*in, c),
 		slices.Concat(all, remarksOn(c), []string{verdict.Caution(c.Campaign)})...)}
@@ -62,6 +67,8 @@ func sound(c *campaign) string {
 	imported := slices.ContainsFunc(c.Targets, func(t *target) bool { return t.Trials[0].Imported != nil })
 	switch {
 	case imported: // machine and durability are unknown
+	case len(c.Targets) > 1 && slices.ContainsFunc(c.Targets, unseen):
+		text += " each, of equal work, at equal durability"
 	case len(c.Targets) > 1:
 		text += " each, of equal work, at equal durability, on one machine"
 	}
@@ -75,7 +82,7 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
 			all++
-			if trial.Status == result.Complete {
+			if trial.Status == result.Complete || trial.Status == result.Running {
 				ended++
 			}
 		}
@@ -131,10 +138,6 @@ func reasons(s *step, t *target) string {
 	return strings.Join(quantity.Texts(s.Reasons(t), text), "; ")
 }
 
-// brief is the number of seconds that a step has to run to include recurring events,
-// such as checkpoints and compactions.
-const brief = 10
-
 // tooSmall returns the effects that a step is too small to show.
 func (s *step) tooSmall() (out []string) {
 	if lowest, live, ok := s.span(metric.LiveBytes); ok {
@@ -146,7 +149,7 @@ func (s *step) tooSmall() (out []string) {
 			}
 		}
 	}
-	if low, high := s.length(); high > 0 && low < brief && s.c.searchOf(s) == nil {
+	if low, high := s.length(); high > 0 && low < workload.BriefStep && s.c.searchOf(s) == nil {
 		out = append(out, fmt.Sprintf("%s ran for only %s s: too short for checkpoints and compactions to recur.", s.Name,
 			quantity.Digits(low)))
 	}

@@ -38,6 +38,7 @@ type Input struct {
 	Trials   []Trial       // in the plan's order: the first one's target is the base of all comparisons
 	Client   *result.Trial // the client's calibration on the null engine; may be nil
 	Warnings []string
+	Running  []string // how far each campaign is that still runs, as "trial 3 of 8"
 	// Published are figures from elsewhere, shown apart; Like names targets as in
 	// Trials.
 	Published []plan.Published

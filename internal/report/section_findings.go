@@ -54,8 +54,7 @@ func banners(in Input, c *campaign) []string {
 			switch trial.Status {
 			case result.Complete:
 			case result.Running:
-				say(t.Name, ", trial ", trial.Trial,
-					" did not end: it still runs, or was killed. What was measured before is shown.")
+				say(t.Name, ", trial ", trial.Trial, " is running: what it has measured so far is shown.")
 			default:
 				say(t.Name, ", trial ", trial.Trial, ": ", trial.Status, sentenceTail(trial.Reason, trial.Hint))
 			}

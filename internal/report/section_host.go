@@ -19,8 +19,12 @@ func host(v *view) []page.Section {
 		Title: "As found before the trial; ≠ where trials differ"}}}
 	versions := func(t *result.Trial) observe.Facts { return t.Versions }
 	facts := func(t *result.Trial) observe.Facts { return slices.Concat(t.Host, t.Ceilings.Facts()) }
+	name := "host"
+	if slices.ContainsFunc(v.Targets, unseen) {
+		name = "host of rumbench"
+	}
 	for _, g := range []page.Group{{Name: "versions", Rows: factRows(v.campaign, versions)},
-		{Name: "host", Rows: factRows(v.campaign, facts)}} {
+		{Name: name, Rows: factRows(v.campaign, facts)}} {
 		if len(g.Rows) > 0 {
 			t.Groups = append(t.Groups, g)
 		}

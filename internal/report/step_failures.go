@@ -10,20 +10,24 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// failures are the failed attempts of a step on a target, in the trial that
-// represents it.
+// failures are the failed attempts of a step on a target, in all trials.
 type failures struct {
 	account.Failures
-	target, trial string // "innodb", and " in trial 2" if there are several
+	target, trials string // "innodb", and " in 2 of 3 trials" if there are several
 }
 
 func failuresOf(s *step, t *target) failures {
 	f := failures{target: t.Name}
-	if r := s.Leader(t); r != nil {
-		f.Failures = account.FailuresIn(r.Step.Rows, r.Step.Single)
-		if len(t.Trials) > 1 {
-			f.trial = fmt.Sprintf(" in trial %d", r.Trial.Trial)
+	failed := 0
+	for _, r := range s.Runs[t] { // also of those that are not compared for their failures
+		more := account.FailuresIn(r.Step.Rows, r.Step.Single)
+		if more.Failed > 0 {
+			failed++
 		}
+		f.Add(more)
+	}
+	if n := len(t.Trials); n > 1 {
+		f.trials = fmt.Sprintf(" in %d of %d trials", failed, n)
 	}
 	return f
 }
@@ -38,7 +42,7 @@ func (f failures) line() string {
 		name := strings.ReplaceAll(strings.TrimPrefix(c.Metric, "errors_"), "_", " ")
 		classes = append(classes, name+" "+quantity.Amount(c.Value))
 	}
-	text := fmt.Sprintf("%s: %s attempts failed%s (%s)", f.target, quantity.Amount(f.Failed), f.trial,
+	text := fmt.Sprintf("%s: %s attempts failed%s (%s)", f.target, quantity.Amount(f.Failed), f.trials,
 		strings.Join(classes, ", "))
 	if f.Attempts > 0 {
 		text += fmt.Sprintf(", %s of all", quantity.RoughShare(f.Share()))
@@ -61,7 +65,7 @@ func (f failures) words() string {
 	classes := quantity.Texts(f.Classes, func(c metric.Row) string {
 		return quantity.Amount(c.Value) + " " + metric.Label(c.Metric)
 	})
-	return fmt.Sprintf("%s had %s%s", f.target, quantity.Joined(classes), f.trial)
+	return fmt.Sprintf("%s had %s%s", f.target, quantity.Joined(classes), f.trials)
 }
 
 // failedWords names the targets with many failed attempts: the fastest, and

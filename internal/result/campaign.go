@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"rumbench/internal/result/regular"
 	"rumbench/internal/server"
 	"rumbench/internal/text/escape"
+	"rumbench/internal/text/hint"
 	"rumbench/internal/text/secret"
 )
 
@@ -96,7 +98,7 @@ func ReadCampaign(dir string) (*Campaign, error) {
 	var c Campaign
 	err := readJSON(filepath.Join(dir, CampaignFile), &c)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is no campaign: it has no %s", dir, CampaignFile)
+		return nil, hint.Errorf(campaignMeant(dir), "%s is no campaign: it has no %s", dir, CampaignFile)
 	}
 	c.Name = escape.Line(c.Name)
 	for i := range c.Targets {
@@ -108,6 +110,35 @@ func ReadCampaign(dir string) (*Campaign, error) {
 		}
 	}
 	return &c, err
+}
+
+// campaignMeant returns a hint at the campaign that was meant by a directory that holds none.
+func campaignMeant(dir string) string {
+	if strings.HasPrefix(dir, "-") {
+		return dir + " stands after --, where nothing is a flag"
+	}
+	if _, err := os.Stat(filepath.Join(dir, TrialFile)); err == nil {
+		return "it is a trial: name its campaign, " + filepath.Dir(filepath.Dir(dir))
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return hint.Meant(dir, campaignsIn(filepath.Dir(dir)), "rumbench list runs lists the campaigns in a folder")
+	}
+	if below := campaignsIn(dir); len(below) > 0 {
+		return "it is a folder of campaigns: name one, such as " + below[len(below)-1]
+	}
+	return ""
+}
+
+// campaignsIn returns the campaigns in a folder.
+func campaignsIn(folder string) (dirs []string) {
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		dir := filepath.Join(folder, e.Name())
+		if _, err := os.Stat(filepath.Join(dir, CampaignFile)); err == nil {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // TrialPath returns the directory of a trial.
@@ -238,6 +269,9 @@ func LockLog(dir string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// IsRunning reports whether the campaign in a directory runs: a process holds its lock.
+func IsRunning(dir string) bool { return locked(filepath.Join(dir, LockFile)) }
 
 func locked(path string) bool {
 	f, err := regular.Open(path)

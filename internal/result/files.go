@@ -22,6 +22,7 @@ const (
 	CampaignFile = "campaign.json"
 	PlanFile     = "plan.yaml"
 	TrialsDir    = "trials"
+	LockFile     = ".lock" // locked while the campaign runs
 	ReportFile   = "report.html"
 	MarkdownFile = "report.md"
 

@@ -81,6 +81,9 @@ type Trial struct {
 	Build    *program.Build   `json:"build,omitempty"`
 	Settings []engine.Setting `json:"settings"`
 	Host     observe.Facts    `json:"host"`
+	// Unseen is whether the server's processes were not found on the host: it may be on another
+	// machine.
+	Unseen bool `json:"unseen,omitempty"`
 	// Affects are the aspects that the options among Knobs affect, as the engine declares.
 	Affects map[string]engine.Aspect `json:"affects,omitempty"`
 	// Ceilings are the limits of the device, as probed before the campaign's trials;
@@ -237,6 +240,18 @@ func (s *Step) WritesRows() bool {
 	}
 	counted := slices.ContainsFunc(s.Groups, func(g Group) bool { return g.Units[s.Primary] == rowUnit })
 	return counted && (s.Access == workload.WriteAccess || s.Access == workload.OtherAccess)
+}
+
+// Counts returns what the step's throughput counts: its operations, or what they index.
+func (s *Step) Counts() string {
+	if s.Primary != indexOp {
+		return s.Primary
+	}
+	unit := rowUnit
+	for i := range s.Groups {
+		unit = cmp.Or(s.Groups[i].Units[indexOp], unit)
+	}
+	return "indexed " + quantity.Plural(unit)
 }
 
 // Single reports whether a row belongs to a single operation kind, not to a

@@ -220,6 +220,7 @@ func (b *stepReader) index(s *step, f strictyaml.Fields) {
 	s.Doc = fmt.Sprintf("How long does it take to build indexes on a table, and what does it cost per row of table %s?",
 		s.table.Name)
 	s.Primary, s.WritesPer, s.Whole, s.Access = stepIndex, stepIndex, true, workload.WriteAccess
+	s.Builds = len(s.indexes)
 	s.Groups = []workload.Group{{Name: stepIndex, Clients: 1, Work: 1,
 		Ops: []workload.OpKind{{Name: stepIndex, Unit: "row"}}}}
 	s.groups = []*group{{}}

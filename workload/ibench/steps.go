@@ -172,6 +172,7 @@ func (r *run) build() *plan {
 	p.Name, p.Primary, p.WritesPer, p.Whole = "l.x", opIndex, opIndex, true
 	p.Doc = "How fast are the secondary indexes built on a loaded table? " +
 		"Rows/s are the table's rows by the time for all indexes and for the batch that is inserted before."
+	p.Builds = int(r.p.Int("secondary")) * r.tables
 	r.addGroup(p, builder, workload.Group{Name: "index", Work: 2})
 	return p
 }

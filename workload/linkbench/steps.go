@@ -61,7 +61,7 @@ func (r *run) load() workload.Step {
 
 func (r *run) index() workload.Step {
 	return workload.Step{
-		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true,
+		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true, Builds: 1,
 		Doc:    "How fast is the index on links built? Rows/s are those of links.",
 		Groups: []workload.Group{{Name: "index", Clients: 1, Work: 1, Ops: []workload.OpKind{{Name: opIndex, Unit: opRow}}}},
 		Open: func(_ context.Context, env workload.Env) (workload.Stage, error) {

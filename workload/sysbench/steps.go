@@ -286,7 +286,7 @@ func (r *run) load() workload.Step {
 
 func (r *run) index() workload.Step {
 	return workload.Step{
-		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true,
+		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true, Builds: r.tables,
 		Doc:    "How fast is the secondary index on k built on the loaded tables?",
 		Groups: r.loadGroup("index", opIndex, r.perLoader(), r.size),
 		Open:   r.openIndex,

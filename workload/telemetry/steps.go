@@ -69,8 +69,12 @@ func (r *run) loadWork() (ops int64) {
 }
 
 func (r *run) index() workload.Step {
+	builds := 0
+	if r.schema == schemaRead {
+		builds = int(r.tables)
+	}
 	return workload.Step{
-		Name: opIndex, Primary: opIndex, WritesPer: opIndex, Whole: true,
+		Name: opIndex, Primary: opIndex, WritesPer: opIndex, Whole: true, Builds: builds,
 		Doc: "How fast is the index on metric and value built on the loaded partitions? Only schema read has it.",
 		Groups: []workload.Group{{Name: opIndex, Clients: 1, Work: r.tables,
 			Ops: []workload.OpKind{{Name: opIndex, Unit: "value"}}}},

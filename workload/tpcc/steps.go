@@ -77,7 +77,7 @@ func (r *run) load() workload.Step {
 
 func (r *run) index() workload.Step {
 	return workload.Step{
-		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true,
+		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true, Builds: 2,
 		Doc: "How fast are the indexes on customers' names and on customers' orders built? The consistency of the load " +
 			"is checked after it.",
 		Groups: []workload.Group{{Name: "index", Clients: 1, Work: 2, Ops: []workload.OpKind{{Name: opIndex, Unit: opRow}}}},

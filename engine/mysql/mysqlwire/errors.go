@@ -1,12 +1,15 @@
 package mysqlwire
 
 import (
+	"cmp"
 	"context"
 	sqldriver "database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -36,11 +39,27 @@ var classes = map[uint16]engine.Class{
 var advice = map[uint16]string{
 	1040: tooMany,
 	1203: tooMany,
+	1044: "the user of the dsn needs all rights on the schema: GRANT ALL ON SCHEMA.* TO USER",
+	1142: "the user of the dsn needs all rights on the schema: GRANT ALL ON SCHEMA.* TO USER",
+	1045: "check the user and the password in the dsn, and the hosts that the user may come from",
 	1461: "raise max_prepared_stmt_count on the server, lower the clients or the tables, or set protocol: text",
 }
 
 const tooMany = "the server, or a proxy in front of it, takes fewer connections than the plan has clients: raise " +
 	"max_connections (max_user_connections), or lower the clients"
+
+// refusal matches the refusal of a schema, in English.
+var refusal = regexp.MustCompile("^Access denied for user (\\S+) to database '(.+)'$")
+
+// grant returns the advice to grant the right on a schema that the server refused; "" for other
+// errors.
+func grant(e *Error) string {
+	m := refusal.FindStringSubmatch(e.Message)
+	if m == nil {
+		return ""
+	}
+	return fmt.Sprintf("let an administrator give the right: GRANT ALL ON %s.* TO %s", m[2], m[1])
+}
 
 // Classify gives an error of a connection its class.
 func Classify(err error) error {
@@ -56,7 +75,7 @@ func Classify(err error) error {
 			strings.Contains(e.Message, "errno: 28") {
 			err = engine.DiskFull(err)
 		}
-		if text := advice[e.Number]; text != "" {
+		if text := cmp.Or(grant(e), advice[e.Number]); text != "" {
 			err = hint.With(err, text)
 		}
 		return engine.Classify(engine.Fatal, err)

@@ -408,6 +408,19 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// A refused schema is answered with the right that is missing.
+func TestNoRight(t *testing.T) {
+	for number, c := range map[uint16][2]string{
+		1044: {"Access denied for user 'bench'@'%' to database 'rumbench'", "GRANT ALL ON rumbench.* TO 'bench'@'%'"},
+		1142: {"INSERT command denied to user 'bench'@'%' for table 'x'", "GRANT ALL ON SCHEMA.*"},
+		1045: {"Access denied for user 'bench'@'%' (using password: YES)", "check the user and the password"},
+	} {
+		if err := Classify(&Error{Number: number, Message: c[0]}); engine.ClassOf(err) != engine.Fatal || !strings.Contains(hint.Of(err), c[1]) {
+			t.Errorf("%v: hint %q", err, hint.Of(err))
+		}
+	}
+}
+
 // An error of who takes the rows does not spoil the connection, nor do results
 // that nobody asked for.
 func TestRestIsDropped(t *testing.T) {

@@ -9,6 +9,17 @@ import (
 	"rumbench/internal/run/trial"
 )
 
+// The rate of an index build counts what is indexed.
+func TestIndexLine(t *testing.T) {
+	p := New(&bytes.Buffer{}, nil)
+	s := &result.Step{Name: "l.x", Seconds: 2.5, Status: result.Complete, Primary: "index",
+		Groups: []result.Group{{Name: "index", Units: map[string]string{"index": "row"}}},
+		Rows:   []metric.Row{{Op: "index", Metric: metric.RowsPerS, Value: 201e3}}}
+	if got, want := p.stepLine(s), "  l.x          2.5 s          201k indexed rows/s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // What a search found is a line of its own, with its warnings.
 func TestFoundLine(t *testing.T) {
 	var out bytes.Buffer

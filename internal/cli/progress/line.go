@@ -182,6 +182,9 @@ func (w *where) done(e *trial.Event) (out []piece) {
 	if len(about) == 0 {
 		about, others = others, nil
 	}
+	if e.Build != nil { // rows count when an index is complete
+		out, about = append(out, only(ofRate, builds(e.Build))), nil
+	}
 	for _, g := range about {
 		name := ""
 		if len(about) > 1 || w.Duet {
@@ -217,6 +220,17 @@ func (w *where) done(e *trial.Event) (out []piece) {
 		}
 	}
 	return out
+}
+
+// builds returns how far the builds of indexes are.
+func builds(b *trial.EventBuild) string {
+	switch b.Begun - b.Done {
+	case 0:
+		return fmt.Sprintf("%d of %d indexes built", b.Done, b.All)
+	case 1:
+		return fmt.Sprintf("building index %d of %d, %.0f s", b.Begun, b.All, b.Seconds)
+	}
+	return fmt.Sprintf("building indexes %d to %d of %d, %.0f s", b.Done+1, b.Begun, b.All, b.Seconds)
 }
 
 // rate returns the rate of a group as text; an idle group has no rate.

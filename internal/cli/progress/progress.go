@@ -202,7 +202,7 @@ func (p *Progress) println(line string) {
 func (p *Progress) stepLine(s *result.Step) string {
 	line := fmt.Sprintf("  %-8s %7.1f s", s.Name, s.Seconds)
 	if r := s.Find(metric.RowsPerS, s.Primary, ""); s.Primary != "" && r != nil && r.Value > 0 {
-		line += fmt.Sprintf("  %12s %s/s", quantity.Short(r.Value), s.Primary)
+		line += fmt.Sprintf("  %12s %s/s", quantity.Short(r.Value), s.Counts())
 	}
 	if s.Status != result.Complete {
 		line += "  " + string(s.Status)

@@ -111,7 +111,8 @@ func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
 	m.disk(ask)
 	m.amplifications()
 	n.Fanout = m.fanout()
-	if cpus, err := strconv.ParseFloat(t.Trials[0].Host.Value("cpus usable"), 64); err == nil && cpus > 0 {
+	first := t.Trials[0]
+	if cpus, err := strconv.ParseFloat(first.Host.Value("cpus usable"), 64); err == nil && cpus > 0 && !first.Unseen {
 		k, _ := s.About(metric.CPUUS)
 		all, _ := m.number(k)
 		n.Busy = all.Value * 1e-6 / cpus * n.Most.Value

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/engine"
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -56,9 +57,8 @@ type Config struct {
 	Resume bool
 	// LockFile is locked while the campaign runs: one benchmark at a time.
 	LockFile string
-	// SpaceFactor returns how many bytes an engine may need per live user byte,
-	// and how many regardless of the rows.
-	SpaceFactor func(engine string) (factor float64, base int64)
+	// InfoOf returns the description of a target's engine.
+	InfoOf func(t *plan.Target) engine.Info
 	// Force lets targets that attach to a server use a schema that exists.
 	Force bool
 	// NoPreflight begins with the trials, without having tried every target.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/engine"
 	"rumbench/engine/fsize"
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/plan"
@@ -71,7 +72,7 @@ func config(dir, script string, sets ...string) (Config, *recorder) {
 	return Config{
 		Plan: p, Dir: filepath.Join(dir, "out"), Command: []string{"rumbench", "test"}, Progress: progress,
 		Child: childScript(script), LockFile: filepath.Join(dir, "lock"),
-		SpaceFactor: func(string) (float64, int64) { return 1, 0 },
+		InfoOf:      func(*plan.Target) engine.Info { return engine.Info{SpaceFactor: 1} },
 		NoPreflight: true, KeepGoing: true, // the tests of both are in preflight_test.go and stop_test.go
 	}, progress
 }
@@ -136,10 +137,13 @@ func TestAllComplete(t *testing.T) {
 	// Gone on with: nothing to do.
 	c.Resume = true
 	p.lines = nil
-	if _, err := Run(context.Background(), c); err != nil || len(p.lines) > 0 {
+	if _, err := Run(context.Background(), c); err != nil || !slices.Equal(p.lines, []string{nothingLeft}) {
 		t.Errorf("%v, %q", err, p.lines)
 	}
 }
+
+// nothingLeft is what is noted of a complete campaign that is resumed.
+const nothingLeft = "note the campaign is complete: nothing is left to run"
 
 func TestKeep(t *testing.T) {
 	c, _ := config(t.TempDir(), "mkdir $1/trials/$2/data; "+says(result.Complete), "keep=true")
@@ -439,7 +443,9 @@ func sleeper(parent int) int {
 
 func TestNeed(t *testing.T) {
 	c, _ := config(t.TempDir(), "")
-	c.SpaceFactor = func(engine string) (float64, int64) { return map[string]float64{"pebble": 2, "bbolt": 3}[engine], 0 }
+	c.InfoOf = func(t *plan.Target) engine.Info {
+		return engine.Info{SpaceFactor: map[string]float64{"pebble": 2, "bbolt": 3}[t.Engine]}
+	}
 	live := c.Plan.Run.Estimate(c.Plan.Steps()).Bytes
 	peak, per := Need(c)
 	if d := cmp.Diff([]int64{2 * live, 3 * live}, per); d != "" || peak != 3*live {
@@ -454,12 +460,12 @@ func TestNeed(t *testing.T) {
 		t.Errorf("peak %d, want %d", peak, 4*live)
 	}
 	for _, f := range []float64{1e15, math.Inf(1)} {
-		c.SpaceFactor = func(string) (float64, int64) { return f, 0 }
+		c.InfoOf = func(*plan.Target) engine.Info { return engine.Info{SpaceFactor: f} }
 		if peak, per := Need(c); peak < 1<<61 || per[0] < 1<<60 {
 			t.Errorf("factor %g: %d, %v", f, peak, per)
 		}
 	}
-	c.SpaceFactor = func(string) (float64, int64) { return 0, 0 } // nothing on disk
+	c.InfoOf = func(*plan.Target) engine.Info { return engine.Info{SpaceFactor: 0} } // nothing on disk
 	if err := CheckSpace(c); err != nil {
 		t.Error(err)
 	}
@@ -491,7 +497,7 @@ func TestCheckSpace(t *testing.T) {
 	c, _ := config(dir, says(result.Complete))
 	live := float64(c.Plan.Run.Estimate(c.Plan.Steps()).Bytes)
 	// Almost all that is free, without the reserve.
-	c.SpaceFactor = func(string) (float64, int64) { return (float64(free) - reserve/2) / live, 0 }
+	c.InfoOf = func(*plan.Target) engine.Info { return engine.Info{SpaceFactor: (float64(free) - reserve/2) / live} }
 	_, err = Run(context.Background(), c)
 	var unfit *UnfitError
 	if !errors.As(err, &unfit) || !strings.Contains(err.Error(), "would fill") {
@@ -513,7 +519,7 @@ func TestCheckSpace(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, "x"), []byte(strings.Repeat("x", there)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c.SpaceFactor = func(string) (float64, int64) { return there / live, 0 }
+	c.InfoOf = func(*plan.Target) engine.Info { return engine.Info{SpaceFactor: there / live} }
 	if err := CheckSpace(c); err != nil {
 		t.Errorf("data in place: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"rumbench/engine/fsize"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/run/forecast"
 	"rumbench/internal/run/ratesearch"
 	"rumbench/internal/text/quantity"
 	"rumbench/workload"
@@ -33,14 +34,21 @@ func Describe(w io.Writer, c Config) error {
 	live := describeSteps(w, p)
 	peak, need := Need(c)
 	fmt.Fprintf(w, "\nat most %d rows, %s of user data with index entries\n", live.Rows, quantity.Bytes(live.Bytes))
-	describeLength(w, c, entries)
+	f := c.Forecast
+	if f == nil {
+		f = forecast.New(c.Plan, nil)
+	}
+	describeLength(w, c.Plan, f, entries)
 	describeTargets(w, p.Targets)
 	fmt.Fprintf(w, "\n%s\n", heading(c))
 	for _, e := range entries {
 		for i, t := range p.Targets {
 			if t.Name == e.Target {
-				fmt.Fprintf(w, "  %-20s engine %-8s up to %s on disk%s\n", e.Dir, t.Engine, quantity.Bytes(need[i]),
-					profiledText(c.Plan, e))
+				size := "up to " + quantity.Bytes(need[i]) + " on disk"
+				if t.Config.Server.DSN != "" {
+					size = "its size on the server's disk is unknown"
+				}
+				fmt.Fprintf(w, "  %-20s engine %-8s %s%s\n", e.Dir, t.Engine, size, profiledText(c.Plan, e))
 			}
 		}
 	}
@@ -52,6 +60,11 @@ func Describe(w io.Writer, c Config) error {
 	}
 	describeBuilds(w, c.Builds)
 	describeStop(w, p.Stop)
+	describeExpected(w, c, f)
+	attached := func(t plan.Target) bool { return t.Config.Server.DSN != "" }
+	if len(slices.DeleteFunc(slices.Clone(p.Targets), attached)) == 0 {
+		return nil
+	}
 	free, err := fsize.Free(existing(c.Dir))
 	if err == nil {
 		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", quantity.Bytes(peak), quantity.Bytes(free),

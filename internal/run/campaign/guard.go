@@ -37,9 +37,8 @@ func Need(c Config) (peak int64, perTarget []int64) {
 			perTarget = append(perTarget, 0) // the server keeps it in its own directory
 			continue
 		}
-		factor, base := c.SpaceFactor(t.Engine)
-		own := c.Plan.For(&t)
-		n := bytes(float64(own.Run.Estimate(own.Steps()).Bytes)*factor + float64(base))
+		info, own := c.InfoOf(&t), c.Plan.For(&t)
+		n := bytes(float64(own.Run.Estimate(own.Steps()).Bytes)*info.SpaceFactor + float64(info.SpaceBase))
 		perTarget = append(perTarget, n)
 		if t.Data != "" {
 			continue // it is elsewhere

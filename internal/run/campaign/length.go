@@ -14,13 +14,9 @@ import (
 
 // describeLength prints how long the trials take, and the source of that
 // forecast.
-func describeLength(w io.Writer, c Config, entries []result.Entry) {
+func describeLength(w io.Writer, p *plan.Plan, f *forecast.Forecast, entries []result.Entry) {
 	if len(entries) == 0 {
 		return
-	}
-	f := c.Forecast
-	if f == nil {
-		f = forecast.New(c.Plan, nil)
 	}
 	all := f.Campaign(entries)
 	if all == forecast.AtLeast(0) {
@@ -34,11 +30,11 @@ func describeLength(w io.Writer, c Config, entries []result.Entry) {
 		each = forecast.Span{Least: min(each.Least, t.Least), Most: max(each.Most, t.Most)}
 	}
 	count := quantity.Count(len(entries), "trial")
-	if n := len(c.Plan.Targets); len(entries) == n*c.Plan.Trials {
-		count = fmt.Sprintf("%s × %s", quantity.Count(n, "target"), quantity.Count(c.Plan.Trials, "trial"))
+	if n := len(p.Targets); len(entries) == n*p.Trials {
+		count = fmt.Sprintf("%s × %s", quantity.Count(n, "target"), quantity.Count(p.Trials, "trial"))
 	}
 	fmt.Fprintf(w, "takes %v (%s of %s, %s)", all, count, strings.TrimPrefix(each.String(), "about "),
-		basis(c.Plan, f.Earlier()))
+		basis(p, f.Earlier()))
 	if more := beyond(f.Trial(entries[0].Target)); f.Earlier() == nil && more != "" {
 		fmt.Fprintf(w, "; %s", more)
 	}

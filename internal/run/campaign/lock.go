@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"rumbench/internal/result"
 	"rumbench/internal/result/regular"
 	"rumbench/internal/text/hint"
 )
@@ -22,13 +23,10 @@ func lock(path, dir string) (*os.File, error) {
 	})
 }
 
-// lockFile is locked in the directory of a campaign that runs: campaigns with different
-// locks of the host must not share it.
-const lockFile = ".lock"
-
-// lockDir locks the campaign's directory.
+// lockDir locks the campaign's directory: campaigns with different locks of the host must not
+// share it. Others can read the file, to see that the campaign runs.
 func (l *launcher) lockDir() error {
-	f, err := hold(filepath.Join(l.Dir, lockFile), l.Dir, 0o600, func(who string) error {
+	f, err := hold(filepath.Join(l.Dir, result.LockFile), l.Dir, 0o644, func(who string) error {
 		return hint.Errorf("wait until it has ended", "campaign %s is running%s", l.Dir, who)
 	})
 	if err == nil {

@@ -183,7 +183,7 @@ func (r *runner) clearPreflight() error {
 func (r *runner) abandon() error {
 	var errs []error
 	for _, name := range []string{result.CampaignFile, result.PlanFile, plan.WorkloadFile, plan.SecretFile,
-		result.TrialsDir, lockFile} {
+		result.TrialsDir, result.LockFile} {
 		if err := os.Remove(filepath.Join(r.Dir, name)); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

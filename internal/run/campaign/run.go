@@ -147,6 +147,8 @@ func (r *runner) conclude(ctx context.Context, ran bool) error {
 		return fmt.Errorf("%d of %d: %w", bad, len(r.state.Trials), ErrIncomplete)
 	case ran && r.state.Stopped == "":
 		return r.sumUp()
+	case !ran && complete(r.state.Profiled):
+		r.Progress.Note("the campaign is complete: nothing is left to run")
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func TestStopWhenPrecise(t *testing.T) {
 	}
 
 	c.Resume, p.lines = true, nil
-	if _, err := Run(context.Background(), c); err != nil || len(p.lines) > 0 {
+	if _, err := Run(context.Background(), c); err != nil || !slices.Equal(p.lines, []string{nothingLeft}) {
 		t.Errorf("%v, %q", err, p.lines)
 	}
 }

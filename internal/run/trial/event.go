@@ -28,6 +28,7 @@ type Event struct {
 	// nothing
 	Stalled int          `json:"stalled,omitempty"`
 	Groups  []EventGroup `json:"groups,omitempty"`
+	Build   *EventBuild  `json:"build,omitempty"` // nil: the step builds no indexes
 	// Is is the step that begins or has ended, without its curves, sizes, waits and counters.
 	Is *result.Step `json:"is,omitempty"`
 }

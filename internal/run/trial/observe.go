@@ -144,7 +144,7 @@ func (t *trial) processes(server interface{ Processes() ([]int, string) }) []int
 		return []int{os.Getpid()}
 	}
 	pids, reason := server.Processes()
-	if len(pids) == 0 {
+	if t.res.Unseen = len(pids) == 0; t.res.Unseen {
 		t.unobserved("no figures of the server's processes: " + reason)
 	}
 	return pids

@@ -129,7 +129,7 @@ func (r *recorder) run(ctx context.Context) (err error) {
 // describe notes the facts about the server.
 func (r *recorder) describe(ctx context.Context) (err error) {
 	r.data = r.Server.DataDir()
-	r.res.Host = observe.FactsOf(cmp.Or(r.data, r.trial.Dir))
+	r.res.Host = observe.FactsOf(r.data)
 	if r.res.Settings, err = r.Server.Settings(ctx); err != nil {
 		return fmt.Errorf("read the settings: %w", err)
 	}

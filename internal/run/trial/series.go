@@ -75,7 +75,7 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 	if iv.From > 0 && iv.To-iv.From < t.Plan.Interval/2 {
 		return // the rest of a step's last operations: its rate would mislead
 	}
-	e.Stalled = t.pulse.stalled
+	e.Stalled, e.Build = t.pulse.stalled, t.builds.progress()
 	if s := t.sample.Load(); s != nil {
 		e.Server, e.Written = s.server, s.written
 	}

@@ -125,7 +125,9 @@ func TestServerStops(t *testing.T) {
 				}
 				if c.deaf {
 					time.AfterFunc(3*time.Minute, func() { e.stopped.Store(false) })
-					run(t, s, result.Complete)
+					if tr := run(t, s, result.Complete); !tr.Unseen {
+						t.Error("its machine is not unknown")
+					}
 					return
 				}
 				tr := run(t, s, result.Failed)

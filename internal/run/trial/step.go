@@ -103,7 +103,8 @@ type stepRun struct {
 	out    *result.Step
 	window window
 	pulse  *pulse
-	kept   []*kept // sessions of the clients on an attached server, group by group
+	builds *building // nil: the step builds no indexes
+	kept   []*kept   // sessions of the clients on an attached server, group by group
 }
 
 // step runs a step and adds it to the result, also if it did not complete.
@@ -214,7 +215,7 @@ func (t *stepRun) load(ctx context.Context) error {
 		}
 	}
 	stage, err := t.step.Open(ctx,
-		workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows() && !t.Preflight, Previous: t.previous})
+		workload.Env{DB: t.countBuilds(), Seed: t.Plan.Seed, Results: t.keepsRows() && !t.Preflight, Previous: t.previous})
 	if err != nil {
 		return err
 	}

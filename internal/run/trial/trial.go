@@ -3,7 +3,6 @@
 package trial
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -205,7 +204,7 @@ func (t *trial) open(ctx context.Context) (err error) {
 		t.res.Hosting = result.Server
 	}
 	if t.res.Host == nil {
-		t.res.Host = observe.FactsOf(cmp.Or(t.data, t.Dir))
+		t.res.Host = observe.FactsOf(t.data)
 	}
 	if t.res.Settings, err = t.db.Settings(ctx); err != nil {
 		return fmt.Errorf("read back the settings: %w", err)

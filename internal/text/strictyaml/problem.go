@@ -33,6 +33,9 @@ func FileSource(name, text string) *Source {
 	return &Source{name: name, lines: strings.Split(text, "\n")}
 }
 
+// IsFile reports whether it is a file, not an override.
+func (s *Source) IsFile() bool { return s.shift == 0 }
+
 func SetSource(set string) *Source {
 	name := "--set " + set
 	key, _, _ := strings.Cut(name, "=")

@@ -3,7 +3,9 @@ package strictyaml
 import (
 	"maps"
 	"slices"
+	"strings"
 
+	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 )
 
@@ -78,6 +80,20 @@ func Written(name string) []any {
 func Explained[T ~string](r ScalarOf[T], docs map[string]string) ScalarOf[T] {
 	r.Shape = Choice(r.Shape["enum"].([]string), func(name string) string { return docs[name] })
 	return r
+}
+
+// Worded returns a reader that explains words which are not allowed, but that people use: a
+// hint by words, separated by spaces.
+func Worded[T any](r ScalarOf[T], hints map[string]string) ScalarOf[T] {
+	return ScalarOf[T]{func(n *Node) (T, error) {
+		v, err := r.Read(n)
+		for words, help := range hints {
+			if err != nil && slices.Contains(strings.Fields(words), strings.ToLower(n.Text)) {
+				err = hint.With(err, help)
+			}
+		}
+		return v, err
+	}, r.Shape}
 }
 
 // AnyName returns the shape of one of several names, without descriptions.
