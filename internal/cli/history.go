@@ -105,8 +105,8 @@ func readJudged(stderr io.Writer, dir string, runs []*history.Run) (history.Judg
 	if err != nil {
 		return nil, err
 	}
-	if strangers := judged.Strangers(dir, runs); len(strangers) > 0 {
-		fmt.Fprintln(stderr, strangers)
+	if unknown := judged.Unknown(dir, runs); len(unknown) > 0 {
+		fmt.Fprintln(stderr, unknown)
 	}
 	return judged, nil
 }

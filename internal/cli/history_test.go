@@ -14,8 +14,8 @@ func durability(level string) func(*result.Campaign, []*result.Trial) {
 	return historytest.Each(func(t *result.Trial) { t.Durability = level })
 }
 
-// The exit status of history is that of a gate: what is not compared or not proven must not pass,
-// what is acknowledged does.
+// The exit status of history is that of a gate: numbers that are not compared or not proven must
+// not pass, acknowledged changes do.
 func TestHistoryGate(t *testing.T) {
 	slow := historytest.Scale("rows_per_s", 0.5)
 	const sure = "rows_per_s < 0.95 && sure"
@@ -41,7 +41,7 @@ func TestHistoryGate(t *testing.T) {
 			s.Nights(24, 36, historytest.Scale("rows_per_s", 0.25))
 		}, "{run: night-12, note: known}", 3, `db since night-24 .*\n.*in 1 place`},
 		{"not compared", sure, func(s *historytest.Store) { s.Nights(0, 12); s.Nights(12, 24, slow, durability("none")) }, "", 4,
-			`in l.i1: rows_per_s cannot be judged: runs before night-12 did or promised something else\nrumbench: a condition cannot be judged in 1 place\n$`},
+			`in l.i1: rows_per_s cannot be judged: the runs before night-12 are not comparable\nrumbench: a condition cannot be judged in 1 place\n$`},
 		{"not compared, acknowledged", sure, func(s *historytest.Store) { s.Nights(0, 12); s.Nights(12, 24, slow, durability("none")) }, "{run: night-12, note: known}", 0, `^$`},
 		{"not proven", sure, func(s *historytest.Store) {
 			s.Nights(0, 19)

@@ -55,7 +55,7 @@ func Findings(families []*Family, notes Judged) []*Finding {
 			}
 		}
 	}
-	c.addStrangers(families)
+	c.addUnrelated(families)
 	for _, f := range c.list {
 		slices.SortStableFunc(f.Moves, Move.compare)
 		for _, m := range f.Moves {
@@ -91,9 +91,9 @@ func (c *collection) at(plan, target, dir, before, note string) *Finding {
 	return f
 }
 
-// addStrangers adds the runs that begin a family and have no number in common with the runs
+// addUnrelated adds the runs that begin a family and have no number in common with the runs
 // before, because their steps have other names.
-func (c *collection) addStrangers(families []*Family) {
+func (c *collection) addUnrelated(families []*Family) {
 	type begun struct {
 		*Family
 		run   *Run

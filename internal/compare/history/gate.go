@@ -12,7 +12,7 @@ import (
 
 // Judgements returns the changes that are not acknowledged as comparisons of each target's
 // level before with that since, for conditions; a target without such a change is compared with
-// itself. What cannot be judged says why.
+// itself. Effects that cannot be judged have the reason.
 func Judgements(families []*Family) (out []*compare.Judgement) {
 	for _, f := range families {
 		var targets []string
@@ -89,7 +89,7 @@ func (s *Series) effect(run string) (compare.Effect, bool) {
 		}
 		switch c.Kind {
 		case Split:
-			e.Why = "runs before " + filepath.Base(run) + " did or promised something else"
+			e.Why = "the runs before " + filepath.Base(run) + " are not comparable"
 		case Open:
 			e.Why = fmt.Sprintf("%s before, %s since: it may be chance", quantity.Count(c.At-start, "run"),
 				quantity.Count(end-c.At, "run"))

@@ -91,9 +91,9 @@ func (j Judged) note(run string, n Name) string {
 	return ""
 }
 
-// Strangers returns the entries whose runs are not in the folder: they were removed, or are
+// Unknown returns the entries whose runs are not in the folder: they were removed, or are
 // misspelt.
-func (j Judged) Strangers(dir string, runs []*Run) (out hint.Problems) {
+func (j Judged) Unknown(dir string, runs []*Run) (out hint.Problems) {
 	within := func(path string) string { return strings.TrimPrefix(path, filepath.Clean(dir)+"/") }
 	names := quantity.Texts(runs, func(r *Run) string { return within(r.Dir) })
 	for _, a := range j {

@@ -76,7 +76,7 @@ func TestJudgedWrong(t *testing.T) {
 	}
 	want := "judged.yaml:3:9: there is no run \"nigth-00\"\n    - {run: nigth-00, note: a}\n            ^\nhint: did you mean night-00?\n" +
 		"judged.yaml:4:9: there is no run \"gone\"\n    - {run: gone, note: a}\n            ^\nhint: remove the entry if the run was removed"
-	if d := cmp.Diff(want, strings.ReplaceAll(j.Strangers(s.Dir, runsOf(s)).Error(), s.Dir+"/", "")); d != "" {
+	if d := cmp.Diff(want, strings.ReplaceAll(j.Unknown(s.Dir, runsOf(s)).Error(), s.Dir+"/", "")); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }

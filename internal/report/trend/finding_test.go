@@ -36,7 +36,8 @@ func lines(s *historytest.Store, n int, v View) []string {
 	return all[:min(n, len(all))]
 }
 
-// What separates runs and what moved with it is said first, whether there are many runs or few.
+// The first line has the difference that separates runs and the rate that moved with it, with
+// many runs or few.
 func TestFirstLines(t *testing.T) {
 	slow := historytest.Scale("rows_per_s", 0.128)
 	quiet := "nightly (ibench): %d runs, 2026-10-01 02:00 to 2026-10-%02d 02:00"
@@ -180,8 +181,8 @@ func TestOrderOfFindings(t *testing.T) {
 	}
 }
 
-// What is acknowledged is a line after all else that was found; a note on some numbers
-// leaves the others.
+// Acknowledged findings are a line each, after the others; a note on some numbers leaves the
+// others.
 func TestAcknowledged(t *testing.T) {
 	s := historytest.New(t)
 	s.Nights(0, 12, durability("process"))
