@@ -36,7 +36,7 @@ const (
 	ExitOK      = 0
 	ExitError   = 1
 	ExitUsage   = 2
-	ExitWorse   = 3 // compare found a regression
+	ExitWorse   = 3 // compare or history found a regression
 	ExitInvalid = 4 // a measurement is invalid
 	ExitUnfit   = 5 // the machine is not fit to measure on
 )

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
@@ -62,8 +63,13 @@ func newCompareCommand(a *App) *cobra.Command {
 		"exit with 3 if a regression is proven, and with 4 if a number asked about cannot be judged")
 	f.BoolVar(&o.strict, "fail-unless-equivalent", false,
 		"of --gate: exit with 3 also where a regression that matters is not excluded")
-	f.StringArrayVar(&o.failIf, "fail-if", nil, "a `condition` that makes the exit status 3; may be repeated")
+	failIfFlag(f, &o.failIf)
 	return c
+}
+
+// failIfFlag is the flag for conditions.
+func failIfFlag(f *pflag.FlagSet, failIf *[]string) {
+	f.StringArrayVar(failIf, "fail-if", nil, "a `condition` that makes the exit status 3; may be repeated")
 }
 
 // checkQuestion checks the flags that form the question, and resolves the names of
@@ -109,7 +115,7 @@ var compareFormats = map[string]func(io.Writer, []verdict.Comparison) error{
 }
 
 func runCompare(a *App, o compareOptions, args []string, dash int) error {
-	gates, err := o.gates()
+	gates, err := conditions(o.failIf)
 	if err != nil {
 		return err
 	}
@@ -140,7 +146,9 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 		}
 	}
 	var passed []verdict.Gate
+	var judged []*compare.Judgement
 	for i := range list {
+		judged = append(judged, list[i].Judgement)
 		if list[i].Narrow = o.brief || len(o.steps)+len(o.metrics) > 0; o.gate {
 			g := verdict.GateOf(list[i].Judgement, o.strict)
 			list[i].Gate, passed = g.Text, append(passed, g)
@@ -149,7 +157,7 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	if err := compareFormats[o.format](a.Stdout, list); err != nil {
 		return err
 	}
-	held, err := verdict.Conditions(gates, list, o.steps)
+	held, err := verdict.Conditions(gates, judged, o.steps)
 	if err != nil {
 		return errors.Join(append(refused, usage(err))...)
 	}
@@ -212,9 +220,9 @@ func closed(w io.Writer, gates []verdict.Gate) error {
 	return exitError{errors.New(worst.Text), exits[worst.Passage]}
 }
 
-// gates compiles the conditions of --fail-if.
-func (o *compareOptions) gates() (gates []*compare.Gate, err error) {
-	for _, text := range o.failIf {
+// conditions compiles the conditions of --fail-if.
+func conditions(texts []string) (gates []*compare.Gate, err error) {
+	for _, text := range texts {
 		g, err := compare.NewGate(text)
 		if err != nil {
 			return nil, usage(hint.With(err,

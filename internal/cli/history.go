@@ -6,13 +6,16 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/compare/history"
 	"rumbench/internal/report/trend"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/text/hint"
 )
 
@@ -21,13 +24,15 @@ type historyOptions struct {
 	pick   history.Pick
 	view   trend.View
 	asJSON bool
+	failIf []string
+	order  string
 }
 
 func newHistoryCommand(a *App) *cobra.Command {
 	var o historyOptions
 	c := &cobra.Command{
 		Use:   "history [DIR]",
-		Short: "find where the level of numbers changed over the campaigns in a folder",
+		Short: "find the runs at which numbers changed over the campaigns in a folder",
 		Args:  args(cobra.MaximumNArgs(1), func(*cobra.Command, []string) error { return resolve(&o.pick.Metrics) }),
 		RunE:  func(_ *cobra.Command, dirs []string) error { return runHistory(a, o, dirs) },
 	}
@@ -39,10 +44,19 @@ func newHistoryCommand(a *App) *cobra.Command {
 	f.Float64Var(&o.view.Least, "least", 1, "print changes of the level by at least this many percent")
 	f.BoolVar(&o.view.All, "all", false, "print series without a change too")
 	f.BoolVar(&o.asJSON, "json", false, "one line of JSON per series, with all points and changes")
+	f.StringVar(&o.order, "order", "", "a `file` of revisions or versions, one a line: the order of the runs")
+	failIfFlag(f, &o.failIf)
 	return c
 }
 
 func runHistory(a *App, o historyOptions, dirs []string) error {
+	gates, err := conditions(o.failIf)
+	if err != nil {
+		return err
+	}
+	for _, g := range gates { // which replace what is looked at
+		o.pick.Metrics = compare.AppendNew(o.pick.Metrics, g.Metrics()...)
+	}
 	runs, err := findRuns(a.Stderr, dirs, o.pick.Plans)
 	if err != nil {
 		return err
@@ -58,12 +72,61 @@ func runHistory(a *App, o historyOptions, dirs []string) error {
 		return err
 	}
 	printProblems(a.Stderr, runs)
+	judged, err := readJudged(a.Stderr, folder(dirs), runs)
+	if err != nil {
+		return err
+	}
+	if o.order != "" {
+		if runs, err = inOrder(a.Stderr, o.order, runs); err != nil {
+			return err
+		}
+	}
 	families := history.Families(runs, o.pick)
 	tested := history.Detect(families)
+	findings := history.Findings(families, judged)
 	if o.asJSON {
-		return history.JSON(a.Stdout, families)
+		err = history.JSON(a.Stdout, families)
+	} else {
+		err = trend.Text(a.Stdout, families, findings, tested, o.view)
 	}
-	return trend.Text(a.Stdout, families, tested, o.view)
+	if err != nil || len(gates) == 0 {
+		return err
+	}
+	held, err := verdict.Conditions(gates, history.Judgements(families), o.pick.Steps)
+	if err != nil {
+		return usage(err)
+	}
+	return closed(a.Stderr, []verdict.Gate{held})
+}
+
+// readJudged reads the acknowledged changes of a folder, and prints those of unknown runs.
+func readJudged(stderr io.Writer, dir string, runs []*history.Run) (history.Judged, error) {
+	judged, err := history.ReadJudged(dir)
+	if err != nil {
+		return nil, err
+	}
+	if unknown := judged.Unknown(dir, runs); len(unknown) > 0 {
+		fmt.Fprintln(stderr, unknown)
+	}
+	return judged, nil
+}
+
+// inOrder sorts the runs into the order of the revisions in a file, and prints those that it
+// leaves out.
+func inOrder(stderr io.Writer, file string, runs []*history.Run) ([]*history.Run, error) {
+	content, err := regular.ReadText(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the order of revisions: %w", err)
+	}
+	sorted, rest := history.InOrder(runs, strings.Fields(string(content)))
+	if len(sorted) == 0 && len(runs) > 0 {
+		return nil, usage(hint.Errorf("a line has a revision or version, as the runs' directories, binaries or engines "+
+			"have; rumbench list runs shows them", "%s has the revision of no run", file))
+	}
+	for _, r := range rest {
+		fmt.Fprintf(stderr, "left out: %s: its revision is not in %s\n", r.Dir, file)
+	}
+	return sorted, nil
 }
 
 // printProblems prints the parts of a folder that are left out: unreadable ones, and
@@ -76,13 +139,17 @@ func printProblems(w io.Writer, runs []*history.Run) {
 	}
 }
 
-// findRuns returns the campaigns of the plans in the one directory given, or in the
-// folder in which `run` creates them.
-func findRuns(stderr io.Writer, dirs, plans []string) ([]*history.Run, error) {
-	dir := resultsDir
+// folder returns the one directory given, or the one in which run creates campaigns.
+func folder(dirs []string) string {
 	if len(dirs) > 0 {
-		dir = dirs[0]
+		return dirs[0]
 	}
+	return resultsDir
+}
+
+// findRuns returns the campaigns of the plans in a folder.
+func findRuns(stderr io.Writer, dirs, plans []string) ([]*history.Run, error) {
+	dir := folder(dirs)
 	runs, err := history.Find(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, hint.With(err, "name a folder with campaigns; rumbench run makes them in "+resultsDir+

@@ -62,6 +62,14 @@ func (g *Gate) Judged() (out []string) {
 	return out
 }
 
+// Metrics returns all metrics that the names in the condition may mean.
+func (g *Gate) Metrics() (out []string) {
+	for _, name := range g.metrics {
+		out = AppendNew(out, g.means[name]...)
+	}
+	return out
+}
+
 // String returns the condition as given.
 func (g *Gate) String() string { return g.text }
 
@@ -184,9 +192,6 @@ type Findings struct {
 // named steps, or in all if none are named.
 func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	var out Findings
-	if err := g.check(j); err != nil {
-		return out, err
-	}
 	for i := range j.Items {
 		it := &j.Items[i]
 		if !g.first(j, it) || !it.Base.known() || len(steps) > 0 && !slices.Contains(steps, it.Step.Name) {
@@ -236,17 +241,15 @@ func (g *Gate) unproven(effects map[string]*Effect) string {
 // samples does not.
 func (n *Number) known() bool { return n.Missing == "" && n.MaxOf == 0 }
 
-// check returns an error for unknown steps and operation kinds: a condition on
-// them would never hold.
-func (g *Gate) check(j *Judgement) error {
+// Check returns an error for steps and operation kinds that no judgement has: a condition
+// on them would never hold.
+func (g *Gate) Check(all ...*Judgement) error {
 	for _, l := range g.literals {
-		known := false
-		for i := range j.Items {
-			it := &j.Items[i]
-			known = known || l.object == "step" && it.Step.Name == l.text || l.object == "op" &&
+		has := func(it Item) bool {
+			return l.object == "step" && it.Step.Name == l.text || l.object == "op" &&
 				(it.New.Op == l.text || it.Base.Op == l.text)
 		}
-		if !known {
+		if !slices.ContainsFunc(all, func(j *Judgement) bool { return slices.ContainsFunc(j.Items, has) }) {
 			return fmt.Errorf("condition %q: there is no %s %q", g.text, l.object, l.text)
 		}
 	}

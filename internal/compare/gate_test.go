@@ -137,7 +137,7 @@ func TestGateSees(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := fresh()
-	if _, err := g.Find(judged(t, append(a, b...)...), nil); err == nil || !strings.Contains(err.Error(), `there is no step "laod"`) {
+	if err := g.Check(judged(t, append(a, b...)...)); err == nil || !strings.Contains(err.Error(), `there is no step "laod"`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -73,7 +73,7 @@ func (s *stepRuns) Offered(a, b *Target) (out []string) {
 		return nil
 	}
 	for _, o := range slices.Concat(x[1:], y) {
-		out = AppendNew(out, x[0].differs(&o)...)
+		out = AppendNew(out, quantity.Texts(GroupsDiffer(x[0].groups, o.groups), Difference.String)...)
 	}
 	return out
 }
@@ -142,29 +142,25 @@ func (s *stepRuns) Offer(t *Target, k Key) string {
 	return strings.Join(parts, "; ")
 }
 
-func (o *offer) differs(other *offer) (out []string) {
-	for i := range o.groups {
-		g := &o.groups[i]
-		if k := slices.IndexFunc(other.groups, func(h result.Group) bool { return h.Name == g.Name }); k >= 0 {
-			out = append(out, groupsDiffer(g, &other.groups[k])...)
-		} else {
-			out = append(out, fmt.Sprintf("clients of %s on one side only", g.Name))
+// GroupsDiffer returns the differences in the work offered to two lists of groups of clients.
+func GroupsDiffer(a, b []result.Group) (out []Difference) {
+	for i := range a {
+		g := &a[i]
+		k := slices.IndexFunc(b, func(h result.Group) bool { return h.Name == g.Name })
+		if k < 0 {
+			out = append(out, Difference{What: "clients of " + g.Name, Base: fmt.Sprint(g.Clients), New: "none"})
+			continue
+		}
+		others := termsOf(&b[k])
+		for i, t := range termsOf(g) {
+			if o := others[i]; t.known && o.known && t.text != o.text {
+				out = append(out, Difference{What: t.name + " of " + g.Name, Base: t.text, New: o.text})
+			}
 		}
 	}
-	for _, h := range other.groups {
-		if !slices.ContainsFunc(o.groups, func(g result.Group) bool { return h.Name == g.Name }) {
-			out = append(out, fmt.Sprintf("clients of %s on one side only", h.Name))
-		}
-	}
-	return out
-}
-
-func groupsDiffer(g, h *result.Group) (out []string) {
-	others := termsOf(h)
-	for i, t := range termsOf(g) {
-		o := others[i]
-		if t.known && o.known && t.text != o.text {
-			out = append(out, fmt.Sprintf("%s of %s: %s and %s", t.name, g.Name, t.text, o.text))
+	for _, h := range b {
+		if !slices.ContainsFunc(a, func(g result.Group) bool { return h.Name == g.Name }) {
+			out = append(out, Difference{What: "clients of " + h.Name, Base: "none", New: fmt.Sprint(h.Clients)})
 		}
 	}
 	return out

@@ -46,7 +46,7 @@ func TestOffered(t *testing.T) {
 		{"ramp", extra(func(g *result.Group) { g.Ramp = []result.Ramp{{Seconds: 10, From: 100, To: 900}} }), "ramp of query: none and 100/s to 900/s in 10 s"},
 		{"clients", extra(func(g *result.Group) { g.Clients = 16 }), "clients of query: 8 and 16"},
 		{"unknown clients", extra(func(g *result.Group) { g.Clients = 0 }), ""},
-		{"other clients", extra(func(g *result.Group) { g.Name = "scan" }), "clients of query on one side only; clients of scan on one side only"},
+		{"other clients", extra(func(g *result.Group) { g.Name = "scan" }), "clients of query: 8 and none; clients of scan: none and 8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := offered(open, c.group)

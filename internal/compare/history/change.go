@@ -16,17 +16,32 @@ const MinRuns = 2 * leastLevel
 // changed.
 const FalseShare = 0.05
 
+// Kind is the kind of a change.
+type Kind string
+
+// The kinds of changes.
+const (
+	Level Kind = "level" // the level changed, and that is hardly chance
+	Split Kind = "split" // what was done or promised changed: numbers before and since are not compared
+	Open  Kind = "open"  // a main number and a recorded fact changed, but it may be chance
+)
+
 // Change is a point of a series at which a new level begins.
 type Change struct {
-	At   int     `json:"at"`   // the first point on the new level; the one before is the last on the old
-	From float64 `json:"from"` // the old level: the median of its points
-	To   float64 `json:"to"`   // the new level
+	Kind   Kind    `json:"kind"`
+	At     int     `json:"at"`     // the first point on the new level
+	Dir    string  `json:"dir"`    // its run
+	Before string  `json:"before"` // the last run on the old level
+	From   float64 `json:"from"`   // the old level: the median of its points
+	To     float64 `json:"to"`     // the new level
 	// Ratio is To ÷ From, nil if From is 0.
 	Ratio *float64 `json:"ratio,omitempty"`
-	// Verdict is compare.Better, compare.Worse, or "" if neither direction is better.
+	// Verdict is compare.Better, compare.Worse, or "" if neither direction is better, or
+	// nothing is proven.
 	Verdict compare.Verdict `json:"verdict,omitempty"`
 	// Facts are the other changes between the two runs.
 	Facts []Fact `json:"facts"`
+	Note  string `json:"note,omitempty"` // why it is acknowledged; "" if it is not
 }
 
 // Detect finds the changes of all series that have MinRuns points, and returns
@@ -65,11 +80,7 @@ func (s *Series) setChanges(points []int) {
 	ends := append(points[:len(points):len(points)], len(s.Points))
 	start := 0
 	for i, at := range points {
-		c := Change{At: at, From: s.level(start, at), To: s.level(at, ends[i+1]), Facts: s.factChanges(at)}
-		if c.From != 0 {
-			ratio := c.To / c.From
-			c.Ratio = &ratio
-		}
+		c := s.newChange(Level, &s.Points[at-1], at, s.level(start, at), s.level(at, ends[i+1]), s.factChanges(at))
 		if m := metric.ByName(s.Metric); m != nil && m.Better != "" && c.From != c.To {
 			c.Verdict = compare.Worse
 			if (c.To > c.From) == (m.Better == metric.Higher) {
@@ -79,6 +90,16 @@ func (s *Series) setChanges(points []int) {
 		s.Changes = append(s.Changes, c)
 		start = at
 	}
+}
+
+// newChange returns a change from the level of a point to that which begins at another.
+func (s *Series) newChange(kind Kind, before *Point, at int, old, level float64, facts []Fact) Change {
+	c := Change{Kind: kind, At: at, Dir: s.Points[at].Dir, Before: before.Dir, From: old, To: level, Facts: facts}
+	if old != 0 {
+		ratio := level / old
+		c.Ratio = &ratio
+	}
+	return c
 }
 
 // Moves reports whether the level changed by at least a share of the old one.

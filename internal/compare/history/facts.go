@@ -53,7 +53,7 @@ func wholeGiB(size string) string {
 
 // Fact is a fact that differed in the run before.
 type Fact struct {
-	Kind string `json:"kind"` // "version", "plan", "knob", "setting" or "host"
+	Kind string `json:"kind"` // see below
 	Name string `json:"name"`
 	From string `json:"from"` // "" if it was not there
 	To   string `json:"to"`   // "" if it is no longer there
@@ -66,6 +66,8 @@ const (
 	Knob     = "knob"    // as the plan asks for
 	Setting  = "setting" // as read back from the engine
 	HostFact = "host"    // the facts found about the machine
+	Work     = "work"    // the workload, a parameter, or the work offered to the clients
+	Source   = "source"  // where a number was read
 )
 
 // fact names a recorded fact about a trial.
@@ -96,7 +98,7 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 		}
 	}
 	for _, s := range t.Settings {
-		if s.Name != engine.ServerVersion { // which is a version
+		if s.Name != engine.ServerVersion && s.Name != "durability" { // a version; within a series it is the same
 			add(Setting, s.Name, s.Value)
 		}
 	}
@@ -107,15 +109,24 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 }
 
 // factChanges returns the facts that differ between the run of point at and the
-// run before. Facts other than versions are left out if they differ between most
-// runs, as the load average and the paths of private servers do: a fact that
-// always changes explains nothing.
+// run before.
 func (s *Series) factChanges(at int) []Fact {
-	values := make([]map[fact]string, len(s.Points))
-	var names []fact
+	trials := make([]*result.Trial, len(s.Points))
 	for i, p := range s.Points {
+		trials[i] = p.trial
+	}
+	return factChanges(trials, at)
+}
+
+// factChanges returns the facts that differ between a trial and the one before. Facts
+// other than versions are left out if they differ between most, as the load average and the
+// paths of private servers do: a fact that always changes explains nothing.
+func factChanges(trials []*result.Trial, at int) []Fact {
+	values := make([]map[fact]string, len(trials))
+	var names []fact
+	for i, t := range trials {
 		var n []fact
-		if n, values[i] = factsOf(p.trial); i == at-1 || i == at {
+		if n, values[i] = factsOf(t); i == at-1 || i == at {
 			names = compare.AppendNew(names, n...)
 		}
 	}

@@ -24,6 +24,7 @@ type Run struct {
 	Trials   []Trial          // the trials that have begun and can be read, in the campaign's order
 	Problems []string         // the unreadable parts, with the reasons
 	CopyOf   string           // the directory of the run that this one is a copy of; "" if it is no copy
+	place    int              // in the order of runs
 }
 
 // Trial is a trial of a run.

@@ -1,10 +1,14 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/result"
 )
 
@@ -18,8 +22,37 @@ type Line struct {
 	TrialsDone    int           `json:"trials_done"`
 	TrialsPlanned int           `json:"trials_planned"`
 	Status        result.Status `json:"status"`
+	Durability    string        `json:"durability,omitempty"` // the levels, as "process or os"; "" if unknown
+	Main          []Main        `json:"main,omitempty"`       // the main number of each target with a complete trial
 	Problems      []string      `json:"problems,omitempty"`
 	CopyOf        string        `json:"copy_of,omitempty"`
+}
+
+// Main is the main number of a target: that of the first step that the workload is about.
+type Main struct {
+	Name
+	Value  float64 `json:"value"`
+	Trials int     `json:"trials"`
+}
+
+// main returns the main number of each target.
+func (r *Run) main() (out []Main) {
+	own := *r
+	own.CopyOf = "" // a copy has its own line
+	var all []*Series
+	for _, f := range Families([]*Run{&own}, Pick{}) {
+		all = append(all, f.Series...)
+	}
+	slices.SortStableFunc(all, func(a, b *Series) int { return cmp.Compare(a.weight, b.weight) })
+	for _, s := range all {
+		if s.weight >= weightOfLatency || slices.ContainsFunc(out, func(m Main) bool { return m.Target == s.Target }) {
+			continue
+		}
+		for _, p := range s.Points {
+			out = append(out, Main{s.Name, p.Value, p.Trials})
+		}
+	}
+	return out
 }
 
 // Line returns the run as a line.
@@ -29,9 +62,14 @@ func (r *Run) Line() Line {
 	if r.Campaign != nil {
 		l.Plan, l.Started = r.Campaign.Name, &r.Campaign.Started
 	}
-	if len(r.Trials) > 0 {
-		l.Workload = r.Trials[0].Workload
+	var levels []string
+	for _, t := range r.Trials {
+		l.Workload = cmp.Or(l.Workload, t.Workload)
+		if t.Durability != result.Unknown && t.Durability != "" {
+			levels = compare.AppendNew(levels, t.Durability)
+		}
 	}
+	l.Durability, l.Main = strings.Join(levels, " or "), r.main()
 	return l
 }
 

@@ -20,7 +20,7 @@ type Family struct {
 	Workload string                `json:"workload"`
 	Params   map[string]any        `json:"params"`
 	Machine  string                `json:"machine"` // see machineOf
-	Runs     []*Run                `json:"-"`       // the oldest first
+	Runs     []*Run                `json:"-"`       // in the order to show them in
 	LeftOut  map[result.Status]int `json:"-"`
 	Series   []*Series             `json:"-"`
 
@@ -54,6 +54,43 @@ type Series struct {
 	// may be in their number.
 	Disturbed int      `json:"disturbed,omitempty"`
 	Changes   []Change `json:"changes"`
+	// Breaks are differences from earlier runs that no test of levels covers.
+	Breaks []Change `json:"breaks,omitempty"`
+
+	family *Family
+	weight weight
+	// follows and ended: runs before, or later runs, have the number in another series.
+	follows, ended bool
+}
+
+// weight sorts numbers for a reader: the lightest first. That of a step that only prepares
+// others is one more.
+type weight int
+
+const (
+	weightOfRate    weight = 2 * iota // the main number of a step
+	weightOfLatency                   // and all below it
+	weightOfCost
+	weightOfRest
+)
+
+func weightOf(s *compare.Step, k compare.Key) (w weight) {
+	goal, _ := compare.Goal(s)
+	capacity, _ := compare.Capacity(s)
+	switch {
+	case k == goal, k == capacity:
+		w = weightOfRate
+	case metric.IsLatency(k.Metric):
+		w = weightOfLatency
+	case metric.IsCost(k.Metric):
+		w = weightOfCost
+	default:
+		w = weightOfRest
+	}
+	if first := s.First(); first.Trial.Prepares(first.Step) {
+		w++
+	}
+	return w
 }
 
 // Point is a number of one run.
@@ -66,6 +103,7 @@ type Point struct {
 
 	Remarks []metric.Warning `json:"-"` // the warnings
 	trial   *result.Trial    // the first of them
+	place   int              // of the run in the order of runs
 }
 
 // Pick selects the numbers to line up; an empty list picks everything, but an empty
@@ -74,13 +112,14 @@ type Pick struct{ Plans, Targets, Steps, Metrics []string }
 
 func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
 
-// Families sorts runs, the oldest first, into families with their series.
+// Families sorts runs, in the order to show them in, into families with their series.
 // Trials that are not complete are left out and counted; copies of a run and
 // unreadable parts are left out.
 func Families(runs []*Run, pick Pick) []*Family {
 	var out []*Family
 	byKey := map[string]*Family{}
-	for _, r := range runs {
+	for i, r := range runs {
+		r.place = i
 		if r.CopyOf != "" || r.Campaign == nil || !among(pick.Plans, r.Campaign.Name) {
 			continue
 		}
@@ -161,11 +200,11 @@ func (f *Family) addPoint(r *Run, target *compare.Target, step *compare.Step, n 
 		Source: sourceKind(n.Source), Durability: compare.Durability(target), Offer: step.Offer(target, n.Key)}
 	s := f.byName[name]
 	if s == nil {
-		s = &Series{Name: name, Points: []Point{}, Changes: []Change{}}
+		s = &Series{Name: name, Points: []Point{}, Changes: []Change{}, family: f, weight: weightOf(step, n.Key)}
 		f.byName[name] = s
 		f.Series = append(f.Series, s)
 	}
-	p := Point{Dir: r.Dir, Started: r.Campaign.Started, Remarks: metric.UntypedAll(step.Refusals(target))}
+	p := Point{Dir: r.Dir, Started: r.Campaign.Started, place: r.place, Remarks: metric.UntypedAll(step.Refusals(target))}
 	var values []float64
 	for i, row := range n.Rows {
 		if row.Disturbed {
@@ -204,6 +243,9 @@ func (s *Series) String() string {
 	}
 	return name
 }
+
+// Siblings returns all series of the family.
+func (s *Series) Siblings() []*Series { return s.family.Series }
 
 // Values returns the series' values.
 func (s *Series) Values() []float64 {

@@ -21,7 +21,8 @@ func RunsText(w io.Writer, runs []*history.Run) error {
 		if l.Started != nil {
 			started, trials = minute(*l.Started), fmt.Sprintf("%d of %d", l.TrialsDone, l.TrialsPlanned)
 		}
-		row := []string{l.Dir, started, l.Plan, l.Workload, trials, string(l.Status), targetsText(l.Targets)}
+		row := []string{l.Dir, started, l.Plan, l.Workload, trials, string(l.Status), l.Durability, mainText(&l),
+			targetsText(l.Targets)}
 		for i, text := range row {
 			row[i] = cmp.Or(text, quantity.Unknown)
 		}
@@ -30,9 +31,28 @@ func RunsText(w io.Writer, runs []*history.Run) error {
 			remarks = append(remarks, fmt.Sprintf("! %s: %s", r.Dir, text))
 		}
 	}
-	t := page.WordTable([]string{"directory", "started (UTC)", "plan", "workload", "trials", "status", "targets"}, rows...)
+	t := page.WordTable([]string{"directory", "started (UTC)", "plan", "workload", "trials", "status", "durability",
+		"main number", "targets"}, rows...)
 	t.Groups[0].Foot = remarks
 	return page.Text(w, []page.Block{t}, page.TextStyle{})
+}
+
+// mainText writes the main numbers of a run: "insert rate in l.i1 61.2k/s", or with several
+// targets "insert rate in l.i1: pebble 61.2k/s, sqlite 9,000/s".
+func mainText(l *history.Line) string {
+	var parts []string
+	last := ""
+	for _, m := range l.Main {
+		text := amount(&m.Name, m.Value)
+		if len(l.Targets) > 1 {
+			text = m.Target + " " + text
+		}
+		if name := subject(&m.Name); name != last {
+			last, text = name, name+map[bool]string{true: ": ", false: " "}[len(l.Targets) > 1]+text
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // targetsText names the targets with their engines: "innodb (mysql

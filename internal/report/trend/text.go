@@ -1,5 +1,5 @@
-// Package trend writes a store of campaigns as text: its runs, and its series over time
-// with the changes of their level.
+// Package trend writes a store of campaigns as text: its runs, what changed at which of them,
+// and its series over time.
 package trend
 
 import (
@@ -22,9 +22,10 @@ type View struct {
 	All   bool    // series without such a change too
 }
 
-// Text writes the findings of history.Detect for people; tested is its result.
-func Text(w io.Writer, families []*history.Family, tested int, v View) error {
-	var blocks []page.Block
+// Text writes the findings, and the families that they are in, for people; tested is the result
+// of history.Detect.
+func Text(w io.Writer, families []*history.Family, findings []*history.Finding, tested int, v View) error {
+	blocks := v.findings(findings)
 	for _, f := range families {
 		blocks = append(blocks, v.family(f, families))
 	}
@@ -42,7 +43,14 @@ func Text(w io.Writer, families []*history.Family, tested int, v View) error {
 }
 
 func (v View) family(f *history.Family, all []*history.Family) page.Tree {
-	first, last := f.Runs[0].Campaign.Started, f.Runs[len(f.Runs)-1].Campaign.Started
+	first, last := f.Runs[0].Campaign.Started, f.Runs[0].Campaign.Started
+	for _, r := range f.Runs {
+		if at := r.Campaign.Started; at.Before(first) {
+			first = at
+		} else if at.After(last) {
+			last = at
+		}
+	}
 	out := page.Tree{Text: fmt.Sprintf("%s (%s): %s, %s to %s", f.Plan, f.Workload, quantity.Count(len(f.Runs), "run"),
 		minute(first), minute(last))}
 	out.Add("machine: %s", cmp.Or(f.Machine, quantity.Unknown))
@@ -55,17 +63,17 @@ func (v View) family(f *history.Family, all []*history.Family) page.Tree {
 	var few, small, quiet int
 	var series []page.Tree
 	for _, s := range f.Series {
-		shown := notable(s, v.Least/100)
+		moves := func(c history.Change) bool { return c.Moves(v.Least / 100) }
 		switch {
 		case len(s.Points) < history.MinRuns:
 			few++
 		case len(s.Changes) == 0:
 			quiet++
-		case len(shown) == 0:
+		case !slices.ContainsFunc(s.Changes, moves):
 			small++
 		}
-		if len(shown) > 0 || v.All {
-			series = append(series, tree(s, shown, promises(s, f.Series)))
+		if v.All {
+			series = append(series, tree(s))
 		}
 	}
 	if quiet > 0 {
@@ -112,21 +120,11 @@ func apartFrom(f *history.Family, all []*history.Family) string {
 	return strings.Join(parts, ", ")
 }
 
-// notable returns the changes by at least a share of the level.
-func notable(s *history.Series, share float64) (out []history.Change) {
-	for _, c := range s.Changes {
-		if c.Moves(share) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // promises reports the differences that separate a series from others of its family
 // with its name: other promises, or other work.
-func promises(s *history.Series, all []*history.Series) string {
+func promises(s *history.Series) string {
 	var levels, offers bool
-	for _, o := range all {
+	for _, o := range s.Siblings() {
 		if o.String() == s.String() {
 			levels = levels || o.Durability != s.Durability
 			offers = offers || o.Offer != s.Offer
@@ -142,21 +140,20 @@ func promises(s *history.Series, all []*history.Series) string {
 	return strings.Join(parts, "; ")
 }
 
-func tree(s *history.Series, shown []history.Change, apart string) page.Tree {
+// tree shows a series with its values and warnings.
+func tree(s *history.Series) page.Tree {
 	out := page.Tree{Text: s.String()}
-	if apart != "" {
+	if apart := promises(s); apart != "" {
 		out.Add("only runs with %s", apart)
 	}
 	values := s.Values()
 	summary := quantity.Count(len(values), "run")
 	if n := len(values); n > 0 {
 		low, high := quantity.Four(slices.Min(values)), quantity.Four(slices.Max(values))
-		summary += fmt.Sprintf("  %s  %s … %s, last %s%s", sparkline(values), low, high, quantity.Four(values[n-1]), unit(s))
+		summary += fmt.Sprintf("  %s  %s … %s, last %s%s",
+			sparkline(values), low, high, quantity.Four(values[n-1]), unit(&s.Name))
 	}
 	out.Add("%s", summary)
-	for _, c := range shown {
-		out.Items = append(out.Items, change(s, c))
-	}
 	if s.Disturbed > 0 {
 		out.Add("left out: %s that other programs disturbed", quantity.Count(s.Disturbed, "number"))
 	}
@@ -166,37 +163,17 @@ func tree(s *history.Series, shown []history.Change, apart string) page.Tree {
 	return out
 }
 
-func change(s *history.Series, c history.Change) page.Tree {
-	before, after := s.Points[c.At-1], s.Points[c.At]
-	out := page.Tree{Text: quantity.Four(c.From) + " → " + quantity.Four(c.To) + unit(s)}
-	if c.Ratio != nil {
-		out.Text += ", ×" + quantity.Four(*c.Ratio)
-	}
-	if c.Verdict != "" {
-		out.Text += ", " + string(c.Verdict)
-	}
-	out.Add("between %s (%s) and %s (%s)", before.Dir, minute(before.Started), after.Dir, minute(after.Started))
-	if len(c.Facts) == 0 {
-		out.Add("no recorded version, setting or fact of the host changed there")
-	}
-	const limit = 8
-	for i, f := range c.Facts {
-		if i == limit {
-			out.Add("… and %d more: see --json", len(c.Facts)-limit)
-			break
-		}
-		out.Add("%s %s: %s → %s", f.Kind, f.Name, cmp.Or(f.From, quantity.Unknown), cmp.Or(f.To, quantity.Unknown))
-	}
-	return out
-}
-
 // warnings returns the different warnings on the points, each with its number of
 // points. Warnings that differ in figures only are merged.
 func warnings(s *history.Series) (out []string) {
 	notes, runs := page.NewNotes(""), map[int]int{}
-	for _, p := range s.Points {
+	last := map[int]int{} // the point that has the warning; a point may have several that are merged
+	for i, p := range s.Points {
 		for _, w := range p.Remarks {
-			runs[notes.Mark(w).Number]++
+			if n := notes.Mark(w).Number; runs[n] == 0 || last[n] != i {
+				runs[n]++
+				last[n] = i
+			}
 		}
 	}
 	return quantity.Texts(notes.List, func(n page.Note) string {
@@ -217,9 +194,9 @@ func longest(families []*history.Family) (n int) {
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
 // unit returns the text after the series' numbers; for a ratio it is empty.
-func unit(s *history.Series) string {
-	if s.Unit == "ratio" {
+func unit(n *history.Name) string {
+	if n.Unit == "ratio" {
 		return ""
 	}
-	return " " + s.Unit
+	return " " + n.Unit
 }

@@ -2,6 +2,7 @@ package trend
 
 import (
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,10 +56,7 @@ func TestText(t *testing.T) {
 	s.Nights(43, 44, historytest.Each(func(t *result.Trial) { t.Host = nil; t.Status = result.Failed }))
 	for name, v := range map[string]View{"changes": {Least: 1}, "all": {All: true}} {
 		var b strings.Builder
-		f, tested := found(s)
-		if err := Text(&b, f, tested, v); err != nil {
-			t.Fatal(err)
-		}
+		text(&b, s, v)
 		golden(t, s, name, b.String())
 	}
 }
@@ -68,17 +66,11 @@ func TestTextOfFewRuns(t *testing.T) {
 	s := historytest.New(t)
 	s.Nights(0, 10)
 	var b strings.Builder
-	f, tested := found(s)
-	if err := Text(&b, f, tested, View{}); err != nil {
-		t.Fatal(err)
-	}
+	text(&b, s, View{})
 	if err := os.RemoveAll(s.Path("night-05")); err != nil {
 		t.Fatal(err)
 	}
-	f, tested = found(s)
-	if err := Text(&b, f, tested, View{}); err != nil {
-		t.Fatal(err)
-	}
+	text(&b, s, View{})
 	golden(t, s, "few", b.String())
 }
 
@@ -87,11 +79,8 @@ func TestOffers(t *testing.T) {
 	s := historytest.New(t)
 	s.Nights(0, 12, historytest.Offer(500, 10))
 	s.Nights(12, 24, historytest.Offer(4000, 10))
-	families, tested := found(s)
 	var b strings.Builder
-	if err := Text(&b, families, tested, View{All: true}); err != nil {
-		t.Fatal(err)
-	}
+	text(&b, s, View{All: true})
 	for _, want := range []string{"only runs with offered insert: clients 1, rate 500/s, arrivals poisson for all clients together, queue 100, ramp none\n", "rate 4000/s"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
@@ -105,8 +94,8 @@ func TestWarningsText(t *testing.T) {
 		return metric.Warn(metric.ShedUntimed, metric.Values{"offered": 100.0, "shed": n})
 	}
 	other := metric.Untyped("b")
-	s := &history.Series{Points: []history.Point{{Remarks: []metric.Warning{other, shed(12)}}, {Remarks: []metric.Warning{shed(3)}}, {}, {Remarks: []metric.Warning{other}}}}
-	if d := cmp.Diff([]string{"2 runs: b", "2 runs: of 100 operations that arrived 12 were shed: these are in no response time (the largest of 2 such remarks)"}, warnings(s)); d != "" {
+	s := &history.Series{Points: []history.Point{{Remarks: []metric.Warning{other, shed(12)}}, {Remarks: []metric.Warning{shed(3), shed(4)}}, {}, {Remarks: []metric.Warning{other}}}}
+	if d := cmp.Diff([]string{"2 runs: b", "2 runs: of 100 operations that arrived 12 were shed: these are in no response time (the largest of 3 such remarks)"}, warnings(s)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
@@ -135,13 +124,20 @@ func TestSparkline(t *testing.T) {
 	}
 }
 
-// found returns the families of a store's runs, searched for changes.
-func found(s *historytest.Store) ([]*history.Family, int) {
+// text writes the history of a store, with what is acknowledged there.
+func text(w io.Writer, s *historytest.Store, v View) {
 	s.Helper()
 	runs, err := history.Find(s.Dir)
 	if err != nil {
 		s.Fatal(err)
 	}
+	judged, err := history.ReadJudged(s.Dir)
+	if err != nil {
+		s.Fatal(err)
+	}
 	f := history.Families(runs, history.Pick{})
-	return f, history.Detect(f)
+	tested := history.Detect(f)
+	if err := Text(w, f, history.Findings(f, judged), tested, v); err != nil {
+		s.Fatal(err)
+	}
 }

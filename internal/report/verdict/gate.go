@@ -57,12 +57,15 @@ func GateOf(j *compare.Judgement, strict bool) (g Gate) {
 }
 
 // Conditions judges conditions on comparisons as a gate, in the named steps or in all.
-func Conditions(conditions []*compare.Gate, list []Comparison, steps []string) (g Gate, err error) {
+func Conditions(conditions []*compare.Gate, list []*compare.Judgement, steps []string) (g Gate, err error) {
 	var holds, blind []string
 	for _, one := range conditions {
+		if err := one.Check(list...); err != nil {
+			return g, err
+		}
 		judged, before := 0, len(blind)
 		for _, c := range list {
-			found, err := one.Find(c.Judgement, steps)
+			found, err := one.Find(c, steps)
 			if err != nil {
 				return g, err
 			}
