@@ -111,6 +111,8 @@ func (x *Contest) results() string {
 		case e == nil:
 		case e.TooFew():
 			which = seen
+		case !e.Sure() && e.Notable() != "":
+			which = likely
 		default:
 			which = word(e.Verdict)
 		}
@@ -121,7 +123,7 @@ func (x *Contest) results() string {
 	}
 	var parts []string
 	for _, list := range []struct{ word, lead string }{
-		{seen, ""}, {proven, proven + " "},
+		{seen, ""}, {proven, proven + " "}, {likely, likely},
 		{equivalent, fmt.Sprintf("%s within %g %% to ", equivalent, 100*x.c.Question.Margin())},
 		{notProven, notProven + ": "},
 		{"", "not compared: "},

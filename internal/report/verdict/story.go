@@ -102,18 +102,12 @@ func (c *Campaign) tests(subject *compare.Target, but *compare.Step) (out []stri
 			continue
 		}
 		j := c.Judged(t, subject)
-		var slower, faster, open []*compare.Item
+		by := map[string][]*compare.Item{}
 		for _, it := range c.rates(j, but) {
-			switch direction(j, &it.Effect) {
-			case compare.Worse:
-				slower = append(slower, it)
-			case compare.Better:
-				faster = append(faster, it)
-			default:
-				open = append(open, it)
-			}
+			text := seems(j, &it.Effect)
+			by[text] = append(by[text], it)
 		}
-		list = append(list, against{len(slower), testsText(j, slower, faster, open)})
+		list = append(list, against{len(by[slower]) + len(by[likely+slower]), testsText(j, by)})
 	}
 	slices.SortStableFunc(list, func(a, b against) int { return cmp.Compare(b.losses, a.losses) })
 	for _, a := range list[:min(len(list), mostTargets)] {
@@ -139,39 +133,46 @@ func (c *Campaign) rates(j *compare.Judgement, but *compare.Step) (out []*compar
 	return out
 }
 
-// direction is the verdict on a difference, or what it seems to be if the two have too few trials to
-// prove any.
-func direction(j *compare.Judgement, e *compare.Effect) compare.Verdict {
-	if min(len(j.Base.Trials), len(j.New.Trials)) < compare.LeastTrials {
-		return e.Notable()
+// How the throughput of a test compares: proven, or likely as it is notable, see [compare.Effect.Notable].
+const slower, faster, likely = "slower", "faster", "likely "
+
+// seems returns how a throughput compares; "" if the difference may well be chance. If the two have
+// too few trials to prove any difference, it is not called likely each time.
+func seems(j *compare.Judgement, e *compare.Effect) (text string) {
+	v := e.Verdict
+	if !e.Sure() {
+		if v = e.Notable(); min(len(j.Base.Trials), len(j.New.Trials)) >= compare.LeastTrials {
+			text = likely
+		}
 	}
-	return e.Verdict
+	switch v {
+	case compare.Worse:
+		return text + slower
+	case compare.Better:
+		return text + faster
+	}
+	return ""
 }
 
-func testsText(j *compare.Judgement, slower, faster, open []*compare.Item) string {
+func testsText(j *compare.Judgement, by map[string][]*compare.Item) string {
 	var parts []string
-	for _, list := range []struct {
-		verb  string
-		items []*compare.Item
-	}{{"slower", slower}, {"faster", faster}} {
-		if len(list.items) > 0 {
-			parts = append(parts, list.verb+" in "+firstOf(list.items, mostNamed, func(it *compare.Item) string {
+	for _, word := range []string{slower, likely + slower, faster, likely + faster} {
+		if items := by[word]; len(items) > 0 {
+			parts = append(parts, word+" in "+firstOf(items, mostNamed, func(it *compare.Item) string {
 				return it.Step.Name + " (" + quantity.Times(it.Ratio) + ")"
 			}))
 		}
 	}
-	text := fmt.Sprintf("%s against %s: %s", j.New.Name, j.Base.Name, strings.Join(parts, "; "))
-	switch n := len(open); {
-	case n == 0 && len(parts) == 0:
+	text := fmt.Sprintf("%s against %s: ", j.New.Name, j.Base.Name)
+	switch open := by[""]; {
+	case len(open) == 0 && len(parts) == 0:
 		return ""
-	case n == 0:
 	case len(parts) == 0:
-		return fmt.Sprintf("%s against %s: no difference is proven in %s.", j.New.Name, j.Base.Name,
-			quantity.Count(n, "other test"))
-	case !open[0].TooFew():
-		text += fmt.Sprintf("; not proven in %s", quantity.Count(n, "test"))
+		return text + "no difference in " + quantity.Count(len(open), "other test") + " is proven."
+	case len(open) > 0 && !open[0].TooFew():
+		parts = append(parts, "not proven in "+quantity.Count(len(open), "test"))
 	}
-	return text + "."
+	return text + strings.Join(parts, "; ") + "."
 }
 
 // firstOf lists items: all in their order, or the most extreme and the number of the others if there
@@ -301,6 +302,9 @@ func remarkOn(e *compare.Effect) (text string, differ bool) {
 		return " (" + e.Bounded() + " " + quantity.Times(e.Ratio) + ")", true
 	case e.Sure() || e.TooFew():
 		return " (" + quantity.Times(e.Ratio) + ")", e.Sure() || max(e.Ratio, 1/e.Ratio) > level
+	}
+	if e.Notable() != "" {
+		return " (" + likely + quantity.Times(e.Ratio) + ")", true
 	}
 	return " (" + quantity.Times(e.Ratio) + ", not proven)", max(e.Ratio, 1/e.Ratio) > level
 }
