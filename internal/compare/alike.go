@@ -106,9 +106,10 @@ func Apart(a, b *Target) (out []Difference) {
 		differ(paramKnob+name, paramText(x.Params[name]), paramText(y.Params[name]))
 	}
 	version("rumbench version", func(t *result.Trial) string { return t.Versions.Value("rumbench") })
+	versioned := slices.ContainsFunc(out, func(d Difference) bool { return strings.HasSuffix(d.What, " version") })
 	for _, name := range sortedNames(x.Knobs, y.Knobs) {
 		mine, other := x.Knobs[name], y.Knobs[name]
-		if name == "durability" {
+		if name == "durability" || name == "binary" && versioned {
 			continue // already listed above, with its meaning
 		}
 		if name == "cache" {

@@ -77,9 +77,11 @@ func (e *Explanation) Cause(s *compare.Step) string {
 	if min(len(e.Base.Trials), len(e.New.Trials)) < compare.LeastTrials {
 		return e.kinds()
 	}
-	text := e.designText(subjectOf(e.groups()))
-	if e.unlikeEngines() {
+	text := ""
+	if subject := subjectOf(e.groups()); e.unlikeEngines() {
 		text = e.kinds()
+	} else if subject != nil && subject.Rate.Sure() {
+		text = e.designText(subject)
 	}
 	groups, _ := e.Paragraphs()
 	for _, p := range groups {
