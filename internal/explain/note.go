@@ -203,7 +203,7 @@ func putOff(s *Step, note noting) {
 		return
 	}
 	if e := s.Writes; e != nil && (e.Base.AtLeast() || e.New.AtLeast()) && e.Verdict == compare.Unclear &&
-		apart(e.Base.Value, e.New.Value, goodPart) {
+		apart(e.Base.Value, e.New.Value, goodPart) && (structures{s}).writing() == "" {
 		note(RuleDeferral, Accounted, "the KB written are not compared, as more writes follow the step: %s; %s",
 			s.Base.written(k), s.New.written(k))
 		return

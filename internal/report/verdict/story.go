@@ -404,8 +404,7 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 	case needed > 0:
 		text += fmt.Sprintf("; %d would find %s", needed, quantity.RoughShare(smallest))
 	default:
-		text += fmt.Sprintf("; for %s more trials are not enough: longer steps, or a duet, vary less",
-			quantity.RoughShare(smallest))
+		text += fmt.Sprintf("; %s would take longer steps or a duet, not more trials", quantity.RoughShare(smallest))
 	}
 	return text + "."
 }
