@@ -111,10 +111,10 @@ func (x *Contest) results() string {
 		case e == nil:
 		case e.TooFew():
 			which = seen
-		case !e.Sure() && e.Notable() != "":
-			which = likely
 		default:
-			which = word(e.Verdict)
+			if which = word(e.Verdict); which == notProven && e.Notable() != "" {
+				which = likely
+			}
 		}
 		if which == equivalent {
 			part = t.Name

@@ -140,7 +140,10 @@ const slower, faster, likely = "slower", "faster", "likely "
 // too few trials to prove any difference, it is not called likely each time.
 func seems(j *compare.Judgement, e *compare.Effect) (text string) {
 	v := e.Verdict
-	if !e.Sure() {
+	switch {
+	case v == compare.Same:
+		return equivalent
+	case !e.Sure():
 		if v = e.Notable(); min(len(j.Base.Trials), len(j.New.Trials)) >= compare.LeastTrials {
 			text = likely
 		}
@@ -165,12 +168,15 @@ func testsText(j *compare.Judgement, by map[string][]*compare.Item) string {
 	}
 	text := fmt.Sprintf("%s against %s: ", j.New.Name, j.Base.Name)
 	switch open := by[""]; {
-	case len(open) == 0 && len(parts) == 0:
+	case len(open) == 0 && len(parts) == 0 && len(by[equivalent]) == 0:
 		return ""
-	case len(parts) == 0:
+	case len(parts) == 0 && len(by[equivalent]) == 0:
 		return text + "no difference in " + quantity.Count(len(open), "other test") + " is proven."
 	case len(open) > 0 && !open[0].TooFew():
 		parts = append(parts, "not proven in "+quantity.Count(len(open), "test"))
+	}
+	if n := len(by[equivalent]); n > 0 {
+		parts = append(parts, equivalent+" in "+quantity.Count(n, "test"))
 	}
 	return text + strings.Join(parts, "; ") + "."
 }
