@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 122_313
+const mostTotal = 122_345
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -57,11 +57,11 @@ var rooms = []room{
 	{"internal/plan", 2_806, []string{"internal/plan"}},
 	{"internal/run", 7_381, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_477, []string{"internal/importer"}},
-	{"internal/compare", 4_943, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/explain", 5_725, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/compare", 4_944, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/explain", 5_728, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 11_240, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
-	{"internal/cli", 9_590, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/report", 11_264, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
+	{"internal/cli", 9_594, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_233, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 420, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},

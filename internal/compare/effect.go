@@ -94,16 +94,17 @@ type Effect struct {
 	family  int        // the number of numbers that it is corrected for; 0 without a bound on any false alarm
 }
 
-// Notable returns the direction, Better or Worse, of a difference greater than
-// 5 % and than twice the trials' own variation, significant or not; "" if it is
-// not notable or unknown.
+// Notable returns the direction, Better or Worse, of a difference of more than 5 %, significant or
+// not, whose own interval excludes equality; "" if it is not notable or unknown. With too few trials
+// for an interval it must exceed twice the trials' own variation, where that is known.
 func (e *Effect) Notable() Verdict {
 	m := metric.ByName(e.New.Metric)
 	if e.Verdict == "" || m == nil || e.bounded() {
 		return ""
 	}
-	apart := math.Abs(e.New.Value - e.Base.Value)
-	if apart <= max(neutral, 2*e.Variation())*math.Abs(e.Base.Value) {
+	known := e.trials() >= LeastTrials && !math.IsNaN(e.Low)
+	apart := math.Abs(e.New.Value-e.Base.Value) / min(math.Abs(e.New.Value), math.Abs(e.Base.Value))
+	if !(apart > neutral) || known && e.Low <= 1 && 1 <= e.High || !known && apart <= 2*e.Variation() {
 		return ""
 	}
 	return direction(m, e.New.Value-e.Base.Value)

@@ -22,7 +22,7 @@ type Cause struct {
 func (c *Cause) Reason() bool { return c.Driver == "" && c.Evidence != Pattern && !c.Rule.place() }
 
 // place reports whether a cause without a driver says where the time goes, and not why.
-func (r Rule) place() bool { return slices.Contains([]Rule{"", RuleCPU, RuleClient}, r) }
+func (r Rule) place() bool { return slices.Contains([]Rule{"", RuleCPU, RuleClient, RulePauses}, r) }
 
 // Text is the sentence with its driver.
 func (c *Cause) Text() string { return c.with("") }

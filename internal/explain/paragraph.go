@@ -271,6 +271,9 @@ func (p *Paragraph) because(name string, causes []Cause) string {
 			continue
 		}
 		reason := c.Reason() && c.Proven()
+		if i == 0 && name == throughput && c.Item.is(served, inside) {
+			c.Sentence += " per " + p.first().unit()
+		}
 		if p.drivers[c.Driver] {
 			c.Driver = "" // it was said before
 		}
@@ -357,7 +360,7 @@ func (p *Paragraph) predicted(name string) []string {
 	ends := "as expected"
 	switch {
 	case len(fit) == 0:
-		ends = "the models do not explain it"
+		ends = "not as expected"
 	case len(misfit) > 0:
 		ends = fmt.Sprintf("as expected of %s, and not explained of %s", quantity.Joined(fit), quantity.Joined(misfit))
 	}

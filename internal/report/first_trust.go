@@ -102,7 +102,7 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	}
 	fair = append(fair, said(cachesDiffer(c))...)
 	if steps := c.leading(); len(steps) > 0 {
-		fair = append(fair, steps[0].tooSmall()...)
+		fair = append(append(fair, steps[0].unequalMemory()...), steps[0].tooSmall()...)
 	}
 	fair = append(fair, slices.DeleteFunc(slices.Clone(in.Warnings), func(w string) bool { return w == redact.Notice })...)
 	return poor, append(fair, onAsked(c)...)
@@ -138,6 +138,18 @@ func reasons(s *step, t *target) string {
 	return strings.Join(quantity.Texts(s.Reasons(t), text), "; ")
 }
 
+// unequalMemory returns the memory that the servers had in a step, if it differs much.
+func (s *step) unequalMemory() []string {
+	const much = 1.5
+	low, high, ok := s.span(metric.ServerMemoryBytes)
+	if !ok || len(s.c.Targets) < 2 || high < much*low || s.c.Targets[0].Trials[0].Hosting == result.Embedded {
+		return nil
+	}
+	k, _ := s.Own(metric.ServerMemoryBytes)
+	parts := quantity.Texts(s.c.Targets, func(t *target) string { return t.Name + " " + s.number(t, k).String() })
+	return []string{"Memory is not equal: in " + s.Name + " the servers took " + quantity.Joined(parts) + "."}
+}
+
 // tooSmall returns the effects that a step is too small to show.
 func (s *step) tooSmall() (out []string) {
 	if lowest, live, ok := s.span(metric.LiveBytes); ok {
@@ -149,7 +161,7 @@ func (s *step) tooSmall() (out []string) {
 			}
 		}
 	}
-	if low, high := s.length(); high > 0 && low < workload.BriefStep && s.c.searchOf(s) == nil {
+	if low, high := s.length(); high > 0 && low < workload.BriefStep && s.WritesPer != "" && s.c.searchOf(s) == nil {
 		out = append(out, fmt.Sprintf("%s ran for only %s s: too short for checkpoints and compactions to recur.", s.Name,
 			quantity.Digits(low)))
 	}

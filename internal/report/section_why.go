@@ -100,7 +100,7 @@ func paragraphs(e *explain.Explanation, said map[string]bool, shown int) page.Li
 		l.Items = append(l.Items, page.Item{Text: "Smaller differences in " + quantity.Joined(more) + "."})
 	}
 	if len(silent) > 0 {
-		l.Items = append(l.Items, page.Item{Text: "No proven difference in " + quantity.Joined(silent) + "."})
+		l.Items = append(l.Items, page.Item{Text: "Nothing is proven and explained in " + quantity.Joined(silent) + "."})
 	}
 	return l
 }

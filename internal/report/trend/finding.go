@@ -54,8 +54,8 @@ func finding(f *history.Finding, moves []history.Move) page.Tree {
 		out.Add("acknowledged: %s", f.Note)
 	}
 	out.Items = append(out.Items, page.Tree{Text: command(f), Verbatim: true})
-	out.Add("between %s (%s) and %s (%s)", f.Before.Dir, minute(f.Before.Campaign.Started), f.Run.Dir,
-		minute(f.Run.Campaign.Started))
+	out.Add("between %s (%s) and %s (%s); numbers are medians of the runs before and since", f.Before.Dir,
+		minute(f.Before.Campaign.Started), f.Run.Dir, minute(f.Run.Campaign.Started))
 	_, rest := leading(f)
 	for i, fact := range rest {
 		if i == mostListed {

@@ -102,7 +102,6 @@ func (x *Contest) against(t *compare.Target) (text string, e *compare.Effect) {
 // it reports what was seen, and how much that varied within a run.
 func (x *Contest) results() string {
 	const named = 4 // others are counted
-	const seen = "seen"
 	lists := map[string][]string{"": x.Refused}
 	for _, t := range x.Others {
 		part, e := x.against(t)

@@ -107,7 +107,7 @@ func (c *Campaign) tests(subject *compare.Target, but *compare.Step) (out []stri
 			text := seems(j, &it.Effect)
 			by[text] = append(by[text], it)
 		}
-		list = append(list, against{len(by[slower]) + len(by[likely+slower]), testsText(j, by)})
+		list = append(list, against{len(by[slower]) + len(by[likely+slower]) + len(by[seen+slower]), testsText(j, by)})
 	}
 	slices.SortStableFunc(list, func(a, b against) int { return cmp.Compare(b.losses, a.losses) })
 	for _, a := range list[:min(len(list), mostTargets)] {
@@ -133,19 +133,20 @@ func (c *Campaign) rates(j *compare.Judgement, but *compare.Step) (out []*compar
 	return out
 }
 
-// How the throughput of a test compares: proven, or likely as it is notable, see [compare.Effect.Notable].
-const slower, faster, likely = "slower", "faster", "likely "
+// How the throughput of a test compares: proven; likely, as it is notable, see
+// [compare.Effect.Notable]; or only seen, if the two have too few trials to prove anything.
+const slower, faster, likely, seen = "slower", "faster", "likely ", "seems "
 
-// seems returns how a throughput compares; "" if the difference may well be chance. If the two have
-// too few trials to prove any difference, it is not called likely each time.
+// seems returns how a throughput compares; "" if the difference may well be chance.
 func seems(j *compare.Judgement, e *compare.Effect) (text string) {
 	v := e.Verdict
 	switch {
 	case v == compare.Same:
 		return equivalent
 	case !e.Sure():
-		if v = e.Notable(); min(len(j.Base.Trials), len(j.New.Trials)) >= compare.LeastTrials {
-			text = likely
+		v, text = e.Notable(), likely
+		if min(len(j.Base.Trials), len(j.New.Trials)) < compare.LeastTrials {
+			text = seen
 		}
 	}
 	switch v {
@@ -159,7 +160,7 @@ func seems(j *compare.Judgement, e *compare.Effect) (text string) {
 
 func testsText(j *compare.Judgement, by map[string][]*compare.Item) string {
 	var parts []string
-	for _, word := range []string{slower, likely + slower, faster, likely + faster} {
+	for _, word := range []string{slower, likely + slower, seen + slower, faster, likely + faster, seen + faster} {
 		if items := by[word]; len(items) > 0 {
 			parts = append(parts, word+" in "+firstOf(items, mostNamed, func(it *compare.Item) string {
 				return it.Step.Name + " (" + quantity.Times(it.Ratio) + ")"
@@ -248,7 +249,7 @@ func (c *Campaign) typical(s *compare.Step) (k compare.Key, ok bool) {
 	return k, ok
 }
 
-// value reports a number of all targets: “p99 of insert: pebble 6.58 ms, bbolt 20.9 ms (0.315×)”. It is ""
+// value reports a number of all targets: “p99 of insert: pebble 6.58 ms, 0.315× bbolt’s 20.9 ms”. It is ""
 // if the subject's is unknown, or if they hardly differ and nobody asked.
 func (c *Campaign) value(subject *compare.Target, s *compare.Step, k compare.Key) string {
 	const littleKB = 0.05
@@ -268,9 +269,9 @@ func (c *Campaign) value(subject *compare.Target, s *compare.Step, k compare.Key
 		if e == nil && c.Full != nil {
 			e = c.Full(t, subject).Effect(s, k)
 		}
-		remark, apart := remarkOn(e)
+		text, apart := related(e, t.Name, theirs.bound())
 		differ = differ || apart
-		parts = append(parts, t.Name+" "+theirs.bound()+remark)
+		parts = append(parts, text)
 	}
 	if !differ || len(parts) < 2 {
 		return ""
@@ -293,26 +294,29 @@ func (n Number) bound() string {
 	return text
 }
 
-// remarkOn returns the ratio of an effect in brackets, and whether the two differ: notably, or
-// proven.
-func remarkOn(e *compare.Effect) (text string, differ bool) {
+// related returns another target's number with the ratio to it, and whether the two differ: notably,
+// or proven.
+func related(e *compare.Effect, name, number string) (text string, differ bool) {
 	const level = 1.05
+	plain := name + " " + number
+	if e == nil || math.IsNaN(e.Ratio) || e.Verdict == "" || e.New.AtLeast() && e.Base.AtLeast() {
+		if e != nil && e.Verdict == "" && e.Why != "" {
+			plain += " (not compared: " + e.Why + ")"
+		}
+		return plain, false
+	}
+	ratio, apart := quantity.Times(e.Ratio)+" "+name+"’s "+number, max(e.Ratio, 1/e.Ratio) > level
 	switch {
-	case e != nil && e.Verdict == "" && e.Why != "":
-		return " (not compared: " + e.Why + ")", false
-	case e == nil || math.IsNaN(e.Ratio) || e.Verdict == "" || e.New.AtLeast() && e.Base.AtLeast():
-		return "", false
 	case e.Verdict == compare.Same:
-		return " (equivalent)", false
+		return equivalent + " to " + name + "’s " + number, false
 	case e.Bounded() != "" && !e.Sure():
-		return " (" + e.Bounded() + " " + quantity.Times(e.Ratio) + ")", true
-	case e.Sure() || e.TooFew():
-		return " (" + quantity.Times(e.Ratio) + ")", e.Sure() || max(e.Ratio, 1/e.Ratio) > level
+		return e.Bounded() + " " + ratio, true
+	case e.Sure(), e.TooFew():
+		return ratio, e.Sure() || apart
+	case e.Notable() != "":
+		return likely + ratio, true
 	}
-	if e.Notable() != "" {
-		return " (" + likely + quantity.Times(e.Ratio) + ")", true
-	}
-	return " (" + quantity.Times(e.Ratio) + ", not proven)", max(e.Ratio, 1/e.Ratio) > level
+	return ratio + " (not proven)", apart
 }
 
 // valueName names a number in a sentence about a step: “p99 of insert”, “CPU per insert row”.
@@ -350,6 +354,9 @@ func (c *Campaign) limits(subject *compare.Target, lead *compare.Step) (out []st
 		j := c.Judged(t, subject)
 		for i := range j.Items {
 			switch it := &j.Items[i]; {
+			case it.Headline && !it.Asked && !c.Narrow && it.Verdict == compare.Worse && !it.TooFew() &&
+				it.New.Metric != metric.RowsPerS && it.Step != lead && it.Step.Primary != "":
+				worse = append(worse, it)
 			case !it.Asked || it.Base.Missing != "" && it.New.Missing != "" || it.Step == lead:
 			case it.Verdict == "":
 				refused = append(refused, it)
@@ -363,11 +370,17 @@ func (c *Campaign) limits(subject *compare.Target, lead *compare.Step) (out []st
 			}
 		}
 	}
+	against := func(it *compare.Item) string {
+		if len(c.Targets) == 2 || len(it.Base.Trials) == 0 {
+			return Guess(it)
+		}
+		return Guess(it) + " against " + it.Base.Trials[0].Target
+	}
 	for _, list := range []struct {
 		lead  string
 		items []*compare.Item
 		text  func(*compare.Item) string
-	}{{"Worse, too", worse, Guess}, {"Better, too", better, Guess}, {"Not proven", open, Guess},
+	}{{"Worse, too", worse, against}, {"Better, too", better, against}, {"Not proven", open, against},
 		{"Not compared", refused, func(it *compare.Item) string { return Subject(it) + " (" + it.Why + ")" }}} {
 		if len(list.items) > 0 {
 			out = append(out, list.lead+": "+firstOf(list.items, mostNamed, list.text)+".")

@@ -65,7 +65,7 @@ func TestStoryOrder(t *testing.T) {
 	want := []string{
 		"new inserted 301 rows/s in work: proven 3.00× old’s (2.95 to 3.05).",
 		"new against old: slower in load (0.740×); faster in other (2.00×).",
-		"In work: p99 of insert: new 2.01 ms, old 1.00 ms (2.00×); CPU per insert row: new 12.0 µs, old 19.9 µs (0.600×).",
+		"In work: p99 of insert: new 2.01 ms, 2.00× old’s 1.00 ms; CPU per insert row: new 12.0 µs, 0.600× old’s 19.9 µs.",
 		"4 trials each find differences of ",
 	}
 	got := s.Sentences()
@@ -93,7 +93,7 @@ func TestStoryOfOneTrial(t *testing.T) {
 	}, "a", "b", "c")
 	text := strings.Join(s.Sentences(), "\n")
 	for _, want := range []string{"a inserted 401 rows/s in work: 4.00× b’s and 8.00× c’s (one trial each; within the run ±4.2 %).",
-		"a against b: slower in load (0.500×).", "a against c: faster in load (2.00×).", "p50 of insert: a 100 µs, b 90.1 µs (1.11×), c 90.1 µs (1.11×)"} {
+		"a against b: seems slower in load (0.500×).", "a against c: seems faster in load (2.00×).", "p50 of insert: a 100 µs, 1.11× b’s 90.1 µs, 1.11× c’s 90.1 µs"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -30,8 +30,8 @@ func Legend() []struct{ Text, Class string } {
 	return []struct{ Text, Class string }{
 		{"▲ better (95 %)", "better"}, {", ", ""}, {"▼ worse (95 %)", "worse"}, {", = equivalent; ", ""},
 		{"△", "better unsure"}, {" ", ""}, {"▽", "worse unsure"},
-		{" look better or worse by more than 5 % and, where it is known, twice the trials' variation, but are not proven; " +
-			"? may be chance; ~ the trials contradict each other.", ""},
+		{" likely so, by more than 5 % and by the number's own interval, if it has one; ? may be chance; " +
+			"~ the trials contradict each other.", ""},
 	}
 }
 
