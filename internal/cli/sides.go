@@ -183,7 +183,8 @@ func within(c *compare.Campaign, s side, base string) ([]pair, error) {
 	unfinished := func(t *result.Trial) bool { return t.Status == result.Running }
 	switch {
 	case len(out) == 0 && slices.ContainsFunc(b.Trials, unfinished):
-		return nil, usage(hint.Errorf("the campaign is running: try again later", "%s has trials of one target only", s.label))
+		return nil, usage(hint.Errorf("the campaign is running: try again later", "%s has trials of one target only",
+			s.label))
 	case len(out) == 0:
 		return nil, usageErrorf("%s has one target only: name a second directory to compare it with", s.label)
 	}
