@@ -46,9 +46,8 @@ func (c *card) block(b Block) {
 		c.Add(picture.Style(b.Level), picture.Circle(cardMargin+9, c.y-5, 9)...).Closed = true
 		sign := c.Write(picture.Inverse, cardMargin+9, c.y, picture.Middle, b.Level.Sign())
 		sign.Size = 13
-		c.Write(picture.Plain, cardMargin+26, c.y, picture.Start,
-			picture.Fit(picture.Plain, 13.5, cardWidth-2*cardMargin-26, b.Line)).Size = 13.5
-		c.y += 4
+		c.y -= 18.5
+		c.paragraph(picture.Plain, 13.5, cardMargin+26, b.Line)
 	case Medium:
 		for _, b := range b.Drawn {
 			c.block(b)

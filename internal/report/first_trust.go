@@ -138,6 +138,13 @@ func reasons(s *step, t *target) string {
 	return strings.Join(quantity.Texts(s.Reasons(t), text), "; ")
 }
 
+// onlyReads reports whether nothing is written in the step, so that nothing has to be written later.
+func (s *step) onlyReads() bool {
+	access := compare.GroupOf(s.Step)
+	return len(s.Groups()) == 1 && slices.Contains([]compare.Group{compare.Group(workload.PointAccess),
+		compare.Group(workload.RangeAccess)}, access)
+}
+
 // unequalMemory returns the memory that the servers had in a step, if it differs much.
 func (s *step) unequalMemory() []string {
 	const much = 1.5
@@ -161,7 +168,7 @@ func (s *step) tooSmall() (out []string) {
 			}
 		}
 	}
-	if low, high := s.length(); high > 0 && low < workload.BriefStep && s.WritesPer != "" && s.c.searchOf(s) == nil {
+	if low, high := s.length(); high > 0 && low < workload.BriefStep && !s.onlyReads() && s.c.searchOf(s) == nil {
 		out = append(out, fmt.Sprintf("%s ran for only %s s: too short for checkpoints and compactions to recur.", s.Name,
 			quantity.Digits(low)))
 	}

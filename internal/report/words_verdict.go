@@ -55,7 +55,7 @@ func (s *step) finding(rate key) string {
 	x := verdicts.Contest(s.Step, goal)
 	costs, stalls := "", standstill(s)
 	if x.Subject != nil {
-		costs = verdict.Sentence(verdicts.Values(x.Subject, s.Step, false)...)
+		costs = verdict.Sentence(verdicts.Values(x.Subject, s.Step)...)
 	}
 	if len(s.c.Targets) > 1 && costs == "" && stalls == "" && len(x.Refused) == 0 && !x.Notable() {
 		return ""

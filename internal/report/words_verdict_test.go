@@ -49,7 +49,7 @@ func TestWritesBesideOtherPrograms(t *testing.T) {
 	if err := Markdown(&b, in, true); err != nil {
 		t.Fatal(err)
 	}
-	if want := "KB written per insert row: pebble 0.739, 0.128× sqlite’s 5.77, "; !strings.Contains(b.String(), want) {
+	if want := "KB written per insert row: pebble 0.739, proven 0.128× sqlite’s 5.77, "; !strings.Contains(b.String(), want) {
 		t.Errorf("the page does not say %q", want)
 	}
 }

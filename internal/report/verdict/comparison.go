@@ -185,6 +185,8 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 		return MarkOf(e).Sign // that nothing is proven is said once, below
 	case e.Sure() || e.Verdict == compare.Same:
 		return text
+	case e.Notable() != "":
+		return MarkOf(e).Sign + " " + likely + string(e.Notable())
 	}
 	return text + ": " + e.Why
 }

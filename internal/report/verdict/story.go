@@ -54,9 +54,10 @@ func (c *Campaign) StoryOf(lead *compare.Step) (s Story) {
 	}
 	s.Tests = c.tests(subject, lead)
 	if lead != nil {
-		if values := c.Values(subject, lead, true); len(values) > 0 {
+		if values := c.Values(subject, lead); len(values) > 0 {
 			s.Values = "In " + lead.Name + ": " + strings.Join(values, "; ") + "."
 		}
+		s.Values = strings.TrimSpace(s.Values + " " + Sentence(c.space(subject)))
 	}
 	s.Limits = c.limits(subject, lead)
 	return s
@@ -202,8 +203,8 @@ func firstOf(items []*compare.Item, limit int, text func(*compare.Item) string) 
 	return quantity.Joined(parts)
 }
 
-// Values reports latency, costs and what else is asked about in a step, and the space in the end.
-func (c *Campaign) Values(subject *compare.Target, s *compare.Step, space bool) (out []string) {
+// Values reports latency, costs and what else is asked about in a step.
+func (c *Campaign) Values(subject *compare.Target, s *compare.Step) (out []string) {
 	goal, _ := compare.Goal(s)
 	var keys []compare.Key
 	if !c.Narrow {
@@ -214,12 +215,20 @@ func (c *Campaign) Values(subject *compare.Target, s *compare.Step, space bool) 
 			out = append(out, c.value(subject, s, k))
 		}
 	}
-	if last := c.LastWith(metric.SpaceAmplification); last != nil && space {
-		if k, _ := last.Own(metric.SpaceAmplification); !c.Narrow || slices.Contains(s.Asked(), k) {
-			out = append(out, c.value(subject, last, k))
-		}
-	}
 	return slices.DeleteFunc(out, func(text string) bool { return text == "" })
+}
+
+// space reports the space at the end of all steps: data not written yet take none.
+func (c *Campaign) space(subject *compare.Target) string {
+	last := c.LastWith(metric.SpaceAmplification)
+	if last == nil {
+		return ""
+	}
+	k, _ := last.Own(metric.SpaceAmplification)
+	if c.Narrow && !slices.Contains(last.Asked(), k) {
+		return ""
+	}
+	return c.value(subject, last, k)
 }
 
 // usual returns the keys of the numbers that any comparison reports of a step.
@@ -311,8 +320,10 @@ func related(e *compare.Effect, name, number string) (text string, differ bool) 
 		return equivalent + " to " + name + "’s " + number, false
 	case e.Bounded() != "" && !e.Sure():
 		return e.Bounded() + " " + ratio, true
-	case e.Sure(), e.TooFew():
-		return ratio, e.Sure() || apart
+	case e.Sure():
+		return proven + " " + ratio, true
+	case e.TooFew():
+		return ratio, apart
 	case e.Notable() != "":
 		return likely + ratio, true
 	}
