@@ -211,7 +211,8 @@ func (c *Campaign) Values(subject *compare.Target, s *compare.Step) (out []strin
 		keys = c.usual(s)
 	}
 	for _, k := range compare.AppendNew(keys, s.Asked()...) {
-		if k != goal && k.Metric != metric.RowsPerS && k.Metric != metric.SpaceAmplification {
+		elsewhere := k.Metric == metric.RowsPerS || k.Metric == metric.SpaceAmplification && !c.Narrow
+		if k != goal && !elsewhere {
 			out = append(out, c.value(subject, s, k))
 		}
 	}
@@ -221,13 +222,10 @@ func (c *Campaign) Values(subject *compare.Target, s *compare.Step) (out []strin
 // space reports the space at the end of all steps: data not written yet take none.
 func (c *Campaign) space(subject *compare.Target) string {
 	last := c.LastWith(metric.SpaceAmplification)
-	if last == nil {
+	if last == nil || c.Narrow { // among the step's values, if it is asked about
 		return ""
 	}
 	k, _ := last.Own(metric.SpaceAmplification)
-	if c.Narrow && !slices.Contains(last.Asked(), k) {
-		return ""
-	}
 	return c.value(subject, last, k)
 }
 
