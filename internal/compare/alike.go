@@ -91,6 +91,7 @@ func Apart(a, b *Target) (out []Difference) {
 	if x.Engine == y.Engine {
 		version(cmp.Or(x.Engine, "engine")+" version", (*result.Trial).EngineVersion)
 	}
+	versioned := len(out) > 0 // a program's path beside its version is no second difference
 	// imported results do not record the meaning of the level
 	if x.Durability != y.Durability || x.Promise != "" && y.Promise != "" {
 		differ("durability", x.DurabilityText(), y.DurabilityText())
@@ -106,7 +107,6 @@ func Apart(a, b *Target) (out []Difference) {
 		differ(paramKnob+name, paramText(x.Params[name]), paramText(y.Params[name]))
 	}
 	version("rumbench version", func(t *result.Trial) string { return t.Versions.Value("rumbench") })
-	versioned := slices.ContainsFunc(out, func(d Difference) bool { return strings.HasSuffix(d.What, " version") })
 	for _, name := range sortedNames(x.Knobs, y.Knobs) {
 		mine, other := x.Knobs[name], y.Knobs[name]
 		if name == "durability" || name == "binary" && versioned {

@@ -139,7 +139,7 @@ func (m *machine) headline() string {
 		{"", "virtualization", ""},
 	} {
 		if v := m.facts.Value(f.name); v != "" {
-			if v == "1" {
+			if f.name == "cpus online" && v == "1" {
 				f.after = " CPU"
 			}
 			s += ", " + f.before + v + f.after

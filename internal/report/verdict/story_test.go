@@ -19,8 +19,8 @@ type did struct {
 	cpu            float64
 }
 
-// told returns the story of targets with the same noise in each trial.
-func told(trials int, targets map[string][]did, names ...string) (verdict.Story, *compare.Campaign) {
+// storyOf returns the story of targets with the same noise in each trial.
+func storyOf(trials int, targets map[string][]did, names ...string) (verdict.Story, *compare.Campaign) {
 	var list []*result.Trial
 	for trial := range trials {
 		for _, name := range names {
@@ -58,7 +58,7 @@ func (d did) did(target string, noise float64) result.Step {
 // What the winner loses comes before what else it wins, after the test that the question is about;
 // then latency and costs as values.
 func TestStoryOrder(t *testing.T) {
-	s, c := told(4, map[string][]did{
+	s, c := storyOf(4, map[string][]did{
 		"old": {{"load", 1000, 900, 90, 5000, 10}, {"work", 100, 1000, 100, 5000, 20}, {"other", 10, 1, 1, 5000, 3}},
 		"new": {{"load", 740, 900, 90, 5000, 10}, {"work", 300, 2000, 300, 5000, 12}, {"other", 20, 1, 1, 5000, 3}},
 	}, "old", "new")
@@ -87,7 +87,7 @@ func TestStoryOrder(t *testing.T) {
 // Of one trial it says what was seen, and how much that varied within the run, and no word of
 // proof; with too few operations for a p99 it takes the p50.
 func TestStoryOfOneTrial(t *testing.T) {
-	s, _ := told(1, map[string][]did{
+	s, _ := storyOf(1, map[string][]did{
 		"a": {{"work", 400, 1000, 100, 500, 20}, {"load", 10, 1, 1, 5000, 3}}, "b": {{"work", 100, 900, 90, 500, 25}, {"load", 20, 1, 1, 5000, 3}},
 		"c": {{"work", 50, 900, 90, 500, 25}, {"load", 5, 1, 1, 5000, 3}},
 	}, "a", "b", "c")
