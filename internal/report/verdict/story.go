@@ -164,7 +164,7 @@ func testsText(j *compare.Judgement, by map[string][]*compare.Item) string {
 	for _, word := range []string{slower, likely + slower, seen + slower, faster, likely + faster, seen + faster} {
 		if items := by[word]; len(items) > 0 {
 			parts = append(parts, word+" in "+firstOf(items, mostNamed, func(it *compare.Item) string {
-				return it.Step.Name + " (" + quantity.Times(it.Ratio) + ")"
+				return it.Step.Name + " (" + times(&it.Effect) + ")"
 			}))
 		}
 	}

@@ -34,9 +34,13 @@ func Subject(it *compare.Item) string {
 
 // Guess returns a number with its ratio and interval.
 func Guess(it *compare.Item) string {
-	text := Subject(it)
-	if math.IsNaN(it.Ratio) {
-		return text
+	return Subject(it) + " " + times(&it.Effect) + interval(&it.Effect)
+}
+
+// times returns a ratio, or the two numbers if it has no meaning, as if one of them is zero.
+func times(e *compare.Effect) string {
+	if math.IsNaN(e.Ratio) {
+		return Number{*e.New}.Whole() + " instead of " + Number{*e.Base}.Whole()
 	}
-	return text + " " + quantity.Times(it.Ratio) + interval(&it.Effect)
+	return quantity.Times(e.Ratio)
 }
