@@ -303,23 +303,6 @@ func (r *Result) Row(row []model.Value) {
 	}
 }
 
-// Setting is an effective setting of a database.
-type Setting struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-	// Source is ReadBack if the engine reported the value, else AsSet.
-	Source string `json:"source"`
-	// Aside reports that it is of a part of the server that the target's tables do not use: it
-	// is shown, and not compared.
-	Aside bool `json:"aside,omitempty"`
-}
-
-// ReadBack and AsSet are the sources of a Setting.
-const (
-	ReadBack = "read back"
-	AsSet    = "as set"
-)
-
 // Size is the space that an object takes.
 type Size struct {
 	Object string `json:"object"` // "table", "table.index", or "" for the whole database

@@ -39,14 +39,14 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 
 // Settings reads back the options with which Badger runs.
 func (s *store) Settings() []engine.Setting {
-	out := []engine.Setting{{Name: "durability", Value: string(s.durability), Source: engine.AsSet}}
 	o := s.db.Opts()
+	out := []engine.Setting{{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
+		engine.Compressed(engine.ReadBack, [...]string{"none", "snappy", "zstd"}[o.Compression])}
 	for _, set := range []struct {
 		name  string
 		value any
 	}{
 		{"SyncWrites", o.SyncWrites},
-		{"Compression", [...]string{"none", "snappy", "zstd"}[o.Compression]},
 		{"ZSTDCompressionLevel", o.ZSTDCompressionLevel},
 		{"BlockCacheSize", o.BlockCacheSize},
 		{"IndexCacheSize", o.IndexCacheSize},

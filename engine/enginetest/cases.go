@@ -304,6 +304,8 @@ func (s Suite) testObservation(t *testing.T) {
 	}) {
 		t.Errorf("the settings lack durability %s: %v", s.Config.Durability, settings)
 	}
+	packed := slices.IndexFunc(settings, func(x engine.Setting) bool { return x.Name == "compression" })
+	failIf(t, packed < 0 || settings[packed].Value == "", "the settings lack the compression: %v", settings)
 	var before, after engine.Sample
 	check(t, db.Counters(ctx, &before))
 	pushWatched(t, db, 500)

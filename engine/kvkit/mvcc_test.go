@@ -155,7 +155,7 @@ func (u updater) disturbed() error {
 }
 
 func (s *mvcc) Settings() []engine.Setting {
-	return []engine.Setting{{Name: "durability", Value: "none", Source: engine.AsSet}}
+	return []engine.Setting{{Name: "durability", Value: "none", Source: engine.AsSet}, engine.Compressed(engine.AsSet, "none")}
 }
 
 func (s *mvcc) Sizes(ranges []kvkit.Range) error {

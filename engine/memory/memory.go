@@ -67,7 +67,8 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 }
 
 func (s *store) Settings() []engine.Setting {
-	return []engine.Setting{{Name: "durability", Value: "none", Source: engine.AsSet}}
+	return []engine.Setting{{Name: "durability", Value: "none", Source: engine.AsSet},
+		engine.Compressed(engine.AsSet, "none")}
 }
 
 // Sizes returns the bytes of keys and values, without the tree's overhead.

@@ -1,7 +1,6 @@
 package mongodb
 
 import (
-	"cmp"
 	"context"
 	_ "embed" // for the names of counters
 	"encoding/json"
@@ -87,11 +86,11 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		return out, nil
 	}
 	stats, err := d.stats(ctx, d.Schema.Tables[0].Name)
+	compression := "unknown"
 	if _, config, ok := strings.Cut(text(stats, "wiredTiger", "creationString"), "block_compressor="); ok {
-		name, _, _ := strings.Cut(config, ",")
-		out = append(out, engine.Setting{Name: "compression", Value: cmp.Or(name, "none"), Source: engine.ReadBack})
+		compression, _, _ = strings.Cut(config, ",")
 	}
-	return out, err
+	return append(out, engine.Compressed(engine.ReadBack, compression)), err
 }
 
 // stats returns the server's statistics of a table, nothing if the table does not exist.

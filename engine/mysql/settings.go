@@ -192,10 +192,10 @@ func (d *db) honoured(vars map[string]string) error {
 	return nil
 }
 
-// fileOptions adds the options with which MyRocks makes its files, and checks the compression.
+// fileOptions adds the compression, and the options with which MyRocks makes its files.
 func (d *db) fileOptions(ctx context.Context, out []engine.Setting) ([]engine.Setting, error) {
 	if d.storage != rocksdb {
-		return out, nil
+		return append(out, engine.Compressed(engine.AsSet, string(d.Compression))), nil
 	}
 	found, err := d.Admin().Map(ctx,
 		"SELECT OPTION_TYPE, VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default'")
@@ -207,6 +207,11 @@ func (d *db) fileOptions(ctx context.Context, out []engine.Setting) ([]engine.Se
 			out = append(out, engine.Setting{Name: "rocksdb cf default " + name, Value: value, Source: engine.ReadBack})
 		}
 	}
+	compression := []string{found["compression_type"]}
+	if bottommost := found["bottommost_compression"]; bottommost != "kDisableCompressionOption" {
+		compression = append(compression, bottommost)
+	}
+	out = append(out, engine.Compressed(engine.ReadBack, compression...))
 	if d.Compression == "" || d.Attached() {
 		return out, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,7 +59,14 @@ func (s *store) Settings() []engine.Setting {
 		model.DurabilityProcess:  "written to the operating system at commit; nothing is synced",
 		model.DurabilityOS:       "synced at commit",
 	}[s.durability]
+	var compression []string // of the levels
+	for _, o := range s.effective {
+		if strings.HasSuffix(o.Name, ".compression") {
+			compression = append(compression, o.Value)
+		}
+	}
 	return append([]engine.Setting{
+		engine.Compressed(engine.ReadBack, compression...),
 		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
 		{Name: "write-ahead log", Value: log, Source: engine.AsSet},
 		{Name: "cache", Value: fmt.Sprintf("%s for blocks; cache_size has room for %d memtables besides",

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -42,10 +43,12 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		{Name: "isolation", Value: isolation, Source: engine.ReadBack},
 		d.SentAs(),
 	}
+	compression := cmp.Or(vars["default_toast_compression"], "pglz") + ", of large values"
 	if d.Compression != "" {
 		// The storage of the columns was set so, or compared when the database was opened.
-		out = append(out, engine.Setting{Name: "compression", Value: string(d.Compression), Source: engine.AsSet})
+		compression = string(d.Compression)
 	}
+	out = append(out, engine.Compressed(engine.AsSet, compression))
 	return append(out, d.ReadBack(vars, readBack...)...), nil
 }
 

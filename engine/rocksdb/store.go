@@ -22,13 +22,14 @@ import (
 )
 
 type store struct {
-	c         *C.store
-	dir       string
-	settings  settings
-	effective []engine.Setting
-	structure engine.Structure
-	direct    bool      // bypasses the page cache
-	pool      sync.Pool // of *tx
+	c           *C.store
+	dir         string
+	settings    settings
+	effective   []engine.Setting
+	structure   engine.Structure
+	compression []string  // the names of the algorithms, of all levels
+	direct      bool      // bypasses the page cache
+	pool        sync.Pool // of *tx
 }
 
 func (s *store) Concurrency() kvkit.Concurrency { return s.settings.concurrency() }
@@ -57,6 +58,7 @@ func (s *store) Settings() []engine.Setting {
 		model.DurabilityOS:      "synced at commit",
 	}[s.settings.durability]
 	return append([]engine.Setting{
+		engine.Compressed(engine.ReadBack, s.compression...),
 		{Name: "durability", Value: string(s.settings.durability), Source: engine.AsSet},
 		{Name: "write-ahead log", Value: log, Source: engine.AsSet},
 	}, s.effective...)

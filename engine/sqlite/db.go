@@ -98,7 +98,8 @@ func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []engine.Setting{{Name: "sqlite_version", Value: version, Source: engine.ReadBack}}
+	out := []engine.Setting{{Name: "sqlite_version", Value: version, Source: engine.ReadBack},
+		engine.Compressed(engine.AsSet, "none")}
 	for _, s := range readBack {
 		value, err := db.pragma(ctx, s.name)
 		if err != nil {

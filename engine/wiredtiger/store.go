@@ -69,6 +69,7 @@ func (s *store) Settings() []engine.Setting {
 		{Name: "durability", Value: string(s.set.durability), Source: engine.AsSet},
 		{Name: "library", Value: C.GoString(C.wt_version()), Source: engine.ReadBack},
 		{Name: "storage", Value: s.set.storage, Source: engine.ReadBack},
+		engine.Compressed(engine.ReadBack, s.tables["block_compressor"]),
 		{Name: "connection", Value: s.set.connection, Source: engine.AsSet},
 	}
 	if values, err := s.read(); err == nil {

@@ -94,7 +94,7 @@ func (c *campaign) heated(find func(*step) (key, bool)) (out []*step) {
 // heat returns the map of a number; nil if no target has it in addition to the base,
 // or only in one test.
 func (c *campaign) heat(find func(*step) (key, bool)) *page.Heat {
-	h := &page.Heat{About: "Blue: better, orange: worse. Filled: proven; outlined: not proven. " +
+	h := &page.Heat{About: "Blue: better, orange: worse. Filled: proven; outlined: likely. " +
 		"Gray: = equal, ? may be chance, ~ the trials disagree. –: cannot be compared."}
 	for _, t := range c.Targets[1:] {
 		h.Columns = append(h.Columns, page.HeatColumn{Name: t.Name, Series: t.Index})
@@ -178,7 +178,7 @@ func meanHeat(c *campaign) (out []page.HeatRow) {
 			slices.ContainsFunc(g.Rows, func(r compare.RelativeRow) bool { return compare.IsProbe(r.Step) }) {
 			continue
 		}
-		row := page.HeatRow{Name: fmt.Sprintf("mean of %d %s", len(g.Rows), g.Group), Strong: true}
+		row := page.HeatRow{Name: fmt.Sprintf("mean of the %d %s tests", len(g.Rows), g.Group), Strong: true}
 		for i := range r.Targets[1:] {
 			m := g.Means[i+1]
 			switch {

@@ -308,7 +308,7 @@ func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 		r.About += "Less is better. "
 	}
 	if slices.ContainsFunc(r.Rows, func(row page.Ranked) bool { return row.High > row.Low }) {
-		r.About += fmt.Sprintf("Whiskers: %d trials.", trials)
+		r.About += fmt.Sprintf("Whiskers: lowest and highest of %d trials.", trials)
 	}
 	return r
 }

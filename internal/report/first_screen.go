@@ -39,10 +39,31 @@ func firstScreen(v *view) []page.Block {
 	if len(lower.Cells[0]) > 0 {
 		out = append(out, lower)
 	}
+	if tests := testsMean(v.campaign); tests != "" {
+		out = append(out, page.Prose("about", tests))
+	}
 	for _, sentence := range below {
 		out = append(out, page.Prose("answer", sentence))
 	}
 	return out
+}
+
+// testsMean returns the question that each test answers, of those on the first screen; "" if
+// there are many, as the tables link to them.
+func testsMean(c *campaign) string {
+	const limit = 8
+	var parts []string
+	for _, s := range c.heated(func(s *step) (key, bool) { return compare.Capacity(s.Step) }) {
+		if question, _, ok := strings.Cut(s.Doc, "?"); ok {
+			parts = append(parts, s.Name+": "+question+"?")
+		} else if s.Doc != "" {
+			parts = append(parts, s.Name+": "+s.Doc)
+		}
+	}
+	if len(c.Targets) < 2 || len(parts) < 2 || len(parts) > limit {
+		return ""
+	}
+	return strings.Join(parts, " ")
 }
 
 // overTimeOf returns the course of the step that the panels show first; only the report
@@ -166,12 +187,12 @@ func extent(c *campaign) string {
 	if low, high, ok := s.span(metric.LiveBytes); ok {
 		parts = append(parts, dataText(low, high))
 	}
-	if low, high := s.length(); high > 0 {
-		text := quantity.Digits(low)
-		if target := quantity.Digits(high); target != text {
-			text += " to " + target
+	if short, long := s.lengths(); long.seconds > 0 {
+		text := quantity.Digits(long.seconds) + " s"
+		if shortest := quantity.Digits(short.seconds) + " s"; shortest != text {
+			text = shortest + " (" + short.target.Name + ") to " + text + " (" + long.target.Name + ")"
 		}
-		parts = append(parts, s.Name+" ran "+text+" s")
+		parts = append(parts, s.Name+" ran "+text)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -198,15 +219,26 @@ func (s *step) span(metric string) (low, high float64, ok bool) {
 	return low, high, ok
 }
 
-// length returns the duration of the step's windows in seconds.
-func (s *step) length() (low, high float64) {
-	low = math.Inf(1)
+// length is the duration of a target's window in a step.
+type length struct {
+	target  *target
+	seconds float64
+}
+
+// lengths returns the shortest and the longest of the step's windows.
+func (s *step) lengths() (short, long length) {
+	short.seconds = math.Inf(1)
 	for _, t := range s.c.Targets {
 		for _, r := range s.Used(t) {
-			low, high = min(low, r.Step.Seconds), max(high, r.Step.Seconds)
+			if r.Step.Seconds < short.seconds {
+				short = length{t, r.Step.Seconds}
+			}
+			if r.Step.Seconds > long.seconds {
+				long = length{t, r.Step.Seconds}
+			}
 		}
 	}
-	return low, high
+	return short, long
 }
 
 // clients returns the numbers of clients in the steps that the campaign is about.
@@ -293,8 +325,8 @@ func (c *campaign) searchOf(s *step) *sweep {
 const mostSettings = 8
 
 // memorySettings are parts of the names of settings that come first: they decide which reads are
-// of memory.
-var memorySettings = []string{"cache", "buffer", "direct", "flush_method", "mem"}
+// of memory, and how large data are.
+var memorySettings = []string{"cache", "buffer", "direct", "flush_method", "mem", "compression"}
 
 // settingsThatDiffer returns the settings that all targets have with different values,
 // and the values that the plan asked for.

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -102,7 +103,7 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	}
 	fair = append(fair, said(cachesDiffer(c))...)
 	if steps := c.leading(); len(steps) > 0 {
-		fair = append(append(fair, steps[0].unequalMemory()...), steps[0].tooSmall()...)
+		fair = slices.Concat(fair, steps[0].unequalMemory(), steps[0].tooSmall(), steps[0].limitedByClient())
 	}
 	fair = append(fair, slices.DeleteFunc(slices.Clone(in.Warnings), func(w string) bool { return w == redact.Notice })...)
 	return poor, append(fair, onAsked(c)...)
@@ -168,14 +169,40 @@ func (s *step) tooSmall() (out []string) {
 			}
 		}
 	}
-	if low, high := s.length(); high > 0 && low < workload.BriefStep && !s.onlyReads() && s.c.searchOf(s) == nil {
-		out = append(out, fmt.Sprintf("%s ran for only %s s: too short for checkpoints and compactions to recur.", s.Name,
-			quantity.Digits(low)))
+	short, long := s.lengths()
+	if long.seconds > 0 && short.seconds < workload.BriefStep && !s.onlyReads() && s.c.searchOf(s) == nil {
+		out = append(out, fmt.Sprintf("On %s %s ran for only %s s: too short for checkpoints and compactions to recur.",
+			short.target.Name, s.Name, quantity.Digits(short.seconds)))
 	}
 	if !slices.ContainsFunc(s.AllKeys(), func(k key) bool { return metric.IsLatency(k.Metric) }) {
 		out = append(out, "Latency was not measured in "+s.Name+".")
 	}
 	return out
+}
+
+// limitedByClient names the targets whose servers waited for their clients in a step.
+func (s *step) limitedByClient() []string {
+	var names []string
+	low, high := math.Inf(1), 0.0
+	for _, t := range s.c.Targets {
+		for _, r := range s.Used(t) {
+			for _, w := range r.Step.Warnings {
+				share, ok := w.Values["share"].(float64)
+				if ok && slices.Contains(metric.AboutClient, w.Code) && w.Code != metric.ClientPaused {
+					names, low, high = compare.AppendNew(names, t.Name), min(low, share), max(high, share)
+				}
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	text := quantity.Digits(high)
+	if lowest := quantity.Digits(low); lowest != text {
+		text = lowest + " to " + text
+	}
+	return []string{fmt.Sprintf("In %s %s waited for the clients in %s %% of the samples: its rate is partly theirs.",
+		s.Name, quantity.Joined(names), text)}
 }
 
 // onAsked counts the remarks on the numbers asked about, by kind.

@@ -389,7 +389,8 @@ func (c *Campaign) limits(subject *compare.Target, lead *compare.Step) (out []st
 		lead  string
 		items []*compare.Item
 		text  func(*compare.Item) string
-	}{{"Worse, too", worse, against}, {"Better, too", better, against}, {"Not proven", open, against},
+	}{{"Also worse on " + subject.Name, worse, against},
+		{"Also better on " + subject.Name, better, against}, {"Not proven", open, against},
 		{"Not compared", refused, func(it *compare.Item) string { return Subject(it) + " (" + it.Why + ")" }}} {
 		if len(list.items) > 0 {
 			out = append(out, list.lead+": "+firstOf(list.items, mostNamed, list.text)+".")
@@ -424,15 +425,16 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 	if worst == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s each find differences of %s or more in %s", quantity.Count(by.Outlook(worst).Have, "trial"),
-		DetectableText(worst.Detectable()), s.Name)
+	text := fmt.Sprintf("With %s each, differences below %s in %s may stay unseen",
+		quantity.Count(by.Outlook(worst).Have, "trial"), DetectableText(worst.Detectable()), s.Name)
 	smallest := by.Question.Smallest()
 	switch needed := worst.Needed(smallest); {
 	case worst.Detectable() <= smallest:
 	case needed > 0:
 		text += fmt.Sprintf("; %d would find %s", needed, quantity.RoughShare(smallest))
 	default:
-		text += fmt.Sprintf("; %s would take longer steps or a duet, not more trials", quantity.RoughShare(smallest))
+		text += fmt.Sprintf("; to find %s needs longer steps, or targets that run side by side (duet), not more trials",
+			quantity.RoughShare(smallest))
 	}
 	return text + "."
 }

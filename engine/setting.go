@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"rumbench/model"
+)
+
+// Setting is an effective setting of a database.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	// Source is ReadBack if the engine reported the value, else AsSet.
+	Source string `json:"source"`
+	// Aside reports that it is of a part of the server that the target's tables do not use: it
+	// is shown, and not compared.
+	Aside bool `json:"aside,omitempty"`
+}
+
+// ReadBack and AsSet are the sources of a Setting.
+const (
+	ReadBack = "read back"
+	AsSet    = "as set"
+)
+
+// Compressed returns the setting that every database has, whether it was asked for or is the
+// engine's default: how data are compressed. The names are the engine's own, as of several
+// levels: "kZSTD", "NoCompression", or "".
+func Compressed(source string, names ...string) Setting {
+	var all []string
+	for _, name := range names {
+		name = strings.TrimSuffix(strings.ToLower(strings.TrimPrefix(name, "k")), "compression")
+		if name == "" || name == "no" {
+			name = string(model.CompressionNone)
+		}
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return Setting{Name: "compression", Value: strings.Join(all, " and "), Source: source}
+}
