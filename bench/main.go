@@ -63,6 +63,7 @@ func run(w io.Writer, dir string, names []string) error {
 		{"null", nullEngine}, {"rows", rowGeneration}, {"files", fileAgainstGo}, {"sampling", sampling},
 		{"servers", serverSampling},
 		{"profiles", profiled}, {"report", dayReport}, {"equals", equals}, {"gates", gates}, {"decisions", decisionRule},
+		{"coverage", coverage},
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(p part) bool { return p.name == name }) {

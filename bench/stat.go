@@ -149,6 +149,43 @@ func falseFindings(campaigns, n int, w disturbance, paired bool) (perComparison,
 	return perComparison, perCampaign
 }
 
+// covered returns the percentage of campaigns of n blocks whose 95 % interval holds the ratio of two
+// targets over all draws, which is 1. A draw of rows and keys suits a target more or less, by 5 %.
+func covered(n int, perBlock bool) (share float64) {
+	const draw, noise = 0.05, 0.01
+	for i := range simulations {
+		r := rand.New(rand.NewPCG(uint64(i), uint64(n)))
+		var values [2][]float64
+		suits := [2]float64{draw * r.NormFloat64(), draw * r.NormFloat64()}
+		for block := range n {
+			for target := range values {
+				if perBlock && block > 0 {
+					suits[target] = draw * r.NormFloat64()
+				}
+				values[target] = append(values[target], suits[target]+noise*r.NormFloat64())
+			}
+		}
+		d := stat.Decide(values[0], values[1], stat.Blocks, 1-ruleAlpha)
+		if d.Interval.Low <= 0 && 0 <= d.Interval.High {
+			share += 100. / simulations
+		}
+	}
+	return share
+}
+
+// coverage measures what intervals hold if rows and keys are drawn once, and anew for each block.
+func coverage(string) (out []budget, err error) {
+	for _, n := range []int{3, 4, 6, 10} {
+		once, anew := covered(n, false), covered(n, true)
+		out = append(out, budget{
+			subject: fmt.Sprintf("intervals that miss the ratio over draws, %d trials", n),
+			value:   100 - anew, limit: 7, unit: "%",
+			measured: fmt.Sprintf("draws that vary by 5 %%, anew for each block; of one draw %.0f %% miss it", 100-once),
+		})
+	}
+	return out, nil
+}
+
 // decisionRule measures how often equal targets are judged different with
 // interleaved trials and, for information, with sequential ones.
 func decisionRule(string) (out []budget, err error) {

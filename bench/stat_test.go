@@ -37,6 +37,15 @@ func TestDecisionRuleWithoutInterleaving(t *testing.T) {
 	}
 }
 
+// An interval over trials of one draw is about that draw alone.
+func TestCoverageOverDraws(t *testing.T) {
+	for _, n := range []int{4, 10} {
+		if once, anew := covered(n, false), covered(n, true); once > 50 || anew < 93 {
+			t.Errorf("%d trials: of one draw %.1f %%, of a draw for each block %.1f %%", n, once, anew)
+		}
+	}
+}
+
 func TestPowerIsFound(t *testing.T) {
 	noise := stat.Noise{Pairs: math.Sqrt2 * 0.03, Apart: math.Sqrt2 * 0.05}
 	for _, c := range []struct {

@@ -96,7 +96,11 @@ func Apart(a, b *Target) (out []Difference) {
 	if x.Durability != y.Durability || x.Promise != "" && y.Promise != "" {
 		differ("durability", x.DurabilityText(), y.DurabilityText())
 	}
-	differ("seed", fmt.Sprint(x.Seed), fmt.Sprint(y.Seed))
+	seeds := func(t *result.Trial) string { return fmt.Sprint(t.Seed) }
+	known := x.SeedText() != "" && y.SeedText() != ""
+	if known && !slices.Equal(a.Distinct(seeds), b.Distinct(seeds)) {
+		differ("seed", x.SeedText(), y.SeedText())
+	}
 	for _, name := range hostFacts {
 		if mine, other := x.Host.Value(name), y.Host.Value(name); mine != "" && other != "" {
 			differ(name, mine, other)

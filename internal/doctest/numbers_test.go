@@ -249,7 +249,7 @@ func samePlan(a, b *plan.Plan) bool {
 		calibrate bool
 	}
 	value := func(p *plan.Plan) plain {
-		return plain{p.Trials, p.Order, p.Seed, p.Interval, p.CoolDown, p.Keep, p.ErrorsAllowed, p.Calibrate}
+		return plain{p.Trials, p.Order, p.Seed.Value, p.Interval, p.CoolDown, p.Keep, p.ErrorsAllowed, p.Calibrate}
 	}
 	return value(a) == value(b)
 }

@@ -59,7 +59,7 @@ type Plan struct {
 	Question result.Question // that the comparison of the targets is to answer
 	Rate     *Rate           // nil: clients without their own rate go as fast as they can
 	Find     *Find           // nil: nothing is searched for
-	Seed     uint64
+	Seed     Seed
 	Interval time.Duration // of the time series
 	CoolDown time.Duration // idle time between trials
 	Keep     bool          // keep data directories after a trial
@@ -199,7 +199,7 @@ func defaultName(file string) string {
 
 func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	p := &Plan{
-		Name: name, Trials: 1, Order: Interleaved, Seed: 1,
+		Name: name, Trials: 1, Order: Interleaved, Seed: Seed{Value: defaultSeed},
 		Interval: time.Second, Calibrate: true,
 	}
 	b.adopt(root, "workload", planKeys.Names())

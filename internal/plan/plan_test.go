@@ -96,7 +96,7 @@ func TestLeastPlan(t *testing.T) {
 	schema := fakeRun{}.Schema()
 	want := &Plan{
 		Name: "test", Workload: "ibench", Params: defaults(),
-		Trials: 1, Order: Interleaved, Seed: 1, Interval: time.Second, Calibrate: true,
+		Trials: 1, Order: Interleaved, Seed: Seed{Value: 1}, Interval: time.Second, Calibrate: true,
 		Targets: []Target{
 			{Name: "pebble", Engine: "pebble", Config: engine.Config{Durability: "process", Schema: schema}, Knobs: map[string]string{"durability": "process"}},
 			{Name: "null", Engine: "null", Config: engine.Config{Durability: "process", Schema: schema}, Knobs: map[string]string{"durability": "process"}},
@@ -167,7 +167,7 @@ calibrate: false
 				},
 			},
 		},
-		Trials: 1, Order: Sequential, Seed: 18446744073709551615, Interval: 500 * time.Millisecond,
+		Trials: 1, Order: Sequential, Seed: Seed{Value: 18446744073709551615}, Interval: 500 * time.Millisecond,
 		CoolDown: 1500 * time.Millisecond, Keep: true, ErrorsAllowed: 0.001,
 	}
 	if d := cmp.Diff(want, bare(p)); d != "" {

@@ -145,12 +145,7 @@ func headFacts(c *campaign) []page.Fact {
 	add("preset", func(t *result.Trial) string { return t.Preset })
 	list = append(list, durabilityFact(c))
 	add("cache", (*result.Trial).CacheText)
-	add("seed", func(t *result.Trial) string {
-		if t.Imported != nil || t.Recorded != "" {
-			return "" // unknown
-		}
-		return fmt.Sprint(t.Seed)
-	})
+	add("seed", (*result.Trial).SeedText)
 	add("interval", func(t *result.Trial) string {
 		if t.Interval == 0 {
 			return ""

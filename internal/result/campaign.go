@@ -33,9 +33,12 @@ type Campaign struct {
 	Force   bool           `json:"force,omitempty"`   // schemas that exist may be used
 	Client  string         `json:"client,omitempty"`  // directory of the client's calibration, below trials
 	// an A/A test: the plan's first target under two names, so that differences are chance
-	AA      bool     `json:"aa,omitempty"`
-	Order   string   `json:"order,omitempty"`   // of the trials, as plans call it; "": imported
-	Targets []string `json:"targets,omitempty"` // in the plan's order
+	AA bool `json:"aa,omitempty"`
+	// SeedPerBlock is whether each block of trials draws its own seed, if the plan does not fix it;
+	// campaigns of older versions did not.
+	SeedPerBlock bool     `json:"seed_per_block,omitempty"`
+	Order        string   `json:"order,omitempty"`   // of the trials, as plans call it; "": imported
+	Targets      []string `json:"targets,omitempty"` // in the plan's order
 	// Question is the plan's question; its zero value means the workload's subject.
 	Question Question `json:"question,omitzero"`
 	// Params are the workload's parameters as texts, with the preset and the

@@ -2,6 +2,7 @@ package result
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -70,13 +71,16 @@ type Trial struct {
 	Durability string            `json:"durability"`
 	Promise    string            `json:"promise,omitempty"` // events a commit survives; "": unknown
 	Seed       uint64            `json:"seed"`
-	Interval   float64           `json:"interval_s"`
-	Status     Status            `json:"status"`
-	Reason     string            `json:"reason,omitempty"` // why it is partial, failed or invalid
-	Hint       string            `json:"hint,omitempty"`   // how the user can help
-	Started    time.Time         `json:"started"`
-	Ended      *time.Time        `json:"ended,omitempty"`
-	Versions   observe.Facts     `json:"versions"` // rumbench, Go, engine
+	// PlanSeed is the plan's seed if Seed is that of the trial's block, drawn from it; nil if all
+	// trials have the same.
+	PlanSeed *uint64       `json:"plan_seed,omitempty"`
+	Interval float64       `json:"interval_s"`
+	Status   Status        `json:"status"`
+	Reason   string        `json:"reason,omitempty"` // why it is partial, failed or invalid
+	Hint     string        `json:"hint,omitempty"`   // how the user can help
+	Started  time.Time     `json:"started"`
+	Ended    *time.Time    `json:"ended,omitempty"`
+	Versions observe.Facts `json:"versions"` // rumbench, Go, engine
 	// the program that ran the trial; nil in files older than the field
 	Build    *program.Build   `json:"build,omitempty"`
 	Settings []engine.Setting `json:"settings"`
@@ -136,6 +140,18 @@ func (t *Trial) CacheText() string {
 		return quantity.Bytes(n)
 	}
 	return t.Cache()
+}
+
+// SeedText returns how the trials of the campaign are seeded: "1 for all trials", or "per block,
+// from 1"; "" if it is not known.
+func (t *Trial) SeedText() string {
+	switch {
+	case t.Imported != nil || t.Recorded != "":
+		return ""
+	case t.PlanSeed != nil:
+		return fmt.Sprintf("per block, from %d", *t.PlanSeed)
+	}
+	return fmt.Sprintf("%d for all trials", t.Seed)
 }
 
 // EngineVersion returns the version that a server reports, or that of the

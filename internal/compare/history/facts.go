@@ -89,7 +89,7 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 		add(Version, v.Name, v.Value)
 	}
 	if t.Interval > 0 { // else it was imported, and neither is known
-		add(PlanKey, "seed", strconv.FormatUint(t.Seed, 10))
+		add(PlanKey, "seed", t.SeedText())
 		add(PlanKey, "interval", strconv.FormatFloat(t.Interval, 'g', -1, 64)+"s")
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Knobs)) {

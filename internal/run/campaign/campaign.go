@@ -188,7 +188,8 @@ func (r *runner) prepare() error {
 	r.state = &result.Campaign{
 		Format: result.Format, Name: r.Plan.Name, Command: r.Command, Started: time.Now(),
 		Force: r.Force,
-		AA:    r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Question: r.Plan.Question,
+		AA:    r.AA, SeedPerBlock: !r.Plan.Seed.Fixed,
+		Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Question: r.Plan.Question,
 		Params: r.Plan.ParamTexts(), Programs: r.Programs, Builds: r.Builds, Trials: Entries(r.Plan),
 		Profiled: profiledEntries(r.Plan),
 	}

@@ -37,7 +37,7 @@ func Entries(p *plan.Plan) (out []result.Entry) {
 		case n%2 == 1 || n > 0 && p.Order == plan.Duet:
 			slices.Reverse(names)
 		case p.Order == plan.Interleaved:
-			shuffle(names, gen.NewStream(p.Seed, "order of trials").Sub(uint64(n)))
+			shuffle(names, gen.NewStream(p.Seed.Value, "order of trials").Sub(uint64(n)))
 		}
 		for _, name := range names {
 			add(name, n+1)

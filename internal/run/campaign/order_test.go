@@ -19,7 +19,7 @@ import (
 
 // ordered is a plan of which only the order matters.
 func ordered(o plan.Order, targets, trials int, seed uint64) *plan.Plan {
-	p := &plan.Plan{Order: o, Trials: trials, Seed: seed}
+	p := &plan.Plan{Order: o, Trials: trials, Seed: plan.Seed{Value: seed}}
 	for i := range targets {
 		p.Targets = append(p.Targets, plan.Target{Name: fmt.Sprintf("t%d", i)})
 	}

@@ -35,7 +35,7 @@ func (t *stepRun) account(res *drive.Result) *account.Step {
 			Complete: s.Status == result.Complete, Rows: s.Rows})
 	}
 	if res != nil {
-		a.Groups = account.Groups(t.step, res.Groups, t.Plan.Seed)
+		a.Groups = account.Groups(t.step, res.Groups, t.res.Seed)
 	}
 	return a
 }

@@ -215,7 +215,7 @@ func (t *stepRun) load(ctx context.Context) error {
 		}
 	}
 	stage, err := t.step.Open(ctx,
-		workload.Env{DB: t.countBuilds(), Seed: t.Plan.Seed, Results: t.keepsRows() && !t.Preflight, Previous: t.previous})
+		workload.Env{DB: t.countBuilds(), Seed: t.res.Seed, Results: t.keepsRows() && !t.Preflight, Previous: t.previous})
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (t *stepRun) load(ctx context.Context) error {
 		return err
 	}
 	config := drive.Config{
-		Step: t.step, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval,
+		Step: t.step, Clients: clients, Interval: t.Plan.Interval, Seed: t.res.Seed, OnInterval: t.onInterval,
 		Coarse: t.coarse,
 	}
 	if t.kept != nil {

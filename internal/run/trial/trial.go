@@ -118,7 +118,7 @@ func (t *Spec) header() *result.Trial {
 		Knobs:      t.Target.Knobs,
 		Affects:    info.Affected(t.Target.Config.Options),
 		Durability: string(t.Target.Config.Durability), Promise: engine.PromiseOf(t.Engine, t.Target.Config),
-		Seed: t.Plan.Seed, Interval: t.Plan.Interval.Seconds(),
+		Seed: t.seed(), PlanSeed: t.drawn(), Interval: t.Plan.Interval.Seconds(),
 		Status: result.Running, Started: time.Now(), Build: t.Build, Profiled: t.Profiled, Ceilings: t.Ceilings,
 		Versions: observe.Facts{
 			{Name: "rumbench", Value: t.Version},
@@ -126,6 +126,17 @@ func (t *Spec) header() *result.Trial {
 			{Name: info.Name, Value: info.Version},
 		},
 	}
+}
+
+// seed returns the seed of the trial's block.
+func (t *Spec) seed() uint64 { return t.Plan.Seed.Of(t.Trial) }
+
+// drawn returns the plan's seed if the block's is drawn from it, else nil.
+func (t *Spec) drawn() *uint64 {
+	if t.Plan.Seed.Fixed {
+		return nil
+	}
+	return &t.Plan.Seed.Value
 }
 
 // keepsRows reports whether the engine returns the rows that were stored.

@@ -253,6 +253,27 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
+// The trials of a block store the same rows, other blocks other rows, unless the seed is fixed.
+func TestSeedOfBlock(t *testing.T) {
+	rows := func(set string, number int) (uint64, string) {
+		s := spec(t, "memory", "params.rows=100", "params.steps=[l.i0]", "seed="+set)
+		s.Trial = number
+		tr := run(t, s, result.Complete)
+		return tr.Seed, tr.SeedText()
+	}
+	for _, c := range []struct {
+		set, text string
+		same      bool
+	}{{"7", "per block, from 7", false}, {"fixed 7", "7 for all trials", true}} {
+		first, text := rows(c.set, 1)
+		second, _ := rows(c.set, 2)
+		again, _ := rows(c.set, 2)
+		if first != 7 || (second == first) != c.same || again != second || text != c.text {
+			t.Errorf("seed %s: %d, %d, %d; %s", c.set, first, second, again, text)
+		}
+	}
+}
+
 // A workload that chooses among existing rows knows those of the load when the client is
 // calibrated, too: it must not count what the null engine returns, which is nothing.
 func TestCalibrationKnowsTheRows(t *testing.T) {

@@ -1,0 +1,23 @@
+package plan
+
+import "testing"
+
+func TestSeed(t *testing.T) {
+	for text, want := range map[string]Seed{"7": {Value: 7}, "fixed": {1, true}, "fixed 7": {7, true}} {
+		p := load(t, "workload: ibench\ntargets: [pebble]\nseed: "+text+"\n")
+		if p.Seed != want {
+			t.Errorf("%s: %+v", text, p.Seed)
+		}
+	}
+	seen := map[uint64]bool{}
+	for block := range 1000 {
+		seed := Seed{Value: 7}.Of(block + 1)
+		if block == 0 && seed != 7 || seed >= 1<<53 || seen[seed] {
+			t.Fatalf("block %d has seed %d", block+1, seed)
+		}
+		seen[seed] = true
+		if got := (Seed{7, true}).Of(block + 1); got != 7 {
+			t.Fatalf("fixed: block %d has seed %d", block+1, got)
+		}
+	}
+}
