@@ -237,7 +237,7 @@ func TestFacts(t *testing.T) {
 		{Version, "rumbench", "0.3.0", ""},
 		{Version, "go", "nightly 11", "nightly 12"},
 		{Version, "pebble", "v2.1.7", "v2.1.8"},
-		{PlanKey, "seed", "1", "2"},
+		{PlanKey, "seed", "1 for all trials", "2 for all trials"},
 		{Knob, "cache", "1GiB", "512MiB"},
 		{Setting, "cache", "1073741824", "536870912"},
 		{HostFact, "kernel", "6.1.0-25", "6.1.0-26"},

@@ -256,7 +256,7 @@ func TestCalibration(t *testing.T) {
 // The trials of a block store the same rows, other blocks other rows, unless the seed is fixed.
 func TestSeedOfBlock(t *testing.T) {
 	rows := func(set string, number int) (uint64, string) {
-		s := spec(t, "memory", "params.rows=100", "params.steps=[l.i0]", "seed="+set)
+		s := spec(t, "memory", "params.rows=1k", "params.steps=[l.i0]", "seed="+set)
 		s.Trial = number
 		tr := run(t, s, result.Complete)
 		return tr.Seed, tr.SeedText()
