@@ -46,6 +46,12 @@ const (
 	DirtyBytes     = "engine.dirty_bytes"      // dirty pages, still to be written
 	CompactionDebt = "engine.compaction_debt"  // bytes that compactions still have to rewrite
 	CheckpointAge  = "engine.checkpoint_bytes" // log written since the last checkpoint, which recovery would have to read
+	// what recurs while rows are written: a step that sees few of them depends on where in the cycle
+	// it began
+	Checkpoints = "engine.checkpoints"
+	Flushes     = "engine.flushes"     // of memtables
+	Compactions = "engine.compactions" // and merges
+	Vacuums     = "engine.vacuums"     // removals of old row versions, by the server itself
 	// bytes of tables and indexes that its cache holds; for an LSM tree, blocks of filters, too
 	CacheHeld = "engine.cache_held_bytes"
 	// for a B-tree that copies pages on write, transactions committed that may have written
@@ -94,6 +100,10 @@ func Meanings() []Meaning {
 		{DoubleBytes, Counter, "bytes", "pages written twice"},
 		{FlushBytes, Counter, "bytes", "memtables flushed"},
 		{CompactedBytes, Counter, "bytes", "written by compactions"},
+		{Checkpoints, Counter, "count", "checkpoints"},
+		{Flushes, Counter, "count", "memtable flushes"},
+		{Compactions, Counter, "count", "compactions"},
+		{Vacuums, Counter, "count", "vacuums"},
 		{FilterUseful, Counter, "count", "tables that filters spared"},
 		{RowsExamined, Counter, "count", "rows examined"},
 		{DeadEntries, Counter, "count", "dead entries passed over"},

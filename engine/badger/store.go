@@ -48,7 +48,7 @@ func (s *store) Settings() []engine.Setting {
 	}{
 		{"SyncWrites", o.SyncWrites},
 		{"ZSTDCompressionLevel", o.ZSTDCompressionLevel},
-		{"BlockCacheSize", o.BlockCacheSize},
+		{"cache", o.BlockCacheSize},
 		{"IndexCacheSize", o.IndexCacheSize},
 		{"BlockSize", o.BlockSize},
 		{"BloomFalsePositive", o.BloomFalsePositive},

@@ -51,7 +51,7 @@ func (p *peer) Settings(ctx context.Context) (out []engine.Setting, err error) {
 		add("protocol_test", "the server only speaks the protocol: its figures say nothing of MongoDB's")
 	}
 	add("storage", text(status, "storageEngine", "name"))
-	add("cache_bytes", fmt.Sprint(number(status, "wiredTiger", "cache", "maximum bytes configured")))
+	add("cache", fmt.Sprint(number(status, "wiredTiger", "cache", "maximum bytes configured")))
 	if p.set != "" {
 		add("replica_set", p.set)
 		add("oplog", "every write is in the oplog, too, which the figures include")

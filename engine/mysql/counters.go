@@ -243,6 +243,7 @@ const levelQuery = "SELECT LEVEL, TYPE, VALUE FROM information_schema.ROCKSDB_CO
 // and the part above is then due.
 func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) error {
 	size, score := map[string]float64{}, map[string]float64{}
+	flushes, compactions := 0.0, 0.0
 	err := t.conn.Numbers(ctx, levelQuery, 2, func(row []string, n []float64) {
 		level := strings.TrimPrefix(row[0], "L")
 		switch row[1] {
@@ -250,6 +251,12 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 			size[level] = n[0]
 		case "Score":
 			score[level] = n[0]
+		case "CompCount":
+			if level == "0" { // whose files are flushed
+				flushes = n[0]
+			} else {
+				compactions += n[0]
+			}
 		}
 		if v, ok := levelKinds[row[1]]; ok {
 			v.point(s, `level="`+level+`"`, n[0])
@@ -265,6 +272,8 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 		}
 	}
 	s.Gauge(engine.CompactionDebt, "bytes", debt, labels...)
+	s.Counter(engine.Flushes, "count", flushes, labels...)
+	s.Counter(engine.Compactions, "count", compactions, labels...)
 	const held = "SELECT VALUE FROM information_schema.ROCKSDB_DBSTATS WHERE STAT_TYPE = 'DB_BLOCK_CACHE_USAGE' AND @@rocksdb_use_direct_reads"
 	return t.conn.Numbers(ctx, held, 0, func(_ []string, n []float64) { s.Gauge(engine.CacheHeld, "bytes", n[0], labels...) })
 }

@@ -86,6 +86,9 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		out = append(out, engine.Setting{Name: optWaits,
 			Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits)), Source: engine.ReadBack})
 	}
+	if size, ok := vars[d.storage.cache]; ok {
+		out = append(out, engine.Setting{Name: "cache", Value: size, Source: engine.ReadBack})
+	}
 	for i := range out {
 		out[i].Aside = d.storage.name != innodb.name && strings.HasPrefix(out[i].Name, "innodb_")
 	}

@@ -308,8 +308,8 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter("pebble.wal.bytes_in", "bytes", float64(m.WAL.BytesIn))
 	out.Counter("pebble.wal.bytes_written", "bytes", float64(m.WAL.BytesWritten))
 	out.Gauge("pebble.wal.size_bytes", "bytes", float64(m.WAL.Size))
-	out.Counter("pebble.flush.count", "count", float64(m.Flush.Count))
-	out.Counter("pebble.compact.count", "count", float64(m.Compact.Count))
+	out.Counter(engine.Flushes, "count", float64(m.Flush.Count))
+	out.Counter(engine.Compactions, "count", float64(m.Compact.Count-m.Compact.MoveCount)) // moved files are not rewritten
 	out.Counter("pebble.compact.duration_ns", "ns", float64(m.Compact.Duration))
 	out.Gauge("pebble.compact.debt_bytes", "bytes", float64(m.Compact.EstimatedDebt))
 	out.Gauge("pebble.compact.in_progress", "count", float64(m.Compact.NumInProgress))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"rumbench/engine"
@@ -48,9 +49,13 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		// The storage of the columns was set so, or compared when the database was opened.
 		compression = string(d.Compression)
 	}
-	out = append(out, engine.Compressed(engine.AsSet, compression))
+	out = append(out, engine.Compressed(engine.AsSet, compression),
+		engine.Setting{Name: "cache", Value: binaryUnits.Replace(vars["shared_buffers"]), Source: engine.ReadBack})
 	return append(out, d.ReadBack(vars, readBack...)...), nil
 }
+
+// binaryUnits replaces the server's units of size, which are powers of 1024.
+var binaryUnits = strings.NewReplacer("kB", "KiB", "MB", "MiB", "GB", "GiB", "TB", "TiB")
 
 const allSettings = "SELECT name, current_setting(name) FROM pg_settings"
 

@@ -38,9 +38,10 @@ func views(release int, schema string) []view {
 	return append(out, databaseView(schema), deadView(schema), tableView(schema), indexView(schema))
 }
 
-// deadView has the row versions that no vacuum has removed yet.
+// deadView has the row versions that no vacuum has removed yet, and the vacuums.
 func deadView(schema string) view {
-	v := view{source: "FROM pg_stat_user_tables", points: []point{state(engine.DeadRows, "sum(n_dead_tup)")}}
+	v := view{source: "FROM pg_stat_user_tables", points: []point{state(engine.DeadRows, "sum(n_dead_tup)"),
+		count(engine.Vacuums, "sum(autovacuum_count)")}}
 	if schema != "" {
 		v.source += " WHERE schemaname = " + newDialect().Quoted(schema)
 	}
@@ -77,12 +78,15 @@ const (
 // engineView has the numbers that mean the same on every engine, except those of the
 // cache. The log is counted by its position, which does not lag as its statistics do.
 func engineView(major int) view {
-	pages := pagesWritten15
+	pages, checkpoints := pagesWritten15, "(SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter)"
 	switch {
 	case major >= 18:
 		pages = pagesWritten18
 	case major >= 17:
 		pages = pagesWritten17
+	}
+	if major >= 17 {
+		checkpoints = "(SELECT num_timed + num_requested FROM pg_stat_checkpointer)"
 	}
 	source := ""
 	if major >= reportsAsked {
@@ -90,6 +94,7 @@ func engineView(major int) view {
 	}
 	return view{source: source, points: []point{
 		size("engine.bytes_written", "("+position+")::float8 + "+pages), size("engine.page_bytes", pages),
+		count(engine.Checkpoints, checkpoints),
 		{name: "engine.checkpoint_bytes", unit: "bytes", gauge: true,
 			expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
 		size("engine.log_bytes", position), size("postgres.wal.position", position),

@@ -64,6 +64,8 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.FlushBytes, "bytes", found["rocksdb.flush.write.bytes"])
 	out.Counter(engine.CompactedBytes, "bytes", found["rocksdb.compact.write.bytes"])
 	out.Counter(engine.BytesTaken, "bytes", found["rocksdb.bytes.written"])
+	out.Counter(engine.Flushes, "count", found["rocksdb.db.flush.micros"])
+	out.Counter(engine.Compactions, "count", found["rocksdb.compaction.times.micros"])
 	out.Counter(engine.Stalls, "count", found["rocksdb.db.write.stall"])
 	out.Counter(engine.StallTime, "ns", found["rocksdb.stall.micros"]*1e3)
 	out.Gauge(engine.DirtyBytes, "bytes", found[memtables])

@@ -137,7 +137,7 @@ func (s *store) readBack() ([]engine.Setting, error) {
 	out := []engine.Setting{
 		{Name: "library", Value: s.settings.path, Source: engine.AsSet},
 		{Name: "transactions", Value: s.settings.transactions, Source: engine.AsSet},
-		{Name: "block_cache_capacity", Value: fmt.Sprint(s.number(0, "rocksdb.block-cache-capacity")),
+		{Name: "cache", Value: fmt.Sprint(s.number(0, "rocksdb.block-cache-capacity")),
 			Source: engine.ReadBack},
 	}
 	if asserts(s.settings.path) {

@@ -42,7 +42,7 @@ func TestSettings(t *testing.T) {
 	must(t, err)
 	table := `TableOptions/BlockBasedTable "default".`
 	for name, want := range map[string]string{
-		"block_cache_capacity": "9437184", "Version.rocksdb_version": newest,
+		"cache": "9437184", "Version.rocksdb_version": newest,
 		"DBOptions.manual_wal_flush": "true", "DBOptions.use_direct_reads": "true", "DBOptions.use_direct_io_for_flush_and_compaction": "true",
 		`CFOptions "default".compression`: "kZSTD", `CFOptions "default".write_buffer_size`: "1234567",
 		table + "block_size": "8192", table + "cache_index_and_filter_blocks": "true", table + "filter_policy": "bloomfilter:10:false",

@@ -48,7 +48,7 @@ var ofVinyl = points(`counter count ` + engine.Commits +
 	gauge bytes vinyl.memory.tuple_cache=v.memory.tuple_cache vinyl.memory.page_index=v.memory.page_index
 	gauge bytes vinyl.memory.bloom_filter=v.memory.bloom_filter
 	gauge bytes vinyl.disk.data=v.disk.data vinyl.disk.data_compacted=v.disk.data_compacted vinyl.disk.index=v.disk.index
-	counter count vinyl.dump.count=v.scheduler.dump_count
+	counter count ` + engine.Flushes + `=v.scheduler.dump_count
 	counter ns vinyl.dump.time=v.scheduler.dump_time*1e9 vinyl.compaction.time=v.scheduler.compaction_time*1e9
 	counter bytes vinyl.dump.input=v.scheduler.dump_input vinyl.dump.output=v.scheduler.dump_output
 	counter bytes vinyl.compaction.input=v.scheduler.compaction_input vinyl.compaction.output=v.scheduler.compaction_output

@@ -70,6 +70,7 @@ func (s *store) Settings() []engine.Setting {
 		{Name: "library", Value: C.GoString(C.wt_version()), Source: engine.ReadBack},
 		{Name: "storage", Value: s.set.storage, Source: engine.ReadBack},
 		engine.Compressed(engine.ReadBack, s.tables["block_compressor"]),
+		{Name: "cache", Value: strconv.FormatInt(s.set.cache, 10), Source: engine.AsSet},
 		{Name: "connection", Value: s.set.connection, Source: engine.AsSet},
 	}
 	if values, err := s.read(); err == nil {

@@ -46,12 +46,15 @@ func (s *Step) Operations() {
 		s.Sessions.correct(s.Seconds)
 		c.all = s.figures()
 		c.markDeferred()
-		disturbed = slices.Concat(c.noteAlone(), c.judgeSources(), (&waiting{c}).judgeClient())
+		disturbed = slices.Concat(c.noteAlone(), c.judgeSources(), (&waiting{c}).judgeClient(), c.judgeCycles())
 	}
 	for _, g := range s.Groups {
 		w := disturbed
 		if !g.Paced() {
 			w = append(slices.Clone(w), s.besideMissed()...) // paced writers have their own promises
+		}
+		if !s.Calibrating {
+			w = append(slices.Clone(w), g.judgeCourse(&s.Builder)...)
 		}
 		s.addGroup(g, w)
 		s.addParts(g, w)

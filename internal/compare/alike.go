@@ -171,7 +171,7 @@ func effective(t *Target, name string) string {
 // SettingText returns the value of a setting, a size in a unit that people read.
 func SettingText(name, value string) string {
 	n, err := strconv.ParseInt(value, 10, 64)
-	if err == nil && n >= 1<<20 && (strings.Contains(name, "size") || strings.Contains(name, "capacity")) {
+	if err == nil && n >= 1<<20 && (name == "cache" || strings.Contains(name, "size")) {
 		return quantity.Bytes(n)
 	}
 	return value

@@ -347,7 +347,7 @@ func TestVersionsDiffer(t *testing.T) {
 	version(b, "server", "8.4.6")
 	b.Seed = 7
 	c := compare.New([]*result.Trial{a, b})
-	if got := texts(compare.Apart(c.Targets[0], c.Targets[1])); got != "mysql version: 8.0.43 and 8.4.6; seed: 0 and 7" {
+	if got := texts(compare.Apart(c.Targets[0], c.Targets[1])); got != "mysql version: 8.0.43 and 8.4.6; seed: 0 for all trials and 7 for all trials" {
 		t.Errorf("%q", got)
 	}
 	again := made("b", 2, "", nil, "s")

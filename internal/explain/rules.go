@@ -111,7 +111,8 @@ var waited = []naming{
 	}, nil},
 	{RuleReads, Accounted, []Item{Item(engine.RoleIO)}, nil,
 		says("sessions wait %s for reads and writes of tables and indexes"), nil},
-	{RulePauses, Accounted, []Item{Between}, morePauses, says("clients pause for %s between operations"), nil},
+	{RulePauses, Accounted, []Item{Between}, morePauses,
+		says("clients wait for each other or pause for %s between operations"), nil},
 	{RuleClient, Accounted, []Item{Client, Between}, nil, says("the client takes %s"), nil},
 	{RuleClient, Accounted, []Item{Item(engine.RoleClient)}, nil, says("sessions wait %s for their clients"), nil},
 }

@@ -42,6 +42,8 @@ const (
 	ClientWaitedShared Code = "client_waited_shared"
 	ClientWaitedOthers Code = "client_waited_others"
 	ClientPaused       Code = "client_paused"
+	NotSteady          Code = "not_steady"
+	ShortCycle         Code = "short_cycle"
 	Partial            Code = "partial"
 	WrongResult        Code = "wrong_result"
 	WrongPlan          Code = "wrong_plan"
@@ -82,6 +84,10 @@ var decisive = map[Code]Kind{
 		Short: "the clients paused"},
 	ClientWaitedOthers: {Text: "the server waited for its clients in {share:%.0f} % of the samples: " + clientLoad + ", but other programs had some too",
 		Short: "other programs took the client's processors"},
+
+	NotSteady: {Text: "the rate of group {group} was {shape} in the window, from {first:%.3g}/s to {last:%.3g}/s: its mean depends on how long the step lasts", Short: "the rate was not steady"},
+	ShortCycle: {Text: "{seen} in the window: what recurs while rows are written was seen fewer than 3 times, so that the rate and the slowest operations depend on where in this cycle the step began",
+		Short: "shorter than the engine's cycle"},
 
 	Partial:            {Text: "the step did not end: the number is made of the intervals that were written until then", Short: "the step did not end"},
 	WrongResult:        {Text: "wrong result: {what}", Short: "wrong result", Effect: Invalidates},

@@ -201,7 +201,7 @@ func (s *step) unitOf(k key) string {
 	case metric.IsLatency(k.Metric):
 		return string(metric.FamilyOf(k.Metric)) + ", " + k.Op
 	case k.Metric == metric.HostCPUUS:
-		return "whole host, per " + k.Per
+		return "of all of rumbench’s host, per " + k.Per
 	case k.Metric == metric.ProcessReadKB || k.Metric == metric.ProcessWriteKB:
 		return "by processes, per " + k.Per
 	case k.Per != "":

@@ -27,7 +27,10 @@ func firstScreen(v *view) []page.Block {
 	if steps := v.leading(); len(steps) > 0 {
 		out = append(out, page.Medium{Drawn: panels(v, steps), Written: []page.Block{numbersTable(v.standing(steps[0]))}})
 	}
-	differ := settingsThatDiffer(v.campaign)
+	var differ []page.Block
+	if t := settingsThatDiffer(v.campaign); t != nil {
+		differ = []page.Block{page.Medium{Drawn: []page.Block{*t}, Written: []page.Block{inLine(t)}}}
+	}
 	lower := page.Panels{Class: "lower", Cells: heatMaps(v.campaign, len(differ) == 0)}
 	if len(lower.Cells) == 0 {
 		lower = page.Panels{Cells: overTimeOf(v)}
@@ -148,7 +151,11 @@ func versions(c *campaign) string {
 	byName := map[string][]string{}
 	for _, t := range c.Targets {
 		v, _, _ := strings.Cut(t.Trials[0].EngineVersion(), " ")
-		v = strings.Join(said(strings.TrimSpace(t.Trials[0].Engine+" "+v), ownSQL(t, "")), "; ")
+		v = strings.TrimSpace(t.Trials[0].Engine + " " + v)
+		if t.Trials[0].Knobs["dsn"] != "" {
+			v += ", attached"
+		}
+		v = strings.Join(said(v, ownSQL(t, "")), "; ")
 		order, byName[v] = compare.AppendNew(order, v), append(byName[v], t.Name)
 	}
 	var parts []string
@@ -185,7 +192,12 @@ func extent(c *campaign) string {
 	s := steps[0]
 	var parts []string
 	if low, high, ok := s.span(metric.LiveBytes); ok {
-		parts = append(parts, dataText(low, high))
+		parts = append(parts, dataText(low, high)+" of data")
+	}
+	if last := c.verdicts.LastWith(metric.DBBytes); last != nil {
+		if low, high, ok := c.stepOf(last).span(metric.DBBytes); ok {
+			parts = append(parts, dataText(low, high)+" on disk at the end")
+		}
 	}
 	if short, long := s.lengths(); long.seconds > 0 {
 		text := quantity.Digits(long.seconds) + " s"
@@ -197,14 +209,14 @@ func extent(c *campaign) string {
 	return strings.Join(parts, ", ")
 }
 
-// dataText returns the amount of data that the targets had: they end a run with the
-// amount that they inserted.
+// dataText returns an amount of data of the targets, which end a run with the amount that they
+// inserted.
 func dataText(low, high float64) string {
-	source, target := quantity.BytesAs(low, quantity.Digits), quantity.BytesAs(high, quantity.Digits)
-	if source == target {
-		return target + " of data"
+	lowest, highest := quantity.BytesAs(low, quantity.Digits), quantity.BytesAs(high, quantity.Digits)
+	if lowest == highest {
+		return highest
 	}
-	return source + " to " + target + " of data"
+	return lowest + " to " + highest
 }
 
 // span returns the least and the greatest of the targets' numbers.
@@ -329,8 +341,8 @@ const mostSettings = 8
 var memorySettings = []string{"cache", "buffer", "direct", "flush_method", "mem", "compression"}
 
 // settingsThatDiffer returns the settings that all targets have with different values,
-// and the values that the plan asked for.
-func settingsThatDiffer(c *campaign) []page.Block {
+// and the values that the plan asked for; nil without any.
+func settingsThatDiffer(c *campaign) *page.Table {
 	if len(c.Targets) < 2 {
 		return nil
 	}
@@ -363,7 +375,7 @@ func settingsThatDiffer(c *campaign) []page.Block {
 		t.Note = fmt.Sprintf("And %d more, see Settings.", n)
 	}
 	t.Groups = []page.Group{{Rows: rows}}
-	return []page.Block{page.Medium{Drawn: []page.Block{t}, Written: []page.Block{inLine(t)}}}
+	return &t
 }
 
 // differs reports whether all targets have a setting and it differs.
@@ -373,7 +385,7 @@ func differs(cells []page.Cell) bool {
 }
 
 // inLine returns a table in a sentence.
-func inLine(t page.Table) page.Paragraph {
+func inLine(t *page.Table) page.Paragraph {
 	var parts []string
 	for _, r := range t.Groups[0].Rows {
 		var values []string

@@ -163,14 +163,17 @@ func (s *step) tooSmall() (out []string) {
 	if lowest, live, ok := s.span(metric.LiveBytes); ok {
 		for _, t := range s.c.Targets {
 			if cache, err := quantity.ParseSize(t.Trials[0].Cache()); err == nil && live < float64(cache) {
-				out = append(out, fmt.Sprintf("All data are in the cache: %s, a cache of %s. With more data than cache the "+
-					"order may be another.", dataText(lowest, live), quantity.Bytes(cache)))
+				out = append(out, fmt.Sprintf("All data are in the cache: %s of data, a cache of %s. With more data "+
+					"than cache the order may be another.", dataText(lowest, live), quantity.Bytes(cache)))
 				break
 			}
 		}
 	}
 	short, long := s.lengths()
-	if long.seconds > 0 && short.seconds < workload.BriefStep && !s.onlyReads() && s.c.searchOf(s) == nil {
+	if cycles := s.shortCycles(); cycles != "" {
+		out = append(out, s.Name+" is shorter than what recurs while rows are written: "+cycles+". A longer step may turn "+
+			"the order around.")
+	} else if long.seconds > 0 && short.seconds < workload.BriefStep && !s.onlyReads() && s.c.searchOf(s) == nil {
 		out = append(out, fmt.Sprintf("On %s %s ran for only %s s: too short for checkpoints and compactions to recur.",
 			short.target.Name, s.Name, quantity.Digits(short.seconds)))
 	}
@@ -178,6 +181,22 @@ func (s *step) tooSmall() (out []string) {
 		out = append(out, "Latency was not measured in "+s.Name+".")
 	}
 	return out
+}
+
+// shortCycles returns the few checkpoints or compactions that the targets saw in a step; "" if they saw
+// enough, or do not count them.
+func (s *step) shortCycles() string {
+	var parts []string
+	for _, t := range s.c.Targets {
+		for _, r := range s.Used(t) {
+			i := slices.IndexFunc(r.Step.Warnings, func(w metric.Warning) bool { return w.Code == metric.ShortCycle })
+			if i >= 0 {
+				parts = append(parts, fmt.Sprintf("%s saw %v", t.Name, r.Step.Warnings[i].Values["seen"]))
+				break
+			}
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // limitedByClient names the targets whose servers waited for their clients in a step.

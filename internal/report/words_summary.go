@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"rumbench/internal/compare"
@@ -42,6 +43,13 @@ func summary(c *campaign, in *Input) []page.Block {
 		for _, sentence := range s.Sentences() {
 			out = append(out, page.Prose("", sentence))
 		}
+	}
+	if badge := trust(c, in); badge.Level != page.Good {
+		out = append(out, page.Prose("", badge.Line))
+		warned = slices.DeleteFunc(warned, func(w string) bool { return strings.Contains(badge.Line, w) })
+	}
+	if t := settingsThatDiffer(c); t != nil {
+		out = append(out, inLine(t))
 	}
 	n := &page.Notes{}
 	for _, s := range c.steps {

@@ -234,7 +234,7 @@ func (c *Campaign) usual(s *compare.Step) (keys []compare.Key) {
 	if k, ok := c.typical(s); ok {
 		keys = append(keys, k)
 	}
-	for _, name := range []string{metric.CPUUS, metric.WriteKB, metric.ReadKB} {
+	for _, name := range []string{metric.CPUUS, metric.WriteKB, metric.ReadKB, metric.ServerMemoryBytes} {
 		if k, ok := s.Own(name); ok {
 			keys = append(keys, k)
 		}
@@ -273,7 +273,7 @@ func (c *Campaign) value(subject *compare.Target, s *compare.Step, k compare.Key
 			continue
 		}
 		e := c.Judged(t, subject).Effect(s, k)
-		if e == nil && c.Full != nil {
+		if e == nil && c.Full != nil && len(c.Targets) <= mostTargets+1 { // it judges all numbers
 			e = c.Full(t, subject).Effect(s, k)
 		}
 		text, apart := related(e, t.Name, theirs.bound())
@@ -425,8 +425,12 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 	if worst == nil {
 		return ""
 	}
-	text := fmt.Sprintf("With %s each, differences below %s in %s may stay unseen",
-		quantity.Count(by.Outlook(worst).Have, "trial"), DetectableText(worst.Detectable()), s.Name)
+	number := "the throughput of "
+	if k.Metric != metric.RowsPerS {
+		number = Name(k) + " in "
+	}
+	text := fmt.Sprintf("With %s each, differences in %s below %s may stay unseen",
+		quantity.Count(by.Outlook(worst).Have, "trial"), number+s.Name, DetectableText(worst.Detectable()))
 	smallest := by.Question.Smallest()
 	switch needed := worst.Needed(smallest); {
 	case worst.Detectable() <= smallest:

@@ -66,7 +66,7 @@ func TestStoryOrder(t *testing.T) {
 		"new inserted 301 rows/s in work: proven 3.00× old’s (2.95 to 3.05).",
 		"new against old: slower in load (0.740×); faster in other (2.00×).",
 		"In work: p99 of insert: new 2.01 ms, proven 2.00× old’s 1.00 ms; CPU per insert row: new 12.0 µs, proven 0.600× old’s 19.9 µs.",
-		"With 4 trials each, differences below ",
+		"With 4 trials each, differences in the throughput of work below ",
 	}
 	got := s.Sentences()
 	if len(got) != len(want) {
