@@ -119,13 +119,19 @@ func (s *Server) keep(said []byte) error {
 
 // environment returns the environment of a server's programs. Old releases
 // contain their own libraries.
+//
+// Padding has the random length that the trial's has.
 func environment(s *Server) []string {
-	env := []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.seen(s.tempDir()), "LANG=C", marker + s.Dir}
+	env := []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.seen(s.tempDir()), "LANG=C", marker + s.Dir,
+		Padding + os.Getenv(strings.TrimSuffix(Padding, "="))}
 	if libs := filepath.Join(s.Program.base(), "libs"); s.Program.base() != "/usr" && isDir(libs) {
 		env = append(env, "LD_LIBRARY_PATH="+libs)
 	}
 	return env
 }
+
+// Padding begins the environment variable whose only use is its length.
+const Padding = "RUMBENCH_PAD="
 
 func isDir(path string) bool {
 	info, err := os.Stat(path)
