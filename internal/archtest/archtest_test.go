@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 122_761
+const mostTotal = 123_070
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -42,9 +42,9 @@ var rooms = []room{
 	{"internal/need", 0, []string{"internal/need"}}, // of tests
 	{"model", 868, []string{"model"}},
 	{"internal/text", 2_159, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
-	{"internal/stat", 2_238, []string{"internal/stat internal/stat/hist"}},
+	{"internal/stat", 2_276, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_282, []string{"internal/metric"}},
-	{"internal/server", 2_096, []string{"internal/server"}},
+	{"internal/server", 2_097, []string{"internal/server"}},
 	{"engine", 25_621, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
@@ -55,12 +55,12 @@ var rooms = []room{
 	{"internal/account", 2_838, []string{"internal/account"}},
 	{"internal/result", 3_324, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 2_855, []string{"internal/plan"}},
-	{"internal/run", 7_393, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 7_470, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_477, []string{"internal/importer"}},
-	{"internal/compare", 4_948, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 5_077, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_729, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 11_385, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
+	{"internal/report", 11_444, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
 	{"internal/cli", 9_596, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_271, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 420, []string{"scripts/man scripts/suite"}},

@@ -103,7 +103,8 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	}
 	fair = append(fair, said(cachesDiffer(c))...)
 	if steps := c.leading(); len(steps) > 0 {
-		fair = slices.Concat(fair, steps[0].unequalMemory(), steps[0].tooSmall(), steps[0].limitedByClient())
+		fair = slices.Concat(fair, steps[0].unequalMemory(), steps[0].tooSmall(), steps[0].limitedByClient(),
+			steps[0].twoModes(), drifts(c))
 	}
 	fair = append(fair, slices.DeleteFunc(slices.Clone(in.Warnings), func(w string) bool { return w == redact.Notice })...)
 	return poor, append(fair, onAsked(c)...)

@@ -319,7 +319,7 @@ func (t *trial) plannedSteps(ctx context.Context) ([]workload.Step, error) {
 	case t.Calibrate:
 		return t.Plan.Run.Steps(), nil
 	}
-	return t.Plan.Steps(), nil
+	return ordered(t.Plan.Steps(), t.Trial), nil
 }
 
 // runStep runs a step and saves its results.
