@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 123_070
+const mostTotal = 123_198
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -54,8 +54,8 @@ var rooms = []room{
 	{"internal/observe", 6_602, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio"}},
 	{"internal/account", 2_838, []string{"internal/account"}},
 	{"internal/result", 3_324, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 2_855, []string{"internal/plan"}},
-	{"internal/run", 7_470, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/plan", 2_903, []string{"internal/plan"}},
+	{"internal/run", 7_550, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_477, []string{"internal/importer"}},
 	{"internal/compare", 5_077, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_729, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},

@@ -35,6 +35,8 @@ var planKeys = strictyaml.Table[Plan]{
 	strictyaml.Part[Plan]("find", "Search for the highest rate that keeps a promise about response times, such as p99 < 10ms.", strictyaml.Either(promise.Shape, findKeys.Shape("promise"))),
 	strictyaml.Valued("seed", "Determines all rows and choices, and the order of interleaved trials: each block of trials draws its own seed from it. "+
 		"fixed, or as \"fixed 7\": all trials have the same. Default 1.", seedScalar, func(p *Plan, v Seed) { p.Seed = v }),
+	strictyaml.Valued("until", "steady, or as \"steady 8x\": steps that end by time and go as fast as they can last until their rate is steady, "+
+		"at most 4 times, or as often as said, as long as planned.", untilScalar, func(p *Plan, v float64) { p.Until = v }),
 	strictyaml.Valued("interval", "The resolution of time series, 100ms to 1m. Default 1s.", strictyaml.Duration(100*time.Millisecond, time.Minute), func(p *Plan, v time.Duration) { p.Interval = v }),
 	strictyaml.Valued("cool_down", "Idle time between trials, up to 24h. Default 0.", strictyaml.Duration(0, 24*time.Hour), func(p *Plan, v time.Duration) { p.CoolDown = v }),
 	strictyaml.Valued("keep", "Keep the data directories after a trial. Default false.", strictyaml.Boolean, func(p *Plan, v bool) { p.Keep = v }),

@@ -60,6 +60,7 @@ type Plan struct {
 	Rate     *Rate           // nil: clients without their own rate go as fast as they can
 	Find     *Find           // nil: nothing is searched for
 	Seed     Seed
+	Until    float64       // how many times its planned time a step may take until it is steady; 0: once
 	Interval time.Duration // of the time series
 	CoolDown time.Duration // idle time between trials
 	Keep     bool          // keep data directories after a trial
@@ -211,6 +212,7 @@ func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	b.workload(f, p)
 	b.rate(f, p)
 	b.find(f, p)
+	checkUntil(b, f, p)
 	b.question(f, p)
 	readProfile(b, f, p)
 	b.targets(f, p)

@@ -110,7 +110,7 @@ func TestSchemaLines(t *testing.T) {
 	for line, accepted := range map[string]bool{
 		"name: 2016": true, "name: a b": true, "name: ''": false, "name: [a]": false, "trails: 3": false,
 		"trials: 3": true, "trials: 1_000": true, "trials: 1001": false, "trials: '3'": false, "trials: 2.5": false,
-		"seed: 18446744073709551615": true, "seed: -1": false, "seed: fixed": true, "seed: fixed 7": true, "seed: fixed x": false, "seed: fix": false, "interval: 500ms": true, "interval: 1": true, "interval: 0.01": false, "interval: 5 parsecs": false,
+		"seed: 18446744073709551615": true, "seed: -1": false, "until: steady": true, "until: steady 8x": true, "until: steady 1x": false, "until: 3": false, "seed: fixed": true, "seed: fixed 7": true, "seed: fixed x": false, "seed: fix": false, "interval: 500ms": true, "interval: 1": true, "interval: 0.01": false, "interval: 5 parsecs": false,
 		"cool_down: 1h30m": true, "cool_down: 5 Min": true, "keep: yes": false, "keep: true": true,
 		"errors_allowed: 0.1%": true, "errors_allowed: 100%": true, "errors_allowed: 101%": false, "errors_allowed: 2": false,
 		"order: duet": true, "order: duett": false, "common:": true, "params:": true, "preset:": false, "preset: quick": true, "preset: quik": false,

@@ -26,6 +26,9 @@ type Config struct {
 	Seed     uint64 // of Poisson schedules
 	// Limit, if not 0, replaces the step's time limit.
 	Limit time.Duration
+	// Longest is how many times its limit a step in a closed loop may take until its rate is steady;
+	// up to 1: just its limit.
+	Longest float64
 	// ThreadCPU locks every client to its own thread and measures the thread's
 	// CPU time. It makes switching between clients more expensive.
 	ThreadCPU bool
@@ -121,8 +124,8 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		r.stop()
 	})
 	if limit := r.limit(); limit > 0 {
-		defer time.AfterFunc(limit, r.stop).Stop()
-		defer time.AfterFunc(limit+max(limit, leastGrace), r.hung).Stop()
+		defer r.atEnd(r.stop, 0)()
+		defer r.atEnd(r.hung, max(limit, leastGrace))()
 	}
 	finished := make(chan struct{})
 	helpers.Go(func() { r.collect(finished) })
@@ -141,7 +144,7 @@ type stepRun struct {
 	gaps    []*gaps      // by group
 	running atomic.Int32 // clients
 	base    time.Time
-	until   int64           // when no operation may begin any more, on the loops' clock
+	until   atomic.Int64    // when no operation may begin any more, on the loops' clock
 	opened  context.Context // ends when no operation may begin any more
 	stop    context.CancelFunc
 	fail    context.CancelCauseFunc
@@ -153,7 +156,15 @@ type stepRun struct {
 // for all if the step is bounded by time.
 func (r *stepRun) leads(l *loop) bool { return l.group.Work > 0 || r.limit() > 0 }
 
+// limit returns when the step's time is over; 0: it has no limit.
 func (r *stepRun) limit() time.Duration {
+	if until := r.until.Load(); until < math.MaxInt64 {
+		return time.Duration(until)
+	}
+	return 0
+}
+
+func (r *stepRun) planned() time.Duration {
 	if r.Limit > 0 {
 		return r.Limit
 	}
@@ -180,10 +191,10 @@ func (r *stepRun) hung() {
 }
 
 func (r *stepRun) build() error {
-	endless := r.limit() == 0
-	r.until = math.MaxInt64
+	endless := r.planned() == 0
+	r.until.Store(math.MaxInt64)
 	if !endless {
-		r.until = int64(r.limit())
+		r.until.Store(int64(r.planned()))
 	}
 	for g := range r.Step.Groups {
 		group := &r.Step.Groups[g]

@@ -29,11 +29,15 @@ func (g *gather) addGroup(s hist.Shape, clients int) {
 func (r *stepRun) collect(finished <-chan struct{}) {
 	tick := time.NewTicker(r.Interval)
 	defer tick.Stop()
+	lengthens := r.lengthens()
 	for running := true; running; {
 		select {
 		case <-tick.C:
 			if r.running.Load() > 0 {
 				r.take(time.Since(r.base))
+				if lengthens {
+					r.prolong(time.Since(r.base))
+				}
 			}
 		case <-finished:
 			running = false

@@ -113,7 +113,7 @@ func (l *loop) awake(ctx context.Context) bool {
 
 // over reports whether no operation may begin any more.
 func (l *loop) over(now int64) bool {
-	return now >= l.until || l.opened.Err() != nil
+	return now >= l.until.Load() || l.opened.Err() != nil
 }
 
 // finish lets a client that has done its work finish it.

@@ -249,6 +249,8 @@ func (t *stepRun) load(ctx context.Context) error {
 		config.Awake = t.awake
 	}
 	switch {
+	case !t.Preflight && !t.Calibrate:
+		config.Longest = t.Plan.Until
 	case t.Calibrate:
 		config.ThreadCPU, config.Limit = true, CalibrationTime
 	case t.Preflight && !t.step.Whole:

@@ -1,0 +1,63 @@
+package drive
+
+import (
+	"slices"
+	"time"
+
+	"rumbench/internal/stat"
+)
+
+// lengthening is by what share of its planned time a step goes on that is not steady.
+const lengthening = 4
+
+// prolong lets a step go on that would end before the next tick, unless its rate is steady or it has
+// had all of its time. It is called at every tick, before clients see that the time is over.
+func (r *stepRun) prolong(now time.Duration) {
+	planned, limit := r.planned(), r.limit()
+	longest := time.Duration(r.Longest * float64(planned))
+	if limit >= longest || now+r.Interval < limit || r.steady() {
+		return
+	}
+	r.until.Store(int64(min(longest, limit+max(planned/lengthening, r.Interval))))
+}
+
+// steady reports whether the rate of the step's main operations is known to be on one level.
+func (r *stepRun) steady() bool {
+	var rates []float64
+	for _, iv := range r.totals[r.primary()].Rates {
+		rates = append(rates, iv.Units/(iv.To-iv.From))
+	}
+	return stat.CourseOf(rates).Shape == stat.Steady
+}
+
+// primary returns the group that does the step's main operations.
+func (r *stepRun) primary() int {
+	for g := range r.Step.Groups {
+		for i := range r.Step.Groups[g].Ops {
+			if k := &r.Step.Groups[g].Ops[i]; r.Step.Primary == k.Name || r.Step.Primary == k.Whole() {
+				return g
+			}
+		}
+	}
+	return 0
+}
+
+// lengthens reports whether the step may take longer than planned: with a time limit, and clients
+// that go as fast as they can.
+func (r *stepRun) lengthens() bool {
+	return r.Longest > 1 && r.planned() > 0 && !slices.ContainsFunc(r.queues, func(q *queue) bool { return q != nil }) &&
+		!r.Step.Groups[r.primary()].Paced()
+}
+
+// atEnd calls end when the step's time is over, however long it has become, and some time later.
+func (r *stepRun) atEnd(end func(), late time.Duration) (stop func() bool) {
+	var t *time.Timer
+	t = time.AfterFunc(r.limit()+late, func() {
+		if rest := r.limit() + late - time.Since(r.base); rest > 0 {
+			t.Reset(rest)
+			return
+		}
+		end()
+	})
+	return t.Stop
+}
