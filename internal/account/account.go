@@ -20,7 +20,10 @@ type Sheet struct {
 	// Counters and Waits are the counts and samples, as stored.
 	Counters []observe.Change
 	Waits    []Wait
-	Alone    float64          // see Observed.Alone; seconds
+	Alone    float64 // see Observed.Alone; seconds
+	// Credit is the growth of the engine's debt in the window, as a share of the bytes written; nil if it
+	// reports none.
+	Credit   *float64
 	Notes    []metric.Warning // remarks
 	Warnings []metric.Warning
 	Invalid  bool // the numbers must not be used

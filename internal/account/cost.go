@@ -91,6 +91,9 @@ func (s *Step) figures() []Cost {
 	if d := s.Deferred; d != nil {
 		f.add(metric.DeferredKB, ownAccount, max(d[1]-d[0], 0)/kb)
 	}
+	if d := s.Debt; d != nil {
+		f.add(metric.DebtGrowthKB, ownAccount, max(d[1]-d[0], 0)/kb)
+	}
 	f.addJournal(&s.Others)
 	for i := range f {
 		if f[i].Source == ownAccount {

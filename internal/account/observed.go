@@ -34,6 +34,9 @@ type Observed struct {
 	// Deferred are the bytes that the engine has still to write, before and after;
 	// nil if it does not report them.
 	Deferred *[2]float64
+	// Debt are the bytes of work that the engine put off, at both ends of the window, see DebtOf; nil if
+	// it does not report them.
+	Debt *[2]float64
 	// Disks are the bytes that all disks read and wrote until everything dirty had been
 	// synced; nil if unknown.
 	Disks    *[2]float64

@@ -44,6 +44,9 @@ const (
 	ClientPaused       Code = "client_paused"
 	NotSteady          Code = "not_steady"
 	ShortCycle         Code = "short_cycle"
+	OnCredit           Code = "on_credit"
+	DebtUnknown        Code = "debt_unknown"
+	NotHeld            Code = "not_held"
 	Partial            Code = "partial"
 	WrongResult        Code = "wrong_result"
 	WrongPlan          Code = "wrong_plan"
@@ -88,6 +91,11 @@ var decisive = map[Code]Kind{
 	NotSteady: {Text: "the rate of group {group} was {shape} in the window, from {first:%.3g}/s to {last:%.3g}/s: its mean depends on how long the step lasts", Short: "the rate was not steady"},
 	ShortCycle: {Text: "{seen} in the window: what recurs while rows are written was seen fewer than 3 times, so that the rate and the slowest operations depend on where in this cycle the step began",
 		Short: "shorter than the engine's cycle"},
+
+	OnCredit: {Text: "kept on credit: the work that the engine put off grew by {grown:%.1f} MiB, {share:%.0f} % of the {written:%.1f} MiB that it wrote; a longer step would be slower",
+		Short: "kept on credit"},
+	DebtUnknown: {Text: "the engine does not report the work that it puts off: whether the rate was kept on credit is not known", Short: "whether on credit is not known"},
+	NotHeld:     {Text: "{promise} was kept in probes of {probe:%.3g} s at {kept:%.5g}/s, and not for {seconds:%.3g} s at {rate:%.5g}/s: {broke}", Short: "the rate was not held"},
 
 	Partial:            {Text: "the step did not end: the number is made of the intervals that were written until then", Short: "the step did not end"},
 	WrongResult:        {Text: "wrong result: {what}", Short: "wrong result", Effect: Invalidates},

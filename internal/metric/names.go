@@ -75,6 +75,7 @@ const (
 	ReadKB                   = "read_kb"
 	WriteKB                  = "write_kb"
 	DeferredKB               = "deferred_kb"
+	DebtGrowthKB             = "debt_growth_kb"
 	JournalKB                = "journal_kb"
 	DiscardKB                = "discard_kb"
 	ProcessReadKB            = "process_read_kb"

@@ -39,6 +39,8 @@ type Find struct {
 	From, To   float64       // bounds of the search; 0: none
 	Precision  float64       // of the rate, as a share: 0.05 is 5 %
 	Seconds    float64       // length of a probe; 0: the step's. See [Find.Length]
+	Credit     float64       // the share of what is written by which put-off work may grow in a probe
+	Hold       float64       // seconds for which the answer is held; negative: four probes, see [Find.Holds]
 	Like       pace.Arrivals // the kind of arrivals, and how many operations may wait
 }
 
@@ -49,6 +51,7 @@ func rateShape() strictyaml.Shape {
 
 const (
 	usualPrecision = 0.05
+	usualCredit    = 0.05
 	leastPrecision = 0.01
 	// usualLeadIn is the lead-in of probes in seconds: the first operations of new
 	// connections take longer.
@@ -62,6 +65,15 @@ const (
 func (f *Find) Length(rate, step float64) float64 {
 	usual := cmp.Or(f.Seconds, step)
 	return min(max(usual, math.Ceil(f.operations()/rate)), lengthened*usual)
+}
+
+// Holds returns for how many seconds the answer is held, after a step of a length; 0: it is not.
+func (f *Find) Holds(step float64) float64 {
+	const probes = 4
+	if f.Hold < 0 {
+		return probes * f.Length(math.Inf(1), step)
+	}
+	return f.Hold
 }
 
 // LeastRate returns the lowest rate that gives a probe enough operations for
@@ -161,7 +173,7 @@ func (b *binder) find(f strictyaml.Fields, p *Plan) {
 	if n == nil {
 		return
 	}
-	d := &Find{Precision: usualPrecision, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: usualLeadIn}}
+	d := &Find{Precision: usualPrecision, Credit: usualCredit, Hold: -1, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: usualLeadIn}}
 	switch n.Kind {
 	case strictyaml.Mapping:
 		fields := b.Fields(n, "find", findKeys.Names())

@@ -23,6 +23,9 @@ func (s *Step) Take(a *account.Sheet) {
 	s.Waits = append(s.Waits, a.Waits...)
 	s.Notes = append(s.Notes, a.Notes...)
 	s.Alone = max(s.Alone, a.Alone)
+	if a.Credit != nil {
+		s.Credit = a.Credit
+	}
 	for i := range s.Groups {
 		if sla := a.SLA[s.Groups[i].Name]; sla != nil {
 			s.Groups[i].SLA = sla

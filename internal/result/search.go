@@ -29,6 +29,10 @@ type Search struct {
 	Disturbed int `json:"disturbed,omitempty"`
 	// Closed is the rate of the closed loop.
 	Closed float64 `json:"closed_per_s,omitempty"`
+	// Held is the rate at which the promise was kept for HeldSeconds at the end; 0: none was, or the plan
+	// did not ask for it.
+	Held        float64 `json:"held_per_s,omitempty"`
+	HeldSeconds float64 `json:"held_s,omitempty"`
 	// How the rate was searched for.
 	How SearchPlan `json:"how"`
 }
@@ -42,6 +46,20 @@ type SearchPlan struct {
 	Arrivals  string  `json:"arrivals"`             // as in Group.Pace
 	Queue     int64   `json:"queue,omitempty"`      // as in Group
 	LeadIn    float64 `json:"lead_in_s,omitempty"`  // as in Group
+	// Credit is by what share of the bytes written put-off work might grow in a probe, 1: by any; Hold how
+	// many seconds the answer was to be held.
+	Credit float64 `json:"credit,omitempty"`
+	Hold   float64 `json:"hold_s,omitempty"`
+}
+
+// anyCredit is the share of older searches, which did not look at it.
+const anyCredit = 1
+
+func (p *SearchPlan) credit() float64 {
+	if p.Credit == 0 {
+		return anyCredit
+	}
+	return p.Credit
 }
 
 // Interval returns the rates between which the highest rate that keeps the
@@ -67,6 +85,9 @@ func (s *Search) Differs(o *Search) string {
 		return fmt.Sprintf("find with a queue of %d and %d (0: of any length)", a.Queue, b.Queue)
 	case a.LeadIn != b.LeadIn:
 		return fmt.Sprintf("find with a lead-in of %.10g s and %.10g s", a.LeadIn, b.LeadIn)
+	case a.credit() != b.credit() || (a.Hold > 0) != (b.Hold > 0):
+		return fmt.Sprintf("find on a credit of up to %.3g and %.3g, held for %.10g s and %.10g s (0: not)", a.credit(), b.credit(),
+			a.Hold, b.Hold)
 	case a.From != b.From:
 		return fmt.Sprintf("find from %.10g/s and from %.10g/s (0: not limited)", a.From, b.From)
 	case a.To != b.To:

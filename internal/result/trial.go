@@ -181,6 +181,9 @@ type Step struct {
 	// Alone is, in a duet, how many of the last seconds this step ran after the
 	// other trial's had ended.
 	Alone float64 `json:"alone_s,omitempty"`
+	// Credit is by what share of the bytes written the work grew that the engine put off; nil if it does
+	// not report it.
+	Credit *float64 `json:"credit,omitempty"`
 	// Base and Axes place the step among others that differ only in these numbers;
 	// "" and none for a step outside any sweep.
 	Base string `json:"base,omitempty"`

@@ -211,6 +211,9 @@ func describeFind(w io.Writer, f *plan.Find, s *workload.Step) {
 	if f.Like.LeadIn > 0 {
 		text += fmt.Sprintf(" after %g s of lead-in", f.Like.LeadIn)
 	}
+	if held := f.Holds(s.Seconds); held > 0 {
+		text += fmt.Sprintf("; the answer is held for %g s", held)
+	}
 	if f.Percentile < 100 {
 		text += fmt.Sprintf("; longer below %.0f/s", math.Ceil(f.LeastRate(s.Seconds)*10))
 	}

@@ -184,7 +184,8 @@ func partsOf(p *plan.Plan) (out []Part) {
 		if p.Find != nil && plan.OpenGroup(s) >= 0 {
 			part.Probes = ratesearch.Most
 			probe := p.Find.Length(math.Inf(1), s.Seconds) + p.Find.Like.LeadIn
-			part.Length = part.Length.Plus(Span{0, quantity.AsDuration(probe * float64(part.Probes))})
+			held := p.Find.Holds(s.Seconds)
+			part.Length = part.Length.Plus(Span{quantity.AsDuration(held), quantity.AsDuration(probe*float64(part.Probes) + 2*held)})
 		}
 		out = append(out, part)
 	}

@@ -51,6 +51,10 @@ func (t *trial) observed(w *window) *account.Observed {
 	if after, still := account.Gauge(o.WithSync, engine.DirtyBytes); known && still {
 		o.Deferred = &[2]float64{before, after}
 	}
+	owed, reports := account.DebtOf(first)
+	if later, still := account.DebtOf(o.InWindow); reports && still {
+		o.Debt = &[2]float64{owed, later}
+	}
 	read, _ := account.Counter(o.WithSync, "device.read_bytes")
 	written, _ := account.Counter(o.WithSync, "device.write_bytes")
 	o.Others.HereRead, o.Others.HereWritten = o.Others.Here(read, written)

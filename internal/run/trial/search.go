@@ -48,9 +48,13 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 		p.note(&pr)
 		p.made[rate] = append(p.made[rate], pr)
 	}
+	answer := s.Answer()
+	if err := p.hold(ctx, &answer); err != nil {
+		return err
+	}
 	// The probes have been added to the steps since then.
 	out = &t.res.Steps[slices.IndexFunc(t.res.Steps, func(o result.Step) bool { return o.Name == step.Name })]
-	p.conclude(out, s.Answer(), closed)
+	p.conclude(out, answer, closed)
 	t.Progress(eventOf(PhaseFound, *out))
 	return t.save()
 }
@@ -66,6 +70,8 @@ type prober struct {
 	step  workload.Step
 	group int
 	made  map[float64][]probe // by rate
+	held  float64             // the rate that was held; 0: none
+	doubt []metric.Warning    // about holding it
 }
 
 // probe is a probe of a rate.
@@ -107,13 +113,71 @@ func (r *prober) probe(ctx context.Context, rate float64) (probe, error) {
 	if n > 0 {
 		step.Name += fmt.Sprintf("#%d", n+1)
 	}
-	if err := r.trial.runStep(ctx, &step); err != nil {
-		return p, err
+	return p, r.run(ctx, &p, &step)
+}
+
+// run runs a probe, which begins without put-off work.
+func (r *prober) run(ctx context.Context, p *probe, step *workload.Step) error {
+	if r.Credit < 1 && !onlyReads(step) {
+		r.trial.lastWindow = nil // what this writes belongs to no step
+		if _, err := r.trial.db.Settle(ctx); err != nil {
+			return fmt.Errorf("settle before a probe: %w", err)
+		}
+	}
+	if err := r.trial.runStep(ctx, step); err != nil {
+		return err
 	}
 	out := &r.trial.res.Steps[len(r.trial.res.Steps)-1]
-	r.judge(&p, &step, out)
+	r.judge(p, step, out)
 	p.disturbed = disturbed(out)
-	return p, nil
+	return nil
+}
+
+// The answer is held at a rate below it, and if that fails at lower ones.
+const (
+	heldShare = 0.95
+	lower     = 0.9
+	mostHolds = 4
+)
+
+// hold runs the step for long just below the highest rate, to see that its probes were long enough,
+// and lowers the answer if it does not keep the promise there.
+func (r *prober) hold(ctx context.Context, a *ratesearch.Answer) error {
+	seconds := r.Holds(r.step.Seconds)
+	if seconds == 0 || a.Kept == 0 {
+		return nil
+	}
+	kept, rate := a.Kept, a.Kept*heldShare
+	for range mostHolds {
+		p, subject, like := probe{rate: rate, counts: true}, r.step, r.Like
+		subject.Seconds, like.Draw = max(seconds, r.Length(rate, r.step.Seconds)), uint64(ratesearch.Most)
+		step := plan.AtRate(&subject, rate, &like)
+		step.Name += "#held"
+		if err := r.run(ctx, &p, &step); err != nil {
+			return err
+		}
+		r.note(&p)
+		if out := &r.trial.res.Steps[len(r.trial.res.Steps)-1]; p.broke == "" {
+			r.held = rate
+			r.doubt = append(r.doubt, withCode(out.Warnings, metric.ShortCycle)...)
+			if rate < kept*heldShare {
+				a.Kept, a.Low = rate, min(a.Low, rate)
+			}
+			return nil
+		}
+		if len(r.doubt) == 0 {
+			r.doubt = append(r.doubt, metric.Warn(metric.NotHeld, metric.Values{"promise": r.Promise, "kept": kept,
+				"probe": r.Length(kept, r.step.Seconds), "seconds": subject.Seconds, "rate": rate, "broke": p.broke}))
+		}
+		a.Kept, a.Low, a.Broke, a.High = 0, 0, rate, rate
+		rate *= lower
+	}
+	return nil
+}
+
+// withCode returns the warnings of a code.
+func withCode(list []metric.Warning, code metric.Code) []metric.Warning {
+	return slices.DeleteFunc(slices.Clone(list), func(w metric.Warning) bool { return w.Code != code })
 }
 
 // note adds to a probe's step the result of the probe.
@@ -171,6 +235,8 @@ func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 		p.broke = fmt.Sprintf("of %.0f/s only %.0f/s were done", sla.Target, sla.Achieved)
 	case p.took >= r.Below:
 		p.broke = r.measure() + " " + shown(p.took)
+	case out.Credit != nil && *out.Credit > r.Credit && r.Credit < 1:
+		p.broke = fmt.Sprintf("on credit: the work put off grew by %.0f %% of what was written", 100**out.Credit)
 	}
 }
 
@@ -195,7 +261,11 @@ func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64)
 	found := &result.Search{Promise: r.Promise, Capped: r.To > 0, Kept: a.Kept, Broke: a.Broke, Low: a.Low,
 		Probes: a.Probes, Disturbed: a.Disturbed, Closed: closed,
 		How: result.SearchPlan{Precision: r.Precision, From: r.From, To: r.To, Seconds: usual,
-			Arrivals: string(r.Like.Kind), Queue: r.Like.Queue, LeadIn: r.Like.LeadIn}}
+			Arrivals: string(r.Like.Kind), Queue: r.Like.Queue, LeadIn: r.Like.LeadIn,
+			Credit: r.Credit, Hold: r.Holds(r.step.Seconds)}}
+	if r.held > 0 {
+		found.Held, found.HeldSeconds = r.held, found.How.Hold
+	}
 	if !math.IsInf(a.High, 1) {
 		found.High = a.High
 	}
@@ -238,6 +308,11 @@ func (r *prober) tried() (out []string) {
 	return out
 }
 
+// owes reports whether the engine reports the work that it puts off.
+func (r *prober) owes() bool {
+	return slices.ContainsFunc(r.trial.res.Steps, func(s result.Step) bool { return s.Credit != nil })
+}
+
 // unsure returns warnings that limit trust in the answer.
 func (r *prober) unsure(a ratesearch.Answer) (out []metric.Warning) {
 	if !a.Precise {
@@ -246,6 +321,9 @@ func (r *prober) unsure(a ratesearch.Answer) (out []metric.Warning) {
 			wide = fmt.Sprintf("%.2g %%", 100*(a.High/a.Low-1))
 		}
 		out = append(out, metric.Warn(metric.SearchWide, metric.Values{"width": wide, "precision": 100 * r.Precision}))
+	}
+	if out = append(out, r.doubt...); r.Credit < 1 && !onlyReads(&r.step) && !r.owes() {
+		out = append(out, metric.Warn(metric.DebtUnknown, nil))
 	}
 	spoiled := 0
 	for _, all := range r.made {
