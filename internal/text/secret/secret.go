@@ -61,6 +61,10 @@ var (
 	address = regexp.MustCompile(`^(?:\*\*\*|\d{1,5}(?:$|[/,]))`) // a port; or it is hidden already
 )
 
+// harmless matches what looks like a secret and is none: how a data source name is written, and
+// whether a password was used, as MySQL reports.
+var harmless = regexp.MustCompile(`(?:\bUSER:|\buser=USER password=|\(using password: )(PASSWORD|(?:YES|NO)\)[,;:.]?)`)
+
 // inCommands are the further forms in a command: the words of a script, or an argument.
 var inCommands = append(forms(
 	`(\w://[^:/@\s"']*:)([^\n]*)@`,
@@ -78,9 +82,11 @@ var inCommands = append(forms(
 func hide(text string, list []form) string {
 	for _, f := range list {
 		var out strings.Builder
-		done := 0
+		done, plain := 0, harmless.FindAllStringSubmatchIndex(text, -1)
 		for _, m := range f.pattern.FindAllStringSubmatchIndex(text, -1) {
-			if f.except == nil || !f.except.MatchString(text[m[4]:m[5]]) {
+			whole := func(p []int) bool { return p[2] == m[4] && p[3] == m[5] }
+			excepted := f.except != nil && f.except.MatchString(text[m[4]:m[5]])
+			if !excepted && !slices.ContainsFunc(plain, whole) {
 				out.WriteString(text[done:m[4]] + escape.Hidden)
 				done = m[5]
 			}
