@@ -28,7 +28,7 @@ func TestNamed(t *testing.T) {
 		"rows_per_sec": "did you mean rows_per_s?", "throughputs": "did you mean throughput?", "row/s": "did you mean rows?",
 		"thruput": "did you mean throughput?", "tput": "did you mean throughput?", "latensy": "did you mean p50, p95, p99, p99.9 or max?",
 		"writeamp": "did you mean write_amplification?", "cachehit": "did you mean cache_hit_ratio?",
-		"amplification": "did you mean write_amplification, read_amplification", "velocity": "rumbench list metrics", "": "rumbench list metrics",
+		"amplification": "did you mean write_amplification, read_amplification", "velocity": "rumbench list metrics", "cost": "rumbench list metrics", "": "rumbench list metrics",
 	} {
 		_, err := metric.Named(text)
 		if err == nil || !strings.HasPrefix(hint.Of(err), want) || !strings.Contains(err.Error(), "there is no metric") {

@@ -66,11 +66,11 @@ func Near(wrong string, names []string) []string {
 	return nil
 }
 
-// shortens reports whether a text of a few letters is a name of which letters are left out,
-// but not the first.
+// shortens reports whether a text is a name of which letters are left out: not the first, and
+// not many.
 func shortens(text, name string) bool {
-	const fewest = 4
-	if len(text) < fewest || !strings.HasPrefix(name, text[:1]) {
+	const fewest, share = 4, 0.4
+	if len(text) < fewest || float64(len(text)) < share*float64(len(name)) || !strings.HasPrefix(name, text[:1]) {
 		return false
 	}
 	for i := 0; i < len(name) && text != ""; i++ {
