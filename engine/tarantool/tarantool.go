@@ -190,9 +190,9 @@ func parseDSN(dsn string) (a address, err error) {
 		a.network, a.host = "unix", path
 		return a, nil
 	}
-	if _, _, err := net.SplitHostPort(rest); err != nil {
+	if _, port, err := net.SplitHostPort(rest); err != nil || strings.Contains(port, "/") {
 		return a, engine.Refuse("dsn", nil,
-			"it cannot be read; it is written USER:PASSWORD@HOST:PORT, or USER:PASSWORD@unix/:/PATH")
+			"it cannot be read; it is written USER:PASSWORD@HOST:PORT, with unix/:/PATH instead of HOST:PORT for a socket")
 	}
 	return a, nil
 }

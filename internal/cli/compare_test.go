@@ -128,7 +128,7 @@ func TestCompare(t *testing.T) {
 		{"apart", before + " " + after, 0, `⚠ the two did not run side by side`, `^$`},
 		{"a misspelt step", before + " --fail-if rows_per_s<0.9&&step=='laod'", 2, `▼ worse`, `there is no step "laod"`},
 		{"alone", longer, 2, `^$`, `one target only`},
-		{"no such directory", filepath.Join(dir, "nothing") + " " + after, 1, `^$`, `no campaign`},
+		{"no such directory", filepath.Join(dir, "nothing") + " " + after, 1, `^$`, `nothing does not exist`},
 		{"a format of others", before + " --format xml", 2, `^$`, `--format is one of text, markdown, json, bench`},
 		{"nothing", "", 2, `^$`, `needs directories`},
 	} {

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -57,9 +55,13 @@ func runHistory(a *App, o historyOptions, dirs []string) error {
 	for _, g := range gates { // which replace what is looked at
 		o.pick.Metrics = compare.AppendNew(o.pick.Metrics, g.Metrics()...)
 	}
-	runs, err := findRuns(a.Stderr, dirs, o.pick.Plans)
+	runs, err := findRuns(dirs, o.pick.Plans)
 	if err != nil {
 		return err
+	}
+	if len(runs) == 0 {
+		_, err := result.ReadCampaign(folder(dirs))
+		return usage(hint.With(noneIn(dirs), hint.Of(err)))
 	}
 	var trials []*result.Trial
 	for _, r := range runs {
@@ -148,15 +150,11 @@ func folder(dirs []string) string {
 }
 
 // findRuns returns the campaigns of the plans in a folder.
-func findRuns(stderr io.Writer, dirs, plans []string) ([]*history.Run, error) {
+func findRuns(dirs, plans []string) ([]*history.Run, error) {
 	dir := folder(dirs)
 	runs, err := history.Find(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hint.With(err, "name a folder with campaigns; rumbench run makes them in "+resultsDir+
-			" unless --out says otherwise")
-	}
 	if err != nil {
-		return nil, err
+		return nil, usage(err)
 	}
 	var names []string
 	for _, r := range runs {
@@ -167,10 +165,8 @@ func findRuns(stderr io.Writer, dirs, plans []string) ([]*history.Run, error) {
 	if err := known(dir+" has no campaign of a plan", plans, names); err != nil {
 		return nil, err
 	}
-	runs = slices.DeleteFunc(runs,
-		func(r *history.Run) bool { return r.Campaign != nil && !among(plans, r.Campaign.Name) })
-	if len(runs) == 0 {
-		fmt.Fprintf(stderr, "there is no campaign in %s\n", dir)
-	}
-	return runs, nil
+	return slices.DeleteFunc(runs,
+		func(r *history.Run) bool { return r.Campaign != nil && !among(plans, r.Campaign.Name) }), nil
 }
+
+func noneIn(dirs []string) error { return fmt.Errorf("there is no campaign in %s", folder(dirs)) }

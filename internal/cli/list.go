@@ -55,9 +55,12 @@ func newListRunsCommand(a *App) *cobra.Command {
 		Short: "the campaigns in a folder and below it, the oldest first",
 		Args:  args(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, dirs []string) error {
-			runs, err := findRuns(a.Stderr, dirs, plans)
+			runs, err := findRuns(dirs, plans)
 			if err != nil {
 				return err
+			}
+			if len(runs) == 0 {
+				fmt.Fprintln(a.Stderr, noneIn(dirs))
 			}
 			if asJSON {
 				return history.RunsJSON(a.Stdout, runs)

@@ -22,13 +22,19 @@ import (
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/run/trial"
 	"rumbench/internal/text/escape"
+	"rumbench/internal/text/hint"
 	"rumbench/internal/text/secret"
 )
 
 // take stores the command after --.
 func (w *watching) take(c *cobra.Command, args []string) error {
-	if c.ArgsLenAtDash() != 0 && len(args) > 0 {
+	switch {
+	case len(args) == 0:
+	case c.ArgsLenAtDash() != 0:
 		return fmt.Errorf("stat wants no %s; a command whose load is to be recorded follows --", args[0])
+	case strings.HasPrefix(args[0], "-"):
+		return hint.Errorf("write flags before --, or leave -- out if no command is to be recorded",
+			"%s is no command: the command whose load on a server is recorded follows --", args[0])
 	}
 	w.command = args
 	return nil
@@ -44,7 +50,12 @@ func (w *watching) checkRecording() error {
 		w.exprFile != ""
 	switch {
 	case len(w.attach) != 1:
-		return fmt.Errorf("a recording is of one server: give one --attach, not %d", len(w.attach))
+		err := fmt.Errorf("a recording is of one server: give one --attach, not %d", len(w.attach))
+		if len(w.command) > 0 {
+			err = hint.With(err, "the command whose load on that server is recorded follows --: "+
+				"rumbench stat --attach ENGINE:DSN -- "+escape.Argument(w.command[0]))
+		}
+		return err
 	case w.format != "" || w.listen != "" || w.list || samples:
 		return errors.New("a recording goes with --attach, --out, --interval and --count only: it has all counters of the " +
 			"server, its processes and its device")

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -103,23 +102,20 @@ func (p *lookedAt) look(ctx context.Context) plan.Option {
 func loadPlan(path string, sets []string, options ...plan.Option) (*plan.Plan, error) {
 	src, err := regular.ReadText(path)
 	if err != nil {
-		if help := withSuffix(path); help != "" {
-			err = hint.With(err, help)
-		}
-		return nil, usage(err)
+		return nil, usage(hint.With(err, cmp.Or(planMeant(path), hint.Of(err))))
 	}
 	return plan.Load(path, src, sets, catalog.Plugins{}, options...)
 }
 
-// withSuffix returns a hint at the file of a plan that is named without its ending; "" if there is
-// none.
-func withSuffix(path string) string {
-	for _, suffix := range []string{".yaml", ".yml"} {
-		if _, err := os.Stat(path + suffix); err == nil {
-			return hint.AnyOf([]string{path + suffix})
-		}
+// planMeant returns a hint at the plan that was meant by the path of a missing one: in its folder,
+// or in the folder of plans there; "" if there is none.
+func planMeant(path string) string {
+	isPlan := func(path string) bool { return slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) }
+	near := hint.Paths(path, isPlan)
+	if len(near) == 0 {
+		near = hint.Paths(filepath.Join(filepath.Dir(path), "plans", filepath.Base(path)), isPlan)
 	}
-	return ""
+	return hint.AnyOf(near)
 }
 
 func runPlan(ctx context.Context, a *App, o runOptions, path string) error {

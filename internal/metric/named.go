@@ -1,6 +1,8 @@
 package metric
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -82,11 +84,12 @@ func suggestion(name string, headed []string) string {
 	if means := slices.Concat(ambiguous[name], headed); len(means) > 0 {
 		return hint.AnyOf(means)
 	}
-	names := Names()
-	for _, n := range Nicknames() {
-		names = append(names, n.Name)
+	names := slices.Concat(Names(), slices.Sorted(maps.Keys(nicknames)), slices.Sorted(maps.Keys(ambiguous)))
+	near := hint.Near(name, names)
+	if len(near) == 1 && ambiguous[near[0]] != nil {
+		near = ambiguous[near[0]]
 	}
-	return hint.Meant(name, names, Listed)
+	return cmp.Or(hint.AnyOf(near), Listed)
 }
 
 // AllNamed returns the metrics that a user means by any of the names.

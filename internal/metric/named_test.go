@@ -26,7 +26,9 @@ func TestNamed(t *testing.T) {
 		"latency": "did you mean p50, p95, p99, p99.9 or max?", "writes": "did you mean write_kb, writes_per_s or write_amplification?",
 		"reads": "did you mean read_kb, reads_per_s or device_reads?", "written KB": "did you mean write_kb or engine_write_kb?",
 		"rows_per_sec": "did you mean rows_per_s?", "throughputs": "did you mean throughput?", "row/s": "did you mean rows?",
-		"amplification": "did you mean write_amplification, read_amplification", "velocity": "rumbench list metrics", "": "rumbench list metrics",
+		"thruput": "did you mean throughput?", "tput": "did you mean throughput?", "latensy": "did you mean p50, p95, p99, p99.9 or max?",
+		"writeamp": "did you mean write_amplification?", "cachehit": "did you mean cache_hit_ratio?",
+		"amplification": "did you mean write_amplification, read_amplification", "velocity": "rumbench list metrics", "cost": "rumbench list metrics", "": "rumbench list metrics",
 	} {
 		_, err := metric.Named(text)
 		if err == nil || !strings.HasPrefix(hint.Of(err), want) || !strings.Contains(err.Error(), "there is no metric") {

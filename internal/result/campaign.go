@@ -100,8 +100,8 @@ type Entry struct {
 func ReadCampaign(dir string) (*Campaign, error) {
 	var c Campaign
 	err := readJSON(filepath.Join(dir, CampaignFile), &c)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hint.Errorf(campaignMeant(dir), "%s is no campaign: it has no %s", dir, CampaignFile)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, noCampaign(dir)
 	}
 	c.Name = escape.Line(c.Name)
 	for i := range c.Targets {
@@ -115,32 +115,66 @@ func ReadCampaign(dir string) (*Campaign, error) {
 	return &c, err
 }
 
-// campaignMeant returns a hint at the campaign that was meant by a directory that holds none.
-func campaignMeant(dir string) string {
+// Missing returns the error about a directory that does not exist, with a hint at the one that
+// was meant, a campaign before others.
+func Missing(dir, otherwise string) error {
+	meant := hint.Paths(dir, isCampaign)
+	if len(meant) == 0 {
+		meant = hint.Paths(dir, nil)
+	}
 	if strings.HasPrefix(dir, "-") {
-		return dir + " stands after --, where nothing is a flag"
+		otherwise = dir + " stands after --, where nothing is a flag"
 	}
-	if _, err := os.Stat(filepath.Join(dir, TrialFile)); err == nil {
-		return "it is a trial: name its campaign, " + filepath.Dir(filepath.Dir(dir))
-	}
-	if _, err := os.Stat(dir); err != nil {
-		return hint.Meant(dir, campaignsIn(filepath.Dir(dir)), "rumbench list runs lists the campaigns in a folder")
-	}
-	if below := campaignsIn(dir); len(below) > 0 {
-		return "it is a folder of campaigns: name one, such as " + below[len(below)-1]
-	}
-	return ""
+	return hint.Errorf(cmp.Or(hint.AnyOf(meant), otherwise), "%s does not exist", dir)
 }
 
-// campaignsIn returns the campaigns in a folder.
-func campaignsIn(folder string) (dirs []string) {
-	entries, _ := os.ReadDir(folder)
-	for _, e := range entries {
-		dir := filepath.Join(folder, e.Name())
-		if _, err := os.Stat(filepath.Join(dir, CampaignFile)); err == nil {
-			dirs = append(dirs, dir)
-		}
+// noCampaign returns the error about a path that is no campaign, with a hint at the one that was
+// meant, or at how to make one.
+func noCampaign(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return Missing(dir, "rumbench list runs DIR lists the campaigns in a folder")
 	}
+	reason, help := "it has no "+CampaignFile, "rumbench run PLAN --out DIR makes one"
+	if !info.IsDir() {
+		reason = "it is a file"
+	}
+	if below := campaignsBelow(dir); len(below) > 0 {
+		help = "it is a folder of campaigns: name one, such as " + strings.Join(below, " or ")
+	}
+	in := filepath.Dir(filepath.Clean(dir))
+	for !isCampaign(in) && in != filepath.Dir(in) {
+		in = filepath.Dir(in)
+	}
+	if isCampaign(in) {
+		help = "it is part of a campaign: name that, " + in
+	}
+	return hint.Errorf(help, "%s is no campaign: %s", dir, reason)
+}
+
+func isCampaign(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, CampaignFile))
+	return err == nil
+}
+
+// campaignsBelow returns the first campaigns in a folder and in the folders not far below it.
+func campaignsBelow(folder string) (dirs []string) {
+	const shown, deepest = 2, 3
+	root := strings.Count(filepath.Clean(folder), "/")
+	_ = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case len(dirs) == shown:
+			return fs.SkipAll
+		case err != nil || !e.IsDir():
+			return nil
+		case path != folder && isCampaign(path):
+			dirs = append(dirs, path)
+			return fs.SkipDir
+		case strings.Count(path, "/") >= root+deepest:
+			return fs.SkipDir
+		}
+		return nil
+	})
 	return dirs
 }
 

@@ -27,7 +27,8 @@ func ParseDSN(dsn string) (*Config, error) {
 	config, err := driver.ParseDSN(dsn)
 	if err != nil || config.Net != "tcp" && config.Net != "unix" {
 		return nil, engine.Refuse("dsn", nil,
-			"it cannot be read; it is written USER:PASSWORD@unix(/PATH)/ or USER:PASSWORD@tcp(HOST:PORT)/")
+			"it cannot be read; it is written USER:PASSWORD@tcp(HOST:PORT)/, with unix(/PATH) instead of tcp(HOST:PORT) "+
+				"for a socket")
 	}
 	return config, nil
 }

@@ -41,8 +41,8 @@ func ParseDSN(dsn string, dial wire.Dial) (*Connector, error) {
 	if err != nil {
 		return nil, engine.Refuse("dsn", nil,
 			"it cannot be read; it is written postgres://USER:PASSWORD@HOST:PORT/DATABASE, "+
-				"or host=/var/run/postgresql user=USER password=PASSWORD dbname=DATABASE; in the first, the signs # / ? @ %% of "+
-				"a password are written %%23 %%2F %%3F %%40 %%25")
+				"or host=/var/run/postgresql user=USER password=PASSWORD dbname=DATABASE; in the first, a password's # / ? %% "+
+				"and at sign are written %%23 %%2F %%3F %%25 and %%40")
 	}
 	config.DialFunc = pgconn.DialFunc(dial)
 	if config.RuntimeParams["application_name"] == "" {

@@ -36,7 +36,8 @@ type collection struct {
 }
 
 // Findings returns the changes of the families, searched by Detect, and the breaks between them:
-// splits first, then by run, the last first. It marks those that are acknowledged.
+// splits first, then by run, the last first. It marks those that are acknowledged, and sets the
+// families' odd runs.
 func Findings(families []*Family, notes Judged) []*Finding {
 	c := collection{runs: map[string]*Run{}, notes: notes}
 	for _, f := range families {
@@ -56,6 +57,9 @@ func Findings(families []*Family, notes Judged) []*Finding {
 		}
 	}
 	c.addUnrelated(families)
+	for _, f := range families {
+		c.findOdd(f)
+	}
 	for _, f := range c.list {
 		slices.SortStableFunc(f.Moves, Move.compare)
 		for _, m := range f.Moves {

@@ -47,11 +47,13 @@ func Find(roots ...string) ([]*Run, error) {
 	var runs []*Run
 	for _, root := range roots {
 		info, err := os.Stat(root)
-		if err == nil && !info.IsDir() {
-			err = fmt.Errorf("%s is no directory", root)
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, result.Missing(root, "name a folder with campaigns, as rumbench run makes them")
+		case err != nil:
 			return nil, fmt.Errorf("look for campaigns: %w", err)
+		case !info.IsDir():
+			return nil, fmt.Errorf("%s is no directory", root)
 		}
 		runs = append(runs, visit(filepath.Clean(root))...)
 	}

@@ -19,8 +19,9 @@ type Family struct {
 	Plan     string                `json:"plan"`
 	Workload string                `json:"workload"`
 	Params   map[string]any        `json:"params"`
-	Machine  string                `json:"machine"` // see machineOf
-	Runs     []*Run                `json:"-"`       // in the order to show them in
+	Machine  string                `json:"machine"`       // see machineOf
+	Runs     []*Run                `json:"-"`             // in the order to show them in
+	Odd      *Odd                  `json:"odd,omitempty"` // nil: no run is, or there is better evidence
 	LeftOut  map[result.Status]int `json:"-"`
 	Series   []*Series             `json:"-"`
 
@@ -59,6 +60,7 @@ type Series struct {
 
 	family *Family
 	weight weight
+	rate   bool // the main number of a step, and no latency
 	// follows and ended: runs before, or later runs, have the number in another series.
 	follows, ended bool
 }
@@ -201,6 +203,8 @@ func (f *Family) addPoint(r *Run, target *compare.Target, step *compare.Step, n 
 	s := f.byName[name]
 	if s == nil {
 		s = &Series{Name: name, Points: []Point{}, Changes: []Change{}, family: f, weight: weightOf(step, n.Key)}
+		goal, _ := compare.Goal(step)
+		s.rate = n.Key == goal && !metric.IsLatency(n.Metric)
 		f.byName[name] = s
 		f.Series = append(f.Series, s)
 	}

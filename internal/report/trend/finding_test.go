@@ -2,6 +2,7 @@ package trend
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +99,45 @@ func TestFirstLines(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", d)
 			}
 		})
+	}
+}
+
+// With few runs the best guess stands above their number.
+func TestOdd(t *testing.T) {
+	for name, c := range map[string]struct {
+		by   float64
+		end  int
+		more change
+		want string // the line above; "" for none
+	}{
+		"slower": {0.26, 5, nil, "  /store/night-02 is slower than the other 4 of its kind: insert rate in l.i1 0.259× their median; with fewer than 10 runs this may be chance"},
+		"faster": {3, 4, nil, "  /store/night-02 is faster than the other 3 of its kind: insert rate in l.i1 2.99× their median; with fewer than 10 runs this may be chance"},
+		"alike":  {1, 5, nil, ""},
+		"several targets": {0.26, 5, func(c *result.Campaign, trials []*result.Trial) {
+			c.Trials[2].Target = "other"
+			trials[2].Rename("other")
+		}, "  /store/night-02, db, is slower than the other 4 of its kind: insert rate in l.i1 0.259×"},
+	} {
+		s := historytest.New(t)
+		for i := range c.end {
+			var changes []change
+			if c.more != nil {
+				changes = append(changes, c.more)
+			}
+			if i == 2 {
+				changes = append(changes, historytest.Each(func(t *result.Trial) {
+					if t.Target == "db" {
+						historytest.Scale("rows_per_s", c.by)(nil, []*result.Trial{t})
+					}
+				}))
+			}
+			s.Nights(i, i+1, changes...)
+		}
+		all := lines(s, 100, View{Least: 1})
+		few := slices.IndexFunc(all, func(l string) bool { return strings.Contains(l, "with too few runs") })
+		if guess := strings.Contains(all[few-1], "of its kind"); guess != (c.want != "") || guess && !strings.HasPrefix(all[few-1], c.want) {
+			t.Errorf("%s: %s, want %s", name, all[few-1], c.want)
+		}
 	}
 }
 

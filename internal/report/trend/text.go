@@ -82,11 +82,35 @@ func (v View) family(f *history.Family, all []*history.Family) page.Tree {
 	if small > 0 {
 		out.Add("%d series with changes below %g %% only", small, v.Least)
 	}
+	if f.Odd != nil {
+		out.Add("%s", oddText(f))
+	}
 	if few > 0 {
 		out.Add("%d series with too few runs: %d are needed", few, history.MinRuns)
 	}
 	out.Items = append(out.Items, series...)
 	return out
+}
+
+// oddText returns the guess about a family in a line.
+func oddText(f *history.Family) string {
+	o, run := f.Odd, f.Odd.Dir
+	if slices.ContainsFunc(f.Series, func(s *history.Series) bool { return s.Target != o.Target }) {
+		run += ", " + o.Target + ","
+	}
+	far := o.Far()
+	var rates []string
+	for i, r := range far[:min(mostLeading, len(far))] {
+		rates = append(rates, subject(&r.Name)+" "+quantity.Times(r.Ratio))
+		if i == 0 {
+			rates[0] += " their median"
+		}
+	}
+	if more := len(far) - len(rates); more > 0 {
+		rates = append(rates, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("%s is %s than the other %d of its kind: %s; with fewer than %d runs this may be chance", run,
+		map[bool]string{true: "slower", false: "faster"}[o.Ratio < 1], o.Others, strings.Join(rates, ", "), history.MinRuns)
 }
 
 // apartFrom reports how a family differs from the others of its plan.

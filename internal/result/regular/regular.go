@@ -9,6 +9,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"rumbench/internal/text/hint"
 )
 
 // The errors of files that are refused.
@@ -96,6 +98,9 @@ const (
 // remarks. It may come through a pipe, as from a shell's <(COMMAND).
 func ReadText(path string) ([]byte, error) {
 	f, err := open(path, os.ModeNamedPipe)
+	if errors.Is(err, os.ErrNotExist) {
+		err = hint.With(err, hint.AnyOf(hint.Paths(path, nil)))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -35,6 +37,7 @@ func TestNames(t *testing.T) {
 	for _, c := range []struct{ wrong, want string }{
 		{"row_per_s", "did you mean rows_per_s?"}, {"Cahce", "did you mean cache?"}, {"rowz", "did you mean rows?"},
 		{"cache_size", "did you mean cache?"}, {"direct", "did you mean direct_io?"},
+		{"drct", "did you mean direct_io?"}, {"rwps", "did you mean rows_per_s?"}, {"rwp", "none"}, {"irct", "none"},
 		{"per_row_s", "none"}, {"xx", "did you mean x?"}, {"c", "none"}, {"", "none"},
 	} {
 		if got := hint.Meant(c.wrong, names, "none"); got != c.want {
@@ -49,6 +52,38 @@ func TestNames(t *testing.T) {
 	}
 	if got := hint.OneOf("zzz", make([]string, 100)) + hint.OneOf("zzz", nil); got != "" {
 		t.Error(got)
+	}
+}
+
+// A path that does not exist is near one that does, with its first missing part replaced.
+func TestPaths(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, file := range []string{"results/r1/c.json", "results/r2/c.json", "results/notes.md", "plans/quick.yaml", "plans/quick-two.yaml", "plan.yaml"} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	campaign := func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "c.json"))
+		return err == nil
+	}
+	for _, c := range []struct {
+		path string
+		fit  func(string) bool
+		want string
+	}{
+		{"resluts", nil, "results"}, {"./resluts/", nil, "results"}, {"resluts/r2", nil, "results/r2"}, {"resluts/r2", campaign, "results/r2"},
+		{"resluts/r7", nil, ""}, {"results/r7", campaign, "results/r1"}, {"results/note", campaign, ""}, {"results/note", nil, "results/notes.md"},
+		{"plans/qick.yaml", nil, "plans/quick.yaml"}, {"plans/qick", nil, "plans/quick.yaml"}, {"plans/quick.yml", nil, "plans/quick.yaml"},
+		{"plans/uick", nil, "plans/quick.yaml"}, {"plan", nil, "plan.yaml"}, {"plans/two", nil, "plans/quick-two.yaml"},
+		{"/nowhere/at/all", nil, ""}, {"", nil, ""},
+	} {
+		if got := strings.Join(hint.Paths(c.path, c.fit), " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.path, got, c.want)
+		}
 	}
 }
 

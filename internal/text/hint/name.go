@@ -1,6 +1,9 @@
 package hint
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // mostListed is the maximum number of names in a list for a reader.
 const mostListed = 50
@@ -25,16 +28,22 @@ func OneOf(wrong string, names []string) string {
 	return Meant(wrong, names, all)
 }
 
-// Meant returns a hint at the name that was probably meant by a wrong one: the
-// nearest, or the few that contain it or are contained in it. It returns
-// otherwise if there is none.
+// Meant returns a hint at the names that were probably meant by a wrong one, see Near. It
+// returns otherwise if there is none.
 func Meant(wrong string, names []string, otherwise string) string {
+	return cmp.Or(AnyOf(Near(wrong, names)), otherwise)
+}
+
+// Near returns the names that were probably meant by a wrong one: the nearest, or the
+// few that contain it or are contained in it, or the few that it shortens, as thruput
+// does throughput.
+func Near(wrong string, names []string) []string {
 	if len(wrong) < 2 || len(wrong) > mostName {
-		return otherwise
+		return nil
 	}
 	wrong = strings.ToLower(wrong)
 	best, lowest := "", min(1+len(wrong)/4, 3)
-	var akin []string
+	var akin, shortened []string
 	for _, name := range names {
 		if d := distance(wrong, name); d <= lowest && (best == "" || d < lowest) {
 			best, lowest = name, d
@@ -42,14 +51,34 @@ func Meant(wrong string, names []string, otherwise string) string {
 		if len(name) > 2 && (strings.Contains(wrong, name) || strings.Contains(name, wrong)) {
 			akin = append(akin, name)
 		}
+		if shortens(wrong, name) {
+			shortened = append(shortened, name)
+		}
 	}
 	switch {
-	case best != "":
-		return AnyOf([]string{best})
-	case len(akin) > 0 && len(akin) <= mostAkin:
-		return AnyOf(akin)
+	case best != "" && (lowest <= 1 || len(shortened) == 0):
+		return []string{best}
+	case best == "" && len(akin) > 0 && len(akin) <= mostAkin:
+		return akin
+	case len(shortened) <= mostAkin:
+		return shortened
 	}
-	return otherwise
+	return nil
+}
+
+// shortens reports whether a text is a name of which letters are left out: not the first, and
+// not many.
+func shortens(text, name string) bool {
+	const fewest, share = 4, 0.4
+	if len(text) < fewest || float64(len(text)) < share*float64(len(name)) || !strings.HasPrefix(name, text[:1]) {
+		return false
+	}
+	for i := 0; i < len(name) && text != ""; i++ {
+		if name[i] == text[0] {
+			text = text[1:]
+		}
+	}
+	return text == ""
 }
 
 // AnyOf returns a hint at the names that may have been meant; "" if there are none.

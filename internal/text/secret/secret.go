@@ -61,6 +61,22 @@ var (
 	address = regexp.MustCompile(`^(?:\*\*\*|\d{1,5}(?:$|[/,]))`) // a port; or it is hidden already
 )
 
+// harmless are texts that look like secrets and are none: how a data source name is written, and
+// whether a password was used, as MySQL reports.
+var harmless = []string{"USER:PASSWORD@tcp(HOST:PORT)/", "USER:PASSWORD@HOST:PORT",
+	"user=USER password=PASSWORD dbname=DATABASE", "(using password: YES)", "(using password: NO)"}
+
+// covered replaces each of them with a character, and uncovered restores them: so they neither are
+// hidden nor take part in what is.
+var covered, uncovered = func() (*strings.Replacer, *strings.Replacer) {
+	var there, back []string
+	for i, text := range harmless {
+		cover := string(rune(0xF0000 + i)) // for private use
+		there, back = append(there, text, cover), append(back, cover, text)
+	}
+	return strings.NewReplacer(there...), strings.NewReplacer(back...)
+}()
+
 // inCommands are the further forms in a command: the words of a script, or an argument.
 var inCommands = append(forms(
 	`(\w://[^:/@\s"']*:)([^\n]*)@`,
@@ -76,6 +92,7 @@ var inCommands = append(forms(
 
 // hide returns a text with its secrets hidden.
 func hide(text string, list []form) string {
+	text = covered.Replace(text)
 	for _, f := range list {
 		var out strings.Builder
 		done := 0
@@ -87,7 +104,7 @@ func hide(text string, list []form) string {
 		}
 		text = out.String() + text[done:]
 	}
-	return text
+	return uncovered.Replace(text)
 }
 
 // Hide returns a text with its secrets hidden.

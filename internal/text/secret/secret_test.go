@@ -42,6 +42,18 @@ func TestHide(t *testing.T) {
 		"CREATE USER u IDENTIFIED BY 'geheim wort'":       "CREATE USER u IDENTIFIED BY ***",
 		"ALTER ROLE me PASSWORD 'geheim wort'":            "ALTER ROLE me PASSWORD ***",
 		"dbpass=geheim passage=1":                         "dbpass=*** passage=1",
+		// How a name is written, and what MySQL says of a password, are no secrets; they protect none.
+		"p.yaml:3:5: it is written USER:PASSWORD@tcp(HOST:PORT)/ or so": "p.yaml:3:5: it is written USER:PASSWORD@tcp(HOST:PORT)/ or so",
+		"as postgres://USER:PASSWORD@HOST:PORT/DATABASE":                "as postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+		"or user=USER password=PASSWORD dbname=DATABASE":                "or user=USER password=PASSWORD dbname=DATABASE",
+		"denied for 'me'@'h' (using password: YES)":                     "denied for 'me'@'h' (using password: YES)",
+		"denied (using password: NO), password: geheim":                 "denied (using password: NO), password: ***",
+		"USER:geheim@HOST:PORT, USER:PASSWORD@h":                        "USER:***@HOST:PORT, USER:***@h",
+		"me:geheim USER:PASSWORD@HOST:PORT wort@tcp(h)/":                "me:***@tcp(h)/",
+		"USER:PASSWORD@geheim@tcp(h)/":                                  "USER:***@tcp(h)/",
+		"me:USER:PASSWORD@tcp(h)/":                                      "me:***@tcp(h)/",
+		"pw=(using password: YES)geheim":                                "pw=***",
+		"user=USER password=PASSWORDgeheim dbname=DATABASE":             "user=USER password=*** dbname=DATABASE",
 	} {
 		got := secret.Hide(text)
 		if got != want {

@@ -1,0 +1,121 @@
+package history
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"rumbench/internal/stat"
+)
+
+// Odd is the run of a family whose rates are farthest from those of the other runs of its kind.
+// It is a guess: the runs are too few to prove anything.
+type Odd struct {
+	Dir    string `json:"dir"`
+	Target string `json:"target"`
+	Others int    `json:"others"` // the number of other runs
+	// Ratio is the geometric mean of the ratios of the rates.
+	Ratio float64   `json:"ratio"`
+	Rates []OddRate `json:"rates"` // the one that is farthest in the direction of the mean comes first
+}
+
+// OddRate is the main rate of a step in an odd run.
+type OddRate struct {
+	Name
+	Value  float64 `json:"value"`
+	Median float64 `json:"median"` // over the other runs
+	Ratio  float64 `json:"ratio"`  // of the two
+}
+
+// Far returns the rates that are far from their median in the direction of the mean.
+func (o *Odd) Far() []OddRate {
+	return slices.DeleteFunc(slices.Clone(o.Rates), func(r OddRate) bool {
+		return !apart(r.Ratio) || (r.Ratio < 1) != (o.Ratio < 1)
+	})
+}
+
+// The rules of a guess.
+const (
+	oddBy      = 1.0 / 3 // the share by which an odd run is away from others
+	fewestRuns = 3       // of which one may be odd
+)
+
+// apart reports whether rates with a ratio are far from each other.
+func apart(ratio float64) bool { return math.Abs(ratio-1) > oddBy }
+
+// findOdd finds the run whose rates are farthest from the median of the others, unless a finding
+// or a note is about it. Only series with too few runs for a change of level are looked at.
+func (c *collection) findOdd(f *Family) {
+	f.Odd = nil
+	kinds := map[identity][]*Series{}
+	var order []identity
+	for _, s := range f.Series {
+		if kind := s.identity(); s.rate && len(s.Points) >= fewestRuns && len(s.Points) < MinRuns {
+			if kinds[kind] == nil {
+				order = append(order, kind)
+			}
+			kinds[kind] = append(kinds[kind], s)
+		}
+	}
+	far := func(o *Odd) float64 { return math.Abs(math.Log(o.Ratio)) }
+	for _, kind := range order {
+		for _, r := range f.Runs {
+			o := c.oddRun(r, kinds[kind])
+			if o != nil && (f.Odd == nil || far(o) > far(f.Odd)) {
+				f.Odd = o
+			}
+		}
+	}
+}
+
+// oddRun returns how a run is odd in the series of a kind; nil if it is not, or that is known.
+func (c *collection) oddRun(r *Run, series []*Series) *Odd {
+	dir, o := r.Dir, &Odd{Dir: r.Dir, Target: series[0].Target}
+	ratios := map[string][]float64{} // to the other runs
+	for _, s := range series {
+		at := slices.IndexFunc(s.Points, func(p Point) bool { return p.Dir == dir })
+		if at < 0 || c.notes.note(dir, s.Name) != "" || slices.Min(s.Values()) <= 0 {
+			continue
+		}
+		value, others := s.Points[at].Value, slices.Delete(s.Values(), at, at+1)
+		median := stat.Median(others)
+		o.Rates = append(o.Rates, OddRate{s.Name, value, median, value / median})
+		for _, p := range s.Points {
+			if p.Dir != dir {
+				ratios[p.Dir] = append(ratios[p.Dir], value/p.Value)
+			}
+		}
+	}
+	known := func(f *Finding) bool { // that the rates changed there
+		return !f.Split && f.Target == o.Target && (f.Run.place <= r.place || f.Before == r)
+	}
+	if len(o.Rates) == 0 || slices.ContainsFunc(c.list, known) {
+		return nil
+	}
+	alike := 0
+	for _, list := range ratios {
+		if !apart(geometricMean(list)) {
+			alike++
+		}
+	}
+	own := make([]float64, len(o.Rates))
+	for i := range own {
+		own[i] = o.Rates[i].Ratio
+	}
+	o.Others, o.Ratio = len(ratios), geometricMean(own)
+	if !apart(o.Ratio) || alike*3 >= o.Others { // else it is one of two kinds of runs
+		return nil
+	}
+	slices.SortStableFunc(o.Rates, func(a, b OddRate) int {
+		return cmp.Or(cmp.Compare(a.Ratio, b.Ratio), cmp.Compare(a.Step, b.Step)) * cmp.Compare(1, o.Ratio)
+	})
+	return o
+}
+
+func geometricMean(ratios []float64) float64 {
+	sum := 0.0
+	for _, r := range ratios {
+		sum += math.Log(r)
+	}
+	return math.Exp(sum / float64(len(ratios)))
+}
