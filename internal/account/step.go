@@ -46,7 +46,8 @@ func (s *Step) Operations() {
 		s.Sessions.correct(s.Seconds)
 		c.all = s.figures()
 		c.markDeferred()
-		disturbed = slices.Concat(c.noteAlone(), c.judgeSources(), (&waiting{c}).judgeClient(), c.judgeCycles(), c.judgeDebt())
+		disturbed = slices.Concat(c.noteAlone(), c.judgeSources(), (&waiting{c}).judgeClient(), c.judgeCycles(),
+			c.judgeDebt())
 	}
 	for _, g := range s.Groups {
 		w := disturbed

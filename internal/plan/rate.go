@@ -173,7 +173,8 @@ func (b *binder) find(f strictyaml.Fields, p *Plan) {
 	if n == nil {
 		return
 	}
-	d := &Find{Precision: usualPrecision, Credit: usualCredit, Hold: -1, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: usualLeadIn}}
+	d := &Find{Precision: usualPrecision, Credit: usualCredit, Hold: -1,
+		Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: usualLeadIn}}
 	switch n.Kind {
 	case strictyaml.Mapping:
 		fields := b.Fields(n, "find", findKeys.Names())

@@ -86,8 +86,8 @@ func (s *Search) Differs(o *Search) string {
 	case a.LeadIn != b.LeadIn:
 		return fmt.Sprintf("find with a lead-in of %.10g s and %.10g s", a.LeadIn, b.LeadIn)
 	case a.credit() != b.credit() || (a.Hold > 0) != (b.Hold > 0):
-		return fmt.Sprintf("find on a credit of up to %.3g and %.3g, held for %.10g s and %.10g s (0: not)", a.credit(), b.credit(),
-			a.Hold, b.Hold)
+		return fmt.Sprintf("find on a credit of up to %.3g and %.3g, held for %.10g s and %.10g s (0: not)", a.credit(),
+			b.credit(), a.Hold, b.Hold)
 	case a.From != b.From:
 		return fmt.Sprintf("find from %.10g/s and from %.10g/s (0: not limited)", a.From, b.From)
 	case a.To != b.To:
@@ -138,6 +138,9 @@ func (s *Search) String() string {
 	text := "highest rate with " + s.Words() + ": " + s.Rate()
 	if s.Kept == 0 {
 		text = fmt.Sprintf("no rate that was tried kept %s (lowest %s/s: %s)", s.Words(), quantity.Amount(s.Broke), s.Why)
+	}
+	if s.Held > 0 {
+		text += fmt.Sprintf(", held at %s/s for %.10g s", quantity.Amount(s.Held), s.HeldSeconds)
 	}
 	return text + fmt.Sprintf(", %s; closed loop %s/s", quantity.Count(s.Probes, "probe"), quantity.Amount(s.Closed))
 }

@@ -185,7 +185,8 @@ func partsOf(p *plan.Plan) (out []Part) {
 			part.Probes = ratesearch.Most
 			probe := p.Find.Length(math.Inf(1), s.Seconds) + p.Find.Like.LeadIn
 			held := p.Find.Holds(s.Seconds)
-			part.Length = part.Length.Plus(Span{quantity.AsDuration(held), quantity.AsDuration(probe*float64(part.Probes) + 2*held)})
+			part.Length = part.Length.Plus(Span{quantity.AsDuration(held),
+				quantity.AsDuration(probe*float64(part.Probes) + 2*held)})
 		}
 		out = append(out, part)
 	}

@@ -1,0 +1,57 @@
+package account_test
+
+import (
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+)
+
+// A rate under which put-off work grows is marked, one that pays it off or adds little is not.
+func TestOnCredit(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		debt    *[2]float64
+		written float64
+		credit  float64
+		marked  bool
+	}{
+		{&[2]float64{0, 30 * mib}, 100 * mib, 0.3, true}, {&[2]float64{50 * mib, 55 * mib}, 100 * mib, 0.05, false},
+		{&[2]float64{50 * mib, 0}, 100 * mib, 0, false}, {&[2]float64{0, 1000}, 10_000, 0, false},
+		{nil, 100 * mib, -1, false},
+	} {
+		o := &account.Observed{Debt: c.debt}
+		written := observe.Change{Name: engine.BytesWritten, Kind: engine.Counter, Unit: "bytes", Value: c.written}
+		o.InWindow, o.WithSync = []observe.Change{written}, []observe.Change{written}
+		s := inserts(level(1000, 1000, 60), o)
+		if metric.Has(row(t, s, "g", "insert", metric.RowsPerS).Warnings, metric.OnCredit) != c.marked {
+			t.Errorf("%+v: %q", c, s.Warnings)
+		}
+		switch {
+		case s.Credit == nil:
+			if c.credit >= 0 {
+				t.Errorf("%+v: no credit", c)
+			}
+		case *s.Credit != c.credit:
+			t.Errorf("%+v: credit %v", c, *s.Credit)
+		}
+	}
+}
+
+// The debt of an engine is that of its compactions, else its dirty pages, else its log.
+func TestDebtOf(t *testing.T) {
+	gauge := func(name string, v float64) observe.Change {
+		return observe.Change{Name: name, Kind: engine.Gauge, Unit: "bytes", Value: v}
+	}
+	all := []observe.Change{gauge(engine.CheckpointAge, 3), gauge(engine.DirtyBytes, 2), gauge(engine.CompactionDebt, 1)}
+	for n, want := range map[int]float64{1: 3, 2: 2, 3: 1} {
+		if got, ok := account.DebtOf(all[:n]); !ok || got != want {
+			t.Errorf("%d gauges: %v, %v", n, got, ok)
+		}
+	}
+	if _, ok := account.DebtOf(nil); ok {
+		t.Error("an engine without gauges has a debt")
+	}
+}
