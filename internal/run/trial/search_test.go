@@ -12,7 +12,9 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/run/drive"
 	"rumbench/internal/run/ratesearch"
+	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 	"rumbench/workload/pace"
 )
@@ -43,8 +45,8 @@ func TestConclusion(t *testing.T) {
 		{ratesearch.Answer{Kept: 100, Low: 100, High: 105, Probes: 1, Precise: true}, []probe{few}, "", "only 500 operations, 5.0 of them beyond"},
 		{ratesearch.Answer{Kept: 150, Broke: 155, Low: 150, High: 155, Probes: 3, Disturbed: 1, Precise: true}, []probe{spoiled, kept(150, 8), broke(155)}, "Tried: 150/s disturbed and 8 ms, 155/s", "other programs disturbed 1 of the 3 probes while these broke the promise: 1 were repeated"},
 	} {
-		r := &prober{Find: &plan.Find{Promise: "p99_ms < 10", Percentile: 99, Below: 10 * time.Millisecond, Precision: 0.05, Seconds: 10}, made: map[float64][]probe{},
-			trial: &trial{Spec: Spec{Target: plan.Target{Name: "x"}, Trial: 3}}}
+		r := &prober{Find: &plan.Find{Promise: "p99_ms < 10", Percentile: 99, Below: 10 * time.Millisecond, Precision: 0.05, Credit: 1, Seconds: 10}, made: map[float64][]probe{},
+			trial: &trial{Spec: Spec{Target: plan.Target{Name: "x"}, Trial: 3}, res: &result.Trial{}}}
 		for _, p := range c.probes {
 			r.made[p.rate] = append(r.made[p.rate], p)
 		}
@@ -107,8 +109,15 @@ func testLeadIn(t *testing.T) {
 func TestFind(t *testing.T) { synctest.Test(t, testFind) }
 
 func testFind(t *testing.T) {
+	for _, hold := range []float64{0, 2} {
+		findAndHold(t, hold)
+	}
+}
+
+func findAndHold(t *testing.T, hold float64) {
 	s := script(t, workload.Group{Clients: 1}, func(*workload.Outcome, int, int) error { return nil })
-	s.Plan.Find = &plan.Find{Promise: "p95_ms < 100", Percentile: 95, Below: 100 * time.Millisecond, Precision: 0.5, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: 0.1}, Seconds: 0.5}
+	s.Plan.Find = &plan.Find{Promise: "p95_ms < 100", Percentile: 95, Below: 100 * time.Millisecond, Precision: 0.5, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: 0.1}, Seconds: 0.5,
+		Credit: 0.05, Hold: hold}
 	tr := run(t, s, result.Complete)
 	q := step(t, tr, "s")
 	best := row(t, q, "t", "", "highest_rate")
@@ -122,6 +131,12 @@ func testFind(t *testing.T) {
 	for i := range tr.Steps {
 		p := &tr.Steps[i]
 		if p.Base != "s" {
+			continue
+		}
+		if strings.HasSuffix(p.Name, "#held") {
+			if p.Seconds < hold || q.Search.Held <= 0 || q.Search.HeldSeconds != hold {
+				t.Errorf("%s took %g s: %+v", p.Name, p.Seconds, q.Search)
+			}
 			continue
 		}
 		probes++
@@ -150,5 +165,30 @@ func testFind(t *testing.T) {
 	}
 	if int64(probes) != best.N {
 		t.Errorf("%d probes, %d were reported", probes, best.N)
+	}
+	if (q.Search.Held > 0) != (hold > 0) {
+		t.Errorf("held for %g s: %+v", hold, q.Search)
+	}
+	if len(withCode(best.Warnings, metric.DebtUnknown)) != 1 {
+		t.Errorf("an engine that reports no debt: %q", best.Warnings)
+	}
+}
+
+// A probe in which put-off work grows by more than the plan allows breaks the promise.
+func TestCreditBreaks(t *testing.T) {
+	for _, c := range []struct {
+		limit, credit float64
+		broken        bool
+	}{{0.05, 0.06, true}, {0.05, 0.04, false}, {1, 3, false}} {
+		totals := hist.NewTotals(hist.Shape{Kinds: 1, Paced: true})
+		totals.Kinds[0].Response.Record(1000)
+		r := &prober{Find: &plan.Find{Promise: "p99_ms < 10", Percentile: 99, Below: 10 * time.Millisecond, Credit: c.limit},
+			trial: &trial{driven: &drive.Result{Groups: []hist.Group{{Totals: totals, Undone: hist.NewDist(), Arrivals: &hist.Arrivals{}}}}}}
+		p := probe{}
+		r.judge(&p, &workload.Step{Groups: []workload.Group{{Ops: []workload.OpKind{{}}}}},
+			&result.Step{Status: result.Complete, Credit: &c.credit, Groups: []result.Group{{SLA: &metric.SLA{Met: true}}}})
+		if strings.Contains(p.broke, "on credit") != c.broken || (p.broke != "") != c.broken {
+			t.Errorf("%+v: %q", c, p.broke)
+		}
 	}
 }
