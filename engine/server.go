@@ -27,6 +27,9 @@ type ServerConfig struct {
 	Force bool
 	// Log is the file of the server's own messages; "": one next to its data.
 	Log string
+	// Started, if set, is called with the process of a private server as soon as it runs. An error ends
+	// the server.
+	Started func(pid int) error
 }
 
 // ServerVersion is the Setting that holds the version that a server reports.

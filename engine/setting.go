@@ -40,3 +40,24 @@ func Compressed(source string, names ...string) Setting {
 	}
 	return Setting{Name: "compression", Value: strings.Join(all, " and "), Source: source}
 }
+
+// PageCache is how an engine uses the page cache of the operating system.
+type PageCache string
+
+// The uses of the page cache.
+const (
+	CacheUsed     PageCache = "used"
+	CacheBypassed PageCache = "bypassed"
+)
+
+// PageCacheSetting names the setting of engines that can bypass the page cache.
+const PageCacheSetting = "page cache"
+
+// Bypasses returns whether an engine bypasses the page cache, as a setting.
+func Bypasses(direct bool) Setting {
+	use := CacheUsed
+	if direct {
+		use = CacheBypassed
+	}
+	return Setting{Name: PageCacheSetting, Value: string(use), Source: ReadBack}
+}

@@ -86,6 +86,9 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		out = append(out, engine.Setting{Name: optWaits,
 			Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits)), Source: engine.ReadBack})
 	}
+	if d.storage.direct != nil {
+		out = append(out, engine.Bypasses(d.storage.bypasses(vars)))
+	}
 	if size, ok := vars[d.storage.cache]; ok {
 		out = append(out, engine.Setting{Name: "cache", Value: size, Source: engine.ReadBack})
 	}
@@ -93,6 +96,12 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		out[i].Aside = d.storage.name != innodb.name && strings.HasPrefix(out[i].Name, "innodb_")
 	}
 	return d.fileOptions(ctx, out)
+}
+
+// bypasses reports whether the first of the settings for direct I/O is on.
+func (st *storage) bypasses(vars map[string]string) bool {
+	d := st.direct[0]
+	return strings.HasPrefix(vars[d.Name], d.Value) || d.Value == "1" && vars[d.Name] == "ON"
 }
 
 // promised are the variables that promises rest on. Each release has one of those for the

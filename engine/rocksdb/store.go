@@ -58,7 +58,7 @@ func (s *store) Settings() []engine.Setting {
 		model.DurabilityOS:      "synced at commit",
 	}[s.settings.durability]
 	return append([]engine.Setting{
-		engine.Compressed(engine.ReadBack, s.compression...),
+		engine.Compressed(engine.ReadBack, s.compression...), engine.Bypasses(s.direct),
 		{Name: "durability", Value: string(s.settings.durability), Source: engine.AsSet},
 		{Name: "write-ahead log", Value: log, Source: engine.AsSet},
 	}, s.effective...)

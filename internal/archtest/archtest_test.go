@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 123_693
+const mostTotal = 124_377
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -41,23 +41,23 @@ type room struct {
 var rooms = []room{
 	{"internal/need", 0, []string{"internal/need"}}, // of tests
 	{"model", 868, []string{"model"}},
-	{"internal/text", 2_249, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
+	{"internal/text", 2_252, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_276, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_295, []string{"internal/metric"}},
-	{"internal/server", 2_097, []string{"internal/server"}},
-	{"engine", 25_622, []string{
+	{"internal/server", 2_106, []string{"internal/server"}},
+	{"engine", 25_656, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
 	{"workload", 18_838, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
-	{"internal/observe", 6_602, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio"}},
+	{"internal/observe", 6_896, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring internal/observe/confine", "internal/observe/profile internal/observe/blockio"}},
 	{"internal/account", 2_897, []string{"internal/account"}},
-	{"internal/result", 3_393, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 2_918, []string{"internal/plan"}},
-	{"internal/run", 7_637, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/result", 3_410, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/plan", 3_057, []string{"internal/plan"}},
+	{"internal/run", 7_783, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_477, []string{"internal/importer"}},
-	{"internal/compare", 5_208, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 5_250, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_729, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 11_468, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},

@@ -239,7 +239,7 @@ func (s *Step) unfit(base, t *Target, e *Effect) string {
 			return n.other.Name + ": disturbed, what other programs did may be in the number"
 		}
 	}
-	return e.New.unlike(*e.Base)
+	return cmp.Or(e.New.unlike(*e.Base), memoryApart(s, base, t, e.New.Key))
 }
 
 // pairs returns the values of trials that ran side by side.

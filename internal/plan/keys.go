@@ -22,7 +22,7 @@ var planKeys = strictyaml.Table[Plan]{
 	strictyaml.Part[Plan]("workload", "The workload to run.", strictyaml.Text.Shape),
 	strictyaml.Part[Plan]("preset", "A named set of the workload's parameters.", strictyaml.Text.Shape),
 	strictyaml.Part[Plan]("params", "Parameters of the workload. They override the preset.", strictyaml.Shape{"type": strictyaml.MapOrNull}),
-	strictyaml.Part[Plan]("common", "Knobs for all targets.", knobKeys.Shape().With("type", strictyaml.MapOrNull)),
+	strictyaml.Part[Plan]("common", "Knobs for all targets.", commonKeys.Shape().With("type", strictyaml.MapOrNull)),
 	strictyaml.Part[Plan]("targets", "What to compare.", strictyaml.Shape{"type": "array", "minItems": 1}),
 	strictyaml.Valued("trials", "How often each target runs; with stop the maximum. Default 1.", strictyaml.Integer(1, maxTrials), func(p *Plan, v int) { p.Trials = v }),
 	strictyaml.Valued("order", "The order of the trials. interleaved (the default): blocks of one trial of each target, in a random order and then in its reverse. "+
@@ -71,10 +71,14 @@ var knobKeys = strictyaml.Table[engine.Config]{
 		strictyaml.Worded(strictyaml.OneOf(engine.Protocols()...), protocolWords), func(c *engine.Config, v engine.Protocol) { c.Protocol = v }),
 }
 
+// commonKeys are those of all targets, or of one.
+var commonKeys = slices.Concat(strictyaml.Within(knobKeys, func(t *Target) *engine.Config { return &t.Config }),
+	strictyaml.Within(machineKeys, func(t *Target) *Machine { return &t.Machine }))
+
 var targetKeys = slices.Concat(strictyaml.Table[Target]{
 	strictyaml.Valued("name", "The target's name in results. Default: the engine's name.", fileName, func(t *Target, v string) { t.Name = v }),
 	strictyaml.Valued("engine", "The engine.", strictyaml.Text, func(t *Target, v string) { t.Engine = v }),
-}, serverKeys, strictyaml.Table[Target]{programKey}, strictyaml.Within(knobKeys, func(t *Target) *engine.Config { return &t.Config }), strictyaml.Table[Target]{
+}, serverKeys, strictyaml.Table[Target]{programKey}, commonKeys, strictyaml.Table[Target]{
 	strictyaml.Part[Target]("params", "Parameters of the workload for this target. They override those of the plan.", strictyaml.Shape{"type": strictyaml.MapOrNull}),
 	strictyaml.Part[Target]("options", "Options of this engine only, passed on unchanged.", strictyaml.Shape{"type": strictyaml.MapOrNull}),
 	strictyaml.Part[Target]("data", "An existing data directory to work on in place, relative to the plan. Default: a new one for each trial.", strictyaml.Text.Shape),

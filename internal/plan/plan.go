@@ -111,10 +111,11 @@ type Stop struct {
 
 // Target is an engine with its configuration.
 type Target struct {
-	Name   string // unique in the plan, and fit for a directory
-	Engine string
-	Config engine.Config // without Dir
-	Data   string        // absolute path of an existing data directory to use in place; "" for a private new one
+	Name    string // unique in the plan, and fit for a directory
+	Engine  string
+	Config  engine.Config // without Dir
+	Machine Machine
+	Data    string // absolute path of an existing data directory to use in place; "" for a private new one
 	// Own names the parameters that the target overrides. Params and Run are then its
 	// own, otherwise nil; see [Plan.For].
 	Own    []string

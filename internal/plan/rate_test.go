@@ -31,10 +31,10 @@ func TestRate(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	for text, want := range map[string]*Find{
-		"find: p99_ms < 10": {Promise: "p99_ms < 10", Percentile: 99, Below: 10 * time.Millisecond, Precision: 0.05, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: 2}},
-		"find: {promise: p999_ms<0.5, from: 100, to: 2500.5, precision: 2%, seconds: 20, arrivals: even, queue: 7, lead_in: 500ms}": {
-			Promise: "p999_ms < 0.5", Percentile: 99.9, Below: 500 * time.Microsecond, From: 100, To: 2500.5, Precision: 0.02, Seconds: 20, Like: pace.Arrivals{Kind: pace.Even, Queue: 7, LeadIn: 0.5}},
-		"find: max < 1 s": {Promise: "max_ms < 1000", Percentile: 100, Below: time.Second, Precision: 0.05, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: 2}},
+		"find: p99_ms < 10": {Promise: "p99_ms < 10", Percentile: 99, Below: 10 * time.Millisecond, Precision: 0.05, Credit: 0.05, Hold: -1, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: 2}},
+		"find: {promise: p999_ms<0.5, from: 100, to: 2500.5, precision: 2%, seconds: 20, credit: 1%, hold: 60s, arrivals: even, queue: 7, lead_in: 500ms}": {
+			Promise: "p999_ms < 0.5", Percentile: 99.9, Below: 500 * time.Microsecond, From: 100, To: 2500.5, Precision: 0.02, Seconds: 20, Credit: 0.01, Hold: 60, Like: pace.Arrivals{Kind: pace.Even, Queue: 7, LeadIn: 0.5}},
+		"find: max < 1 s": {Promise: "max_ms < 1000", Percentile: 100, Below: time.Second, Precision: 0.05, Credit: 0.05, Hold: -1, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: 2}},
 	} {
 		if d := cmp.Diff(want, load(t, "workload: ibench\ntargets: [pebble]\n"+text+"\n").Find); d != "" {
 			t.Errorf("%s: %s", text, d)

@@ -115,7 +115,7 @@ func TestSchemaLines(t *testing.T) {
 		"errors_allowed: 0.1%": true, "errors_allowed: 100%": true, "errors_allowed: 101%": false, "errors_allowed: 2": false,
 		"order: duet": true, "order: duett": false, "common:": true, "params:": true, "preset:": false, "preset: quick": true, "preset: quik": false,
 		"common: {cache: 64 mb, page: 4096, durability: os}": true, "common: {cache: 1.5GiB}": true, "common: {cache: 64Q}": false, "common: {cache: 0}": false,
-		"common: {durability: full}": false, "common: {name: x}": false, "common: {compression: none, direct_io: false, isolation: serializable, protocol: text}": true,
+		"common: {durability: full}": false, "common: {cpus: 2, memory: 1GiB}": true, "common: {cpus: [0, 1]}": true, "common: {cpus: 0}": false, "common: {memory: 1Q}": false, "common: {name: x}": false, "common: {compression: none, direct_io: false, isolation: serializable, protocol: text}": true,
 		"params: {rows: 2M, batch: 1.5k, rates: [1k, 5], label: 007, pause: 90, check: false, skew: 1e-1}": true, "params: {rates: 5, pause: 2min}": true,
 		"params: {row: 5}": false, "params: {batch: 20000}": false, "params: {rows: 0}": false, "params: {rows: many}": false, "params: {mode: sorted}": false, "params: {mode: append}": true,
 		"params: {skew: -1}": false, "params: {check: 1}": false, "params: {label:}": false,

@@ -38,12 +38,13 @@ type bound struct {
 
 // targets reads the targets and checks that each can run the plan.
 func (b *binder) targets(f strictyaml.Fields, p *Plan) {
-	common := b.Fields(f.Of.Get("common"), "common", knobKeys.Names())
-	config := engine.Config{Durability: model.DurabilityProcess}
-	knobKeys.Bind(common, &config)
+	common := b.Fields(f.Of.Get("common"), "common", commonKeys.Names())
+	all := Target{Config: engine.Config{Durability: model.DurabilityProcess}}
+	commonKeys.Bind(common, &all)
+	readMachine(b, common, &all.Machine)
 	var known []*bound
 	for _, n := range b.targetNodes(f) {
-		if t := b.target(n, common, config, p); t != nil {
+		if t := b.target(n, common, all, p); t != nil {
 			known = append(known, t)
 		}
 	}
@@ -74,7 +75,7 @@ func (b *binder) targetNodes(f strictyaml.Fields) []*strictyaml.Node {
 }
 
 // target reads one target; it returns nil if its engine is not known.
-func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, config engine.Config, p *Plan) *bound {
+func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, all Target, p *Plan) *bound {
 	if n.Kind == strictyaml.Broken {
 		return nil
 	}
@@ -84,12 +85,12 @@ func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, config eng
 	}
 	n = asMap(n)
 	b.nameNull(n)
-	t := &bound{node: n, fields: b.Fields(n, "a target", targetKeys.Names()), common: common}
-	t.Config = config
+	t := &bound{Target: all, node: n, fields: b.Fields(n, "a target", targetKeys.Names()), common: common}
 	if t.fields.Of.Get("engine") == nil {
 		b.At(n, "engine is missing", hint.OneOf("", b.cat.EngineNames()))
 	}
 	targetKeys.Bind(t.fields, &t.Target)
+	readMachine(b, t.fields, &t.Machine)
 	t.Config.Server.Binary = b.paths.read(t.fields, programKey.Name, func(string) error { return nil })
 	t.Data = b.paths.read(t.fields, "data", checkDirectory)
 	if t.fields.Of.Get("name") == nil {
@@ -110,6 +111,7 @@ func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, config eng
 		return nil
 	}
 	t.Knobs = printable(t.Config)
+	maps.Copy(t.Knobs, t.Machine.knobs())
 	if dsn := t.Config.Server.DSN; dsn != "" {
 		t.Knobs["dsn"] = engine.ShowDSN(e, dsn)
 		b.attached = append(b.attached, t)
@@ -272,6 +274,7 @@ func (b *binder) checkData(targets []*bound, trials int) {
 func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
+	checkMachine(b, t, len(info.Servers) > 0, p.Order)
 	if s, ok := p.Run.(workload.Speaker); ok {
 		if names := s.Speaks(); names != nil && !slices.Contains(names, t.Engine) {
 			b.At(t.node, fmt.Sprintf("workload %s has no SQL for %s", p.Workload, t.Engine),

@@ -88,6 +88,9 @@ type Trial struct {
 	// Unseen is whether the server's processes were not found on the host: it may be on another
 	// machine.
 	Unseen bool `json:"unseen,omitempty"`
+	// PageCache is whether the engine reads through the page cache of the operating system; "" if it is
+	// unknown, or it does no I/O.
+	PageCache engine.PageCache `json:"page_cache,omitempty"`
 	// Affects are the aspects that the options among Knobs affect, as the engine declares.
 	Affects map[string]engine.Aspect `json:"affects,omitempty"`
 	// Ceilings are the limits of the device, as probed before the campaign's trials;
@@ -140,6 +143,20 @@ func (t *Trial) CacheText() string {
 		return quantity.Bytes(n)
 	}
 	return t.Cache()
+}
+
+// Memory returns the bytes that the engine's reads can be served from: its limit of memory, or the
+// cache of an engine that bypasses the page cache. limited is false if that is any free memory, and
+// known if that is known.
+func (t *Trial) Memory() (bytes int64, limited, known bool) {
+	if n, err := quantity.ParseSize(t.Knobs["memory"]); err == nil {
+		return n, true, true
+	}
+	if t.PageCache != engine.CacheBypassed {
+		return 0, false, t.PageCache != ""
+	}
+	n, err := quantity.ParseSize(t.Cache())
+	return n, true, err == nil
 }
 
 // SeedText returns how the trials of the campaign are seeded: "1 for all trials", or "per block,

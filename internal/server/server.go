@@ -41,6 +41,8 @@ type Config struct {
 	// Ready does a round trip in the server's protocol. It is called until it
 	// succeeds or the server dies.
 	Ready func(context.Context, Endpoint) error
+	// Started, if set, is called with the server's process as soon as it runs; an error ends it.
+	Started func(pid int) error
 
 	freePort func() (int, error) // the function freePort, except in tests
 	anew     bool                // the data is created even if tests have prepared some
@@ -282,7 +284,14 @@ func (s *Server) begin(ctx context.Context) error {
 	if err := s.launch(); err != nil {
 		return fmt.Errorf("start %s: %w", s.Program.Path, err)
 	}
-	if err := s.await(ctx); err != nil {
+	var err error
+	if s.Started != nil {
+		err = s.Started(s.PID())
+	}
+	if err == nil {
+		err = s.await(ctx)
+	}
+	if err != nil {
 		s.Kill()
 		return err
 	}

@@ -67,13 +67,17 @@ func Allowed() (Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	var s Set
+	return Of(&mask), nil
+}
+
+// Of returns the CPUs of a mask.
+func Of(mask *unix.CPUSet) (s Set) {
 	for cpu := range maxCPUs {
 		if mask.IsSet(cpu) {
 			s = append(s, cpu)
 		}
 	}
-	return s, nil
+	return s
 }
 
 func affinity() (mask unix.CPUSet, err error) {

@@ -30,9 +30,13 @@ func fitting(p *plan.Plan) []string {
 	for i := range p.Targets {
 		t := &p.Targets[i]
 		own := p.For(t)
-		if data := own.Run.Estimate(own.Steps()).Bytes; data > 0 && data < t.Config.Cache {
+		room, place := t.Config.Cache, "cache"
+		if t.Machine.Memory > 0 {
+			room, place = t.Machine.Memory, "memory"
+		}
+		if data := own.Run.Estimate(own.Steps()).Bytes; data > 0 && data < room {
 			largest = max(largest, data)
-			caches = append(caches, t.Name+"'s cache of "+quantity.Bytes(t.Config.Cache))
+			caches = append(caches, t.Name+"'s "+place+" of "+quantity.Bytes(room))
 		}
 	}
 	if len(caches) == 0 {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"rumbench/engine/fsize"
+	"rumbench/internal/observe/confine"
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/result"
 	"rumbench/internal/result/regular"
@@ -70,8 +71,20 @@ func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.
 	return t, err
 }
 
+// removeGroup removes the control group of a trial, as soon as the kernel has taken its processes out.
+func removeGroup(dir string) {
+	for range 50 {
+		g := confine.Left(confine.NameOf(dir))
+		if g == nil || g.Remove() == nil {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 // tidy removes the files of a trial that are not to be kept.
 func (l *launcher) tidy(dir string) error {
+	removeGroup(dir)
 	if !l.Plan.Keep {
 		return removeData(dir)
 	}
@@ -195,6 +208,9 @@ func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended
 	if exit, ok := errors.AsType[*exec.ExitError](ended); ok {
 		t.Reason = "its process ended" + where + " with: " + exit.Error()
 		if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
+			if g := confine.Left(confine.NameOf(dir)); g != nil && g.Killed() {
+				t.Reason += ": it needed more memory than memory: allows"
+			}
 			t.Hint = "it was killed from outside, or by the kernel because the machine ran out of memory: see dmesg"
 		}
 	} else if ended != nil {

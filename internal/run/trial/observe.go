@@ -113,6 +113,9 @@ func (t *trial) observe(pids []int, counted observe.Counted) {
 			t.others = observe.NewOthers("/proc", "/sys", t.under, slices.Concat(pids, []int{os.Getpid()})...)
 		}
 	}
+	if t.limits.group != nil {
+		collectors = append(collectors, t.limits.group)
+	}
 	counted = reporting{counted}
 	if t.hosted != nil && !t.recorded {
 		counted = answering{counted, &t.asked}

@@ -82,7 +82,8 @@ type trial struct {
 	previous *workload.Live
 	driven   *drive.Result // of the step that was run last
 	last     bool          // no step follows
-	saved    int64         // bytes of the result, over all writes
+	limits   limits
+	saved    int64 // bytes of the result, over all writes
 }
 
 // Run runs a trial and writes its result to Spec.Dir. The result has the
@@ -178,13 +179,17 @@ func (t *trial) run(ctx context.Context) (err error) {
 		return err
 	}
 	if err := t.open(ctx); err != nil {
+		return t.tooLittle(err)
+	}
+	pids := t.processes(t.hosted)
+	if err := t.confined(pids); err != nil {
 		return err
 	}
-	t.observe(t.processes(t.hosted), t.db)
+	t.observe(pids, t.db)
 	if t.Calibrate {
 		t.res.Ceilings = ceilings(t.Dir)
 	}
-	return t.steps(ctx)
+	return t.tooLittle(t.steps(ctx))
 }
 
 // ceilings measures the limits of the device; nil if it cannot be probed, for example a
@@ -201,9 +206,12 @@ func ceilings(dir string) *observe.Ceilings {
 func (t *trial) open(ctx context.Context) (err error) {
 	config := t.Target.Config
 	config.Dir = t.data
-	config.Server.Log = filepath.Join(t.Dir, result.ServerLogFile)
+	config.Server.Log, config.Server.Started = filepath.Join(t.Dir, result.ServerLogFile), t.limit
 	if t.data != "" {
 		t.res.Host = observe.FactsOf(t.data)
+	}
+	if err := t.confine(len(t.Engine.Info().Servers) > 0); err != nil { // after the facts about the whole host
+		return err
 	}
 	if t.db, err = t.Engine.Open(ctx, config); err != nil {
 		return fmt.Errorf("open %s: %w", t.Engine.Info().Name, err)
@@ -220,6 +228,7 @@ func (t *trial) open(ctx context.Context) (err error) {
 	if t.res.Settings, err = t.db.Settings(ctx); err != nil {
 		return fmt.Errorf("read back the settings: %w", err)
 	}
+	t.res.PageCache = t.pageCache()
 	for _, s := range t.res.Settings {
 		if s.Name == engine.ServerVersion {
 			t.res.Versions = append(t.res.Versions, observe.Fact{Name: "server", Value: s.Value})

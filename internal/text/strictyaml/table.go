@@ -55,7 +55,10 @@ func (t Table[T]) Shape(required ...string) Shape {
 func Within[T, P any](t Table[P], value func(*T) *P) Table[T] {
 	out := make(Table[T], len(t))
 	for i, k := range t {
-		out[i] = Key[T]{k.Name, k.Doc, k.Shape, func(f Fields, key string, dst *T) { k.Bind(f, key, value(dst)) }}
+		out[i] = Key[T]{Name: k.Name, Doc: k.Doc, Shape: k.Shape}
+		if k.Bind != nil {
+			out[i].Bind = func(f Fields, key string, dst *T) { k.Bind(f, key, value(dst)) }
+		}
 	}
 	return out
 }

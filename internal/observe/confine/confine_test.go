@@ -1,0 +1,100 @@
+package confine_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/internal/observe/confine"
+	"rumbench/internal/observe/cpuset"
+)
+
+func TestSet(t *testing.T) {
+	all, err := cpuset.Allowed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		limits confine.Limits
+		taken  cpuset.Set
+		want   cpuset.Set
+		fails  bool
+	}{
+		{confine.Limits{}, nil, nil, false},
+		{confine.Limits{Number: 1}, nil, all[:1], false},
+		{confine.Limits{CPUs: all[len(all)-1:]}, nil, all[len(all)-1:], false},
+		{confine.Limits{CPUs: cpuset.Set{1000}}, nil, nil, true},
+		{confine.Limits{Number: len(all)}, all[:1], nil, true},
+		{confine.Limits{Number: 1}, all[:len(all)-1], all[len(all)-1:], false},
+	} {
+		got, err := c.limits.Set(c.taken)
+		if !slices.Equal(got, c.want) || (err != nil) != c.fails {
+			t.Errorf("%+v: %v, %v", c, got, err)
+		}
+	}
+}
+
+// A process that is bound and limited has its later children and threads bound and limited; its page
+// cache is inside the limit; the group vanishes with it.
+func TestConfined(t *testing.T) {
+	const limit = 64 << 20
+	name := confine.NameOf(t.TempDir())
+	g, err := confine.NewGroup(name, limit)
+	if err != nil {
+		t.Skip(err) // not root, and nothing delegated
+	}
+	defer g.Remove()
+	if got, err := g.Limit(); err != nil || got != limit {
+		t.Errorf("%d, %v", got, err)
+	}
+	all, _ := cpuset.Allowed()
+	file := filepath.Join(t.TempDir(), "data")
+	// Files are charged to the group of who brings them into the page cache.
+	cmd := exec.Command("sh", "-c", "read go; head -c 256M /dev/zero > "+file+"; cat "+file+" > /dev/null; echo $$; read end")
+	in, _ := cmd.StdinPipe()
+	out, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := cmd.Process.Pid
+	if err := confine.Bind(pid, all[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Add(pid); err != nil || !g.Holds(pid) || g.Holds(os.Getpid()) {
+		t.Fatalf("%v, %v", err, g.Holds(pid))
+	}
+	if on, err := confine.Bound(pid); err != nil || !slices.Equal(on, all[:1]) {
+		t.Errorf("%v, %v", on, err)
+	}
+	if confine.Left(name) == nil || g.Remove() == nil {
+		t.Error("a group with a process was removed")
+	}
+	in.Write([]byte("go\n"))
+	buffer := make([]byte, 20)
+	out.Read(buffer)
+	var s engine.Sample
+	if err := g.Collect(t.Context(), &s); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, p := range s.Points {
+		values[p.Name] = p.Value
+	}
+	if peak, ok := values["group.memory_peak_bytes"]; ok && (peak > limit || peak < limit/2) {
+		t.Errorf("the peak is %.0f bytes, of %d", peak, limit)
+	}
+	if used := values["group.memory_bytes"]; used <= 0 || used > limit {
+		t.Errorf("%.0f bytes are in use, of %d", used, limit)
+	}
+	if _, ok := values["group.refaults"]; !ok || g.Killed() {
+		t.Errorf("%v", values)
+	}
+	in.Write([]byte("end\n"))
+	cmd.Wait()
+	if err := g.Remove(); err != nil || confine.Left(name) != nil {
+		t.Errorf("%v: the group is left", err)
+	}
+}
