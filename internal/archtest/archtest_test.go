@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 124_377
+const mostTotal = 124_379
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -55,7 +55,7 @@ var rooms = []room{
 	{"internal/account", 2_897, []string{"internal/account"}},
 	{"internal/result", 3_410, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 3_057, []string{"internal/plan"}},
-	{"internal/run", 7_783, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 7_785, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_477, []string{"internal/importer"}},
 	{"internal/compare", 5_250, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_729, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},

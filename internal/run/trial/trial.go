@@ -179,17 +179,19 @@ func (t *trial) run(ctx context.Context) (err error) {
 		return err
 	}
 	if err := t.open(ctx); err != nil {
-		return t.tooLittle(err)
+		return t.limits.explain(err)
 	}
 	pids := t.processes(t.hosted)
-	if err := t.confined(pids); err != nil {
+	limited, err := t.limits.readBack(pids)
+	if err != nil {
 		return err
 	}
+	t.res.Settings = append(t.res.Settings, limited...)
 	t.observe(pids, t.db)
 	if t.Calibrate {
 		t.res.Ceilings = ceilings(t.Dir)
 	}
-	return t.tooLittle(t.steps(ctx))
+	return t.limits.explain(t.steps(ctx))
 }
 
 // ceilings measures the limits of the device; nil if it cannot be probed, for example a
@@ -206,12 +208,14 @@ func ceilings(dir string) *observe.Ceilings {
 func (t *trial) open(ctx context.Context) (err error) {
 	config := t.Target.Config
 	config.Dir = t.data
-	config.Server.Log, config.Server.Started = filepath.Join(t.Dir, result.ServerLogFile), t.limit
+	config.Server.Log, config.Server.Started = filepath.Join(t.Dir, result.ServerLogFile), t.limits.add
 	if t.data != "" {
 		t.res.Host = observe.FactsOf(t.data)
 	}
-	if err := t.confine(len(t.Engine.Info().Servers) > 0); err != nil { // after the facts about the whole host
-		return err
+	if m := &t.Target.Machine; m.Limited() && !t.Calibrate { // after the facts about the whole host
+		if err := t.limits.begin(m, t.Dir, len(t.Engine.Info().Servers) > 0); err != nil {
+			return err
+		}
 	}
 	if t.db, err = t.Engine.Open(ctx, config); err != nil {
 		return fmt.Errorf("open %s: %w", t.Engine.Info().Name, err)
@@ -228,7 +232,7 @@ func (t *trial) open(ctx context.Context) (err error) {
 	if t.res.Settings, err = t.db.Settings(ctx); err != nil {
 		return fmt.Errorf("read back the settings: %w", err)
 	}
-	t.res.PageCache = t.pageCache()
+	t.res.PageCache = pageCache(t)
 	for _, s := range t.res.Settings {
 		if s.Name == engine.ServerVersion {
 			t.res.Versions = append(t.res.Versions, observe.Fact{Name: "server", Value: s.Value})
