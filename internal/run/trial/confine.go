@@ -28,8 +28,8 @@ func (l *limits) begin(m *plan.Machine, dir string, hosted bool) (err error) {
 	if err != nil {
 		return fmt.Errorf("client_cpus: %w", err)
 	}
-	of := confine.Limits{CPUs: m.CPUs.Set, Number: m.CPUs.Number}
-	if l.cpus, err = of.Set(own); err != nil {
+	mine := confine.Limits{CPUs: m.CPUs.Set, Number: m.CPUs.Number}
+	if l.cpus, err = mine.Set(own); err != nil {
 		return fmt.Errorf("cpus: %w", err)
 	}
 	if l.memory = m.Memory; l.memory > 0 {

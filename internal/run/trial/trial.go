@@ -66,7 +66,7 @@ type Spec struct {
 // CalibrationTime is how long each step runs when the client is calibrated.
 const CalibrationTime = 250 * time.Millisecond
 
-// trial is a trial in progress.
+// trial is a trial in progress. It has many fields: one for each part of the machinery around a step.
 type trial struct {
 	Spec
 	res     *result.Trial
