@@ -47,7 +47,7 @@ func (s *Step) Operations() {
 		c.all = s.figures()
 		c.markDeferred()
 		disturbed = slices.Concat(c.noteAlone(), c.judgeSources(), (&waiting{c}).judgeClient(), c.judgeCycles(),
-			c.judgeDebt())
+			c.judgeDebt(), c.judgeMachine())
 	}
 	for _, g := range s.Groups {
 		w := disturbed

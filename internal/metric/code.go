@@ -44,6 +44,8 @@ const (
 	ClientPaused       Code = "client_paused"
 	NotSteady          Code = "not_steady"
 	ShortCycle         Code = "short_cycle"
+	Stolen             Code = "stolen"
+	Throttled          Code = "throttled"
 	OnCredit           Code = "on_credit"
 	DebtUnknown        Code = "debt_unknown"
 	NotHeld            Code = "not_held"
@@ -92,6 +94,8 @@ var decisive = map[Code]Kind{
 	ShortCycle: {Text: "{seen} in the window: what recurs while rows are written was seen fewer than 3 times, so that the rate and the slowest operations depend on where in this cycle the step began",
 		Short: "shorter than the engine's cycle"},
 
+	Stolen:    {Text: "other guests of the machine's host took {share:%.2g} % of the processors' time (steal)", Short: "other guests took processors"},
+	Throttled: {Text: "heat slowed the processors down {n:%.0f} times", Short: "heat slowed the processors down"},
 	OnCredit: {Text: "kept on credit: the work that the engine put off grew by {grown:%.1f} MiB, {share:%.0f} % of the {written:%.1f} MiB that it wrote; a longer step would be slower",
 		Short: "kept on credit"},
 	DebtUnknown: {Text: "the engine does not report the work that it puts off: whether the rate was kept on credit is not known", Short: "whether on credit is not known"},

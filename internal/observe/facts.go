@@ -73,9 +73,49 @@ func (m machine) facts(d Device, err error, usable int) Facts {
 		{"kernel.perf_event_paranoid", Text(m.proc, "sys/kernel/perf_event_paranoid")},
 		{"hardware counters", m.hardwareCounters()},
 		{"device read-ahead", m.readAhead(d.Name)},
+		{"simultaneous multithreading", Text(m.sys, "devices/system/cpu/smt/control")},
+		{"NUMA nodes", Text(m.sys, "devices/system/node/online")},
+		{"kernel.numa_balancing", Text(m.proc, "sys/kernel/numa_balancing")},
+		{"mitigations", m.mitigations()},
+		{"deepest idle state", m.deepestIdle()},
+		{"kernel same-page merging", Text(m.sys, "kernel/mm/ksm/run")},
+		{"microcode", first(entries(cpuinfo, ":", "microcode"))},
+		{"kernel.randomize_va_space", Text(m.proc, "sys/kernel/randomize_va_space")},
 	}
 	all := slices.Concat(general, m.processors(cpuinfo, usable), m.memory(), settings, m.storage(d, err), tuning)
 	return slices.DeleteFunc(all, func(f Fact) bool { return f.Value == "" })
+}
+
+// first returns the first of texts; "" if there is none.
+func first(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return texts[0]
+}
+
+// mitigations returns the kernel's mitigations of faults of the processor, each with its first word.
+func (m machine) mitigations() string {
+	files, _ := filepath.Glob(filepath.Join(m.sys, "devices/system/cpu/vulnerabilities/*")) // well-formed
+	var out []string
+	for _, f := range files {
+		if text := Text(f); text != "" && text != "Not affected" {
+			word, _, _ := strings.Cut(text, ":")
+			out = append(out, filepath.Base(f)+" "+strings.ToLower(word))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// deepestIdle returns the deepest idle state of the processors, with the time to leave it.
+func (m machine) deepestIdle() (deepest string) {
+	states, _ := filepath.Glob(filepath.Join(m.sys, "devices/system/cpu/cpu0/cpuidle/state[0-9]*")) // in order
+	for _, dir := range states {
+		if Text(dir, "disable") != "1" {
+			deepest = Text(dir, "name") + ", " + Text(dir, "latency") + " µs to leave"
+		}
+	}
+	return deepest
 }
 
 // Text returns the content of a small file, trimmed; "" if it cannot be read.

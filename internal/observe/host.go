@@ -46,6 +46,7 @@ func (h *Host) Collect(_ context.Context, s *engine.Sample) error {
 	if err != nil {
 		return fmt.Errorf("sample host: %w", err)
 	}
+	speed(filepath.Join(h.procRoot, "..", "sys"), s)
 	return nil
 }
 

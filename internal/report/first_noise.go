@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -52,6 +53,43 @@ func drifts(c *campaign) (out []string) {
 						"last. Every second trial has them in the reverse order.", t.Name, w.Base, quantity.Times(ratio)))
 				}
 			}
+		}
+	}
+	return out
+}
+
+// muchSlower is the ratio of two canaries from which the machine was not equally fast.
+const muchSlower = 1.1
+
+// unequalMachine reports that the machine was not equally fast before all trials, and names the slowest.
+func unequalMachine(c *campaign) (out []string) {
+	for _, load := range []struct {
+		name  string
+		value func(*observe.Canary) float64
+	}{
+		{"computing", func(n *observe.Canary) float64 { return n.Compute }},
+		{"reading memory", func(n *observe.Canary) float64 { return n.Memory }},
+	} {
+		var slowest, fastest *result.Trial
+		for _, t := range c.Targets {
+			for _, trial := range t.Trials {
+				switch {
+				case trial.Canary == nil:
+				case slowest == nil:
+					slowest, fastest = trial, trial
+				case load.value(trial.Canary) > load.value(slowest.Canary):
+					slowest = trial
+				case load.value(trial.Canary) < load.value(fastest.Canary):
+					fastest = trial
+				}
+			}
+		}
+		if slowest == nil {
+			continue
+		}
+		if r := load.value(slowest.Canary) / load.value(fastest.Canary); r > muchSlower {
+			out = append(out, fmt.Sprintf("The machine was not equally fast: %s took %s as long just before %s as before %s.",
+				load.name, quantity.Times(r), trialNames([]*result.Trial{slowest}), trialNames([]*result.Trial{fastest})))
 		}
 	}
 	return out

@@ -104,7 +104,7 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	fair = append(fair, said(cachesDiffer(c))...)
 	if steps := c.leading(); len(steps) > 0 {
 		fair = slices.Concat(fair, steps[0].unequalMemory(), steps[0].tooSmall(), steps[0].limitedByClient(),
-			steps[0].twoModes(), drifts(c))
+			steps[0].twoModes(), drifts(c), unequalMachine(c))
 	}
 	fair = append(fair, slices.DeleteFunc(slices.Clone(in.Warnings), func(w string) bool { return w == redact.Notice })...)
 	return poor, append(fair, onAsked(c)...)
@@ -171,9 +171,9 @@ func (s *step) tooSmall() (out []string) {
 		}
 	}
 	short, long := s.lengths()
-	if cycles := s.shortCycles(); cycles != "" {
-		out = append(out, s.Name+" is shorter than what recurs while rows are written: "+cycles+". A longer step may turn "+
-			"the order around.")
+	if cycles := shortCycles(s); cycles != "" {
+		out = append(out, "Too short for what engines do from time to time: in "+cycles+". What that costs is not in the "+
+			"numbers.")
 	} else if long.seconds > 0 && short.seconds < workload.BriefStep && !s.onlyReads() && s.c.searchOf(s) == nil {
 		out = append(out, fmt.Sprintf("On %s %s ran for only %s s: too short for checkpoints and compactions to recur.",
 			short.target.Name, s.Name, quantity.Digits(short.seconds)))
@@ -184,20 +184,38 @@ func (s *step) tooSmall() (out []string) {
 	return out
 }
 
-// shortCycles returns the few checkpoints or compactions that the targets saw in a step; "" if they saw
-// enough, or do not count them.
-func (s *step) shortCycles() string {
-	var parts []string
-	for _, t := range s.c.Targets {
+// shortCycles returns the few checkpoints or compactions that the targets saw in a step, and in which
+// other steps they saw too few; "" if they saw enough, or do not count them.
+func shortCycles(s *step) string {
+	saw := func(s *step, t *target) (seen string) {
 		for _, r := range s.Used(t) {
-			i := slices.IndexFunc(r.Step.Warnings, func(w metric.Warning) bool { return w.Code == metric.ShortCycle })
-			if i >= 0 {
-				parts = append(parts, fmt.Sprintf("%s saw %v", t.Name, r.Step.Warnings[i].Values["seen"]))
-				break
+			for _, w := range r.Step.Warnings {
+				if w.Code == metric.ShortCycle {
+					seen, _ = w.Values["seen"].(string)
+				}
+			}
+		}
+		return seen
+	}
+	var parts, others []string
+	for _, t := range s.c.Targets {
+		if seen := saw(s, t); seen != "" {
+			parts = append(parts, t.Name+" saw "+seen)
+		}
+		for _, o := range s.c.steps {
+			if o != s && o.Primary != "" && saw(o, t) != "" {
+				others = compare.AppendNew(others, o.Name)
 			}
 		}
 	}
-	return strings.Join(parts, "; ")
+	if len(parts) == 0 {
+		return ""
+	}
+	text := s.Name + " " + strings.Join(parts, "; ")
+	if len(others) > 0 {
+		text += "; too few also in " + quantity.Joined(others)
+	}
+	return text
 }
 
 // limitedByClient names the targets whose servers waited for their clients in a step.

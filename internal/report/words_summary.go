@@ -45,6 +45,9 @@ func summary(c *campaign, in *Input) []page.Block {
 		}
 	}
 	if badge := trust(c, in); badge.Level != page.Good {
+		if levels := c.Durability(); levels != "" { // it was said
+			badge.Line = strings.TrimSpace(strings.Replace(badge.Line, verdict.DurabilityDiffers(levels), "", 1))
+		}
 		out = append(out, page.Prose("", badge.Line))
 		warned = slices.DeleteFunc(warned, func(w string) bool { return strings.Contains(badge.Line, w) })
 	}

@@ -93,6 +93,8 @@ type Trial struct {
 	PageCache engine.PageCache `json:"page_cache,omitempty"`
 	// Affects are the aspects that the options among Knobs affect, as the engine declares.
 	Affects map[string]engine.Aspect `json:"affects,omitempty"`
+	// Canary is how fast the machine was just before the trial; nil if that was not measured.
+	Canary *observe.Canary `json:"canary,omitempty"`
 	// Ceilings are the limits of the device, as probed before the campaign's trials;
 	// nil if it was not probed, or may be a different device.
 	Ceilings *observe.Ceilings `json:"ceilings,omitempty"`

@@ -435,7 +435,7 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 	switch needed := worst.Needed(smallest); {
 	case worst.Detectable() <= smallest:
 	case needed > 0:
-		text += fmt.Sprintf("; %d would find %s", needed, quantity.RoughShare(smallest))
+		text += fmt.Sprintf("; %d trials would find %s", needed, quantity.RoughShare(smallest))
 	default:
 		text += fmt.Sprintf("; to find %s needs longer steps, or targets that run side by side (duet), not more trials",
 			quantity.RoughShare(smallest))

@@ -178,6 +178,10 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if t.latency, err = createLatencyLog(t.Dir, time.Now()); err != nil {
 		return err
 	}
+	if t.measures() && t.Partner == nil {
+		sung := observe.Sing()
+		t.res.Canary = &sung
+	}
 	if err := t.open(ctx); err != nil {
 		return t.limits.explain(err)
 	}
