@@ -37,7 +37,7 @@ type runOptions struct {
 	format    string
 	force     bool
 
-	noPreflight, keepGoing bool
+	noPreflight, keepGoing, hooks bool
 }
 
 func newRunCommand(a *App) *cobra.Command {
@@ -73,6 +73,8 @@ func newRunCommand(a *App) *cobra.Command {
 			"private server to others")
 	f.BoolVar(&o.noPreflight, "no-preflight", false,
 		"begin with the trials, without having run the steps briefly on every target")
+	f.BoolVar(&o.hooks, "hooks", false,
+		"run the commands that the plan has before and after the campaign, its trials and its steps")
 	f.BoolVar(&o.keepGoing, "keep-going", false,
 		"run the other trials when one of the plan's first target, the base of comparisons, has failed")
 	f.StringVar(&o.format, "format", "", formatUsage)
@@ -214,6 +216,8 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 			return err
 		}
 		return campaign.Fits(c)
+	case !o.hooks && (c.Plan.Before.Any() || c.Plan.After.Any()):
+		return usage(hint.Errorf("--dry-run shows them; --hooks runs them", "the plan has commands to run (before, after)"))
 	case o.format != formatSysbench:
 		return execute(ctx, a, c)
 	case c.Plan.Order == plan.Duet:

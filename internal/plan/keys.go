@@ -39,6 +39,8 @@ var planKeys = strictyaml.Table[Plan]{
 		"at most 4 times, or as often as said, as long as planned.", untilScalar, func(p *Plan, v float64) { p.Until = v }),
 	strictyaml.Valued("interval", "The resolution of time series, 100ms to 1m. Default 1s.", strictyaml.Duration(100*time.Millisecond, time.Minute), func(p *Plan, v time.Duration) { p.Interval = v }),
 	strictyaml.Valued("cool_down", "Idle time between trials, up to 24h. Default 0.", strictyaml.Duration(0, 24*time.Hour), func(p *Plan, v time.Duration) { p.CoolDown = v }),
+	strictyaml.Part[Plan]("before", "Commands to run before the campaign, each trial or each step; rumbench run --hooks allows them.", hookKeys.Shape()),
+	strictyaml.Part[Plan]("after", "Commands to run after the campaign, each trial or each step; rumbench run --hooks allows them.", hookKeys.Shape()),
 	strictyaml.Valued("keep", "Keep the data directories after a trial. Default false.", strictyaml.Boolean, func(p *Plan, v bool) { p.Keep = v }),
 	strictyaml.Valued("errors_allowed", "A step is invalid if a greater share of its operations failed. Default 0.", strictyaml.Share(0), func(p *Plan, v float64) { p.ErrorsAllowed = v }),
 	strictyaml.Valued("calibrate", "Measure the client's own cost on the null engine before the trials. Default true.", strictyaml.Boolean, func(p *Plan, v bool) { p.Calibrate = v }),

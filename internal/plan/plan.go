@@ -63,7 +63,9 @@ type Plan struct {
 	Until    float64       // how many times its planned time a step may take until it is steady; 0: once
 	Interval time.Duration // of the time series
 	CoolDown time.Duration // idle time between trials
-	Keep     bool          // keep data directories after a trial
+	// Before and After are commands of the user; they need the flag --hooks.
+	Before, After Hooks
+	Keep          bool // keep data directories after a trial
 	// ErrorsAllowed is the share of failed operations above which a step is invalid.
 	ErrorsAllowed float64
 	Calibrate     bool // measure the client on the null engine first
@@ -216,6 +218,7 @@ func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	checkUntil(b, f, p)
 	b.question(f, p)
 	readProfile(b, f, p)
+	readHooks(b, f, p)
 	b.targets(f, p)
 	b.published(f, p)
 	return p

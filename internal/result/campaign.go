@@ -54,6 +54,8 @@ type Campaign struct {
 	// Profiled are the trials that are run for their profiles alone, one of each target.
 	// They are apart from Trials, so that nothing shows or compares their numbers.
 	Profiled []Entry `json:"profiled,omitempty"`
+	// Hooks are the plan's commands that were run around the campaign.
+	Hooks []Hook `json:"hooks,omitempty"`
 	// Spent is how many seconds the campaign has run, without the time between an
 	// interruption and its resumption.
 	Spent float64 `json:"spent_s,omitempty"`

@@ -98,6 +98,7 @@ type Trial struct {
 	// Ceilings are the limits of the device, as probed before the campaign's trials;
 	// nil if it was not probed, or may be a different device.
 	Ceilings *observe.Ceilings `json:"ceilings,omitempty"`
+	Hooks    []Hook            `json:"hooks,omitempty"` // the plan's commands that were run around the trial and its steps
 	Steps    []Step            `json:"steps"`
 	Warnings []metric.Warning  `json:"warnings,omitempty"`
 	// Imported is the provenance of numbers that rumbench did not measure; nil if

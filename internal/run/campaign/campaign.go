@@ -22,6 +22,7 @@ import (
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
+	"rumbench/internal/run/hook"
 	"rumbench/internal/run/trial"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
@@ -129,11 +130,23 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 	if err := r.spare.take(); err != nil {
 		return r.state, err
 	}
-	err = r.run(ctx)
+	err = hooked(ctx, r, "before campaign", c.Plan.Before.Campaign)
+	if err == nil {
+		err = errors.Join(r.run(ctx), hooked(ctx, r, "after campaign", c.Plan.After.Campaign))
+	}
 	if _, failed := errors.AsType[*PreflightError](err); failed && !c.Resume {
 		return nil, errors.Join(err, r.abandon())
 	}
 	return r.state, errors.Join(err, r.spare.give())
+}
+
+// hooked runs a command of the plan around the campaign.
+func hooked(ctx context.Context, r *runner, when, command string) error {
+	done, err := hook.Run(ctx, when, command, filepath.Join(r.Dir, result.HooksFile), "RUMBENCH_DIR="+r.Dir)
+	if r.state.Hooks = append(r.state.Hooks, done...); len(done) > 0 {
+		err = errors.Join(err, r.save())
+	}
+	return err
 }
 
 // runner is a campaign in progress.

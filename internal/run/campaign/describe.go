@@ -60,6 +60,8 @@ func Describe(w io.Writer, c Config) error {
 	}
 	describeBuilds(w, c.Builds)
 	describeStop(w, p.Stop)
+	describeHooks(w, "before", p.Before)
+	describeHooks(w, "after", p.After)
 	describeExpected(w, c, f)
 	attached := func(t plan.Target) bool { return t.Config.Server.DSN != "" }
 	if len(slices.DeleteFunc(slices.Clone(p.Targets), attached)) == 0 {
@@ -101,6 +103,15 @@ func stepsText(p *plan.Plan) string {
 		}
 	}
 	return w.String()
+}
+
+// describeHooks prints the plan's commands at one end.
+func describeHooks(w io.Writer, end string, h plan.Hooks) {
+	for _, c := range [][2]string{{"the campaign", h.Campaign}, {"each trial", h.Trial}, {"each step", h.Step}} {
+		if c[1] != "" {
+			fmt.Fprintf(w, "\n%s %s, if --hooks is given: %s\n", end, c[0], c[1])
+		}
+	}
 }
 
 // describeBuilds prints the programs that run the trials, if there are several

@@ -169,6 +169,9 @@ func (t *trial) save() error {
 }
 
 func (t *trial) run(ctx context.Context) (err error) {
+	if err := hooked(ctx, t, "before trial", t.Plan.Before.Trial); err != nil {
+		return err
+	}
 	if err := t.openData(); err != nil {
 		return err
 	}
@@ -341,7 +344,13 @@ func (t *trial) plannedSteps(ctx context.Context) ([]workload.Step, error) {
 
 // runStep runs a step and saves its results.
 func (t *trial) runStep(ctx context.Context, step *workload.Step) error {
-	err := t.step(ctx, step)
+	err := hooked(ctx, t, "before step "+step.Name, t.Plan.Before.Step)
+	if err == nil {
+		err = t.step(ctx, step)
+		if herr := hooked(ctx, t, "after step "+step.Name, t.Plan.After.Step); err == nil {
+			err = herr
+		}
+	}
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
 		err = cause
 	}
@@ -378,6 +387,9 @@ func (t *trial) finish(ctx context.Context, err error) error {
 		case cerr != nil:
 			t.warn(metric.AtEnd, metric.Values{"why": cerr.Error()})
 		}
+	}
+	if herr := hooked(ctx, t, "after trial", t.Plan.After.Trial); err == nil {
+		err = herr
 	}
 	if t.ours && !t.Plan.Keep {
 		if rerr := os.RemoveAll(t.dir); err == nil {

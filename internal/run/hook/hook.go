@@ -1,0 +1,44 @@
+// Package hook runs the commands that a plan has around parts of a campaign.
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+)
+
+// Run runs a command by the shell, as the user, and appends what it prints to a log. The environment has
+// the given variables besides rumbench's own. A command that fails is an error; "" does nothing.
+func Run(ctx context.Context, when, command, log string, env ...string) (_ []result.Hook, err error) {
+	if command == "" {
+		return nil, nil
+	}
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	fmt.Fprintf(out, "== %s: %s\n", when, command)
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
+	cmd.Stdout, cmd.Stderr, cmd.Env = out, out, append(os.Environ(), env...)
+	// A group of its own, which ends with the command when the user ends the campaign.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second // for children that keep the output open
+	start := time.Now()
+	err = cmd.Run()
+	done := []result.Hook{{When: when, Command: command, Seconds: time.Since(start).Seconds()}}
+	if err == nil {
+		return done, nil
+	}
+	done[0].Failed = err.Error()
+	return done, hint.With(fmt.Errorf("the plan's command %s failed: %w", when, errors.Join(err, context.Cause(ctx))),
+		"its output is in "+log)
+}

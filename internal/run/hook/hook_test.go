@@ -1,0 +1,34 @@
+package hook
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRun(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "hooks.log")
+	done, err := Run(t.Context(), "before step s", `echo "target $RUMBENCH_TARGET"`, log, "RUMBENCH_TARGET=x")
+	if err != nil || len(done) != 1 || done[0].When != "before step s" || done[0].Failed != "" {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if done, err = Run(t.Context(), "after trial", "echo no >&2; exit 3", log); err == nil || len(done) != 1 || done[0].Failed != "exit status 3" {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if got, _ := os.ReadFile(log); !strings.Contains(string(got), "target x\n") || !strings.Contains(string(got), "exit 3\nno\n") {
+		t.Errorf("%s", got)
+	}
+	if done, err := Run(t.Context(), "before trial", "", log); done != nil || err != nil {
+		t.Errorf("%+v, %v", done, err)
+	}
+	// The user's end of the campaign ends the command with its children.
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	start := time.Now()
+	if _, err := Run(ctx, "before trial", "sleep 60 & wait", log); err == nil || time.Since(start) > 30*time.Second {
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
+}
