@@ -18,7 +18,7 @@ func (g *Group) judgeCourse(b *Builder) []metric.Warning {
 	if g.Paced() {
 		return nil // its rate is the plan's
 	}
-	c := stat.CourseOf(g.rates())
+	c := stat.CourseOf(Rates(g.within())) // later intervals have none of its operations
 	if c.Shape == stat.Unknown || c.Shape == stat.Steady {
 		return nil
 	}
@@ -67,11 +67,12 @@ func (s *costing) judgeCycles() []metric.Warning {
 	return []metric.Warning{s.Warn(metric.ShortCycle, metric.Values{"seen": strings.Join(seen, ", ")})}
 }
 
-// writes reports whether the engine took or wrote more than a little in the window.
+// writes reports whether the engine took more than a little in the window: bytes put into it, else its
+// log, else all that it wrote.
 func (s *costing) writes() bool {
 	for _, name := range []string{engine.BytesTaken, engine.LogBytes, engine.BytesWritten} {
-		if n, ok := Counter(s.InWindow, name); ok && n > littleIO*kb {
-			return true
+		if n, ok := Counter(s.InWindow, name); ok {
+			return n > littleIO*kb
 		}
 	}
 	return false

@@ -6,16 +6,10 @@ import (
 	"rumbench/internal/observe"
 )
 
-// DebtOf returns the bytes of work that an engine has put off: what compactions have still to rewrite,
-// or the dirty pages of an engine without compactions, or the log since its last checkpoint. The
-// memtables of an LSM tree are bounded, and no debt.
+// DebtOf returns the bytes that an engine's compactions have still to rewrite. Dirty pages, the log
+// since a checkpoint and memtables are no debt: they are bounded, and full after a while.
 func DebtOf(points []observe.Change) (bytes float64, known bool) {
-	for _, gauge := range []string{engine.CompactionDebt, engine.DirtyBytes, engine.CheckpointAge} {
-		if v, ok := Gauge(points, gauge); ok {
-			return v, true
-		}
-	}
-	return 0, false
+	return Gauge(points, engine.CompactionDebt)
 }
 
 // onCredit is the share of the bytes written in a window by which the debt may grow without a remark.

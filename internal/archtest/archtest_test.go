@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 124_771
+const mostTotal = 124_880
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -51,17 +51,17 @@ var rooms = []room{
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
 	{"workload", 18_838, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
-	{"internal/observe", 7_032, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring internal/observe/confine", "internal/observe/profile internal/observe/blockio"}},
+	{"internal/observe", 7_065, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring internal/observe/confine", "internal/observe/profile internal/observe/blockio"}},
 	{"internal/account", 2_929, []string{"internal/account"}},
-	{"internal/result", 3_427, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 3_092, []string{"internal/plan"}},
-	{"internal/run", 7_890, []string{"internal/run/drive internal/run/ratesearch internal/run/hook", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/result", 3_433, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/plan", 3_109, []string{"internal/plan"}},
+	{"internal/run", 7_934, []string{"internal/run/drive internal/run/ratesearch internal/run/hook", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_477, []string{"internal/importer"}},
-	{"internal/compare", 5_250, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 5_252, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_729, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 11_527, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
-	{"internal/cli", 9_606, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/report", 11_537, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
+	{"internal/cli", 9_608, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_271, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 420, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},

@@ -107,7 +107,9 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 // choose finds a trial of the campaign.
 func choose(s *trial.Spec, state *result.Campaign, name string) error {
 	s.Force = state.Force
-	s.Plan.Seed.Fixed = !state.SeedPerBlock
+	if state.Rules < result.Rules {
+		s.Plan = s.Plan.Older()
+	}
 	for i, e := range state.Trials {
 		if e.Dir == name {
 			s.Trial, s.Order, s.Slot, s.Resumed = e.Trial, state.Order, i+1, state.Resumed

@@ -17,7 +17,9 @@ var reads = []string{metric.ReadKB, metric.ProcessReadKB, metric.EngineReadKB, m
 // from any free memory, and those of the other from less than its data; "" if that is not so.
 func memoryApart(s *Step, base, t *Target, k Key) string {
 	access := []Group{Group(workload.PointAccess), Group(workload.RangeAccess)}
-	if !slices.Contains(reads, k.Metric) && !slices.Contains(access, GroupOf(s)) {
+	family := metric.FamilyOf(k.Metric)
+	speed := metric.IsLatency(k.Metric) || family == metric.Throughput || family == metric.CPU
+	if !slices.Contains(reads, k.Metric) && !(speed && slices.Contains(access, GroupOf(s))) {
 		return ""
 	}
 	for _, side := range [][2]*Target{{base, t}, {t, base}} {

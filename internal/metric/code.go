@@ -98,7 +98,7 @@ var decisive = map[Code]Kind{
 	Throttled: {Text: "heat slowed the processors down {n:%.0f} times", Short: "heat slowed the processors down"},
 	OnCredit: {Text: "kept on credit: the work that the engine put off grew by {grown:%.1f} MiB, {share:%.0f} % of the {written:%.1f} MiB that it wrote; a longer step would be slower",
 		Short: "kept on credit"},
-	DebtUnknown: {Text: "the engine does not report the work that it puts off: whether the rate was kept on credit is not known", Short: "whether on credit is not known"},
+	DebtUnknown: {Text: "the engine reports no debt of compactions: only that the rate was held shows that it was not kept on credit", Short: "whether on credit is not known"},
 	NotHeld:     {Text: "{promise} was kept in probes of {probe:%.3g} s at {kept:%.5g}/s, and not for {seconds:%.3g} s at {rate:%.5g}/s: {broke}", Short: "the rate was not held"},
 
 	Partial:            {Text: "the step did not end: the number is made of the intervals that were written until then", Short: "the step did not end"},

@@ -120,7 +120,7 @@ var findKeys = append(strictyaml.Table[Find]{
 	strictyaml.Valued("from", "The lowest rate to try. Default: a hundredth of the closed loop's.", perSecond, func(d *Find, v float64) { d.From = v }),
 	strictyaml.Valued("to", "The highest rate to try. Default: twice the closed loop's.", perSecond, func(d *Find, v float64) { d.To = v }),
 	strictyaml.Valued("precision", "How wide the interval of the answer is to be. Default 5%.", strictyaml.Share(leastPrecision), func(d *Find, v float64) { d.Precision = v }),
-	strictyaml.Valued("credit", "By what share of the bytes written the work may grow that the engine puts off, so that a probe counts as kept. 100%: by any. Default 5%.", strictyaml.Share(0), func(d *Find, v float64) { d.Credit = v }),
+	strictyaml.Valued("credit", "By what share of the bytes written the debt of compactions may grow, so that a probe counts as kept. 100%: by any. Default 5%.", strictyaml.Share(0.001), func(d *Find, v float64) { d.Credit = v }),
 	strictyaml.Valued("hold", "How long the answer is held, at 95 % of its rate. 0: it is not. Default: four probes.", strictyaml.Duration(0, maxBudget), func(d *Find, v time.Duration) { d.Hold = v.Seconds() }),
 	strictyaml.Valued("seconds", "How long each probe is, at least 1s. Default: the step's own time.", strictyaml.Duration(time.Second, maxBudget), func(d *Find, v time.Duration) { d.Seconds = v.Seconds() }),
 }, strictyaml.Within(arrivalKeys, func(d *Find) *pace.Arrivals { return &d.Like })...)

@@ -118,6 +118,9 @@ func checkMachine(b *binder, t *bound, hosted bool, order Order) {
 		case t.Config.Server.DSN != "":
 			b.At(n, t.Name+": "+key+": a server that is attached to is never configured",
 				"limit it where it runs, and leave "+key+" out here")
+		case key == "memory" && t.Data != "":
+			b.At(n, t.Name+": memory: pages of data that exist may be in the page cache already, outside of the limit",
+				"remove memory, or load the data in the trial")
 		case key == "client_cpus" && !hosted:
 			b.At(n, t.Name+": an embedded engine and its client are one process", "set cpus, which both share")
 		case key != "memory" && order == Duet:

@@ -47,22 +47,23 @@ const (
 // Plan is a campaign that has been checked and can start. It has many fields
 // because it holds all settings of a plan file.
 type Plan struct {
-	Name     string
-	Workload string
-	Preset   string
-	Params   workload.Params // resolved: preset and defaults filled in
-	Run      workload.Run
-	Targets  []Target
-	Trials   int // of each target; with Stop the greatest number
-	Order    Order
-	Stop     Stop
-	Question result.Question // that the comparison of the targets is to answer
-	Rate     *Rate           // nil: clients without their own rate go as fast as they can
-	Find     *Find           // nil: nothing is searched for
-	Seed     Seed
-	Until    float64       // how many times its planned time a step may take until it is steady; 0: once
-	Interval time.Duration // of the time series
-	CoolDown time.Duration // idle time between trials
+	Name      string
+	Workload  string
+	Preset    string
+	Params    workload.Params // resolved: preset and defaults filled in
+	Run       workload.Run
+	Targets   []Target
+	Trials    int // of each target; with Stop the greatest number
+	Order     Order
+	Stop      Stop
+	Question  result.Question // that the comparison of the targets is to answer
+	Rate      *Rate           // nil: clients without their own rate go as fast as they can
+	Find      *Find           // nil: nothing is searched for
+	Seed      Seed
+	Ascending bool          // levels of sweeps ascend in every block
+	Until     float64       // how many times its planned time a step may take until it is steady; 0: once
+	Interval  time.Duration // of the time series
+	CoolDown  time.Duration // idle time between trials
 	// Before and After are commands of the user; they need the flag --hooks.
 	Before, After Hooks
 	Keep          bool // keep data directories after a trial

@@ -30,6 +30,19 @@ func (s Seed) Of(block int) uint64 {
 	return uint64(gen.NewStream(s.Value, "seed of block").Uniform(uint64(block), 1<<53))
 }
 
+// Older returns the plan as versions ran it that knew one seed for all trials, levels that always ascend,
+// and rates on credit: a campaign that they began is resumed so.
+func (p *Plan) Older() *Plan {
+	out := *p
+	out.Seed.Fixed, out.Ascending = true, true
+	if p.Find != nil {
+		find := *p.Find
+		find.Credit, find.Hold = 1, 0
+		out.Find = &find
+	}
+	return &out
+}
+
 var seedScalar = strictyaml.ScalarOf[Seed]{Read: func(n *strictyaml.Node) (s Seed, err error) {
 	text, fixed := strings.CutPrefix(n.Text, fixedSeed)
 	switch text = strings.TrimSpace(text); {

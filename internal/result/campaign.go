@@ -34,11 +34,10 @@ type Campaign struct {
 	Client  string         `json:"client,omitempty"`  // directory of the client's calibration, below trials
 	// an A/A test: the plan's first target under two names, so that differences are chance
 	AA bool `json:"aa,omitempty"`
-	// SeedPerBlock is whether each block of trials draws its own seed, if the plan does not fix it;
-	// campaigns of older versions did not.
-	SeedPerBlock bool     `json:"seed_per_block,omitempty"`
-	Order        string   `json:"order,omitempty"`   // of the trials, as plans call it; "": imported
-	Targets      []string `json:"targets,omitempty"` // in the plan's order
+	// Rules are those that its trials follow, also if a newer version resumes it, see Rules.
+	Rules   int      `json:"rules,omitempty"`
+	Order   string   `json:"order,omitempty"`   // of the trials, as plans call it; "": imported
+	Targets []string `json:"targets,omitempty"` // in the plan's order
 	// Question is the plan's question; its zero value means the workload's subject.
 	Question Question `json:"question,omitzero"`
 	// Params are the workload's parameters as texts, with the preset and the
@@ -64,6 +63,10 @@ type Campaign struct {
 	// Trials.
 	Stopped string `json:"stopped,omitempty"`
 }
+
+// Rules are today's rules of trials. Since 1 a block of trials draws its own seed, sweeps turn round from
+// block to block, and rates are not found on credit.
+const Rules = 1
 
 // Build is a rumbench program that runs trials of a campaign.
 type Build struct {

@@ -105,6 +105,9 @@ func (s *Search) Question() string {
 	if h.LeadIn > 0 {
 		text += fmt.Sprintf(", a lead-in of %.10g s", h.LeadIn)
 	}
+	if h.credit() < anyCredit || h.Hold > 0 {
+		text += fmt.Sprintf(", a credit of %.3g, held: %v", h.credit(), h.Hold > 0)
+	}
 	return text
 }
 

@@ -47,6 +47,16 @@ func (l *Limits) Set(taken cpuset.Set) (cpuset.Set, error) {
 	return free[:l.Number], nil
 }
 
+// Others returns the CPUs that this process may run on but for some; all if none is left.
+func (l *Limits) Others(taken cpuset.Set) (cpuset.Set, error) {
+	allowed, err := cpuset.Allowed()
+	free := slices.DeleteFunc(slices.Clone(allowed), func(cpu int) bool { return slices.Contains(taken, cpu) })
+	if len(free) == 0 {
+		return allowed, err
+	}
+	return free, err
+}
+
 // Bind binds a process with all its threads to CPUs; its later threads and children inherit that. An
 // empty set does nothing.
 func Bind(pid int, on cpuset.Set) error {

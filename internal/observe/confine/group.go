@@ -46,15 +46,15 @@ func NameOf(trialDir string) string {
 	return fmt.Sprintf("rumbench-%016x", h.Sum64())
 }
 
-// NewGroup makes the group of a name with a limit in bytes, or takes an empty one that an earlier process
-// has left.
+// NewGroup makes the group of a name with a limit in bytes, in place of one that an earlier process has
+// left.
 func NewGroup(name string, limit int64) (*Group, error) {
 	parent, version, err := home()
 	if err != nil {
 		return nil, err
 	}
 	g := &Group{filepath.Join(parent, name), versions[version]}
-	if err := os.Mkdir(g.dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := errors.Join(g.Remove(), os.Mkdir(g.dir, 0o755)); err != nil {
 		return nil, refused(err)
 	}
 	if err := g.write(g.files.limit, strconv.FormatInt(limit, 10)); err != nil {
@@ -78,7 +78,11 @@ func home() (dir, version string, err error) {
 		controllers, path, _ := strings.Cut(rest, ":")
 		switch {
 		case controllers == "memory":
-			return filepath.Join(root, "memory", path), "v1", nil
+			dir = filepath.Join(root, "memory", path)
+			if _, err := os.Stat(dir); err != nil { // in a container its own group is the root
+				dir = filepath.Join(root, "memory")
+			}
+			return dir, "v1", nil
 		case id == "0":
 			for up := filepath.Clean(path); ; up = filepath.Dir(up) {
 				candidate := filepath.Join(root, up)

@@ -355,7 +355,7 @@ func valueName(s *compare.Step, k compare.Key) string {
 // limits reports what else is asked about in other steps, what is not proven or not compared, and
 // which difference the trials would have found.
 func (c *Campaign) limits(subject *compare.Target, lead *compare.Step) (out []string) {
-	var better, worse, open, refused []*compare.Item
+	var better, worse, likelyWorse, likelyBetter, open, refused []*compare.Item
 	for _, t := range c.Targets {
 		if t == subject {
 			continue
@@ -374,6 +374,10 @@ func (c *Campaign) limits(subject *compare.Target, lead *compare.Step) (out []st
 				worse = append(worse, it)
 			case it.Verdict == compare.Better:
 				better = append(better, it)
+			case it.Notable() == compare.Worse:
+				likelyWorse = append(likelyWorse, it)
+			case it.Notable() == compare.Better:
+				likelyBetter = append(likelyBetter, it)
 			default:
 				open = append(open, it)
 			}
@@ -390,7 +394,8 @@ func (c *Campaign) limits(subject *compare.Target, lead *compare.Step) (out []st
 		items []*compare.Item
 		text  func(*compare.Item) string
 	}{{"Also worse on " + subject.Name, worse, against},
-		{"Also better on " + subject.Name, better, against}, {"Not proven", open, against},
+		{"Likely worse on " + subject.Name, likelyWorse, against}, {"Also better on " + subject.Name, better, against},
+		{"Likely better on " + subject.Name, likelyBetter, against}, {"Not proven", open, against},
 		{"Not compared", refused, func(it *compare.Item) string { return Subject(it) + " (" + it.Why + ")" }}} {
 		if len(list.items) > 0 {
 			out = append(out, list.lead+": "+firstOf(list.items, mostNamed, list.text)+".")

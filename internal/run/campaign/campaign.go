@@ -201,7 +201,7 @@ func (r *runner) prepare() error {
 	r.state = &result.Campaign{
 		Format: result.Format, Name: r.Plan.Name, Command: r.Command, Started: time.Now(),
 		Force: r.Force,
-		AA:    r.AA, SeedPerBlock: !r.Plan.Seed.Fixed,
+		AA:    r.AA, Rules: result.Rules,
 		Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Question: r.Plan.Question,
 		Params: r.Plan.ParamTexts(), Programs: r.Programs, Builds: r.Builds, Trials: Entries(r.Plan),
 		Profiled: profiledEntries(r.Plan),

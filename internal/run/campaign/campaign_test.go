@@ -534,9 +534,9 @@ func TestDescribe(t *testing.T) {
 	}
 	for _, want := range []string{
 		"campaign test: workload ibench\n",
-		"  l.i0     1 × insert, 10 operations each\n",
+		"  l.i0     1 × insert, 10 operations of 100 rows each\n",
 		"  settle   settle, at least 3s\n",
-		"  qr500    1 × insert, 70 operations each at 10/s; 1 × delete, 70 operations each at 10/s; 1 × query\n",
+		"  qr500    1 × insert, 70 operations of 50 rows each at 10/s; 1 × delete, 70 operations of 50 rows each at 10/s; 1 × query\n",
 		"\ntakes at least 40 s (2 targets × 2 trials of at least 10 s, measured steps only); l.i0 takes as long as the engine needs\n",
 		"  pebble.1             engine pebble   up to ",
 		"free under " + dir,

@@ -240,7 +240,11 @@ func describeStep(w io.Writer, s *workload.Step) {
 	for _, g := range s.Groups {
 		part := fmt.Sprintf("%d × %s", g.Clients, g.Name)
 		if g.Work > 0 {
-			part += ", " + quantity.Count(int(g.Work), "operation") + " each"
+			part += ", " + quantity.Count(int(g.Work), "operation")
+			if g.RowsPerOp > 1 {
+				part += fmt.Sprintf(" of %d rows", g.RowsPerOp)
+			}
+			part += " each"
 		}
 		if g.Rate > 0 {
 			part += fmt.Sprintf(" at %.6g/s", g.Rate*float64(g.Clients))

@@ -208,10 +208,11 @@ func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended
 	if exit, ok := errors.AsType[*exec.ExitError](ended); ok {
 		t.Reason = "its process ended" + where + " with: " + exit.Error()
 		if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
+			t.Hint = "it was killed from outside, or by the kernel because the machine ran out of memory: see dmesg"
 			if g := confine.Left(confine.NameOf(dir)); g != nil && g.Killed() {
 				t.Reason += ": it needed more memory than memory: allows"
+				t.Hint = "raise memory in the plan"
 			}
-			t.Hint = "it was killed from outside, or by the kernel because the machine ran out of memory: see dmesg"
 		}
 	} else if ended != nil {
 		t.Reason = ended.Error()
@@ -262,6 +263,7 @@ func (l *launcher) aside(dir string) error {
 			return err
 		}
 	}
+	removeGroup(path)
 	for n := 1; ; n++ {
 		old := fmt.Sprintf("%s.partial%d", path, n)
 		if _, err := os.Stat(old); errors.Is(err, fs.ErrNotExist) {

@@ -2,6 +2,7 @@ package drive
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"rumbench/internal/stat"
@@ -15,7 +16,7 @@ const lengthening = 4
 func (r *stepRun) prolong(now time.Duration) {
 	planned, limit := r.planned(), r.limit()
 	longest := time.Duration(r.Longest * float64(planned))
-	if limit >= longest || now+r.Interval < limit || r.steady() {
+	if limit >= longest || now >= limit || now+r.Interval < limit || r.steady() {
 		return
 	}
 	r.until.Store(int64(min(longest, limit+max(planned/lengthening, r.Interval))))
@@ -49,15 +50,24 @@ func (r *stepRun) lengthens() bool {
 		!r.Step.Groups[r.primary()].Paced()
 }
 
-// atEnd calls end when the step's time is over, however long it has become, and some time later.
-func (r *stepRun) atEnd(end func(), late time.Duration) (stop func() bool) {
-	var t *time.Timer
-	t = time.AfterFunc(r.limit()+late, func() {
-		if rest := r.limit() + late - time.Since(r.base); rest > 0 {
-			t.Reset(rest)
-			return
+// atEnd calls end when the step's time is over, however long it has become, and some time later, unless
+// it is stopped before.
+func (r *stepRun) atEnd(end func(), late time.Duration) (stop func()) {
+	over := make(chan struct{})
+	var waits sync.WaitGroup
+	waits.Go(func() {
+		for {
+			rest := r.limit() + late - time.Since(r.base)
+			if rest <= 0 {
+				end()
+				return
+			}
+			select {
+			case <-time.After(rest):
+			case <-over:
+				return
+			}
 		}
-		end()
 	})
-	return t.Stop
+	return func() { close(over); waits.Wait() }
 }

@@ -181,6 +181,9 @@ func partsOf(p *plan.Plan) (out []Part) {
 	for i := range steps {
 		s := &steps[i]
 		part := Part{Name: s.Name, Length: planned(s)}
+		if p.Until > 0 && plan.OpenGroup(s) >= 0 { // until it is steady
+			part.Length = part.Length.Plus(Span{0, quantity.AsDuration(s.Seconds * (p.Until - 1))})
+		}
 		if p.Find != nil && plan.OpenGroup(s) >= 0 {
 			part.Probes = ratesearch.Most
 			probe := p.Find.Length(math.Inf(1), s.Seconds) + p.Find.Like.LeadIn

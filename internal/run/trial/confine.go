@@ -18,6 +18,7 @@ type limits struct {
 	cpus   cpuset.Set     // nil: not limited
 	group  *confine.Group // nil: memory is not limited
 	memory int64          // as asked for
+	client cpuset.Set     // of the client of a server; nil: not limited
 }
 
 // begin limits this process, and prepares the limits of the engine. An embedded engine is in this
@@ -31,6 +32,11 @@ func (l *limits) begin(m *plan.Machine, dir string, hosted bool) (err error) {
 	mine := confine.Limits{CPUs: m.CPUs.Set, Number: m.CPUs.Number}
 	if l.cpus, err = mine.Set(own); err != nil {
 		return fmt.Errorf("cpus: %w", err)
+	}
+	if l.client = own; len(own) > 0 && l.cpus == nil { // the server would inherit the client's
+		if l.cpus, err = mine.Others(own); err != nil {
+			return fmt.Errorf("client_cpus: %w", err)
+		}
 	}
 	if l.memory = m.Memory; l.memory > 0 {
 		if l.group, err = confine.NewGroup(confine.NameOf(dir), l.memory); err != nil {
@@ -73,6 +79,13 @@ func (l *limits) readBack(pids []int) (out []engine.Setting, err error) {
 			return nil, err
 		}
 		note("memory", quantity.Bytes(n))
+	}
+	if l.client != nil {
+		on, err := confine.Bound(os.Getpid())
+		if err != nil {
+			return nil, err
+		}
+		note("client_cpus", on.String())
 	}
 	if l.cpus == nil {
 		return out, nil

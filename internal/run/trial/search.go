@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,12 +67,13 @@ const PhaseProbed, PhaseFound = "probed", "found"
 // prober makes the probes of a step.
 type prober struct {
 	*plan.Find
-	trial *trial
-	step  workload.Step
-	group int
-	made  map[float64][]probe // by rate
-	held  float64             // the rate that was held; 0: none
-	doubt []metric.Warning    // about holding it
+	trial   *trial
+	step    workload.Step
+	group   int
+	made    map[float64][]probe // by rate
+	held    float64             // the rate that was held; 0: none
+	heldFor float64             // for how many seconds
+	doubt   []metric.Warning    // about holding it
 }
 
 // probe is a probe of a rate.
@@ -148,22 +150,29 @@ func (r *prober) hold(ctx context.Context, a *ratesearch.Answer) error {
 		return nil
 	}
 	kept, rate := a.Kept, a.Kept*heldShare
-	for range mostHolds {
+	for try := range mostHolds {
 		p, subject, like := probe{rate: rate, counts: true}, r.step, r.Like
-		subject.Seconds, like.Draw = max(seconds, r.Length(rate, r.step.Seconds)), uint64(ratesearch.Most)
+		subject.Seconds, like.Draw = max(seconds, r.Length(rate, r.step.Seconds)), uint64(ratesearch.Most+try)
 		step := plan.AtRate(&subject, rate, &like)
-		step.Name += "#held"
+		if step.Name += "#held"; try > 0 {
+			step.Name += strconv.Itoa(try + 1)
+		}
 		if err := r.run(ctx, &p, &step); err != nil {
 			return err
 		}
+		p.counts = p.broke == "" || !p.disturbed
 		r.note(&p)
+		r.made[rate] = append(r.made[rate], p)
 		if out := &r.trial.res.Steps[len(r.trial.res.Steps)-1]; p.broke == "" {
-			r.held = rate
+			r.held, r.heldFor = rate, subject.Seconds
 			r.doubt = append(r.doubt, withCode(out.Warnings, metric.ShortCycle)...)
 			if rate < kept*heldShare {
-				a.Kept, a.Low = rate, min(a.Low, rate)
+				a.Kept, a.Low = rate, rate
 			}
 			return nil
+		}
+		if !p.counts {
+			continue // at the same rate again
 		}
 		if len(r.doubt) == 0 {
 			r.doubt = append(r.doubt, metric.Warn(metric.NotHeld, metric.Values{"promise": r.Promise, "kept": kept,
@@ -264,7 +273,7 @@ func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64)
 			Arrivals: string(r.Like.Kind), Queue: r.Like.Queue, LeadIn: r.Like.LeadIn,
 			Credit: r.Credit, Hold: r.Holds(r.step.Seconds)}}
 	if r.held > 0 {
-		found.Held, found.HeldSeconds = r.held, found.How.Hold
+		found.Held, found.HeldSeconds = r.held, r.heldFor
 	}
 	if !math.IsInf(a.High, 1) {
 		found.High = a.High

@@ -181,7 +181,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if t.latency, err = createLatencyLog(t.Dir, time.Now()); err != nil {
 		return err
 	}
-	if t.measures() && t.Partner == nil {
+	if t.measures() && t.Partner == nil && t.Plan.Calibrate && !t.coarse {
 		sung := observe.Sing()
 		t.res.Canary = &sung
 	}
@@ -338,6 +338,9 @@ func (t *trial) plannedSteps(ctx context.Context) ([]workload.Step, error) {
 		return brief(steps), connectAll(ctx, t.db, steps)
 	case t.Calibrate:
 		return t.Plan.Run.Steps(), nil
+	}
+	if t.Plan.Ascending {
+		return t.Plan.Steps(), nil
 	}
 	return ordered(t.Plan.Steps(), t.Trial), nil
 }
