@@ -105,6 +105,7 @@ func TestNothingOfTheUsersIsTouched(t *testing.T) {
 			t.Logf("%s: %v, over %d ways", name, outcomes, len(p.dsns))
 			// What the killed runs have left is replaced, and removed in the end.
 			h.write("plan.yaml", p.plan(name, p.dsns[0], ""))
+			h.waitForTrials()
 			h.run(0, "run", "plan.yaml", "--out", "last", "--force")
 			unchanged("the last run")
 			if left := p.tables("rumbench"); len(left) > 0 {

@@ -75,6 +75,20 @@ func (h *host) run(code int, args ...string) (stdout, stderr string) {
 	return out.String(), talk.String()
 }
 
+// waitForTrials waits for the trials of killed campaigns: they hold the lock until they have put
+// everything in order.
+func (h *host) waitForTrials() {
+	h.Helper()
+	wait(h.T, "no trial holds the lock", func() bool {
+		f, err := os.Open(h.path("lock"))
+		if err != nil {
+			return true
+		}
+		defer f.Close()
+		return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
+	})
+}
+
 // campaign is a campaign that runs in the background.
 type campaign struct {
 	*host
