@@ -20,8 +20,8 @@ import (
 //
 // A metric's name, or a nickname such as p99, represents new ÷ base; low.METRIC and high.METRIC the
 // bounds of its interval, base.METRIC and new.METRIC the two medians, and verdict.METRIC the
-// verdict. Sure is true if the verdict of every metric of the condition is better or worse. Step
-// and op are where it is judged.
+// verdict. Sure is true if the verdict of every metric of the condition is better or worse, and steady
+// if none of its numbers depends on how long the step lasted. Step and op are where it is judged.
 type Gate struct {
 	text    string
 	metrics []string            // that it names
@@ -72,6 +72,9 @@ func (g *Gate) Metrics() (out []string) {
 
 // String returns the condition as given.
 func (g *Gate) String() string { return g.text }
+
+// words are the names that are not those of metrics.
+var words = []string{"sure", "steady", "step", "op"}
 
 // members are the properties of a metric in addition to its ratio.
 var members = []string{"low", "high", "base", "new", "verdict"}
@@ -126,7 +129,7 @@ func (v *namesOf) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
 		v.sure = v.sure || n.Value == "sure"
-		if n.Value != "sure" && n.Value != "step" && n.Value != "op" && !slices.Contains(members, n.Value) {
+		if !slices.Contains(words, n.Value) && !slices.Contains(members, n.Value) {
 			v.add(n.Value)
 		}
 	case *ast.BinaryNode:
@@ -327,7 +330,7 @@ func (g *Gate) env(step, op string, effects map[string]*Effect) map[string]any {
 	env := map[string]any{"step": step, "op": op}
 	numbers := map[string]map[string]float64{"low": {}, "high": {}, "base": {}, "new": {}}
 	verdicts := map[string]string{}
-	sure := effects != nil
+	sure, steady := effects != nil, true
 	for _, m := range g.metrics {
 		e := effects[m]
 		if e == nil {
@@ -337,13 +340,23 @@ func (g *Gate) env(step, op string, effects map[string]*Effect) map[string]any {
 		numbers["low"][m], numbers["high"][m] = e.bounds()
 		numbers["base"][m], numbers["new"][m] = e.Base.Value, e.New.Value
 		verdicts[m] = string(e.Verdict)
-		sure = sure && e.Sure()
+		sure, steady = sure && e.Sure(), steady && e.Base.steady() && e.New.steady()
 	}
 	for name, values := range numbers {
 		env[name] = values
 	}
 	env["verdict"], env["sure"] = verdicts, sure
+	env["steady"] = steady
 	return env
+}
+
+// steady reports whether no trial's number depends on how long the step lasted: its rate was on one level, of
+// enough cycles of the engine, and not on credit.
+func (n *Number) steady() bool {
+	return !slices.ContainsFunc(n.Rows, func(r *metric.Row) bool {
+		return metric.Has(r.Warnings, metric.NotSteady) || metric.Has(r.Warnings, metric.ShortCycle) ||
+			metric.Has(r.Warnings, metric.OnCredit)
+	})
 }
 
 // gateRatio returns the ratio for a condition: 0 ÷ 0 is 1, and anything else ÷

@@ -23,6 +23,33 @@ func gated(t *testing.T) *compare.Judgement {
 	return judged(t, trials...)
 }
 
+// A condition can ask for numbers that do not depend on how long the step lasted.
+func TestGateSteady(t *testing.T) {
+	for _, code := range []metric.Code{"", metric.NotSteady, metric.ShortCycle, metric.OnCredit, metric.Disturbed} {
+		var trials []*result.Trial
+		for n := 1; n <= 4; n++ {
+			a := made("a", n, "interleaved", numbers{"rows_per_s": 1000 + float64(n)}, "s")
+			b := made("b", n, "interleaved", numbers{"rows_per_s": 500 + float64(n)}, "s")
+			if code != "" {
+				b.Steps[0].Rows[0].Warnings = []metric.Warning{{Code: code, Text: "x"}}
+			}
+			trials = append(trials, a, b)
+		}
+		c := compare.New(trials)
+		g, err := compare.NewGate("rows_per_s < 0.9 && steady")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := g.Find(c.Judge(c.Targets[0], c.Targets[1]), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if held := len(found.True) > 0; held != (code == "" || code == metric.Disturbed) {
+			t.Errorf("%q: %v", code, held)
+		}
+	}
+}
+
 func TestGate(t *testing.T) {
 	j := gated(t)
 	for _, c := range []struct {

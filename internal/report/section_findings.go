@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/engine"
 	"rumbench/internal/compare"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
@@ -69,7 +70,11 @@ func banners(in Input, c *campaign) []string {
 // cachesDiffer returns a warning if the targets have unequal caches; "" if not.
 func cachesDiffer(c *campaign) string {
 	if caches := c.UnequalCaches(); caches != "" {
-		return "Caches are not equal: " + caches + ". Reads, CPU and memory depend on it."
+		effect := ". Reads, CPU and memory depend on it."
+		if !slices.ContainsFunc(c.Targets, func(t *target) bool { return t.Trials[0].PageCache != engine.CacheUsed }) {
+			effect = ". All have the page cache besides: what one of them misses costs it CPU, and reads only beyond that."
+		}
+		return "Caches are not equal: " + caches + effect
 	}
 	return ""
 }
