@@ -26,10 +26,13 @@ const (
 
 // Compressed returns the setting that every database has, whether it was asked for or is the
 // engine's default: how data are compressed. The names are the engine's own, as of several
-// levels: "kZSTD", "NoCompression", or "".
+// levels: "kZSTD", "NoCompression", or "". RocksDB's last level may have no algorithm of its own.
 func Compressed(source string, names ...string) Setting {
 	var all []string
 	for _, name := range names {
+		if name == "kDisableCompressionOption" {
+			continue
+		}
 		name = strings.TrimSuffix(strings.ToLower(strings.TrimPrefix(name, "k")), "compression")
 		if name == "" || name == "no" {
 			name = string(model.CompressionNone)

@@ -219,9 +219,11 @@ func (d *db) fileOptions(ctx context.Context, out []engine.Setting) ([]engine.Se
 			out = append(out, engine.Setting{Name: "rocksdb cf default " + name, Value: value, Source: engine.ReadBack})
 		}
 	}
-	compression := []string{found["compression_type"]}
-	if bottommost := found["bottommost_compression"]; bottommost != "kDisableCompressionOption" {
-		compression = append(compression, bottommost)
+	var compression []string
+	for _, name := range []string{"compression_type", "bottommost_compression"} { // old releases lack the second
+		if value, ok := found[name]; ok {
+			compression = append(compression, value)
+		}
 	}
 	out = append(out, engine.Compressed(engine.ReadBack, compression...))
 	if d.Compression == "" || d.Attached() {

@@ -90,10 +90,7 @@ func (s *store) recall() {
 	}
 	plain := is("compression", "kNoCompression") && is("compression_per_level", "") &&
 		is("bottommost_compression", "kDisableCompressionOption", "kNoCompression")
-	s.compression = []string{option("compression")}
-	if bottommost := option("bottommost_compression"); bottommost != "kDisableCompressionOption" {
-		s.compression = append(s.compression, bottommost)
-	}
+	s.compression = []string{option("compression"), option("bottommost_compression")}
 	filtered := !is("filter_policy", "nullptr") && is("whole_key_filtering", "true")
 	if is("compaction_style", "kCompactionStyleLevel") {
 		s.structure = engine.Structure{Shape: engine.Leveled, Memtable: size("write_buffer_size")}

@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 124_898
+const mostTotal = 124_914
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -45,13 +45,13 @@ var rooms = []room{
 	{"internal/stat", 2_276, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_299, []string{"internal/metric"}},
 	{"internal/server", 2_106, []string{"internal/server"}},
-	{"engine", 25_656, []string{
+	{"engine", 25_658, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
 	{"workload", 18_838, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
-	{"internal/observe", 7_065, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring internal/observe/confine", "internal/observe/profile internal/observe/blockio"}},
+	{"internal/observe", 7_079, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring internal/observe/confine", "internal/observe/profile internal/observe/blockio"}},
 	{"internal/account", 2_929, []string{"internal/account"}},
 	{"internal/result", 3_433, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 3_109, []string{"internal/plan"}},

@@ -63,7 +63,7 @@ func TestDriftOverLevels(t *testing.T) {
 	}
 }
 
-// Trials in two modes are told apart, with the fact that goes with them.
+// Trials in two modes are distinguished, with the fact that goes with them.
 func TestModesOfTrials(t *testing.T) {
 	var trials []*result.Trial
 	for _, target := range []string{"a", "b"} {

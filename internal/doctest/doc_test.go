@@ -150,7 +150,7 @@ func TestCI(t *testing.T) {
 	if err != nil || steps != 3 {
 		t.Fatalf("%d steps, %v", steps, err)
 	}
-	for _, want := range []string{"## new against old, the base", "| l.i1 | rows_per_s insert |", "are corrected for "} {
+	for _, want := range []string{"## new against old, the base", "| l.i1 | rows_per_s insert |", "corrected for 3 numbers"} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("the summary has no %q:\n%s", want, b)
 		}

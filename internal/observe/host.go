@@ -23,6 +23,7 @@ type Host struct {
 	procRoot string
 	cpu      [8]float64 // the highest values of the CPU counters so far
 	threads  *kernelThreads
+	speed    speed
 	// For the time that the processors were not idle.
 	began time.Time // of the first sample
 	rest  float64   // idle, iowait and steal time at the first sample
@@ -31,7 +32,8 @@ type Host struct {
 
 // NewHost returns a collector of the machine's counters; procRoot is "/proc".
 func NewHost(procRoot string) *Host {
-	return &Host{procRoot: procRoot, threads: newKernelThreads(procRoot)}
+	return &Host{procRoot: procRoot, threads: newKernelThreads(procRoot),
+		speed: newSpeed(filepath.Join(procRoot, "..", "sys"))}
 }
 
 // Name returns "host".
@@ -46,7 +48,7 @@ func (h *Host) Collect(_ context.Context, s *engine.Sample) error {
 	if err != nil {
 		return fmt.Errorf("sample host: %w", err)
 	}
-	speed(filepath.Join(h.procRoot, "..", "sys"), s)
+	h.speed.read(s)
 	return nil
 }
 

@@ -13,7 +13,7 @@ func TestSpeed(t *testing.T) {
 	sys := t.TempDir()
 	points := func() map[string]float64 {
 		var s engine.Sample
-		speed(sys, &s)
+		newSpeed(sys).read(&s)
 		out := map[string]float64{}
 		for _, p := range s.Points {
 			out[p.Name] = p.Value

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// LeastModes is the least number of values in which two groups can be distinguished.
-const LeastModes = 8
+// leastModes is the least number of values in which two groups can be distinguished.
+const leastModes = 8
 
 // gapLimits are the gaps, in ranges of the wider group, that at most 1 % of samples of a size have by
 // chance, whether they are normal, uniform, exponential or heavy-tailed: simulated. Larger
@@ -19,7 +19,7 @@ const seenGap = 1.5
 // at least a quarter of them each, which are farther apart than either is wide; NaN if they do not.
 func Modes(x []float64) float64 {
 	n := len(x)
-	if n < LeastModes {
+	if n < leastModes {
 		return math.NaN()
 	}
 	x = slices.Sorted(slices.Values(x))
