@@ -44,3 +44,8 @@ func ClientSteps(p Params, base, letter string, step func(name string, clients i
 	}
 	return out
 }
+
+// Does reports whether operations of a kind, or variants of it, are among the group's.
+func (g *Group) Does(kind string) bool {
+	return slices.ContainsFunc(g.Ops, func(k OpKind) bool { return k.Name == kind || k.Whole() == kind })
+}

@@ -43,6 +43,10 @@ func lower(a, b float64) float64 {
 	return min(a, b)
 }
 
+// ControlGroups returns the directories of the control groups that hold this process and limit the
+// resource, from its own up to the root.
+func ControlGroups(controller string) []string { return thisMachine().cgroups(controller) }
+
 // cgroups returns the directories of the control groups that hold this process
 // and limit the resource, from its own up to the root: each may set a limit.
 func (m machine) cgroups(controller string) []string {

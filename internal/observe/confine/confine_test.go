@@ -12,31 +12,6 @@ import (
 	"rumbench/internal/observe/cpuset"
 )
 
-func TestSet(t *testing.T) {
-	all, err := cpuset.Allowed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		limits confine.Limits
-		taken  cpuset.Set
-		want   cpuset.Set
-		fails  bool
-	}{
-		{confine.Limits{}, nil, nil, false},
-		{confine.Limits{Number: 1}, nil, all[:1], false},
-		{confine.Limits{CPUs: all[len(all)-1:]}, nil, all[len(all)-1:], false},
-		{confine.Limits{CPUs: cpuset.Set{1000}}, nil, nil, true},
-		{confine.Limits{Number: len(all)}, all[:1], nil, true},
-		{confine.Limits{Number: 1}, all[:len(all)-1], all[len(all)-1:], false},
-	} {
-		got, err := c.limits.Set(c.taken)
-		if !slices.Equal(got, c.want) || (err != nil) != c.fails {
-			t.Errorf("%+v: %v, %v", c, got, err)
-		}
-	}
-}
-
 // A process that is bound and limited has its later children and threads bound and limited; its page
 // cache is inside the limit; the group vanishes with it.
 func TestConfined(t *testing.T) {
@@ -60,13 +35,13 @@ func TestConfined(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := cmd.Process.Pid
-	if err := confine.Bind(pid, all[:1]); err != nil {
+	if err := cpuset.Bind(pid, all[:1]); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Add(pid); err != nil || !g.Holds(pid) || g.Holds(os.Getpid()) {
 		t.Fatalf("%v, %v", err, g.Holds(pid))
 	}
-	if on, err := confine.Bound(pid); err != nil || !slices.Equal(on, all[:1]) {
+	if on, err := cpuset.Of(pid); err != nil || !slices.Equal(on, all[:1]) {
 		t.Errorf("%v, %v", on, err)
 	}
 	if confine.Left(name) == nil || g.Remove() == nil {

@@ -1,3 +1,5 @@
+// Package confine limits the memory of processes, and reads back that it did. The page cache of the
+// files that they use is part of it.
 package confine
 
 import (
@@ -12,6 +14,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/observe"
 	"rumbench/internal/text/hint"
 )
 
@@ -31,9 +34,6 @@ var versions = map[string]files{
 	"v2": {limit: "memory.max", used: "memory.current", peak: "memory.peak", events: "memory.events",
 		swap: "memory.swap.max"},
 }
-
-// root is where the kernel shows control groups.
-const root = "/sys/fs/cgroup"
 
 // NameOf returns the name of the group of a trial, by its directory: the campaign removes the group of a
 // trial that was killed.
@@ -73,38 +73,15 @@ func refused(err error) error {
 // home returns the group below which groups with a limit of memory can be made. In version 2 a group
 // with processes has none below it that limit memory, so that it is one above that of this process.
 func home() (dir, version string, err error) {
-	for line := range strings.Lines(text("/proc/self/cgroup")) {
-		id, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
-		controllers, path, _ := strings.Cut(rest, ":")
-		switch {
-		case controllers == "memory":
-			dir = filepath.Join(root, "memory", path)
-			if _, err := os.Stat(dir); err != nil { // in a container its own group is the root
-				dir = filepath.Join(root, "memory")
-			}
+	for _, dir := range observe.ControlGroups("memory") {
+		if observe.Text(dir, versions["v1"].limit) != "" {
 			return dir, "v1", nil
-		case id == "0":
-			for up := filepath.Clean(path); ; up = filepath.Dir(up) {
-				candidate := filepath.Join(root, up)
-				if strings.Contains(text(filepath.Join(candidate, "cgroup.subtree_control")), "memory") {
-					dir, version = candidate, "v2"
-					break
-				}
-				if up == "/" || up == "." {
-					break
-				}
-			}
+		}
+		if strings.Contains(observe.Text(dir, "cgroup.subtree_control"), "memory") {
+			return dir, "v2", nil
 		}
 	}
-	if dir == "" {
-		return "", "", refused(errors.New("no control group of this process can have others with a limit below it"))
-	}
-	return dir, version, nil
-}
-
-func text(path string) string {
-	b, _ := os.ReadFile(path)
-	return string(b)
+	return "", "", refused(errors.New("no control group of this process can have others with a limit below it"))
 }
 
 func (g *Group) write(name, value string) error {
@@ -122,12 +99,13 @@ func (g *Group) Add(pid int) error {
 
 // Holds reports whether a process is in the group.
 func (g *Group) Holds(pid int) bool {
-	return strings.Contains(text(filepath.Join("/proc", strconv.Itoa(pid), "cgroup")), "/"+filepath.Base(g.dir)+"\n")
+	groups := observe.Text("/proc", strconv.Itoa(pid), "cgroup") + "\n"
+	return strings.Contains(groups, "/"+filepath.Base(g.dir)+"\n")
 }
 
 // Limit returns the limit in bytes as the kernel keeps it, rounded to pages.
 func (g *Group) Limit() (int64, error) {
-	n, err := strconv.ParseInt(strings.TrimSpace(text(filepath.Join(g.dir, g.files.limit))), 10, 64)
+	n, err := strconv.ParseInt(observe.Text(g.dir, g.files.limit), 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("read back the limit of memory: %w", err)
 	}
@@ -141,7 +119,7 @@ func (g *Group) Name() string { return "group" }
 // go, and how often the kernel killed a process for lack of memory.
 func (g *Group) Collect(_ context.Context, s *engine.Sample) error {
 	number := func(file string) (float64, bool) {
-		n, err := strconv.ParseFloat(strings.TrimSpace(text(filepath.Join(g.dir, file))), 64)
+		n, err := strconv.ParseFloat(observe.Text(g.dir, file), 64)
 		return n, err == nil
 	}
 	for _, gauge := range []struct{ name, file string }{
@@ -163,7 +141,7 @@ func (g *Group) Collect(_ context.Context, s *engine.Sample) error {
 
 // keyed returns the number behind a key in a file of keys and numbers.
 func keyed(path, key string) (float64, bool) {
-	for line := range strings.Lines(text(path)) {
+	for line := range strings.Lines(observe.Text(path)) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == key {
 			n, err := strconv.ParseFloat(value, 64)
 			return n, err == nil

@@ -1,5 +1,5 @@
-// Package cpuset reads the CPU affinity of this process, divides its CPUs into
-// halves, and starts programs bound to some of them. It measures nothing.
+// Package cpuset reads the CPU affinity of processes, divides CPUs into halves or
+// chooses some, and binds programs to them. It measures nothing.
 package cpuset
 
 import (
@@ -62,29 +62,34 @@ func Parse(text string) (Set, error) {
 }
 
 // Allowed returns the CPUs that this process may run on.
-func Allowed() (Set, error) {
-	mask, err := affinity()
+func Allowed() (Set, error) { return Of(0) }
+
+// Of returns the CPUs that the main thread of a process may run on; 0 is the calling thread.
+func Of(pid int) (s Set, err error) {
+	mask, err := affinity(pid)
 	if err != nil {
 		return nil, err
 	}
-	return Of(&mask), nil
-}
-
-// Of returns the CPUs of a mask.
-func Of(mask *unix.CPUSet) (s Set) {
 	for cpu := range maxCPUs {
 		if mask.IsSet(cpu) {
 			s = append(s, cpu)
 		}
 	}
-	return s
+	return s, nil
 }
 
-func affinity() (mask unix.CPUSet, err error) {
-	if err = unix.SchedGetaffinity(0, &mask); err != nil {
+func affinity(pid int) (mask unix.CPUSet, err error) {
+	if err = unix.SchedGetaffinity(pid, &mask); err != nil {
 		err = fmt.Errorf("read the CPU affinity: %w", err)
 	}
 	return mask, err
+}
+
+func (s Set) mask() (mask unix.CPUSet) {
+	for _, cpu := range s {
+		mask.Set(cpu)
+	}
+	return mask
 }
 
 // Start starts a program bound to the CPUs of a set, with all its threads and
@@ -96,12 +101,9 @@ func Start(cmd *exec.Cmd, on Set) error {
 	if len(on) == 0 {
 		return cmd.Start()
 	}
-	var mask unix.CPUSet
-	for _, cpu := range on {
-		mask.Set(cpu)
-	}
+	mask := on.mask()
 	runtime.LockOSThread()
-	before, err := affinity()
+	before, err := affinity(0)
 	if err == nil {
 		err = unix.SchedSetaffinity(0, &mask)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rumbench/internal/stat"
+	"rumbench/workload"
 )
 
 // lengthening is by what share of its planned time a step goes on that is not steady.
@@ -33,14 +34,8 @@ func (r *stepRun) steady() bool {
 
 // primary returns the group that does the step's main operations.
 func (r *stepRun) primary() int {
-	for g := range r.Step.Groups {
-		for i := range r.Step.Groups[g].Ops {
-			if k := &r.Step.Groups[g].Ops[i]; r.Step.Primary == k.Name || r.Step.Primary == k.Whole() {
-				return g
-			}
-		}
-	}
-	return 0
+	does := func(g workload.Group) bool { return g.Does(r.Step.Primary) }
+	return max(slices.IndexFunc(r.Step.Groups, does), 0)
 }
 
 // lengthens reports whether the step may take longer than planned: with a time limit, and clients

@@ -24,17 +24,15 @@ type limits struct {
 // begin limits this process, and prepares the limits of the engine. An embedded engine is in this
 // process; a server is confined as soon as it runs.
 func (l *limits) begin(m *plan.Machine, dir string, hosted bool) (err error) {
-	client := confine.Limits{CPUs: m.ClientCPUs.Set, Number: m.ClientCPUs.Number}
-	own, err := client.Set(m.CPUs.Set)
+	own, err := cpuset.Choose(m.ClientCPUs.Set, m.ClientCPUs.Number, m.CPUs.Set)
 	if err != nil {
 		return fmt.Errorf("client_cpus: %w", err)
 	}
-	mine := confine.Limits{CPUs: m.CPUs.Set, Number: m.CPUs.Number}
-	if l.cpus, err = mine.Set(own); err != nil {
+	if l.cpus, err = cpuset.Choose(m.CPUs.Set, m.CPUs.Number, own); err != nil {
 		return fmt.Errorf("cpus: %w", err)
 	}
 	if l.client = own; len(own) > 0 && l.cpus == nil { // the server would inherit the client's
-		if l.cpus, err = mine.Others(own); err != nil {
+		if l.cpus, err = cpuset.Others(own); err != nil {
 			return fmt.Errorf("client_cpus: %w", err)
 		}
 	}
@@ -44,14 +42,14 @@ func (l *limits) begin(m *plan.Machine, dir string, hosted bool) (err error) {
 		}
 	}
 	if hosted {
-		return confine.Bind(os.Getpid(), own)
+		return cpuset.Bind(os.Getpid(), own)
 	}
 	return l.add(os.Getpid())
 }
 
 // add confines a process of the engine.
 func (l *limits) add(pid int) error {
-	if err := confine.Bind(pid, l.cpus); err != nil || l.group == nil {
+	if err := cpuset.Bind(pid, l.cpus); err != nil || l.group == nil {
 		return err
 	}
 	return l.group.Add(pid)
@@ -81,7 +79,7 @@ func (l *limits) readBack(pids []int) (out []engine.Setting, err error) {
 		note("memory", quantity.Bytes(n))
 	}
 	if l.client != nil {
-		on, err := confine.Bound(os.Getpid())
+		on, err := cpuset.Of(os.Getpid())
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +89,7 @@ func (l *limits) readBack(pids []int) (out []engine.Setting, err error) {
 		return out, nil
 	}
 	for _, pid := range pids {
-		on, err := confine.Bound(pid)
+		on, err := cpuset.Of(pid)
 		if err != nil {
 			return nil, err
 		}

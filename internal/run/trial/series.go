@@ -34,7 +34,7 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 	e := Event{Step: step.Name, Phase: PhaseRun, Elapsed: iv.To.Seconds(), Expected: step.Planned(), CPU: t.pulse.cpu()}
 	for g := range iv.Groups {
 		group := &step.Groups[g]
-		shown := EventGroup{Name: group.Name, Primary: primary(step, group), Errors: iv.Groups[g].Errors}
+		shown := EventGroup{Name: group.Name, Primary: group.Does(step.Primary), Errors: iv.Groups[g].Errors}
 		if slices.ContainsFunc(iv.Groups[g].Clients, func(n int64) bool { return n > 0 }) {
 			t.worked.Store(time.Now().UnixNano())
 		}
@@ -80,12 +80,6 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 		e.Server, e.Written = s.server, s.written
 	}
 	t.Progress(e)
-}
-
-// primary reports whether a step is about the operations of a group.
-func primary(step *workload.Step, group *workload.Group) bool {
-	return slices.ContainsFunc(group.Ops,
-		func(k workload.OpKind) bool { return k.Name == step.Primary || k.Whole() == step.Primary })
 }
 
 // addGroup adds the values of a whole group to a line.
