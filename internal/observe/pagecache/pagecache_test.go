@@ -1,0 +1,70 @@
+package pagecache_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rumbench/internal/observe/pagecache"
+)
+
+// written makes a directory with a file of 4 MiB that has been synced.
+func written(t *testing.T, parent string) (dir, file string) {
+	t.Helper()
+	dir, err := os.MkdirTemp(parent, "pagecache-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	file = filepath.Join(dir, "data")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(bytes.Repeat([]byte("x"), 4<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	return dir, file
+}
+
+// What was read is in memory; what was dropped is not, and reading brings it back.
+func TestDrop(t *testing.T) {
+	dir, file := written(t, ".")
+	check := func(when string, low, high int64) {
+		t.Helper()
+		s, err := pagecache.Of(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.All != 4<<20 || s.Resident < low || s.Resident > high {
+			t.Errorf("%s: %d of %d in memory, want %d to %d", when, s.Resident, s.All, low, high)
+		}
+	}
+	check("written", 4<<20, 4<<20)
+	if err := pagecache.Drop(dir); err != nil {
+		t.Fatal(err)
+	}
+	check("dropped", 0, 4<<20/100)
+	if _, err := os.ReadFile(file); err != nil {
+		t.Fatal(err)
+	}
+	check("read again", 4<<20, 4<<20)
+}
+
+// A file system in memory has no cache to drop.
+func TestDropInMemory(t *testing.T) {
+	const memory = "/dev/shm"
+	if _, err := os.Stat(memory); err != nil {
+		t.Skip("no file system in memory")
+	}
+	dir, _ := written(t, memory)
+	if err := pagecache.Drop(dir); err == nil || !strings.Contains(err.Error(), "100 % of the files") {
+		t.Errorf("got %v", err)
+	}
+}
