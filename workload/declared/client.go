@@ -36,7 +36,7 @@ type client struct {
 
 // newClient compiles the operations of a group for a seat.
 func (s *stage) newClient(ctx context.Context, g *group, seat workload.Seat) (*client, error) {
-	c := s.compiler(s.env.Seed)
+	c := s.compiler(s.env.DataSeed())
 	all := c.readOperations(s.root.Get("operations"))
 	if len(c.Problems) > 0 {
 		return nil, c.Problems

@@ -263,6 +263,8 @@ type run struct {
 	// changes that the tables have ever had.
 	done  map[string]int64
 	whole bool
+	// unread is whether rows are missing of which another process knew: the tables are to be read.
+	unread bool
 }
 
 // Schema implements workload.Run.

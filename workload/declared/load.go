@@ -23,7 +23,7 @@ type loader struct {
 }
 
 func (s *stage) newLoader(seat workload.Seat) *loader {
-	l := &loader{stage: s, cols: s.compiler(s.env.Seed).columns(s.spec.table)}
+	l := &loader{stage: s, cols: s.compiler(s.env.DataSeed()).columns(s.spec.table)}
 	l.batch = workload.NewBatch(seat.Session, s.spec.table.Name, s.spec.table.given(), int(s.spec.batch))
 	if !s.spec.first {
 		l.batch.Again()

@@ -38,7 +38,8 @@ func (r *run) open(ctx context.Context, subject *step, env workload.Env) (worklo
 				}
 			}
 		}
-	case env.Previous == nil:
+	case env.Previous == nil || r.unread:
+		r.unread = false
 		r.begin(false)
 		if err := workload.InSession(ctx, env.DB, r.findRows); err != nil {
 			return nil, err

@@ -28,14 +28,14 @@ type requestStage struct {
 
 func (r *run) openRequests(ctx context.Context, name string, env workload.Env, checks bool) (workload.Stage, error) {
 	if !r.now.known {
-		r.seed = env.Seed
+		r.seed = env.DataSeed()
 	}
 	g, err := r.newGraph()
 	if err != nil {
 		return nil, err
 	}
 	s := &requestStage{
-		run: r, name: name, graph: g, data: r.newData(env.Seed), thresholds: r.profile.thresholds(r.p.String("mix")),
+		run: r, name: name, graph: g, data: r.newData(env.DataSeed()), thresholds: r.profile.thresholds(r.p.String("mix")),
 		env: env, checks: checks && env.Results,
 	}
 	if !r.now.known && env.Results {
@@ -83,7 +83,7 @@ func (s *requestStage) requireGraph(ctx context.Context, session engine.Session)
 	if err != nil {
 		return err
 	}
-	ids := stream(s.env.Seed, "sample")
+	ids := stream(s.env.DataSeed(), "sample")
 	for i := range uint64(sampled) {
 		node := 1 + ids.Uniform(i, s.run.nodes)
 		for linkType := range s.types {

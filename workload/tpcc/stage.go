@@ -28,7 +28,7 @@ type mixStage struct {
 
 func (r *run) openMix(ctx context.Context, name string, env workload.Env, checks bool) (workload.Stage, error) {
 	if !r.now.known {
-		r.seed = env.Seed
+		r.seed = env.DataSeed()
 		r.now = state{totals: r.loaded(), whole: env.Results}
 		if env.Results {
 			if err := workload.InSession(ctx, env.DB, r.meet); err != nil {

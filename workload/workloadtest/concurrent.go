@@ -16,7 +16,7 @@ func Concurrent(t *testing.T, r workload.Run, db engine.DB, seed uint64) {
 	var previous *workload.Live
 	steps := r.Steps()
 	for i := range steps {
-		s := begin(t, &steps[i], db, seed, previous)
+		s := begin(t, &steps[i], workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
 		var work, others sync.WaitGroup
 		opened, end := context.WithCancel(context.Background())
 		for _, u := range s.turns {

@@ -104,7 +104,13 @@ const timeBoundWork = 10
 func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) (workload.Live,
 	workload.Totals) {
 	t.Helper()
-	r := begin(t, step, db, seed, previous)
+	return runIn(t, step, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
+}
+
+// runIn is runStep in an environment.
+func runIn(t *testing.T, step *workload.Step, env workload.Env) (workload.Live, workload.Totals) {
+	t.Helper()
+	r := begin(t, step, env)
 	waits := 0 // turns without one of a leading client
 	for more := true; more; {
 		more = false
@@ -141,9 +147,9 @@ func (r *running) must(err error) {
 }
 
 // begin opens a step and its clients.
-func begin(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) *running {
+func begin(t *testing.T, step *workload.Step, env workload.Env) *running {
 	t.Helper()
-	ctx := context.Background()
+	ctx, db := context.Background(), env.DB
 	r := &running{t: t, step: step, db: db}
 	if step.Settle != nil {
 		return r
@@ -152,7 +158,7 @@ func begin(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previou
 		r.must(db.CreateTables(ctx))
 	}
 	var err error
-	r.stage, err = step.Open(ctx, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
+	r.stage, err = step.Open(ctx, env)
 	r.must(err)
 	clients, closeAll, err := workload.Seats(ctx, step, r.stage, db.Session)
 	r.closeAll = closeAll

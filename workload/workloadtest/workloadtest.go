@@ -4,6 +4,7 @@
 package workloadtest
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -30,6 +31,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("steps", s.testSteps)
 	t.Run("same seed", s.testSameSeed)
 	t.Run("each step alone", s.testAlone)
+	t.Run("from a copy", s.testCopied)
 }
 
 func (s Suite) small(t *testing.T) workload.Run {
@@ -157,5 +159,49 @@ func (s Suite) testAlone(t *testing.T) {
 		if kind := steps[i].Primary; !steps[i].Creates && steps[i].Settle == nil && kind != "index" && !made[steps[i].Name] {
 			runStep(t, &steps[i], db, 2, nil)
 		}
+	}
+}
+
+// testCopied goes on from each step in another run that was told what the first knew, with other
+// draws, as trials do that begin from a copy of loaded data.
+func (s Suite) testCopied(t *testing.T) {
+	count := len(s.small(t).Steps())
+	for done := 1; done < count; done++ {
+		loads := s.small(t)
+		db := s.Open(t, loads.Schema())
+		loaded := uint64(1)
+		var live *workload.Live
+		for i := range done {
+			step := loads.Steps()[i]
+			now, _ := runStep(t, &step, db, loaded, live)
+			if step.Settle == nil {
+				live = &now
+			}
+		}
+		goesOn := s.small(t)
+		hand(t, loads, goesOn)
+		for i := range goesOn.Steps()[done:] {
+			step := goesOn.Steps()[done+i]
+			now, _ := runIn(t, &step, workload.Env{DB: db, Seed: 2, Copied: &loaded, Results: true, Previous: live})
+			if step.Settle == nil {
+				live = &now
+			}
+		}
+	}
+}
+
+// hand gives what a run knows to another, by way of a file.
+func hand(t *testing.T, loads, goesOn workload.Run) {
+	t.Helper()
+	k, ok := loads.(workload.Knowing)
+	if !ok {
+		return
+	}
+	text, err := json.Marshal(k.Knowledge())
+	if err == nil {
+		err = goesOn.(workload.Knowing).GoOn(func(into any) error { return json.Unmarshal(text, into) })
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
