@@ -43,6 +43,8 @@ type Param struct {
 	Min     float64  // for the numeric types and each element of ints
 	Max     float64  // for the same types as Min; 0 means no limit
 	Enum    []string // allowed values, for string and strings
+	// Later is whether it changes nothing of steps that load, so that it may differ on their data.
+	Later bool
 }
 
 // Preset is a named set of parameters.

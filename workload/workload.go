@@ -9,6 +9,7 @@ package workload
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"rumbench/engine"
@@ -140,6 +141,11 @@ type Step struct {
 	Touches []Touch
 	// Open starts the step on an open database with its tables.
 	Open func(ctx context.Context, env Env) (Stage, error)
+}
+
+// Loads reports whether the step's effect is independent of time: it ends when its work is done.
+func (s *Step) Loads() bool {
+	return s.Seconds == 0 && !slices.ContainsFunc(s.Groups, func(g Group) bool { return g.Paced() })
 }
 
 // CheckRates returns an error if a group is to begin more operations than any engine can do.

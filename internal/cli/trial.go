@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -75,7 +77,8 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	if err != nil {
 		return trial.Spec{}, err
 	}
-	s := trial.Spec{Dir: absolute(result.TrialPath(dir, name)), Plan: p, Version: Version()}
+	s := trial.Spec{Dir: absolute(result.TrialPath(dir, name)), Plan: p, Version: Version(),
+		Bases: cmp.Or(p.Start.Bases, absolute(filepath.Join(dir, result.BasesDir)))}
 	if strings.HasPrefix(name, campaign.ClientDir) {
 		if b := state.Builds.Of(result.Entry{Dir: name}); b != nil {
 			s.Build = &b.Build
@@ -95,7 +98,7 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	if rerr != nil || t.Status != result.Complete {
 		return s, err
 	}
-	if s.Target.Config.Server.DSN == "" && s.Target.Data == "" {
+	if s.Target.Config.Server.DSN == "" && (s.Target.Data == "" || p.Start.Any()) {
 		s.Ceilings = t.Ceilings
 	}
 	if len(s.Target.Own) == 0 {

@@ -37,6 +37,7 @@ var planKeys = strictyaml.Table[Plan]{
 		"fixed, or as \"fixed 7\": all trials have the same. Default 1.", seedScalar, func(p *Plan, v Seed) { p.Seed = v }),
 	strictyaml.Valued("until", "steady, or as \"steady 8x\": steps that end by time and go as fast as they can last until their rate is steady, "+
 		"at most 4 times, or as often as said, as long as planned.", untilScalar, func(p *Plan, v float64) { p.Until = v }),
+	strictyaml.Part[Plan]("start", "Load the data once, and begin each trial from a copy.", startKeys.Shape("copy")),
 	strictyaml.Valued("interval", "The resolution of time series, 100ms to 1m. Default 1s.", strictyaml.Duration(100*time.Millisecond, time.Minute), func(p *Plan, v time.Duration) { p.Interval = v }),
 	strictyaml.Valued("cool_down", "Idle time between trials, up to 24h. Default 0.", strictyaml.Duration(0, 24*time.Hour), func(p *Plan, v time.Duration) { p.CoolDown = v }),
 	strictyaml.Part[Plan]("before", "Commands to run before the campaign, each trial or each step; rumbench run --hooks allows them.", hookKeys.Shape()),

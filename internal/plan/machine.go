@@ -105,7 +105,7 @@ func readCPUs(b *binder, n *strictyaml.Node, key string) (c CPUs) {
 }
 
 // checkMachine refuses limits that cannot be kept.
-func checkMachine(b *binder, t *bound, hosted bool, order Order) {
+func checkMachine(b *binder, t *bound, hosted bool, p *Plan) {
 	at := func(key string) *strictyaml.Node {
 		if n := t.fields.Value(key); n != nil {
 			return n
@@ -118,12 +118,12 @@ func checkMachine(b *binder, t *bound, hosted bool, order Order) {
 		case t.Config.Server.DSN != "":
 			b.At(n, t.Name+": "+key+": a server that is attached to is never configured",
 				"limit it where it runs, and leave "+key+" out here")
-		case key == "memory" && t.Data != "":
+		case key == "memory" && t.Data != "" && !p.Start.Any():
 			b.At(n, t.Name+": memory: pages of data that exist may be in the page cache already, outside of the limit",
-				"remove memory, or load the data in the trial")
+				"remove memory, or set start: {copy: data}")
 		case key == "client_cpus" && !hosted:
 			b.At(n, t.Name+": an embedded engine and its client are one process", "set cpus, which both share")
-		case key != "memory" && order == Duet:
+		case key != "memory" && p.Order == Duet:
 			b.At(n, "a duet divides the CPUs itself: each target has half of them", "remove "+key+", or set order: interleaved")
 		}
 	}

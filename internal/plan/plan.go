@@ -51,6 +51,7 @@ type Plan struct {
 	Workload  string
 	Preset    string
 	Params    workload.Params // resolved: preset and defaults filled in
+	Later     []string        // the parameters that change nothing of steps that load
 	Run       workload.Run
 	Targets   []Target
 	Trials    int // of each target; with Stop the greatest number
@@ -60,7 +61,8 @@ type Plan struct {
 	Rate      *Rate           // nil: clients without their own rate go as fast as they can
 	Find      *Find           // nil: nothing is searched for
 	Seed      Seed
-	Ascending bool          // levels of sweeps ascend in every block
+	Ascending bool // levels of sweeps ascend in every block
+	Start     Start
 	Until     float64       // how many times its planned time a step may take until it is steady; 0: once
 	Interval  time.Duration // of the time series
 	CoolDown  time.Duration // idle time between trials
@@ -220,6 +222,7 @@ func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	b.question(f, p)
 	readProfile(b, f, p)
 	readHooks(b, f, p)
+	readStart(b, f, p)
 	b.targets(f, p)
 	b.published(f, p)
 	return p

@@ -49,7 +49,7 @@ func (b *binder) targets(f strictyaml.Fields, p *Plan) {
 		}
 	}
 	b.checkNames(known)
-	b.checkData(known, p.Trials)
+	b.checkData(known, p)
 	b.checkDuet(f, known, p.Order)
 	checkProfile(b, f, p, known)
 	for _, t := range known {
@@ -242,7 +242,7 @@ func (b *binder) checkNames(targets []*bound) {
 	}
 }
 
-func (b *binder) checkData(targets []*bound, trials int) {
+func (b *binder) checkData(targets []*bound, p *Plan) {
 	var used []os.FileInfo
 	for _, t := range targets {
 		if t.Data == "" {
@@ -253,15 +253,15 @@ func (b *binder) checkData(targets []*bound, trials int) {
 			b.At(at, "data is a directory, and a target with a dsn has its data where the server keeps it", "remove data")
 			continue
 		}
-		if trials > 1 {
+		if p.Trials > 1 && !p.Start.Any() {
 			b.At(at, fmt.Sprintf("data cannot be used in %d trials: each would change the data that the next begins with",
-				trials), "set trials: 1, or remove data")
+				p.Trials), "set trials: 1, or start: {copy: data}, or remove data")
 		}
 		info, err := os.Stat(t.Data)
 		if err != nil {
 			continue // it existed a moment ago; the trial reports it
 		}
-		if slices.ContainsFunc(used, func(u os.FileInfo) bool { return os.SameFile(u, info) }) {
+		if !p.Start.Any() && slices.ContainsFunc(used, func(u os.FileInfo) bool { return os.SameFile(u, info) }) {
 			b.At(at, "two targets use the same data", "give each target its own copy")
 		}
 		used = append(used, info)
@@ -274,7 +274,8 @@ func (b *binder) checkData(targets []*bound, trials int) {
 func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
-	checkMachine(b, t, len(info.Servers) > 0, p.Order)
+	checkMachine(b, t, len(info.Servers) > 0, p)
+	checkStart(b, t, engine.InfoOf(e, t.Config), p)
 	if s, ok := p.Run.(workload.Speaker); ok {
 		if names := s.Speaks(); names != nil && !slices.Contains(names, t.Engine) {
 			b.At(t.node, fmt.Sprintf("workload %s has no SQL for %s", p.Workload, t.Engine),

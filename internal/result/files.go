@@ -22,6 +22,7 @@ const (
 	CampaignFile = "campaign.json"
 	PlanFile     = "plan.yaml"
 	TrialsDir    = "trials"
+	BasesDir     = "bases" // data that are loaded once for several trials, until the campaign is complete
 	LockFile     = ".lock" // locked while the campaign runs
 	ReportFile   = "report.html"
 	MarkdownFile = "report.md"

@@ -91,6 +91,8 @@ type Trial struct {
 	// PageCache is whether the engine reads through the page cache of the operating system; "" if it is
 	// unknown, or it does no I/O.
 	PageCache engine.PageCache `json:"page_cache,omitempty"`
+	// Start is how the trial came by its data; nil if it has loaded them.
+	Start *Start `json:"start,omitempty"`
 	// Affects are the aspects that the options among Knobs affect, as the engine declares.
 	Affects map[string]engine.Aspect `json:"affects,omitempty"`
 	// Canary is how fast the machine was just before the trial; nil if that was not measured.

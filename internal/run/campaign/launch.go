@@ -39,8 +39,17 @@ type launcher struct {
 
 // trial runs a trial in a separate process and returns its result, however the
 // process ended. In a duet it has a side, otherwise none. The error is about
-// the campaign's own files.
+// the campaign's own files. If the process has only loaded the data of several trials, another goes on.
 func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.Trial, error) {
+	t, err := l.process(ctx, e, s)
+	if err == nil && ctx.Err() == nil && t.Start != nil && t.Start.Pending {
+		t, err = l.process(ctx, e, s)
+	}
+	return t, err
+}
+
+// process runs a process of a trial.
+func (l *launcher) process(ctx context.Context, e result.Entry, s *side) (*result.Trial, error) {
 	dir := result.TrialPath(l.Dir, e.Dir)
 	for _, d := range []string{dir, filepath.Join(dir, result.TempDir)} {
 		if err := os.MkdirAll(d, 0o755); err != nil {

@@ -80,7 +80,7 @@ const again = "-again"
 // under two names. Differences are then due to chance, and the machine.
 func AgainstItself(p *plan.Plan) (*plan.Plan, error) {
 	first := p.Targets[0]
-	if first.Data != "" {
+	if first.Data != "" && !p.Start.Any() {
 		return nil, hint.Errorf("remove data from the target",
 			"target %s works on a data directory in place, which cannot be done twice", first.Name)
 	}

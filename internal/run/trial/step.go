@@ -215,7 +215,8 @@ func (t *stepRun) load(ctx context.Context) error {
 		}
 	}
 	stage, err := t.step.Open(ctx,
-		workload.Env{DB: t.countBuilds(), Seed: t.res.Seed, Results: t.keepsRows() && !t.Preflight, Previous: t.previous})
+		workload.Env{DB: t.countBuilds(), Seed: t.res.Seed, Results: t.keepsRows() && !t.Preflight,
+			Previous: t.previous, Copied: copiedSeed(t.trial)})
 	if err != nil {
 		return err
 	}

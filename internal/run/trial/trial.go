@@ -57,6 +57,8 @@ type Spec struct {
 	Ceilings *observe.Ceilings
 	// Partner is the other trial of a duet; nil for a trial that runs alone.
 	Partner Partner
+	// Bases is the directory of data that are loaded once, if the plan has that.
+	Bases string
 	// Progress, if set, receives the trial's progress; it must not block.
 	Progress func(Event)
 
@@ -79,11 +81,13 @@ type trial struct {
 	fail    context.CancelCauseFunc // ends the steps
 	latency *latencyLog
 	observer
-	previous *workload.Live
-	driven   *drive.Result // of the step that was run last
-	last     bool          // no step follows
-	limits   limits
-	saved    int64 // bytes of the result, over all writes
+	beginning *beginning // nil: each trial loads its data
+	previous  *workload.Live
+	driven    *drive.Result // of the step that was run last
+	last      bool          // no step follows
+	resumed   bool          // another process has loaded the trial's data
+	limits    limits
+	saved     int64 // bytes of the result, over all writes
 }
 
 // Run runs a trial and writes its result to Spec.Dir. The result has the
@@ -99,7 +103,12 @@ func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 	}
 	defer log.Close()
 	if _, err := os.Stat(filepath.Join(s.Dir, result.TrialFile)); err == nil {
-		return t.res, fmt.Errorf("%s holds a trial already", s.Dir)
+		loaded := takeUp(s.Dir)
+		if loaded == nil {
+			return t.res, fmt.Errorf("%s holds a trial already", s.Dir)
+		}
+		t.res.Started, t.res.Steps, t.res.Hooks = loaded.Started, loaded.Steps, loaded.Hooks
+		t.resumed = true
 	}
 	if err := t.save(); err != nil {
 		return t.res, err
@@ -169,8 +178,13 @@ func (t *trial) save() error {
 }
 
 func (t *trial) run(ctx context.Context) (err error) {
-	if err := hooked(ctx, t, "before trial", t.Plan.Before.Trial); err != nil {
+	if err := begin(t); err != nil {
 		return err
+	}
+	if !t.resumed {
+		if err := hooked(ctx, t, "before trial", t.Plan.Before.Trial); err != nil {
+			return err
+		}
 	}
 	if err := t.openData(); err != nil {
 		return err
@@ -254,7 +268,7 @@ func (t *trial) openData() error {
 	if t.Target.Config.Server.DSN != "" {
 		return nil // the data is where the server keeps it
 	}
-	if t.Target.Data != "" {
+	if t.Target.Data != "" && t.beginning == nil {
 		t.data, t.dir = t.Target.Data, t.Target.Data
 		if _, err := os.Stat(t.Dir + ".partial1"); err == nil { // set aside by the campaign
 			t.warn(metric.DataChanged, nil)
@@ -266,7 +280,10 @@ func (t *trial) openData() error {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	t.dir, t.ours = t.data, true
-	return nil
+	if t.beginning == nil || t.beginning.loading() {
+		return nil
+	}
+	return errors.Join(copyData(t), goOn(t))
 }
 
 // sync writes everything dirty of the data's file system to its device. In a
@@ -339,10 +356,7 @@ func (t *trial) plannedSteps(ctx context.Context) ([]workload.Step, error) {
 	case t.Calibrate:
 		return t.Plan.Run.Steps(), nil
 	}
-	if t.Plan.Ascending {
-		return t.Plan.Steps(), nil
-	}
-	return ordered(t.Plan.Steps(), t.Trial), nil
+	return stepsOf(t), nil
 }
 
 // runStep runs a step and saves its results.
@@ -391,8 +405,14 @@ func (t *trial) finish(ctx context.Context, err error) error {
 			t.warn(metric.AtEnd, metric.Values{"why": cerr.Error()})
 		}
 	}
-	if herr := hooked(ctx, t, "after trial", t.Plan.After.Trial); err == nil {
-		err = herr
+	if t.beginning.loading() && err == nil {
+		err = keepLoaded(t)
+	}
+	pending := t.res.Start != nil && t.res.Start.Pending
+	if !pending {
+		if herr := hooked(ctx, t, "after trial", t.Plan.After.Trial); err == nil {
+			err = herr
+		}
 	}
 	if t.ours && !t.Plan.Keep {
 		if rerr := os.RemoveAll(t.dir); err == nil {
@@ -454,6 +474,8 @@ func (t *trial) conclude(ctx context.Context, err error) {
 		t.res.Status, t.res.Reason = result.Partial, "it was interrupted"
 	case err != nil:
 		t.res.Status, t.res.Reason, t.res.Hint = result.Failed, err.Error(), hint.Of(err)
+	case t.res.Start != nil && t.res.Start.Pending:
+		t.res.Status, t.res.Reason = result.Partial, "its data are loaded; the other steps have not begun"
 	default:
 		t.res.Status = result.Complete
 		for _, s := range t.res.Steps {

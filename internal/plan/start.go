@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/text/quantity"
+	"rumbench/internal/text/strictyaml"
+	"rumbench/workload"
+)
+
+// Start makes each trial begin from a copy of data that were loaded once. Its zero value means that
+// each trial loads its own.
+type Start struct {
+	Copy  string // the step after which the data are copied, or OwnData
+	Loads int    // how many times each target is loaded; the blocks of trials take turns at the copies
+	Bases string // the directory in which loaded data are kept for later campaigns; "": they are not
+}
+
+// OwnData as the step means that each target's own data are copied.
+const OwnData = "data"
+
+const (
+	usualLoads = 2
+	maxLoads   = 20
+)
+
+var startKeys = strictyaml.Table[Start]{
+	strictyaml.Valued("copy", "The step after which the data are copied; data: the targets' own data are.",
+		strictyaml.Text, func(s *Start, v string) { s.Copy = v }),
+	strictyaml.Valued("loads", "How many times each target is loaded, each with its own seed. Default 2, or 1 with one trial.",
+		strictyaml.Integer(1, maxLoads), func(s *Start, v int) { s.Loads = v }),
+	strictyaml.Part[Start]("bases", "A directory that keeps loaded data for later campaigns, relative to the plan. By default they "+
+		"are removed at the end.", strictyaml.Text.Shape),
+}
+
+// Any reports whether trials begin from copies.
+func (s Start) Any() bool { return s.Copy != "" }
+
+// Loaded reports whether the data that are copied are loaded by the plan's own steps.
+func (s Start) Loaded() bool { return s.Any() && s.Copy != OwnData }
+
+// Load returns which load the trials of a block begin from, both from 1: 0 if that is none of the plan's.
+func (s Start) Load(block int) int {
+	if !s.Loaded() {
+		return 0
+	}
+	return (block-1)%s.Loads + 1
+}
+
+// Loading returns the steps that load the data, which are run once for each load.
+func (p *Plan) Loading() []workload.Step { return p.Steps()[:p.copied()] }
+
+// Following returns the steps of every trial: those after the data are copied.
+func (p *Plan) Following() []workload.Step { return p.Steps()[p.copied():] }
+
+// copied returns how many steps come before the data are copied.
+func (p *Plan) copied() int {
+	steps := p.Steps()
+	return 1 + slices.IndexFunc(steps, func(s workload.Step) bool { return s.Name == p.Start.Copy })
+}
+
+// DataSeed returns the seed of the data that the trials of a block begin with; nil if it is their own.
+func (p *Plan) DataSeed(block int) *uint64 {
+	if !p.Start.Any() {
+		return nil
+	}
+	seed := p.Seed.Of(p.Start.Load(block)) // of data from elsewhere the plan's own
+	return &seed
+}
+
+func readStart(b *binder, f strictyaml.Fields, p *Plan) {
+	n := f.Value("start")
+	if n == nil || !b.Is(n, strictyaml.Mapping, "start is a map", "as in start: {copy: STEP}") {
+		return
+	}
+	s, before := Start{}, len(b.Problems)
+	fields := b.Fields(n, "start", startKeys.Names())
+	startKeys.Bind(fields, &s)
+	s.Bases = b.paths.read(fields, "bases", creatable)
+	loads := fields.Value("loads")
+	switch {
+	case len(b.Problems) > before || p.Run == nil:
+		return // already reported
+	case s.Copy == "":
+		b.At(n, "start does not say after which step the data are copied", "as in start: {copy: "+example(p)+"}")
+	case s.Copy == OwnData && (loads != nil || s.Bases != ""):
+		b.At(n, "data that exist are not loaded", "remove loads and bases")
+	case s.Copy != OwnData:
+		checkStep(b, fields.Value("copy"), p, s.Copy)
+	}
+	switch {
+	case p.Order == Duet:
+		b.At(n, "the trials of a duet run side by side from their beginning, and copies are not made at the same time",
+			"remove start, or set order: interleaved")
+	case s.Loads > p.Trials:
+		b.At(loads, fmt.Sprintf("%s for %s: some would never be used", quantity.Count(s.Loads, "load"),
+			quantity.Count(p.Trials, "trial")), "lower loads, or raise trials")
+	}
+	if s.Loads == 0 {
+		s.Loads = min(usualLoads, p.Trials)
+	}
+	p.Start = s
+}
+
+// creatable refuses a path that is there and no directory.
+func creatable(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is no directory", path)
+	}
+	return nil
+}
+
+// example returns the step after which data are most likely to be copied.
+func example(p *Plan) string {
+	steps := p.Steps()
+	for i := range steps[1:] {
+		if s := &steps[i+1]; !s.Creates && s.Settle == nil && s.Builds == 0 && !s.Warmup {
+			return steps[i].Name
+		}
+	}
+	return steps[0].Name
+}
+
+// checkStep refuses a step that the plan does not have, or that nothing follows.
+func checkStep(b *binder, n *strictyaml.Node, p *Plan, name string) {
+	var names []string
+	for _, s := range p.Steps() {
+		names = append(names, s.Name)
+	}
+	switch at := slices.Index(names, name); {
+	case at < 0:
+		b.At(n, fmt.Sprintf("the plan has no step %q", name), "its steps: "+strings.Join(names, ", "))
+	case at == len(names)-1:
+		b.At(n, fmt.Sprintf("no step follows %s: there would be nothing to do with the copies", name),
+			"copy the data after an earlier step, or remove start")
+	}
+}
+
+// checkStart refuses a target whose data cannot be copied.
+func checkStart(b *binder, t *bound, info engine.Info, p *Plan) {
+	if !p.Start.Any() {
+		return
+	}
+	at := cmp.Or(t.fields.Of.Get("data"), t.fields.Of.Get("dsn"), t.node)
+	switch {
+	case t.Config.Server.DSN != "":
+		b.At(at, t.Name+": rumbench does not copy the data of a server that it has not started", "remove start, or dsn")
+	case info.SpaceFactor == 0:
+		b.At(at, t.Name+": "+t.Engine+" stores nothing that could be copied", "remove start, or the target")
+	case p.Start.Loaded() && t.Data != "":
+		b.At(at, t.Name+" has data of its own, which are not loaded", "set start: {copy: data}, or remove data")
+	case !p.Start.Loaded() && t.Data == "":
+		b.At(at, t.Name+" has no data that could be copied", "name them, as data: DIR, or set copy to the step that loads them")
+	}
+}

@@ -1,0 +1,188 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/engine/fsize"
+	"rumbench/internal/observe"
+	"rumbench/internal/observe/pagecache"
+	"rumbench/internal/result"
+	"rumbench/internal/run/base"
+	"rumbench/internal/server"
+	"rumbench/workload"
+)
+
+// beginning is how a trial comes by its data if the plan has them loaded once. The process that finds no
+// loaded data loads them, keeps them and ends; another goes on with the trial, as all others begin: from
+// a copy, with cold caches and a heap in which nothing was loaded.
+type beginning struct {
+	dir  string        // where the loaded data are kept
+	id   base.Identity // of the data
+	base *base.Base    // nil: this process loads the data, or they are the target's own
+}
+
+// loading reports whether this process only loads the data.
+func (b *beginning) loading() bool { return b != nil && b.id != nil && b.base == nil }
+
+// begin finds the loaded data, and takes up a trial whose other process has loaded them.
+func begin(t *trial) error {
+	if !t.Plan.Start.Any() || !t.measures() {
+		return nil
+	}
+	s := t.Plan.Start
+	load := s.Load(t.Trial)
+	t.beginning = &beginning{}
+	t.res.Start = &result.Start{Copy: s.Copy, Load: load, Seed: *t.Plan.DataSeed(t.Trial)}
+	if !s.Loaded() {
+		return nil
+	}
+	t.res.Start.Loads = s.Loads
+	b := t.beginning
+	var err error
+	if b.id, err = identity(&t.Spec, t.res.Start); err != nil {
+		return err
+	}
+	b.dir = filepath.Join(t.Bases, b.id.Name(t.Target.Engine))
+	if b.base, err = base.Open(b.dir); err != nil || b.base == nil {
+		return err
+	}
+	t.res.Start.Made = b.base.Made
+	if b.base.Campaign != campaignOf(t.Dir) {
+		t.res.Start.By = b.base.Campaign
+		return nil
+	}
+	if b.base.Trial == filepath.Base(t.Dir) {
+		t.res.Steps = b.base.Steps
+	}
+	return nil
+}
+
+// takeUp returns what the process that has loaded the trial's data has noted; nil if there was none.
+func takeUp(dir string) *result.Trial {
+	if t, err := result.ReadTrial(dir); err == nil && t.Start != nil && t.Start.Pending {
+		return t
+	}
+	return nil
+}
+
+func campaignOf(trialDir string) string { return filepath.Dir(filepath.Dir(trialDir)) }
+
+// identity returns what shapes the data that are loaded.
+func identity(s *Spec, start *result.Start) (base.Identity, error) {
+	info := engine.InfoOf(s.Engine, s.Target.Config)
+	id := base.Identity{
+		"rumbench": s.Version, "engine": info.Name + " " + info.Version, "workload": s.Plan.Workload,
+		"seed": fmt.Sprint(start.Seed), "load": fmt.Sprint(start.Load), "copied after": start.Copy,
+	}
+	if s.Build != nil {
+		id["build"] = s.Build.SHA256
+	}
+	if len(info.Servers) > 0 {
+		c := &s.Target.Config.Server
+		p, err := server.Find(context.Background(), cmp.Or(c.Kind, info.Servers[0]), c.Binary)
+		if err != nil {
+			return nil, err
+		}
+		id["server"] = p.Name() + " " + p.Version
+	}
+	for name, value := range s.Target.Knobs {
+		id["knob "+name] = value
+	}
+	timed := slices.ContainsFunc(s.Plan.Loading(), func(step workload.Step) bool { return !step.Loads() })
+	for name, value := range s.Plan.Params {
+		if timed || !slices.Contains(s.Plan.Later, name) {
+			id["param "+name] = fmt.Sprint(value)
+		}
+	}
+	return id, nil
+}
+
+// copyData makes the trial's data a copy, in the private directory, and readies it.
+func copyData(t *trial) (err error) {
+	start, began := t.res.Start, time.Now()
+	reads := !slices.ContainsFunc(t.Plan.Following(), func(s workload.Step) bool { return !onlyReads(&s) })
+	source := t.Target.Data
+	if b := t.beginning.base; b != nil {
+		source = b.Data()
+		start.Cloned, err = b.CopyTo(t.data, reads)
+	} else {
+		start.Cloned, err = base.CopyOwn(source, t.data, reads)
+	}
+	if err != nil {
+		return err
+	}
+	if err := observe.SyncDir(t.data); err != nil {
+		return err
+	}
+	if err := pagecache.Drop(t.data); err != nil {
+		return err
+	}
+	_ = pagecache.Drop(source) // another program may use it: then it takes memory from the trial
+	start.Seconds = time.Since(began).Seconds()
+	start.Bytes, err = fsize.Allocated(t.data)
+	return err
+}
+
+// goOn tells the workload what the process knew that has loaded the data.
+func goOn(t *trial) error {
+	if t.beginning == nil || t.beginning.base == nil {
+		return nil
+	}
+	b := t.beginning.base
+	t.previous = &b.Live
+	if k, ok := t.Plan.Run.(workload.Knowing); ok {
+		return k.GoOn(func(into any) error { return json.Unmarshal(b.Knowledge, into) })
+	}
+	return nil
+}
+
+// keepLoaded keeps the data that this process has loaded, for all trials that begin from them. Data
+// whose checks have failed are not kept.
+func keepLoaded(t *trial) (err error) {
+	invalid := func(s result.Step) bool { return s.Status == result.Invalid }
+	if slices.ContainsFunc(t.res.Steps, invalid) {
+		return nil
+	}
+	b := &base.Base{Identity: t.beginning.id, Campaign: campaignOf(t.Dir), Trial: filepath.Base(t.Dir), Made: time.Now(),
+		Steps: t.res.Steps}
+	if t.previous != nil {
+		b.Live = *t.previous
+	}
+	if k, ok := t.Plan.Run.(workload.Knowing); ok {
+		if b.Knowledge, err = json.Marshal(k.Knowledge()); err != nil {
+			return err
+		}
+	}
+	if err := b.Keep(t.dir, t.beginning.dir); err != nil {
+		return err
+	}
+	t.res.Start.Pending = true
+	return nil
+}
+
+// stepsOf returns the steps of this process, in the order of the trial's block.
+func stepsOf(t *trial) []workload.Step {
+	switch p := t.Plan; {
+	case t.beginning.loading():
+		return p.Loading()
+	case p.Ascending:
+		return p.Following()
+	default:
+		return ordered(p.Following(), t.Trial)
+	}
+}
+
+// copiedSeed returns the seed of copied data; nil if the trial loads its own.
+func copiedSeed(t *trial) *uint64 {
+	if t.res.Start == nil || t.beginning.loading() {
+		return nil
+	}
+	return &t.res.Start.Seed
+}
