@@ -18,7 +18,8 @@ import (
 	"rumbench/model"
 )
 
-// testReopen: a reopened database holds the same rows, and numbering continues.
+// testReopen: a reopened database holds the same rows, and numbering continues, as does a copy of its
+// files after it was closed.
 func (s Suite) testReopen(t *testing.T) {
 	dir := need.TempDir(t)
 	db := s.openAt(t, dir)
@@ -36,6 +37,14 @@ func (s Suite) testReopen(t *testing.T) {
 		}
 		failIf(t, index == "" && rows[9][0].Int() != 10, "numbering continues with %v, want 10 at the end", rows[9][0])
 	}
+	check(t, db.Close())
+	copied := need.TempDir(t)
+	out, err := exec.Command("cp", "-a", dir+"/.", copied).CombinedOutput()
+	failIf(t, err != nil, "copy: %v: %s", err, out)
+	c = newClient(t, s.openAt(t, copied))
+	c.do(pushOp, ints(1, 2, 3, 4, 5)...)
+	_, rows := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"id"}})
+	failIf(t, len(rows) != 15 || rows[14][0].Int() != 15, "the copy has %d rows, want 15", len(rows))
 }
 
 // The environment variables of killChild's child.

@@ -39,7 +39,7 @@ func stepOf(dir string, c *result.Campaign, target, step string) string {
 	if err != nil {
 		return step
 	}
-	t := forecast.New(p, nil).Trial(target)
+	t := forecast.New(p, nil).Trial(target, 1)
 	if part := t.Part(step); part >= 0 {
 		return fmt.Sprintf("%d of %d (%s)", part+1, len(t.Parts), step)
 	}

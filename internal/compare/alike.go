@@ -101,6 +101,9 @@ func Apart(a, b *Target) (out []Difference) {
 	if known && !slices.Equal(a.Distinct(seeds), b.Distinct(seeds)) {
 		differ("seed", x.SeedText(), y.SeedText())
 	}
+	if known {
+		differ("start", cmp.Or(x.StartText(), ownLoad), cmp.Or(y.StartText(), ownLoad))
+	}
 	for _, name := range hostFacts {
 		if mine, other := x.Host.Value(name), y.Host.Value(name); mine != "" && other != "" {
 			differ(name, mine, other)
@@ -141,6 +144,9 @@ func Apart(a, b *Target) (out []Difference) {
 	}
 	return out
 }
+
+// ownLoad is how a trial comes by its data, unless it says otherwise.
+const ownLoad = "the data that each trial has loaded"
 
 // foundSettings returns the settings read back from either of two targets that may differ
 // although they were not asked for: those of a server of the user, or of another version.

@@ -78,6 +78,17 @@ func (j *Judgement) unpaired() bool {
 		slices.ContainsFunc(j.Items, func(it Item) bool { return !math.IsNaN(it.P) })
 }
 
+// copiedAfter returns how many trials of a target began with a copy of data on which the step had been run.
+func copiedAfter(s *Step, t *Target) (n int) {
+	for _, trial := range t.Trials {
+		ran := slices.ContainsFunc(trial.Steps, func(o result.Step) bool { return o.Name == s.Name })
+		if trial.Start != nil && !ran && trial.Status == result.Complete {
+			n++
+		}
+	}
+	return n
+}
+
 // lost returns the trials of a target whose numbers are in no median: they
 // failed, or did not reach a step that others reached.
 func (c *Campaign) lost(t *Target) (out []string) {
@@ -91,8 +102,9 @@ func (c *Campaign) lost(t *Target) (out []string) {
 		}
 	}
 	for _, s := range c.Steps {
-		if n := len(s.Used(t)); n > 0 && n < len(t.Trials) {
-			out = append(out, fmt.Sprintf("%s in %s: %d of %d trials", t.Name, s.Name, n, len(t.Trials)))
+		all := len(t.Trials) - copiedAfter(s, t)
+		if n := len(s.Used(t)); n > 0 && n < all {
+			out = append(out, fmt.Sprintf("%s in %s: %d of %d trials", t.Name, s.Name, n, all))
 		}
 	}
 	return out

@@ -62,7 +62,11 @@ type fakeEngine struct {
 }
 
 func (e fakeEngine) Info() engine.Info {
-	return engine.Info{Name: e.name, Capabilities: e.caps, Options: e.options, Servers: e.servers}
+	info := engine.Info{Name: e.name, Capabilities: e.caps, Options: e.options, Servers: e.servers}
+	if e.name != "null" {
+		info.SpaceFactor = 2 // it stores something
+	}
+	return info
 }
 
 func (e fakeEngine) Check(c engine.Config) error {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
@@ -32,10 +32,10 @@ const (
 var startKeys = strictyaml.Table[Start]{
 	strictyaml.Valued("copy", "The step after which the data are copied; data: the targets' own data are.",
 		strictyaml.Text, func(s *Start, v string) { s.Copy = v }),
-	strictyaml.Valued("loads", "How many times each target is loaded, each with its own seed. Default 2, or 1 with one trial.",
-		strictyaml.Integer(1, maxLoads), func(s *Start, v int) { s.Loads = v }),
-	strictyaml.Part[Start]("bases", "A directory that keeps loaded data for later campaigns, relative to the plan. By default they "+
-		"are removed at the end.", strictyaml.Text.Shape),
+	strictyaml.Valued("loads", "How many times each target is loaded, each with its own seed. "+
+		"Default 2, or 1 with one trial.", strictyaml.Integer(1, maxLoads), func(s *Start, v int) { s.Loads = v }),
+	strictyaml.Part[Start]("bases", "A directory that keeps loaded data for later campaigns, relative to the plan. "+
+		"By default they are removed at the end.", strictyaml.Text.Shape),
 }
 
 // Any reports whether trials begin from copies.
@@ -91,9 +91,10 @@ func readStart(b *binder, f strictyaml.Fields, p *Plan) {
 	case s.Copy == OwnData && (loads != nil || s.Bases != ""):
 		b.At(n, "data that exist are not loaded", "remove loads and bases")
 	case s.Copy != OwnData:
-		checkStep(b, fields.Value("copy"), p, s.Copy)
+		checkCopied(b, fields.Value("copy"), p, s.Copy)
 	}
 	switch {
+	case len(b.Problems) > before:
 	case p.Order == Duet:
 		b.At(n, "the trials of a duet run side by side from their beginning, and copies are not made at the same time",
 			"remove start, or set order: interleaved")
@@ -126,15 +127,12 @@ func example(p *Plan) string {
 	return steps[0].Name
 }
 
-// checkStep refuses a step that the plan does not have, or that nothing follows.
-func checkStep(b *binder, n *strictyaml.Node, p *Plan, name string) {
-	var names []string
-	for _, s := range p.Steps() {
-		names = append(names, s.Name)
-	}
+// checkCopied refuses a step that the plan does not have, or that nothing follows.
+func checkCopied(b *binder, n *strictyaml.Node, p *Plan, name string) {
+	names := quantity.Texts(p.Steps(), func(s workload.Step) string { return s.Name })
 	switch at := slices.Index(names, name); {
 	case at < 0:
-		b.At(n, fmt.Sprintf("the plan has no step %q", name), "its steps: "+strings.Join(names, ", "))
+		b.At(n, fmt.Sprintf("the plan has no step %q", name), hint.OneOf(name, names))
 	case at == len(names)-1:
 		b.At(n, fmt.Sprintf("no step follows %s: there would be nothing to do with the copies", name),
 			"copy the data after an earlier step, or remove start")
@@ -155,6 +153,7 @@ func checkStart(b *binder, t *bound, info engine.Info, p *Plan) {
 	case p.Start.Loaded() && t.Data != "":
 		b.At(at, t.Name+" has data of its own, which are not loaded", "set start: {copy: data}, or remove data")
 	case !p.Start.Loaded() && t.Data == "":
-		b.At(at, t.Name+" has no data that could be copied", "name them, as data: DIR, or set copy to the step that loads them")
+		b.At(at, t.Name+" has no data that could be copied",
+			"name them, as data: DIR, or set copy to the step that loads them")
 	}
 }

@@ -47,7 +47,7 @@ func banners(in Input, c *campaign) []string {
 		say(verdict.DurabilityDiffers(levels))
 	}
 	for _, w := range slices.Concat(said(cachesDiffer(c)), in.Warnings, otherWork(c),
-		said(hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
+		said(fromOneLoad(c), hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
 		say(w)
 	}
 	for _, t := range c.Targets {
@@ -65,6 +65,16 @@ func banners(in Input, c *campaign) []string {
 		}
 	}
 	return page.Merged(out)
+}
+
+// fromOneLoad returns a warning if the trials of a target share one load; "" if they do not.
+func fromOneLoad(c *campaign) string {
+	shares := func(t *target) bool { s := t.Trials[0].Start; return s != nil && s.Loads <= 1 && len(t.Trials) > 1 }
+	if !slices.ContainsFunc(c.Targets, shares) {
+		return ""
+	}
+	return "All trials of a target begin with copies of one load: intervals are of that load, and do not cover how much " +
+		"loads differ."
 }
 
 // cachesDiffer returns a warning if the targets have unequal caches; "" if not.
@@ -151,6 +161,7 @@ func headFacts(c *campaign) []page.Fact {
 	list = append(list, durabilityFact(c))
 	add("cache", (*result.Trial).CacheText)
 	add("seed", (*result.Trial).SeedText)
+	add("start", (*result.Trial).StartText)
 	add("interval", func(t *result.Trial) string {
 		if t.Interval == 0 {
 			return ""

@@ -23,6 +23,14 @@ type Start struct {
 	Pending bool `json:"pending,omitempty"`
 }
 
+// LoadText returns which load the trial's data were copied from: "2 of 3"; "" if they were not.
+func (t *Trial) LoadText() string {
+	if t.Start == nil || t.Start.Loads == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", t.Start.Load, t.Start.Loads)
+}
+
 // StartText returns how the trials of the campaign came by their data: "a copy of the data after step
 // load, of 2 loads"; "" if each loaded its own, or it is not known.
 func (t *Trial) StartText() string {

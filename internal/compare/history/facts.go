@@ -90,6 +90,9 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 	}
 	if t.Interval > 0 { // else it was imported, and neither is known
 		add(PlanKey, "seed", t.SeedText())
+		if t.Start != nil {
+			add(PlanKey, "start", t.StartText())
+		}
 		add(PlanKey, "interval", strconv.FormatFloat(t.Interval, 'g', -1, 64)+"s")
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Knobs)) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rumbench/internal/result"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/text/hint"
 	"rumbench/workload"
 )
@@ -55,9 +56,12 @@ const (
 	pending = ".new" // the suffix of a base that is being made
 )
 
+// limit is the greatest size of the file about a base: of the numbers of many steps, and many files.
+const limit = 64 << 20
+
 // Open reads the base in a directory; nil if there is none.
 func Open(dir string) (*Base, error) {
-	text, err := os.ReadFile(filepath.Join(dir, file))
+	text, err := regular.ReadFile(filepath.Join(dir, file), limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -160,7 +164,7 @@ func CopyOwn(source, target string, clones bool) (cloned bool, err error) {
 	}
 	if who := user(source); who != "" {
 		return false, hint.Errorf("stop it, or copy the data yourself while it is stopped",
-			"%s is in use by %s: a copy of it could not be consistent", source, who)
+			"%s is in use by process %s: a copy of it could not be consistent", source, who)
 	}
 	files, err := copyTree(source, target, clones)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rumbench/internal/result/regular"
 	"rumbench/internal/text/hint"
 )
 
@@ -57,29 +58,29 @@ func copyTree(source, target string, clones bool) (files []File, err error) {
 		if err != nil {
 			return err
 		}
-		to := filepath.Join(target, below)
+		copied := filepath.Join(target, below)
 		switch d.Type() {
 		case fs.ModeDir:
 			dirs = append(dirs, below)
-			if err := os.Mkdir(to, 0o700); err != nil && (below != "." || !errors.Is(err, fs.ErrExist)) {
+			if err := os.Mkdir(copied, 0o700); err != nil && (below != "." || !errors.Is(err, fs.ErrExist)) {
 				return err
 			}
 			return nil
 		case fs.ModeSymlink:
-			return copyLink(path, to)
+			return copyLink(path, copied)
 		case fs.ModeSocket, fs.ModeNamedPipe:
 			return nil // what a server has left
 		case 0:
 		default:
 			return fmt.Errorf("%s is neither a file nor a directory", path)
 		}
-		f, err := copyFile(path, to, clones)
+		f, err := copyFile(path, copied, clones)
 		if err != nil {
 			return fmt.Errorf("copy %s: %w", path, err)
 		}
 		f.Path = below
 		files = append(files, f)
-		return like(path, to)
+		return like(path, copied)
 	})
 	for i := len(dirs) - 1; i >= 0 && err == nil; i-- {
 		err = like(filepath.Join(source, dirs[i]), filepath.Join(target, dirs[i]))
@@ -89,7 +90,7 @@ func copyTree(source, target string, clones bool) (files []File, err error) {
 
 // copyLink copies a symbolic link. One that leads elsewhere is refused: the copy would change what is
 // there.
-func copyLink(path, to string) error {
+func copyLink(path, copied string) error {
 	leads, err := os.Readlink(path)
 	if err != nil {
 		return err
@@ -97,32 +98,32 @@ func copyLink(path, to string) error {
 	if filepath.IsAbs(leads) || !filepath.IsLocal(leads) {
 		return hint.Errorf("the data must be in one directory", "%s is a link to %s, which is not copied", path, leads)
 	}
-	return os.Symlink(leads, to)
+	return os.Symlink(leads, copied)
 }
 
 // like gives a copy the owner, the mode and the times of the original.
-func like(path, to string) error {
+func like(path, copied string) error {
 	var st syscall.Stat_t
 	if err := syscall.Stat(path, &st); err != nil {
 		return err
 	}
-	if err := os.Lchown(to, int(st.Uid), int(st.Gid)); err != nil && os.Geteuid() == 0 {
+	if err := os.Lchown(copied, int(st.Uid), int(st.Gid)); err != nil && os.Geteuid() == 0 {
 		return err // else it is this user's
 	}
-	if err := syscall.Chmod(to, st.Mode&0o7777); err != nil {
+	if err := syscall.Chmod(copied, st.Mode&0o7777); err != nil {
 		return err
 	}
-	return syscall.UtimesNano(to, []syscall.Timespec{st.Atim, st.Mtim})
+	return syscall.UtimesNano(copied, []syscall.Timespec{st.Atim, st.Mtim})
 }
 
 // copyFile copies a file, with its allocation.
-func copyFile(path, to string, clone bool) (f File, err error) {
+func copyFile(path, copied string, clone bool) (f File, err error) {
 	in, f, err := open(path)
 	if err != nil {
 		return f, err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	out, err := os.OpenFile(copied, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return f, err
 	}
@@ -161,7 +162,7 @@ func summed(path string) (f File, err error) {
 }
 
 func open(path string) (*os.File, File, error) {
-	in, err := os.Open(path)
+	in, err := regular.Open(path)
 	if err != nil {
 		return nil, File{}, err
 	}
@@ -200,17 +201,13 @@ func each(f *os.File, size int64, do func(block []byte, at int64) error) (sum ui
 	return sum, nil
 }
 
-// user returns a process that has files below a directory open, as "mysqld (123)"; "" if none is seen.
+// user returns the PID of a process that has files below a directory open; "" if none is seen.
 func user(dir string) string {
-	dirs, _ := filepath.Glob("/proc/[0-9]*/fd/*")
-	for _, fd := range dirs {
-		file, err := os.Readlink(fd)
-		if err != nil || !strings.HasPrefix(file, dir+"/") {
-			continue
+	open, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, fd := range open {
+		if file, err := os.Readlink(fd); err == nil && strings.HasPrefix(file, dir+"/") {
+			return strings.Split(fd, "/")[2]
 		}
-		pid := strings.Split(fd, "/")[2]
-		name, _ := os.ReadFile("/proc/" + pid + "/comm")
-		return fmt.Sprintf("%s (%s)", bytes.TrimSpace(name), pid)
 	}
 	return ""
 }

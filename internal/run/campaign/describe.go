@@ -39,6 +39,7 @@ func Describe(w io.Writer, c Config) error {
 		f = forecast.New(c.Plan, nil)
 	}
 	describeLength(w, c.Plan, f, entries)
+	describeStart(w, p)
 	describeTargets(w, p.Targets)
 	fmt.Fprintf(w, "\n%s\n", heading(c))
 	for _, e := range entries {
@@ -103,6 +104,20 @@ func stepsText(p *plan.Plan) string {
 		}
 	}
 	return w.String()
+}
+
+// describeStart prints how trials come by data that they do not load.
+func describeStart(w io.Writer, p *plan.Plan) {
+	switch s := p.Start; {
+	case s.Loaded():
+		fmt.Fprintf(w, "each trial begins after %s with a copy of the data, none of it in the page cache; each target is "+
+			"loaded %s\n", s.Copy, quantity.Count(s.Loads, "time"))
+		if s.Bases != "" {
+			fmt.Fprintf(w, "loaded data are kept in %s, and not loaded if they are there\n", s.Bases)
+		}
+	case s.Any():
+		fmt.Fprintf(w, "each trial begins with a copy of its target's data, none of it in the page cache\n")
+	}
 }
 
 // describeHooks prints the plan's commands at one end.

@@ -20,7 +20,7 @@ func (r *runner) duet(ctx context.Context, block []result.Entry, start int) erro
 	d := newDuet(ctx, r.Progress)
 	d.sides[0].cpus, d.sides[1].cpus = r.halves.First, r.halves.Second
 	at := r.place(start + len(block) - 1)
-	at.Trial = at.Trial.Beside(r.Forecast.Trial(block[0].Target))
+	at.Trial = at.Trial.Beside(r.Forecast.Trial(block[0].Target, block[0].Trial))
 	for i := range block {
 		if err := r.aside(block[i].Dir); err != nil {
 			return err

@@ -61,7 +61,7 @@ func short(p *plan.Plan, f *forecast.Forecast) []string {
 		}
 		seconds := float64(workload.BriefStep)
 		for k := range p.Targets {
-			if part := f.Trial(p.Targets[k].Name).Parts[i]; part.Probes == 0 && part.Length.Bounded() {
+			if part := f.Trial(p.Targets[k].Name, 1).Parts[i]; part.Probes == 0 && part.Length.Bounded() {
 				seconds = min(seconds, part.Length.Most.Seconds())
 			}
 		}

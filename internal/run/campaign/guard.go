@@ -40,11 +40,17 @@ func Need(c Config) (peak int64, perTarget []int64) {
 		info, own := c.InfoOf(&t), c.Plan.For(&t)
 		n := bytes(float64(own.Run.Estimate(own.Steps()).Bytes)*info.SpaceFactor + float64(info.SpaceBase))
 		perTarget = append(perTarget, n)
-		if t.Data != "" {
+		if t.Data != "" && c.Plan.Start.Any() {
+			there, _ := fsize.Allocated(t.Data) // if it cannot be read, the trial says so
+			n = max(n, there)
+		} else if t.Data != "" {
 			continue // it is elsewhere
 		}
 		peak = max(peak, n)
 		block += float64(n)
+	}
+	if s := c.Plan.Start; s.Loaded() && s.Bases == "" {
+		defer func() { peak = bytes(float64(peak) + kept(c)) }()
 	}
 	switch {
 	case c.Plan.Keep:
@@ -53,6 +59,15 @@ func Need(c Config) (peak int64, perTarget []int64) {
 		peak = bytes(block)
 	}
 	return peak, perTarget
+}
+
+// kept returns how many bytes the loaded data of all targets may take that trials begin with copies of.
+func kept(c Config) (sum float64) {
+	for _, t := range c.Plan.Targets {
+		info, own := c.InfoOf(&t), c.Plan.For(&t)
+		sum += float64(own.Run.Estimate(own.Loading()).Bytes)*info.SpaceFactor + float64(info.SpaceBase)
+	}
+	return sum * float64(c.Plan.Start.Loads)
 }
 
 // bytes returns n as a number of bytes, at most more than any disk has.
@@ -113,8 +128,14 @@ func CheckSpace(c Config) error {
 		"lower the rows, or the time of steps that insert, choose another --out, or free space"); err != nil {
 		return err
 	}
+	if s := c.Plan.Start; s.Bases != "" {
+		help := "lower the rows or loads, choose other bases, or free space"
+		if err := checkFree(s.Bases, bytes(kept(c)), help); err != nil {
+			return err
+		}
+	}
 	for i, t := range c.Plan.Targets {
-		if t.Data == "" {
+		if t.Data == "" || c.Plan.Start.Any() {
 			continue
 		}
 		there, err := fsize.Allocated(t.Data)

@@ -24,9 +24,9 @@ func describeLength(w io.Writer, p *plan.Plan, f *forecast.Forecast, entries []r
 			"found\n")
 		return
 	}
-	each := f.Trial(entries[0].Target).Length()
+	each := f.Trial(entries[0].Target, entries[0].Trial).Length()
 	for _, e := range entries {
-		t := f.Trial(e.Target).Length()
+		t := f.Trial(e.Target, e.Trial).Length()
 		each = forecast.Span{Least: min(each.Least, t.Least), Most: max(each.Most, t.Most)}
 	}
 	count := quantity.Count(len(entries), "trial")
@@ -35,7 +35,7 @@ func describeLength(w io.Writer, p *plan.Plan, f *forecast.Forecast, entries []r
 	}
 	fmt.Fprintf(w, "takes %v (%s of %s, %s)", all, count, strings.TrimPrefix(each.String(), "about "),
 		basis(p, f.Earlier()))
-	if more := beyond(f.Trial(entries[0].Target)); f.Earlier() == nil && more != "" {
+	if more := beyond(f.Trial(entries[0].Target, entries[0].Trial)); f.Earlier() == nil && more != "" {
 		fmt.Fprintf(w, "; %s", more)
 	}
 	fmt.Fprintln(w)

@@ -52,7 +52,7 @@ func runProfiled(ctx context.Context, r *runner, ran bool) error {
 		all := len(r.state.Trials)
 		r.Progress.Begin(*e, forecast.Place{
 			Number: all + i + 1, Of: all + len(r.state.Profiled),
-			Trial: r.Forecast.Trial(e.Target), After: r.Forecast.Trials(r.state.Profiled[i+1:], r.spent()),
+			Trial: r.Forecast.Trial(e.Target, e.Trial), After: r.Forecast.Trials(r.state.Profiled[i+1:], r.spent()),
 		})
 		t, err := r.trial(ctx, *e, nil)
 		if err := r.ended(e, t, err); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -53,7 +55,19 @@ func (r *runner) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return errors.Join(err, runProfiled(ctx, r, ran))
+	return errors.Join(err, runProfiled(ctx, r, ran), dropBases(r))
+}
+
+// dropBases removes the loaded data of a campaign that is complete: nothing will begin from them.
+func dropBases(r *runner) error {
+	dir := filepath.Join(r.Dir, result.BasesDir)
+	if complete(r.state.Trials) && complete(r.state.Profiled) {
+		return os.RemoveAll(dir)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		r.Progress.Note("the data that were loaded stay in " + dir + " until the campaign is complete")
+	}
+	return nil
 }
 
 // complete reports whether nothing of a block is left to be done.
@@ -116,11 +130,12 @@ func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
 // place returns the position of the campaign when one of its trials, from 0,
 // begins.
 func (r *runner) place(at int) forecast.Place {
+	e := r.state.Trials[at]
 	rest := slices.DeleteFunc(slices.Concat(r.state.Trials[at+1:], r.state.Profiled),
 		func(e result.Entry) bool { return e.Status == result.Complete })
 	return forecast.Place{
 		Number: at + 1, Of: len(r.state.Trials) + len(r.state.Profiled),
-		Trial: r.Forecast.Trial(r.state.Trials[at].Target), After: r.Forecast.Trials(rest, r.spent()),
+		Trial: r.Forecast.Trial(e.Target, e.Trial), After: r.Forecast.Trials(rest, r.spent()),
 	}
 }
 

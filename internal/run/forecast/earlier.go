@@ -15,8 +15,9 @@ import (
 // lengths is how long the parts of a trial took, including the work between
 // them.
 type lengths struct {
-	start time.Duration // until the first step
-	parts []time.Duration
+	start  time.Duration // until the first step
+	parts  []time.Duration
+	copied bool // it began with a copy of loaded data: the parts that load are 0
 }
 
 // lengthsOf returns the lengths of the parts of a trial; false if it did not
@@ -28,6 +29,13 @@ func lengthsOf(parts []Part, t *result.Trial) (lengths, bool) {
 	}
 	l.start = t.Steps[0].Started.Sub(t.Started)
 	seen := make([]bool, len(parts))
+	if s := t.Start; s != nil {
+		at := slices.IndexFunc(parts, func(p Part) bool { return p.Name == s.Copy }) + 1
+		l.copied = !slices.ContainsFunc(t.Steps, func(step result.Step) bool { return step.Name == s.Copy })
+		for i := range at {
+			seen[i] = l.copied
+		}
+	}
 	like := Trial{Parts: parts}
 	for i := range t.Steps {
 		end := *t.Ended

@@ -113,19 +113,35 @@ func (f *Forecast) Add(t *result.Trial) {
 	}
 }
 
-// Trial returns the forecast of a trial of a target.
-func (f *Forecast) Trial(target string) Trial {
+// Trial returns the forecast of a trial of a target, by its number from 1: later ones may begin with a copy
+// of the data that earlier ones have loaded.
+func (f *Forecast) Trial(target string, number int) Trial {
 	seen := f.own[target]
 	if len(seen) == 0 && f.earlier != nil {
 		seen = f.earlier.lengths[target]
 	}
+	start := f.plan.Start
+	copies := start.Loaded() && (number > start.Loads || len(f.own[target]) >= start.Loads)
 	t := Trial{Parts: f.partsOf(target)}
-	if len(seen) == 0 {
-		return t
+	loading := 0
+	if copies {
+		loading = len(f.plan.Loading())
 	}
-	t.Start = Exactly(median(seen, func(l lengths) time.Duration { return l.start }))
-	for i := range t.Parts {
-		t.Parts[i].Length = Exactly(median(seen, func(l lengths) time.Duration { return l.parts[i] }))
+	for i := range loading {
+		t.Parts[i].Length = Exactly(0)
+	}
+	alike := slices.DeleteFunc(slices.Clone(seen), func(l lengths) bool { return l.copied != copies })
+	if len(alike) > 0 {
+		t.Start = Exactly(median(alike, func(l lengths) time.Duration { return l.start }))
+	}
+	for i := loading; i < len(t.Parts); i++ {
+		ran := seen
+		if i < len(f.plan.Loading()) {
+			ran = alike
+		}
+		if len(ran) > 0 {
+			t.Parts[i].Length = Exactly(median(ran, func(l lengths) time.Duration { return l.parts[i] }))
+		}
 	}
 	return t
 }
@@ -135,10 +151,10 @@ func (f *Forecast) Trial(target string) Trial {
 func (f *Forecast) Trials(entries []result.Entry, spent time.Duration) (all Span) {
 	for i := 0; i < len(entries); i++ {
 		e := entries[i]
-		t := f.Trial(e.Target)
+		t := f.Trial(e.Target, e.Trial)
 		if f.plan.Order == plan.Duet && i+1 < len(entries) && entries[i+1].Trial == e.Trial {
 			i++
-			t = t.Beside(f.Trial(entries[i].Target))
+			t = t.Beside(f.Trial(entries[i].Target, entries[i].Trial))
 		}
 		length := t.Length().Plus(Exactly(f.plan.CoolDown))
 		if stop := &f.plan.Stop; stop.Precision > 0 && e.Trial > stop.MinTrials {

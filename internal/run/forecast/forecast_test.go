@@ -79,7 +79,7 @@ func entries(n int) (out []result.Entry) {
 // Parameters fix the length of some steps; the others are unknown, not 0.
 func TestFromParameters(t *testing.T) {
 	f := forecast.New(load(t, source), nil)
-	tr := f.Trial("pebble")
+	tr := f.Trial("pebble", 1)
 	want := []forecast.Span{forecast.AtLeast(0), forecast.Exactly(3 * time.Second), forecast.Exactly(7 * time.Second)}
 	for i, w := range want {
 		if got := tr.Parts[i].Length; got != w {
@@ -103,7 +103,7 @@ params: {tests: [oltp_point_select], tables: 1, table_size: 1000, clients: [2], 
 targets: [sqlite]
 find: {promise: p99_ms < 5, to: 4000, precision: 50%, seconds: 10}
 `)
-	tr := forecast.New(p, nil).Trial("sqlite")
+	tr := forecast.New(p, nil).Trial("sqlite", 1)
 	var searched forecast.Part
 	for _, part := range tr.Parts {
 		if part.Probes > 0 {
@@ -147,7 +147,7 @@ func TestFromEarlierRun(t *testing.T) {
 	if got := f.Campaign(entries(1)); got != forecast.Exactly(56*time.Second) {
 		t.Errorf("the campaign: %v", got)
 	}
-	if got := f.Trial("pebble").Left(-1, 500*time.Millisecond); got != forecast.Exactly(22500*time.Millisecond) {
+	if got := f.Trial("pebble", 1).Left(-1, 500*time.Millisecond); got != forecast.Exactly(22500*time.Millisecond) {
 		t.Errorf("left before the first step: %v", got)
 	}
 	f.Add(ibench("bbolt", 50, 4, 8))
@@ -156,7 +156,7 @@ func TestFromEarlierRun(t *testing.T) {
 	if got := f.Campaign(entries(1)); got != forecast.Exactly(87*time.Second) {
 		t.Errorf("with its own trials: %v", got)
 	}
-	if one := load(t, source, "targets=[bbolt, sqlite]"); forecast.New(one, forecast.Find(one, folder)).Trial("sqlite").Length().Bounded() {
+	if one := load(t, source, "targets=[bbolt, sqlite]"); forecast.New(one, forecast.Find(one, folder)).Trial("sqlite", 1).Length().Bounded() {
 		t.Error("a target without an earlier trial is known")
 	}
 }

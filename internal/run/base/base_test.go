@@ -1,0 +1,167 @@
+package base_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rumbench/internal/run/base"
+	"rumbench/workload"
+)
+
+// data makes a directory like those of databases: nested, with a sparse file, one that is allocated
+// beyond what was written, a link, and a socket that a server has left.
+func data(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	must(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o750))
+	random := make([]byte, 300<<10)
+	source := rand.NewChaCha8([32]byte{1})
+	_, _ = source.Read(random)
+	must(t, os.WriteFile(filepath.Join(dir, "a", "b", "rows"), random, 0o640))
+	must(t, os.WriteFile(filepath.Join(dir, "empty"), nil, 0o600))
+	sparse, err := os.Create(filepath.Join(dir, "sparse"))
+	must(t, err)
+	_, err = sparse.WriteAt([]byte("far away"), 50<<20+12345)
+	must(t, err)
+	must(t, sparse.Truncate(100<<20))
+	must(t, sparse.Close())
+	log, err := os.Create(filepath.Join(dir, "log"))
+	must(t, err)
+	if err := syscall.Fallocate(int(log.Fd()), 0, 0, 1<<20); err != nil {
+		t.Skip("the file system preallocates nothing: ", err)
+	}
+	must(t, log.Close())
+	must(t, os.Symlink("a/b/rows", filepath.Join(dir, "link")))
+	must(t, syscall.Mknod(filepath.Join(dir, "socket"), syscall.S_IFSOCK|0o600, 0))
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
+	must(t, os.Chtimes(filepath.Join(dir, "a", "b", "rows"), at, at))
+	return dir
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func kept(t *testing.T) (*base.Base, string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "bases", "x-1")
+	b := &base.Base{Identity: base.Identity{"seed": "1"}, Live: workload.Live{Rows: 7}, Knowledge: json.RawMessage(`{"n":1}`)}
+	from := data(t)
+	must(t, os.MkdirAll(dir+".new/data/rest", 0o755)) // of a process that was killed
+	must(t, b.Keep(from, dir))
+	if _, err := os.Stat(from); !os.IsNotExist(err) {
+		t.Errorf("the data are still there: %v", err)
+	}
+	read, err := base.Open(dir)
+	must(t, err)
+	return read, dir
+}
+
+// A copy is what was kept: content, modes, times, holes and allocation, and without sockets.
+func TestCopy(t *testing.T) {
+	b, dir := kept(t)
+	if b.Live.Rows != 7 || !json.Valid(b.Knowledge) || b.Identity["seed"] != "1" {
+		t.Errorf("read back: %+v", b)
+	}
+	to := filepath.Join(t.TempDir(), "copy")
+	if _, err := b.CopyTo(to, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a/b/rows", "sparse", "log", "empty", "link"} {
+		want, err := os.ReadFile(filepath.Join(dir, "data", name))
+		must(t, err)
+		got, err := os.ReadFile(filepath.Join(to, name))
+		must(t, err)
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s differs", name)
+		}
+		var mine, other syscall.Stat_t
+		must(t, syscall.Lstat(filepath.Join(dir, "data", name), &mine))
+		must(t, syscall.Lstat(filepath.Join(to, name), &other))
+		if mine.Mode != other.Mode || mine.Uid != other.Uid || name != "link" && mine.Mtim != other.Mtim {
+			t.Errorf("%s: %v, want %v", name, other, mine)
+		}
+		if more := other.Blocks - mine.Blocks; name != "sparse" && more != 0 || more*512 > 1<<20 {
+			t.Errorf("%s has %d blocks, want %d", name, other.Blocks, mine.Blocks)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(to, "socket")); !os.IsNotExist(err) {
+		t.Errorf("the socket was copied: %v", err)
+	}
+}
+
+// Loaded data that have changed are refused, with the file that did.
+func TestChanged(t *testing.T) {
+	for name, change := range map[string]func(dir string) error{
+		"the content of a/b/rows": func(dir string) error { return flip(filepath.Join(dir, "a/b/rows"), 200<<10) },
+		"the content of log":      func(dir string) error { return flip(filepath.Join(dir, "log"), 5) },
+		"empty is missing":        func(dir string) error { return os.Remove(filepath.Join(dir, "empty")) },
+		"there are files that":    func(dir string) error { return os.WriteFile(filepath.Join(dir, "new"), nil, 0o600) },
+	} {
+		b, dir := kept(t)
+		must(t, change(filepath.Join(dir, "data")))
+		if _, err := b.CopyTo(filepath.Join(t.TempDir(), "copy"), false); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// flip changes a bit and keeps the time.
+func flip(path string, at int64) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	one := []byte{0}
+	if _, err := f.ReadAt(one, at); err != nil {
+		return err
+	}
+	one[0] ^= 1
+	if _, err := f.WriteAt(one, at); err != nil {
+		return err
+	}
+	return os.Chtimes(path, info.ModTime(), info.ModTime())
+}
+
+// A directory of the user's is copied only if that is safe, and is not touched.
+func TestCopyOwn(t *testing.T) {
+	own := data(t)
+	copyTo := func() error {
+		_, err := base.CopyOwn(own, filepath.Join(t.TempDir(), "copy"), false)
+		return err
+	}
+	must(t, copyTo())
+	f, err := os.Open(filepath.Join(own, "log"))
+	must(t, err)
+	if err := copyTo(); err == nil || !strings.Contains(err.Error(), "is in use by") {
+		t.Errorf("in use: %v", err)
+	}
+	must(t, f.Close())
+	must(t, os.Symlink("/etc", filepath.Join(own, "tablespace")))
+	if err := copyTo(); err == nil || !strings.Contains(err.Error(), "is a link to /etc") {
+		t.Errorf("a link out of it: %v", err)
+	}
+}
+
+// Data shaped by something else have another name.
+func TestName(t *testing.T) {
+	a, b := base.Identity{"seed": "1", "param rows": "5"}, base.Identity{"seed": "1", "param rows": "6"}
+	if a.Name("x") == b.Name("x") || a.Name("x") != a.Name("x") || !strings.HasPrefix(a.Name("x"), "x-") {
+		t.Errorf("%s and %s", a.Name("x"), b.Name("x"))
+	}
+}
