@@ -24,6 +24,7 @@ var planKeys = strictyaml.Table[Plan]{
 	strictyaml.Part[Plan]("params", "Parameters of the workload. They override the preset.", strictyaml.Shape{"type": strictyaml.MapOrNull}),
 	strictyaml.Part[Plan]("common", "Knobs for all targets.", commonKeys.Shape().With("type", strictyaml.MapOrNull)),
 	strictyaml.Part[Plan]("targets", "What to compare.", strictyaml.Shape{"type": "array", "minItems": 1}),
+	strictyaml.Part[Plan]("levels", "Values of memory, cpus or cache: each target runs with each of them.", levelKeys.Shape().With("minProperties", 1).With("maxProperties", 1)),
 	strictyaml.Valued("trials", "How often each target runs; with stop the maximum. Default 1.", strictyaml.Integer(1, maxTrials), func(p *Plan, v int) { p.Trials = v }),
 	strictyaml.Valued("order", "The order of the trials. interleaved (the default): blocks of one trial of each target, in a random order and then in its reverse. "+
 		"duet: two targets at the same time, each on its own CPUs. sequential: all trials of a target, then the next target.",

@@ -68,7 +68,7 @@ type Trial struct {
 // sections are the sections of a report: the results, then their explanations, and
 // folded the reference parts. A function may return none, or several.
 var sections = []func(*view) []page.Section{
-	findings, whyDifferent, numbers, results, relativeTables, overTheSteps, publishedFigures, promises,
+	findings, whyDifferent, numbers, overLevels, results, relativeTables, overTheSteps, publishedFigures, promises,
 	preparations, clientAlone, settings, plans, host, glossary, appendix,
 }
 

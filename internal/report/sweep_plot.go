@@ -19,6 +19,7 @@ type sweepCurve struct {
 	title, axis string
 	panels      [][]page.Line
 	scale       page.Scale
+	tick        func(float64) string // of the axis; nil: quantity.Tick
 }
 
 // sweepCurves returns the curves of a sweep: throughput and the tail of the latency.
@@ -45,10 +46,7 @@ func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 			for _, l := range p.levels {
 				point := page.Gap(l.value)
 				if k, ok := find(l.step); ok {
-					if n := l.number(t, k); n.Missing == "" && quantity.Finite(n.Value) {
-						point = page.Point{X: l.value, Y: n.Value, Low: n.Low, High: n.High, Ring: len(l.Refusals(t)) > 0 ||
-							n.Disturbed() || n.MaxOf > 0}
-					}
+					point = l.point(t, k, l.value)
 				}
 				line.Points = append(line.Points, point)
 			}
@@ -57,6 +55,15 @@ func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 		c.panels = append(c.panels, lines)
 	}
 	return c
+}
+
+// point returns a target's number in a step as a point at a place on the axis.
+func (s *step) point(t *target, k key, x float64) page.Point {
+	n := s.number(t, k)
+	if n.Missing != "" || !quantity.Finite(n.Value) {
+		return page.Gap(x)
+	}
+	return page.Point{X: x, Y: n.Value, Low: n.Low, High: n.High, Ring: len(s.Refusals(t)) > 0 || n.Disturbed() || n.MaxOf > 0}
 }
 
 // drawn returns the plots of a panel, without those that are empty in all
@@ -97,8 +104,12 @@ func (c *sweepCurve) axisX() page.Axis {
 		side = 0.5
 	}
 	a.From, a.To = a.From-side, a.To+side
+	tick := quantity.Tick
+	if c.tick != nil {
+		tick = c.tick
+	}
 	for _, v := range all {
-		a.Ticks = append(a.Ticks, page.Tick{At: v, Text: quantity.Tick(v)})
+		a.Ticks = append(a.Ticks, page.Tick{At: v, Text: tick(v)})
 	}
 	return a
 }

@@ -79,7 +79,7 @@ func identity(s *Spec, start *result.Start) (base.Identity, error) {
 	info := engine.InfoOf(s.Engine, s.Target.Config)
 	id := base.Identity{
 		"rumbench": s.Version, "engine": info.Name + " " + info.Version, "workload": s.Plan.Workload,
-		"seed": fmt.Sprint(start.Seed), "load": fmt.Sprint(start.Load), "copied after": start.Copy,
+		"target": s.Target.Name, "seed": fmt.Sprint(start.Seed), "load": fmt.Sprint(start.Load), "copied after": start.Copy,
 	}
 	if s.Build != nil {
 		id["build"] = s.Build.SHA256

@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/internal/text/strictyaml"
+)
+
+// levelKeys are the knobs at whose levels all targets can run.
+var levelKeys = strictyaml.Table[struct{}]{
+	levelsOf("memory", strictyaml.Size.Shape), levelsOf("cpus", strictyaml.Integer(1, maxCPUs).Shape),
+	levelsOf("cache", strictyaml.Size.Shape),
+}
+
+func levelsOf(knob string, value strictyaml.Shape) strictyaml.Key[struct{}] {
+	return strictyaml.Part[struct{}](knob, "Values of "+knob+": each target runs with each of them.",
+		strictyaml.Shape{"type": "array", "items": value, "minItems": 2})
+}
+
+// leveled returns the targets at all levels of a knob: each target once for each level, under its name
+// and the level's.
+func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*strictyaml.Node {
+	n := f.Value("levels")
+	if n == nil || !b.Is(n, strictyaml.Mapping, "levels is a map of one knob", levelsHint) {
+		return targets
+	}
+	fields := b.Fields(n, "levels", levelKeys.Names())
+	if len(n.Entries) != 1 {
+		b.At(n, fmt.Sprintf("levels has %d knobs, not one", len(n.Entries)), levelsHint)
+		return targets
+	}
+	knob, values := n.Entries[0].Key, fields.Value(n.Entries[0].Key.Text)
+	if values == nil || !b.Is(values, strictyaml.List, "the levels of "+knob.Text+" are a list", levelsHint) {
+		return targets
+	}
+	if len(values.Items) < 2 {
+		b.At(values, "one level is none: there is nothing to compare", "give several, or set "+knob.Text+" in common")
+		return targets
+	}
+	if common := f.Of.Get("common").Get(knob.Text); common != nil {
+		b.At(common, knob.Text+" is set here and by levels", "remove one of the two")
+	}
+	var out []*strictyaml.Node
+	for _, t := range targets {
+		if t = asMap(t); t.Kind != strictyaml.Mapping {
+			out = append(out, t) // that is reported
+			continue
+		}
+		if own := t.Get(knob.Text); own != nil {
+			b.At(own, knob.Text+" is set here and by levels", "remove one of the two")
+		}
+		for _, v := range values.Items {
+			out = append(out, atLevel(t, knob, v))
+		}
+	}
+	return out
+}
+
+const levelsHint = "as in levels: {memory: [256MiB, 1GiB]}"
+
+// atLevel returns a target with a knob's value, under its own name.
+func atLevel(t, knob, value *strictyaml.Node) *strictyaml.Node {
+	out := *t
+	out.Entries = slices.Clone(t.Entries)
+	out.Set(knob, value)
+	called := t.Get("name")
+	if called == nil {
+		called = t.Get("engine")
+	}
+	if called != nil && called.Kind == strictyaml.Scalar {
+		key, name := *knob, *called
+		key.Text = "name"
+		name.Text = called.Text + "-" + strings.ReplaceAll(value.Text, " ", "")
+		name.Value = name.Text
+		out.Set(&key, &name)
+	}
+	return &out
+}

@@ -1,0 +1,52 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"rumbench/internal/page"
+)
+
+// Targets that differ in a number only are drawn over it, each group as a line of its own; texts, and
+// two levels, are not.
+func TestOverLevels(t *testing.T) {
+	sections := func(knob string, values ...string) []page.Section {
+		var in Input
+		for i, value := range values {
+			for _, engine := range []string{"pebble", "bbolt"} {
+				trial := fixtureTrial(0, 1)
+				trial.Rename(engine + "-" + value)
+				trial.Engine, trial.Knobs = engine, map[string]string{knob: value}
+				for k := range trial.Steps[0].Rows {
+					trial.Steps[0].Rows[k].Value *= float64(1 + i)
+				}
+				in.Trials = append(in.Trials, Trial{Trial: trial})
+			}
+		}
+		return overLevels(newView(&in))
+	}
+	got := sections("memory", "1GiB", "256MiB", "512MiB")
+	if len(got) != 1 || got[0].Title != "By memory" {
+		t.Fatalf("%d sections", len(got))
+	}
+	if keys := got[0].Blocks[1].(page.Legend).Keys; len(keys) != 2 || keys[0].Name != "pebble" || keys[1].Name != "bbolt" {
+		t.Errorf("legend %+v", keys)
+	}
+	plot := got[0].Blocks[2].(page.Plots).Plots[0]
+	if len(plot.Lines) != 2 || len(plot.Lines[0].Points) != 3 {
+		t.Fatalf("%+v", plot.Lines)
+	}
+	for i, x := range []float64{256 << 20, 512 << 20, 1 << 30} {
+		if p := plot.Lines[1].Points[i]; p.X != x || p.Y <= 0 {
+			t.Errorf("point %d: %+v", i, p)
+		}
+	}
+	if text := plot.X.Ticks[0].Text; !strings.Contains(text, "256 MiB") {
+		t.Errorf("tick %q", text)
+	}
+	for _, none := range [][]page.Section{sections("memory", "1GiB", "256MiB"), sections("compression", "none", "lz4", "zstd")} {
+		if len(none) > 0 {
+			t.Errorf("section %s", none[0].Title)
+		}
+	}
+}
