@@ -28,8 +28,9 @@ func overLevels(v *view) (out []page.Section) {
 	}
 	for _, knob := range knobs {
 		sec := page.Section{ID: "by-" + slug(knob), Title: "By " + knob, Nav: "by " + knob, Class: "sweep"}
-		sec.Blocks = append(sec.Blocks, page.Prose("about", "A point is the median of a target's trials, its whisker goes from the "+
-			"least to the greatest of them. A ring: the number is not comparable there."), familyLegend(families[knob]))
+		about := "A point is the median of a target's trials, its whisker goes from the least to the greatest of them. " +
+			"A ring: the number is not comparable there."
+		sec.Blocks = append(sec.Blocks, page.Prose("about", about), familyLegend(families[knob]))
 		for _, s := range v.steps {
 			if len(s.Asked()) == 0 {
 				continue

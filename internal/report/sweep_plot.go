@@ -63,7 +63,8 @@ func (s *step) point(t *target, k key, x float64) page.Point {
 	if n.Missing != "" || !quantity.Finite(n.Value) {
 		return page.Gap(x)
 	}
-	return page.Point{X: x, Y: n.Value, Low: n.Low, High: n.High, Ring: len(s.Refusals(t)) > 0 || n.Disturbed() || n.MaxOf > 0}
+	doubtful := len(s.Refusals(t)) > 0 || n.Disturbed() || n.MaxOf > 0
+	return page.Point{X: x, Y: n.Value, Low: n.Low, High: n.High, Ring: doubtful}
 }
 
 // drawn returns the plots of a panel, without those that are empty in all

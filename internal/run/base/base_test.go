@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"rumbench/internal/need"
 	"rumbench/internal/run/base"
 	"rumbench/workload"
 )
@@ -163,5 +165,39 @@ func TestName(t *testing.T) {
 	a, b := base.Identity{"seed": "1", "param rows": "5"}, base.Identity{"seed": "1", "param rows": "6"}
 	if a.Name("x") == b.Name("x") || a.Name("x") != a.Name("x") || !strings.HasPrefix(a.Name("x"), "x-") {
 		t.Errorf("%s and %s", a.Name("x"), b.Name("x"))
+	}
+}
+
+// Where the file system can, a copy shares its blocks with the base; changes are still noticed.
+func TestClone(t *testing.T) {
+	need.Root(t, "mount a file system")
+	mkfs, err := exec.LookPath("mkfs.xfs")
+	if err != nil {
+		t.Skip("no program makes a file system that can share blocks")
+	}
+	image, dir := filepath.Join(t.TempDir(), "image"), filepath.Join(t.TempDir(), "disk")
+	must(t, os.WriteFile(image, nil, 0o600))
+	must(t, os.Truncate(image, 400<<20))
+	must(t, os.Mkdir(dir, 0o755))
+	for _, command := range [][]string{{mkfs, "-q", image}, {"mount", "-o", "loop", image, dir}} {
+		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("%v: %v: %s", command, err, out)
+		}
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	b := &base.Base{}
+	must(t, b.Keep(data(t), filepath.Join(dir, "base")))
+	b, err = base.Open(filepath.Join(dir, "base"))
+	must(t, err)
+	if cloned, err := b.CopyTo(filepath.Join(dir, "copy"), true); err != nil || !cloned {
+		t.Errorf("cloned %v, %v", cloned, err)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "base", "data", "empty"), []byte("x"), 0o600))
+	if _, err := b.CopyTo(filepath.Join(dir, "again"), true); err == nil || !strings.Contains(err.Error(), "the content of empty") {
+		t.Errorf("changed: %v", err)
 	}
 }
