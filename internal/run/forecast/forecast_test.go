@@ -3,6 +3,7 @@ package forecast_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -215,5 +216,28 @@ func TestPart(t *testing.T) {
 		if got := tr.Part(step); got != want {
 			t.Errorf("%s belongs to part %d, want %d", step, got, want)
 		}
+	}
+}
+
+// Trials that begin with a copy take no time to load, whether that is known from this campaign or not.
+func TestCopies(t *testing.T) {
+	text := strings.Replace(source, "calibrate", "start: {copy: l.i0, loads: 1}\ntrials: 3\ncalibrate", 1)
+	f := forecast.New(load(t, text), nil)
+	for number, want := range map[int]forecast.Span{1: forecast.AtLeast(10 * time.Second), 2: forecast.Exactly(10 * time.Second)} {
+		if got := f.Trial("pebble", number).Length(); got != want {
+			t.Errorf("trial %d: %v, want %v", number, got, want)
+		}
+	}
+	start := result.Start{Copy: "l.i0", Load: 1, Loads: 1}
+	first, second := ibench("pebble", 100, 3, 7), ended("pebble", result.Step{Name: "settle", Seconds: 5}, result.Step{Name: "qr100", Seconds: 9})
+	first.Start, second.Start = &start, &start
+	f.Add(first)
+	f.Add(second)
+	if got := f.Trial("pebble", 3); got.Parts[0].Length != forecast.Exactly(0) || got.Parts[1].Length != forecast.Exactly(4*time.Second) {
+		t.Errorf("the third trial: %+v", got.Parts)
+	}
+	// The target that has not run loads first.
+	if got := f.Trial("bbolt", 1).Length(); got != forecast.AtLeast(10*time.Second) {
+		t.Errorf("another target: %v", got)
 	}
 }
