@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 124_997
+const mostTotal = 125_213
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -57,10 +57,10 @@ var rooms = []room{
 	{"internal/plan", 3_109, []string{"internal/plan"}},
 	{"internal/run", 7_934, []string{"internal/run/drive internal/run/ratesearch internal/run/hook", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_477, []string{"internal/importer"}},
-	{"internal/compare", 5_267, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 5_458, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_729, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 11_542, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
+	{"internal/report", 11_567, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
 	{"internal/cli", 9_608, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_271, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 420, []string{"scripts/man scripts/suite"}},
