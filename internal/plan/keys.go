@@ -38,7 +38,8 @@ var planKeys = strictyaml.Table[Plan]{
 	strictyaml.Valued("until", "steady, or as \"steady 8x\": steps that end by time and go as fast as they can last until their rate is steady, "+
 		"at most 4 times, or as often as said, as long as planned.", untilScalar, func(p *Plan, v float64) { p.Until = v }),
 	strictyaml.Valued("interval", "The resolution of time series, 100ms to 1m. Default 1s.", strictyaml.Duration(100*time.Millisecond, time.Minute), func(p *Plan, v time.Duration) { p.Interval = v }),
-	strictyaml.Valued("cool_down", "Idle time between trials, up to 24h. Default 0.", strictyaml.Duration(0, 24*time.Hour), func(p *Plan, v time.Duration) { p.CoolDown = v }),
+	strictyaml.Part[Plan]("between", "What happens between trials.", betweenKeys.Shape()),
+	strictyaml.Valued("cool_down", "The same as rest in between.", strictyaml.Duration(0, maxRest), func(p *Plan, v time.Duration) { p.Between.Rest = v }),
 	strictyaml.Part[Plan]("before", "Commands to run before the campaign, each trial or each step; rumbench run --hooks allows them.", hookKeys.Shape()),
 	strictyaml.Part[Plan]("after", "Commands to run after the campaign, each trial or each step; rumbench run --hooks allows them.", hookKeys.Shape()),
 	strictyaml.Valued("keep", "Keep the data directories after a trial. Default false.", strictyaml.Boolean, func(p *Plan, v bool) { p.Keep = v }),

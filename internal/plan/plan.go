@@ -63,7 +63,7 @@ type Plan struct {
 	Ascending bool          // levels of sweeps ascend in every block
 	Until     float64       // how many times its planned time a step may take until it is steady; 0: once
 	Interval  time.Duration // of the time series
-	CoolDown  time.Duration // idle time between trials
+	Between   Between       // trials
 	// Before and After are commands of the user; they need the flag --hooks.
 	Before, After Hooks
 	Keep          bool // keep data directories after a trial
@@ -220,6 +220,7 @@ func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	b.question(f, p)
 	readProfile(b, f, p)
 	readHooks(b, f, p)
+	readBetween(b, f, p)
 	b.targets(f, p)
 	b.published(f, p)
 	return p
