@@ -87,6 +87,7 @@ func (s *Step) figures() []Cost {
 		}
 		f.add(metric.WriteKB, s.Device, max(v, 0)/kb)
 	}
+	f.counter(metric.MediaWriteKB, byDrive, s.WithSync, mediaWritten, kb)
 	f.counter(metric.DiscardKB, s.Device, s.WithSync, "device.discard_bytes", kb)
 	if d := s.Deferred; d != nil {
 		f.add(metric.DeferredKB, ownAccount, max(d[1]-d[0], 0)/kb)

@@ -59,6 +59,7 @@ func (t *trial) observed(w *window) *account.Observed {
 	written, _ := account.Counter(o.WithSync, "device.write_bytes")
 	o.Others.HereRead, o.Others.HereWritten = o.Others.Here(read, written)
 	disks, _ := changes(w.disks[0], w.disks[1])
+	o.AddDrive(disks)
 	if all, known := account.Counter(disks, "device.read_bytes"); known {
 		allWritten, _ := account.Counter(disks, "device.write_bytes")
 		o.Disks = &[2]float64{max(read, all), max(written, allWritten)}

@@ -173,6 +173,9 @@ func (t *trial) findDevice() {
 		return
 	}
 	t.device = observe.NewDevice(t.under, "/proc", "/sys")
+	if drive := observe.NewNVMe(t.under); drive != nil && t.Partner == nil {
+		t.disks.Collectors = append(t.disks.Collectors, drive)
+	}
 }
 
 // noteCPUs notes the processors of a trial of a duet.
