@@ -143,6 +143,9 @@ func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
 	if err := measureFiles(ctx, t.trial, z); err != nil {
 		return err
 	}
+	if t.last && t.dir != "" {
+		noteExtents(t.trial)
+	}
 	b := t.all(t.out.Name)
 	b.Growth(t.space, z)
 	b.Space(z)
