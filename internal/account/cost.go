@@ -56,6 +56,7 @@ func (s *Step) figures() []Cost {
 	f := figures{}
 	process, host := processSource(s.Hosted), "host"
 	f.addCPU(s.Observed)
+	f.addEvents(s.Observed)
 	f.counter(metric.ProcessReadKB, process, s.InWindow, "process.read_bytes", kb)
 	if v, ok := Counter(s.WithSync, "process.write_bytes"); ok {
 		cancelled, _ := Counter(s.WithSync, "process.cancelled_write_bytes")

@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 125_981
+const mostTotal = 126_256
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -43,7 +43,7 @@ var rooms = []room{
 	{"model", 868, []string{"model"}},
 	{"internal/text", 2_252, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_276, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_307, []string{"internal/metric"}},
+	{"internal/metric", 1_317, []string{"internal/metric"}},
 	{"internal/server", 2_106, []string{"internal/server"}},
 	{"engine", 25_658, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
@@ -51,14 +51,14 @@ var rooms = []room{
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
 	{"workload", 18_844, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
-	{"internal/observe", 7_586, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine"}},
-	{"internal/account", 2_970, []string{"internal/account"}},
+	{"internal/observe", 7_761, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
+	{"internal/account", 2_993, []string{"internal/account"}},
 	{"internal/result", 3_446, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 3_148, []string{"internal/plan"}},
-	{"internal/run", 8_103, []string{"internal/run/drive internal/run/ratesearch internal/run/hook", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 8_141, []string{"internal/run/drive internal/run/ratesearch internal/run/hook", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_477, []string{"internal/importer"}},
 	{"internal/compare", 5_487, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/explain", 5_742, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/explain", 5_771, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 11_568, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
 	{"internal/cli", 9_627, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},

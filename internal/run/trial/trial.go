@@ -402,6 +402,9 @@ func (t *trial) finish(ctx context.Context, err error) error {
 			err = rerr
 		}
 	}
+	if t.events != nil {
+		t.events.Close()
+	}
 	t.series.Close()
 	t.latency.Close()
 	t.conclude(ctx, err)
