@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 126_256
+const mostTotal = 126_254
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -51,11 +51,11 @@ var rooms = []room{
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
 	{"workload", 18_844, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
-	{"internal/observe", 7_761, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
+	{"internal/observe", 7_754, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 2_993, []string{"internal/account"}},
 	{"internal/result", 3_446, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 3_148, []string{"internal/plan"}},
-	{"internal/run", 8_141, []string{"internal/run/drive internal/run/ratesearch internal/run/hook", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 8_146, []string{"internal/run/drive internal/run/ratesearch internal/run/hook", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_477, []string{"internal/importer"}},
 	{"internal/compare", 5_487, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_771, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},

@@ -13,20 +13,14 @@ type schedule struct {
 	either                                 bool // a day of the month or of the week is enough: both are restricted
 }
 
-var cronNames = map[string]string{
-	"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0",
-	"@monthly": "0 0 1 * *",
-}
+var cronNames = strings.NewReplacer("@hourly", "0 * * * *", "@daily", "0 0 * * *", "@weekly", "0 0 * * 0",
+	"@monthly", "0 0 1 * *")
 
 // parseCron parses a line of a crontab of the system, see crontab(5): when, a user and a command. It is
 // false for other lines, and for those with names of days and months.
 func parseCron(line string) (s schedule, command string, ok bool) {
-	line = strings.TrimSpace(line)
-	if name, rest, found := strings.Cut(line, " "); found && cronNames[name] != "" {
-		line = cronNames[name] + " " + rest
-	}
-	fields := strings.Fields(line)
-	if len(fields) < 7 || strings.HasPrefix(line, "#") {
+	fields := strings.Fields(cronNames.Replace(line))
+	if len(fields) < 7 || strings.HasPrefix(fields[0], "#") {
 		return s, "", false
 	}
 	ok = true

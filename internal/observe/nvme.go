@@ -119,7 +119,7 @@ func readLogPage(drive string, id byte) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = unix.Close(fd) }()
-	const getLogPage, admin = 0x02, 0xc0484e41 // NVME_IOCTL_ADMIN_CMD of linux/nvme_ioctl.h: _IOWR('N', 0x41, 72 bytes)
+	const getLogPage, admin = 0x02, 0xc0484e41 // NVME_IOCTL_ADMIN_CMD of linux/nvme_ioctl.h: 'N', 0x41, 72 bytes
 	page := make([]byte, pageBytes)
 	command := struct { // struct nvme_passthru_cmd
 		opcode, flags          uint8

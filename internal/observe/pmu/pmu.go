@@ -42,11 +42,10 @@ func Hardware() [][]Event {
 // all threads and processes that these begin later. Those that begin just then may be missed.
 type Counter struct{ groups []*group }
 
-// group is events that are counted at the same time; a thread has one event that leads the others.
+// group is events that are counted at the same time. Of those of a thread the first leads the others.
 type group struct {
-	events  []Event
-	leaders []int
-	others  []int
+	events []Event
+	opened []int
 }
 
 // Open begins to count the groups that can be counted; nil if there are none.
@@ -58,7 +57,7 @@ func Open(pids []int, groups [][]Event) *Counter {
 	c := &Counter{}
 	for _, events := range groups {
 		g := &group{events: events}
-		if err := g.open(all); err != nil || len(g.leaders) == 0 {
+		if err := g.open(all); err != nil || len(g.opened) == 0 {
 			g.close()
 			continue
 		}
@@ -90,19 +89,19 @@ func (g *group) open(pids []int) error {
 }
 
 func (g *group) openThread(id int) error {
-	leader := -1
-	for _, e := range g.events {
+	leader, start := -1, len(g.opened)
+	for i, e := range g.events {
 		attr := &unix.PerfEventAttr{Type: e.Type, Config: e.Config, Bits: unix.PerfBitInherit,
 			Read_format: unix.PERF_FORMAT_GROUP | unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING}
 		attr.Size = uint32(unsafe.Sizeof(*attr))
-		fd, err := unix.PerfEventOpen(attr, id, -1, leader, unix.PERF_FLAG_FD_CLOEXEC)
-		switch {
-		case err != nil:
+		event, err := unix.PerfEventOpen(attr, id, -1, leader, unix.PERF_FLAG_FD_CLOEXEC)
+		if err != nil {
+			(&group{opened: g.opened[start:]}).close()
+			g.opened = g.opened[:start]
 			return err
-		case leader < 0:
-			leader, g.leaders = fd, append(g.leaders, fd)
-		default:
-			g.others = append(g.others, fd)
+		}
+		if g.opened = append(g.opened, event); i == 0 {
+			leader = event
 		}
 	}
 	return nil
@@ -132,8 +131,8 @@ func (c *Counter) Collect(_ context.Context, s *engine.Sample) error {
 func (g *group) read() (enabled, running float64, counts []float64, err error) {
 	counts = make([]float64, len(g.events))
 	buffer := make([]byte, 8*(3+len(g.events)))
-	for _, fd := range g.leaders {
-		n, err := unix.Read(fd, buffer)
+	for i := 0; i < len(g.opened); i += len(g.events) {
+		n, err := unix.Read(g.opened[i], buffer)
 		if err != nil {
 			return 0, 0, nil, err
 		}
@@ -169,7 +168,7 @@ func (c *Counter) Close() {
 }
 
 func (g *group) close() {
-	for _, fd := range append(g.leaders, g.others...) {
+	for _, fd := range g.opened {
 		_ = unix.Close(fd)
 	}
 }

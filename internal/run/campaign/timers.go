@@ -7,6 +7,7 @@ import (
 
 	"rumbench/internal/observe"
 	"rumbench/internal/run/forecast"
+	"rumbench/internal/text/quantity"
 )
 
 // timers returns which jobs of the system are due while the campaign is expected to run.
@@ -24,10 +25,9 @@ func timers(c Config, f *forecast.Forecast) []string {
 	return dueText(due, length)
 }
 
-func dueText(due []observe.Timer, length forecast.Span) (out []string) {
-	for _, t := range due {
-		out = append(out, fmt.Sprintf("%s is due on %s and reads or writes much; the campaign is expected to take %v", t.Name,
-			t.At.Format("Mon 15:04"), length))
-	}
-	return out
+func dueText(due []observe.Timer, length forecast.Span) []string {
+	return quantity.Texts(due, func(t observe.Timer) string {
+		return fmt.Sprintf("%s is due on %s and reads or writes much; the campaign is expected to take %v", t.Name,
+			t.At.Format("Mon 15:04"), length)
+	})
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
@@ -66,26 +66,20 @@ func trimHint(err error) string {
 // trim tells the device under a directory which of the first bytes of its file system are free, and
 // returns how many of them the kernel reports as trimmed.
 func trim(dir string, length uint64) (int64, error) {
-	const fitrim = 0xc0185879 // FITRIM of linux/fs.h: _IOWR('X', 121, struct fstrim_range)
+	const fitrim = 0xc0185879                    // FITRIM of linux/fs.h: _IOWR('X', 121, struct fstrim_range)
+	if err := observe.SyncDir(dir); err != nil { // what was removed is free when that is written
+		return 0, err
+	}
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = unix.Close(fd) }()
-	if err := unix.Syncfs(fd); err != nil { // what was removed is free when that is written
-		return 0, fmt.Errorf("sync %s: %w", dir, err)
-	}
 	span := struct{ start, length, smallest uint64 }{length: length} // struct fstrim_range
-	for {
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), fitrim, uintptr(unsafe.Pointer(&span)))
-		switch errno {
-		case 0:
-			return int64(span.length), nil // which the kernel has set
-		case syscall.EINTR:
-			continue
-		}
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), fitrim, uintptr(unsafe.Pointer(&span))); errno != 0 {
 		return 0, errno
 	}
+	return int64(span.length), nil // which the kernel has set
 }
 
 // trimAll trims the file systems of the data before a trial, and records it.

@@ -7,10 +7,15 @@ import (
 	"rumbench/internal/observe/pmu"
 )
 
-// countEvents begins to count events of the processors in the engine's processes, if there is a PMU.
+// countEvents begins to count events of the processors in the engine's processes, if there is a PMU. Only
+// profiled trials do: with counts each switch between threads takes a microsecond or more, which engines
+// with many of them would feel.
 func countEvents(t *trial, pids []int) (added []atRest) {
 	if t.events != nil { // of a server that has ended
 		t.events.Close()
+	}
+	if t.events = nil; t.Profiled == "" {
+		return nil
 	}
 	if t.events = pmu.Open(pids, pmu.Hardware()); t.events != nil {
 		added = append(added, atRest{t.events})
