@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -28,9 +29,10 @@ func fileSystem(mount string) (out Facts) {
 		out = append(out, Fact{"filesystem made", made.Format(time.DateOnly)})
 	}
 	var st unix.Statfs_t
-	if err := unix.Statfs(mount, &st); err == nil && st.Blocks > 0 {
-		tenths := (10*(st.Blocks-st.Bfree) + st.Blocks/2) / st.Blocks
-		out = append(out, Fact{UsedFact, fmt.Sprintf("%d %%", 10*tenths)})
+	err = unix.Statfs(mount, &st)
+	used, all := float64(st.Blocks-st.Bfree), float64(st.Blocks-st.Bfree+st.Bavail) // as df, without what is reserved
+	if err == nil && all > 0 {
+		out = append(out, Fact{UsedFact, fmt.Sprintf("%.0f %%", 10*math.Round(10*used/all))})
 	}
 	return out
 }
