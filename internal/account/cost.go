@@ -56,6 +56,7 @@ func (s *Step) figures() []Cost {
 	f := figures{}
 	process, host := processSource(s.Hosted), "host"
 	f.addCPU(s.Observed)
+	f.addEvents(s.Observed)
 	f.counter(metric.ProcessReadKB, process, s.InWindow, "process.read_bytes", kb)
 	if v, ok := Counter(s.WithSync, "process.write_bytes"); ok {
 		cancelled, _ := Counter(s.WithSync, "process.cancelled_write_bytes")
@@ -87,6 +88,7 @@ func (s *Step) figures() []Cost {
 		}
 		f.add(metric.WriteKB, s.Device, max(v, 0)/kb)
 	}
+	f.counter(metric.MediaWriteKB, byDrive, s.WithSync, mediaWritten, kb)
 	f.counter(metric.DiscardKB, s.Device, s.WithSync, "device.discard_bytes", kb)
 	if d := s.Deferred; d != nil {
 		f.add(metric.DeferredKB, ownAccount, max(d[1]-d[0], 0)/kb)

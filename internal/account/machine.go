@@ -26,7 +26,10 @@ func (s *costing) judgeMachine() (out []metric.Warning) {
 		out = append(out, s.Warn(metric.Stolen, metric.Values{"share": 100 * share}))
 	}
 	if n, ok := Counter(s.InWindow, "host.thermal_throttles"); ok && n > 0 {
-		out = append(out, s.Warn(metric.Throttled, metric.Values{"n": n}))
+		out = append(out, s.Warn(metric.Throttled, metric.Values{"what": "processors", "n": n}))
+	}
+	if n, ok := Counter(s.WithSync, "nvme.thermal_transitions"); ok && n > 0 {
+		out = append(out, s.Warn(metric.Throttled, metric.Values{"what": "drive", "n": n}))
 	}
 	return out
 }

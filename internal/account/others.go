@@ -76,7 +76,7 @@ func (s *costing) judgeDevice() {
 		s.Put(metric.OthersWriteKB, o.Written/kb, Source(o.source()))
 	}
 	s.judgeTraffic(traffic{"wrote", metric.WriteKB, metric.ProcessWriteKB, o.HereWritten / kb,
-		[]string{metric.WriteKB, metric.JournalKB}})
+		[]string{metric.WriteKB, metric.JournalKB, metric.MediaWriteKB}})
 	s.judgeTraffic(traffic{"read", metric.ReadKB, metric.ProcessReadKB, o.HereRead / kb,
 		[]string{metric.ReadKB, metric.DeviceReads}})
 }

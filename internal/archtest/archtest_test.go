@@ -43,7 +43,7 @@ var rooms = []room{
 	{"model", 868, []string{"model"}},
 	{"internal/text", 2_252, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_276, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_299, []string{"internal/metric"}},
+	{"internal/metric", 1_317, []string{"internal/metric"}},
 	{"internal/server", 2_106, []string{"internal/server"}},
 	{"engine", 25_658, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",

@@ -109,6 +109,9 @@ func Apart(a, b *Target) (out []Difference) {
 			differ(name, mine, other)
 		}
 	}
+	for _, name := range farApart(x.Host, y.Host) {
+		differ(name, x.Host.Value(name), y.Host.Value(name))
+	}
 	differ("engine", x.Engine, y.Engine)
 	for _, name := range AppendNew(slices.Clone(x.OwnParams), y.OwnParams...) {
 		differ(paramKnob+name, paramText(x.Params[name]), paramText(y.Params[name]))

@@ -74,5 +74,5 @@ func factsApart(a, b []*result.Trial) (out []Difference) {
 	for _, set := range a[0].Settings {
 		add(set.Name, func(t *result.Trial) string { return t.Setting(set.Name) })
 	}
-	return out
+	return append(out, canariesApart(a, b)...)
 }

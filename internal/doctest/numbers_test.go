@@ -243,13 +243,13 @@ func samePlan(a, b *plan.Plan) bool {
 		order     plan.Order
 		seed      uint64
 		interval  time.Duration
-		coolDown  time.Duration
+		between   plan.Between
 		keep      bool
 		errors    float64
 		calibrate bool
 	}
 	value := func(p *plan.Plan) plain {
-		return plain{p.Trials, p.Order, p.Seed.Value, p.Interval, p.CoolDown, p.Keep, p.ErrorsAllowed, p.Calibrate}
+		return plain{p.Trials, p.Order, p.Seed.Value, p.Interval, p.Between, p.Keep, p.ErrorsAllowed, p.Calibrate}
 	}
 	return value(a) == value(b)
 }

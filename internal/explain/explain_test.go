@@ -41,6 +41,8 @@ type state struct {
 	undo           float64 // bytes of the server's own files per byte of data
 	logs           float64 // likewise, of logs
 	blind          bool    // the engine counts nothing of what it writes
+	instructions   float64 // by a PMU; 0: there is none
+	each           float64 // cycles of an instruction
 }
 
 const queries = 10_000
@@ -59,6 +61,10 @@ func (s state) trial(target string, n int) *result.Trial {
 	put("cpu_us", "", "query", s.server+client)
 	put("server_cpu_us", "", "query", s.server)
 	put("client_cpu_us", "", "query", client)
+	if s.instructions > 0 {
+		put("instructions", "", "query", s.instructions)
+		put("cycles", "", "query", s.instructions*s.each)
+	}
 	put("write_kb", "", "query", s.pages+s.twice+s.redo+1)
 	if !s.blind {
 		put("part_kb", "pages", "query", s.pages)

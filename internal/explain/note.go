@@ -30,7 +30,7 @@ func (n Note) First() bool {
 // causes.
 func (s *Step) notes() (out []Note) {
 	for _, check := range []func(*Step, noting){disturbed, oneThread, oneAtATime, readNothing, twiceCached, paused,
-		begunApart, putOff, dips} {
+		begunApart, putOff, dips, instructed} {
 		check(s, func(rule Rule, e Evidence, format string, args ...any) {
 			out = append(out, Note{rule, e, fmt.Sprintf(format, args...)})
 		})

@@ -95,7 +95,7 @@ var decisive = map[Code]Kind{
 		Short: "shorter than the engine's cycle"},
 
 	Stolen:    {Text: "other guests of the machine's host took {share:%.2g} % of the processors' time (steal)", Short: "other guests took processors"},
-	Throttled: {Text: "heat slowed the processors down {n:%.0f} times", Short: "heat slowed the processors down"},
+	Throttled: {Text: "heat slowed the {what} down {n:%.0f} times", Short: "heat slowed the machine down"},
 	OnCredit: {Text: "kept on credit: the work that the engine put off grew by {grown:%.1f} MiB, {share:%.0f} % of the {written:%.1f} MiB that it wrote; a longer step would be slower",
 		Short: "kept on credit"},
 	DebtUnknown: {Text: "the engine reports no debt of compactions: only that the rate was held shows that it was not kept on credit", Short: "whether on credit is not known"},

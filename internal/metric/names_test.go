@@ -11,7 +11,7 @@ import (
 )
 
 // words are the parts of names that constants do not merely capitalise.
-var words = map[string]string{"us": "US", "ms": "MS", "kb": "KB", "cpu": "CPU", "db": "DB", "io": "IO", "gc": "GC", "sla": "SLA"}
+var words = map[string]string{"us": "US", "ms": "MS", "kb": "KB", "cpu": "CPU", "db": "DB", "io": "IO", "gc": "GC", "sla": "SLA", "llc": "LLC", "dtlb": "DTLB"}
 
 // other are the constants of metrics whose own name is a warning's or a section's.
 var other = map[string]string{"stalls": "StallCount", "given_up": "GivenUpOps", "shed": "ShedOps", "saturated": "SaturatedFlag"}

@@ -43,7 +43,7 @@ func FactsOf(dir string) Facts {
 		device, err = m.findDevice(dir)
 	}
 	allowed, _ := cpuset.Allowed()
-	return m.facts(device, err, len(allowed))
+	return append(m.facts(device, err, len(allowed)), fileSystem(device.Mount)...)
 }
 
 // facts returns the facts, also those about the device, or why there is none; usable
@@ -82,7 +82,8 @@ func (m machine) facts(d Device, err error, usable int) Facts {
 		{"microcode", first(entries(cpuinfo, ":", "microcode"))},
 		{"kernel.randomize_va_space", Text(m.proc, "sys/kernel/randomize_va_space")},
 	}
-	all := slices.Concat(general, m.processors(cpuinfo, usable), m.memory(), settings, m.storage(d, err), tuning)
+	all := slices.Concat(general, m.processors(cpuinfo, usable), m.memory(), settings, m.storage(d, err),
+		interrupts(m, d.Leaves), tuning)
 	return slices.DeleteFunc(all, func(f Fact) bool { return f.Value == "" })
 }
 

@@ -65,7 +65,7 @@ type Plan struct {
 	Start     Start
 	Until     float64       // how many times its planned time a step may take until it is steady; 0: once
 	Interval  time.Duration // of the time series
-	CoolDown  time.Duration // idle time between trials
+	Between   Between       // trials
 	// Before and After are commands of the user; they need the flag --hooks.
 	Before, After Hooks
 	Keep          bool // keep data directories after a trial
@@ -223,6 +223,7 @@ func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	readProfile(b, f, p)
 	readHooks(b, f, p)
 	readStart(b, f, p)
+	readBetween(b, f, p)
 	b.targets(f, p)
 	b.published(f, p)
 	return p

@@ -168,7 +168,7 @@ calibrate: false
 			},
 		},
 		Trials: 1, Order: Sequential, Seed: Seed{Value: 18446744073709551615}, Interval: 500 * time.Millisecond,
-		CoolDown: 1500 * time.Millisecond, Keep: true, ErrorsAllowed: 0.001,
+		Between: Between{Rest: 1500 * time.Millisecond}, Keep: true, ErrorsAllowed: 0.001,
 	}
 	if d := cmp.Diff(want, bare(p)); d != "" {
 		t.Error(d)

@@ -19,7 +19,7 @@ var onlyLoad = map[string][]string{
 	},
 	"what an engine can do": {"engine-refuses", "missing-capability", "capability-spared"},
 	"values that do not go together": {
-		"duet-one-target", "duet-three-targets", "find-duet", "find-short", "param-combination", "preset-combination", "profile-duet", "profile-inside", "rate-nowhere",
+		"duet-one-target", "duet-three-targets", "find-duet", "find-short", "param-combination", "preset-combination", "profile-duet", "profile-inside", "rate-nowhere", "rest-twice",
 		"same-name", "start-data", "start-data-none", "start-last", "stop-min-trials", "stop-one-trial", "stop-sequential", "workload-refuses",
 	},
 }
@@ -111,7 +111,7 @@ func TestSchemaLines(t *testing.T) {
 		"name: 2016": true, "name: a b": true, "name: ''": false, "name: [a]": false, "trails: 3": false,
 		"trials: 3": true, "trials: 1_000": true, "trials: 1001": false, "trials: '3'": false, "trials: 2.5": false,
 		"seed: 18446744073709551615": true, "seed: -1": false, "until: steady": true, "until: steady 8x": true, "until: steady 1x": false, "until: 3": false, "seed: fixed": true, "seed: fixed 7": true, "seed: fixed x": false, "seed: fix": false, "interval: 500ms": true, "interval: 1": true, "interval: 0.01": false, "interval: 5 parsecs": false,
-		"cool_down: 1h30m": true, "cool_down: 5 Min": true, "keep: yes": false, "keep: true": true,
+		"cool_down: 1h30m": true, "cool_down: 5 Min": true, "between: {trim: true, rest: 1m}": true, "between: {pause: 1s}": false, "keep: yes": false, "keep: true": true,
 		"errors_allowed: 0.1%": true, "errors_allowed: 100%": true, "errors_allowed: 101%": false, "errors_allowed: 2": false,
 		"order: duet": true, "order: duett": false, "common:": true, "params:": true, "preset:": false, "preset: quick": true, "preset: quik": false,
 		"common: {cache: 64 mb, page: 4096, durability: os}": true, "common: {cache: 1.5GiB}": true, "common: {cache: 64Q}": false, "common: {cache: 0}": false,

@@ -2,11 +2,12 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/observe"
 	"rumbench/internal/result"
+	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
 
@@ -61,41 +62,57 @@ func drifts(c *campaign) (out []string) {
 	return out
 }
 
-// The ratios of two canaries from which the machine was not equally fast: reads from memory vary by what
-// other guests of the host do.
-const muchSlower, muchFarther = 1.1, 1.3
-
 // unequalMachine reports that the machine was not equally fast before all trials, and names the slowest.
 func unequalMachine(c *campaign) (out []string) {
-	for _, load := range []struct {
-		name  string
-		much  float64
-		value func(*observe.Canary) float64
-	}{
-		{"computing", muchSlower, func(n *observe.Canary) float64 { return n.Compute }},
-		{"reading memory", muchFarther, func(n *observe.Canary) float64 { return n.Memory }},
-	} {
+	for _, load := range compare.CanaryLoads() {
 		var slowest, fastest *result.Trial
+		var high, low float64
 		for _, t := range c.Targets {
 			for _, trial := range t.Trials {
-				switch {
-				case trial.Canary == nil || load.value(trial.Canary) == 0:
-				case slowest == nil:
-					slowest, fastest = trial, trial
-				case load.value(trial.Canary) > load.value(slowest.Canary):
-					slowest = trial
-				case load.value(trial.Canary) < load.value(fastest.Canary):
-					fastest = trial
+				v, ok := load.Time(trial)
+				if ok && (slowest == nil || v > high) {
+					slowest, high = trial, v
+				}
+				if ok && (fastest == nil || v < low) {
+					fastest, low = trial, v
 				}
 			}
 		}
-		if slowest == nil {
+		if slowest == nil || high <= load.One*low {
 			continue
 		}
-		if r := load.value(slowest.Canary) / load.value(fastest.Canary); r > load.much {
-			out = append(out, fmt.Sprintf("The machine was not equally fast: %s took %s as long just before %s as before %s.",
-				load.name, quantity.Times(r), trialNames([]*result.Trial{slowest}), trialNames([]*result.Trial{fastest})))
-		}
+		out = append(out, fmt.Sprintf("The machine was not equally fast: %s took %s as long just before %s as before %s.%s",
+			load.Name, quantity.Times(high/low), trialNames([]*result.Trial{slowest}), trialNames([]*result.Trial{fastest}),
+			outlier(c, load, slowest)))
 	}
 	return out
+}
+
+// outlier reports that a trial before which the machine was slower than before all others of its target
+// is the slowest of these in the first step that is compared, too.
+func outlier(c *campaign, load compare.CanaryLoad, slow *result.Trial) string {
+	s := c.leading()[0]
+	k, ok := compare.Capacity(s.Step)
+	if !ok {
+		return ""
+	}
+	var own, times float64
+	var others, paces []float64
+	for _, t := range c.Targets {
+		n := s.number(t, k)
+		for i, row := range n.Rows {
+			v, _ := load.Time(n.Trials[i])
+			switch {
+			case n.Trials[i] == slow:
+				own, times = row.Value, v
+			case t.Name == slow.Target:
+				others, paces = append(others, row.Value), append(paces, v)
+			}
+		}
+	}
+	if len(others) < 2 || own == 0 || times < load.One*slices.Max(paces) || own*load.One > slices.Min(others) {
+		return ""
+	}
+	return fmt.Sprintf(" It also has the lowest rate of its target in %s: %s the median of the others.", s.Name,
+		quantity.Times(own/stat.Median(others)))
 }

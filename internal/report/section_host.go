@@ -92,7 +92,8 @@ func hostsDiffer(c *campaign) string {
 // the files that rumbench may read.
 func lasting(name string) bool {
 	switch name {
-	case "load average", "mount point", "kernel.perf_event_paranoid", "hardware counters":
+	case "load average", "mount point", "kernel.perf_event_paranoid", "hardware counters", observe.UsedFact,
+		observe.ExtentsFact:
 		return false
 	}
 	return true

@@ -55,6 +55,7 @@ type Campaign struct {
 	Profiled []Entry `json:"profiled,omitempty"`
 	// Hooks are the plan's commands that were run around the campaign.
 	Hooks []Hook `json:"hooks,omitempty"`
+	Trims []Trim `json:"trims,omitempty"` // before trials, as the plan wanted
 	// Spent is how many seconds the campaign has run, without the time between an
 	// interruption and its resumption.
 	Spent float64 `json:"spent_s,omitempty"`

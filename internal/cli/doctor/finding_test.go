@@ -3,6 +3,9 @@ package doctor
 import (
 	"slices"
 	"testing"
+	"time"
+
+	"rumbench/internal/observe"
 )
 
 // findingCase is the quiet machine with one thing changed, and what a check
@@ -28,6 +31,9 @@ func loadCases() []findingCase {
 			Warn, "20.0 % of 8 CPUs; most: mysqld (process 77) 18.8 %", "top"},
 		{"other load", with(nil, files{"proc/stat": stat(1600, 100200, 7)}, nil, nil), Bad, "75.0 % of 8 CPUs; much of it by processes that came and went", "top"},
 		{"other load", with(nil, files{"proc/stat": stat(1000, 100000, 7)}, nil, nil), Unknown, "did not show", "--seconds"},
+		{"timers", with(nil, nil, nil, func(m *machine) {
+			m.timers = []observe.Timer{{Name: "fstrim.timer", At: time.Date(2026, 11, 27, 14, 0, 0, 0, time.UTC)}}
+		}), Warn, "fstrim.timer at 14:00", "systemctl stop"},
 		{"stolen time", with(nil, files{"proc/stat": stat(1010, 100750, 47)}, nil, nil), Warn, "5.0 % of all CPU time", "CPUs of your own"},
 		{"stolen time", with(nil, files{"proc/stat": stat(1010, 100550, 247)}, nil, nil), Bad, "30.0 %", "CPUs of your own"},
 		{"stolen time", with(files{"proc/stat": stat(1000, 100000, 0)}, files{"proc/stat": stat(1010, 100790, 0)}, files{"virtualization": "virtual machine"}, nil),

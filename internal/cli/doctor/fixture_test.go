@@ -116,7 +116,7 @@ func (f fixture) machine(t *testing.T) *machine {
 	m := &machine{
 		proc: filepath.Join(root, "proc"), sys: filepath.Join(root, "sys"), uid: 1000, dir: "/data", lock: filepath.Join(root, "lock"),
 		device: observe.Device{Name: "nvme0n1p2", Leaves: []string{"nvme0n1"}, Mount: "/data", FSType: "xfs", MountOptions: "rw,noatime"},
-		space:  func(string) (float64, float64, error) { return 300 << 30, 500 << 30, nil },
+		space:  func(string) (float64, float64, error) { return 300 << 30, 500 << 30, nil }, scheduled: true,
 	}
 	for name, value := range f.facts {
 		if value != "" {

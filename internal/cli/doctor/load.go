@@ -10,7 +10,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
+	"rumbench/internal/observe"
 	"rumbench/internal/text/quantity"
 
 	"golang.org/x/sys/unix"
@@ -33,6 +35,8 @@ func loadChecks() []check {
 			"while another virtual machine has the processor, the engine seems slow: a trial depends on its neighbors"},
 		{"pressure", "CPU and I/O below 5 %, memory below 1 %", pressure,
 			"tasks wait already for CPU, storage or memory: a benchmark would have to share them"},
+		{"timers", "none that read or write much in 6 h", timersDue,
+			"they share the device and the CPUs with some trials, not with all"},
 	}
 }
 
@@ -154,4 +158,16 @@ func pressure(m *machine) Finding {
 	}
 	found := strings.Join(parts, ", ")
 	return graded(false, high, found, "end or wait for what runs: top, iotop")
+}
+
+// timersWithin is how far ahead doctor looks for jobs of the system.
+const timersWithin = 6 * time.Hour
+
+func timersDue(m *machine) Finding {
+	due := quantity.Texts(m.timers, func(t observe.Timer) string { return t.Name + " at " + t.At.Format("15:04") })
+	if !m.scheduled {
+		return unknown("neither systemd nor cron runs here", "in a container, ask its host: systemctl list-timers")
+	}
+	return graded(false, len(due) > 0, cmp.Or(strings.Join(due, ", "), "none"), "stop them for that time: "+
+		m.root("systemctl stop NAME.timer"))
 }

@@ -20,6 +20,8 @@ type machine struct {
 	uid       int
 	dir, lock string
 	facts     observe.Facts
+	timers    []observe.Timer
+	scheduled bool // systemd or cron runs here
 	device    observe.Device
 	deviceErr error // why there is no device
 	// space returns the free and the total space of a filesystem, in bytes.
@@ -40,6 +42,7 @@ func thisMachine(o Options) (*machine, error) {
 	m := &machine{proc: "/proc", sys: "/sys", uid: os.Geteuid(), dir: dir, lock: o.Lock, facts: observe.FactsOf(dir),
 		space: space}
 	m.device, m.deviceErr = observe.FindDevice(dir)
+	m.timers, m.scheduled = observe.Timers(context.Background(), "/", time.Now().Add(timersWithin))
 	return m, nil
 }
 

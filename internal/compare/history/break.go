@@ -150,8 +150,9 @@ func (s *Series) findOpen() {
 		return
 	}
 	if facts := s.factChanges(best); len(facts) > 0 {
-		s.Breaks = append(s.Breaks,
-			s.newChange(Open, &s.Points[best-1], best, s.level(start, best), s.level(best, end), facts))
+		c := s.newChange(Open, &s.Points[best-1], best, s.level(start, best), s.level(best, end), facts)
+		s.setSpeed(&c, start, end)
+		s.Breaks = append(s.Breaks, c)
 	}
 }
 

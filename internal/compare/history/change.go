@@ -39,6 +39,8 @@ type Change struct {
 	// Verdict is compare.Better, compare.Worse, or "" if neither direction is better, or
 	// nothing is proven.
 	Verdict compare.Verdict `json:"verdict,omitempty"`
+	// Speed is nil if the machine itself was as fast before as since.
+	Speed *Speed `json:"machine_speed,omitempty"`
 	// Facts are the other changes between the two runs.
 	Facts []Fact `json:"facts"`
 	Note  string `json:"note,omitempty"` // why it is acknowledged; "" if it is not
@@ -87,6 +89,7 @@ func (s *Series) setChanges(points []int) {
 				c.Verdict = compare.Better
 			}
 		}
+		s.setSpeed(&c, start, ends[i+1])
 		s.Changes = append(s.Changes, c)
 		start = at
 	}

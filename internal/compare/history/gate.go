@@ -87,12 +87,14 @@ func (s *Series) effect(run string) (compare.Effect, bool) {
 		if c.Ratio != nil {
 			e.Ratio = *c.Ratio
 		}
-		switch c.Kind {
-		case Split:
+		switch {
+		case c.Kind == Split:
 			e.Why = "the runs before " + filepath.Base(run) + " are not comparable"
-		case Open:
+		case c.Kind == Open:
 			e.Why = fmt.Sprintf("%s before, %s since: it may be chance", quantity.Count(c.At-start, "run"),
 				quantity.Count(end-c.At, "run"))
+		case c.Speed != nil && c.Speed.Explains:
+			e.Why = "the machine's own speed changed as much: " + c.Speed.String()
 		}
 		return e, true
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/stat"
 )
 
@@ -17,6 +18,8 @@ type Odd struct {
 	// Ratio is the geometric mean of the ratios of the rates.
 	Ratio float64   `json:"ratio"`
 	Rates []OddRate `json:"rates"` // the one that is farthest in the direction of the mean comes first
+	// Speed is how the machine itself differed before the run's trials; nil if it did not.
+	Speed *compare.Pace `json:"machine_speed,omitempty"`
 }
 
 // OddRate is the main rate of a step in an odd run.
@@ -109,6 +112,7 @@ func (c *collection) oddRun(r *Run, series []*Series) *Odd {
 	slices.SortStableFunc(o.Rates, func(a, b OddRate) int {
 		return cmp.Or(cmp.Compare(a.Ratio, b.Ratio), cmp.Compare(a.Step, b.Step)) * cmp.Compare(1, o.Ratio)
 	})
+	o.Speed = oddSpeed(o, series[0])
 	return o
 }
 

@@ -105,7 +105,8 @@ type Point struct {
 
 	Remarks []metric.Warning `json:"-"` // the warnings
 	trial   *result.Trial    // the first of them
-	place   int              // of the run in the order of runs
+	trials  []*result.Trial
+	place   int // of the run in the order of runs
 }
 
 // Pick selects the numbers to line up; an empty list picks everything, but an empty
@@ -218,7 +219,7 @@ func (f *Family) addPoint(r *Run, target *compare.Target, step *compare.Step, n 
 		if p.trial == nil {
 			p.trial = n.Trials[i]
 		}
-		values = append(values, row.Value)
+		values, p.trials = append(values, row.Value), append(p.trials, n.Trials[i])
 		p.Remarks = metric.AppendNew(p.Remarks, row.Warnings...)
 	}
 	if p.Trials = len(values); p.Trials > 0 {

@@ -1,6 +1,9 @@
 package price
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Card is a list of prices, for a month of 730 hours. An item without a price is 0. The
 // prices are the reader's business: Date and Source are their origin.
@@ -65,6 +68,9 @@ type Storage struct {
 	WritesPerS   float64 // requests
 	ReadBytes    float64 // per second
 	WrittenBytes float64 // per second
+	// Media is how many bytes a drive wrote to its media for each that it was sent; 0: unknown, and the
+	// endurance is taken as rated, in bytes that are sent.
+	Media float64
 }
 
 // Bill is a monthly price by purpose.
@@ -98,7 +104,7 @@ func (c *Card) devices(s Storage, requests float64) (b Bill) {
 	if months == 0 {
 		months = defaultMonths
 	}
-	written := s.WrittenBytes * SecondsPerMonth * months / 1e12
+	written := s.WrittenBytes * cmp.Or(s.Media, 1) * SecondsPerMonth * months / 1e12
 	for _, limit := range []struct {
 		name      string
 		need, has float64

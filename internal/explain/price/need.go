@@ -50,6 +50,7 @@ type Need struct {
 	// be compared with each other.
 	Space, Write Range
 	Unlike       string
+	Media        Range   // bytes that the drive wrote to its media for each that it was sent; 0: unknown
 	Fanout       float64 // of an LSM tree: data size ÷ memtable size; 0: not an LSM tree
 	// Missing are the unknown numbers; Remarks describe how the rest was computed, and
 	// Refused is the reason if nothing is reported.
@@ -66,7 +67,7 @@ func (g Gap) String() string { return metric.Label(g.Metric) + ": " + g.Why }
 // Storage returns the data and the load that storage has to handle.
 func (n *Need) Storage() Storage {
 	return Storage{Bytes: n.Disk.Value, ReadsPerS: n.ReadsPerS.Value, WritesPerS: n.WritesPerS.Value,
-		ReadBytes: n.ReadBytes.Value, WrittenBytes: n.WrittenBytes.Value}
+		ReadBytes: n.ReadBytes.Value, WrittenBytes: n.WrittenBytes.Value, Media: n.Media.Value}
 }
 
 // TBPerYear returns the number of 10^12 bytes written in a year.

@@ -8,6 +8,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
 )
 
 // disk sets the space for the number of rows asked for: tables and indexes grow with them;
@@ -77,6 +78,11 @@ func (m measured) amplifications() {
 	var space, write string
 	n.Space, space = value(metric.SpaceAmplification)
 	n.Write, write = value(metric.WriteAmplification)
+	if media, unknown := value(metric.MediaRatio); unknown == "" {
+		n.Media = media
+		n.Remarks = append(n.Remarks, "the drive wrote "+quantity.Four(media.Value)+
+			" bytes to its media for each byte that it was sent: endurance is counted in these")
+	}
 	switch {
 	case space != "":
 		n.Unlike = Gap{metric.SpaceAmplification, space}.String()

@@ -64,6 +64,9 @@ func finding(f *history.Finding, moves []history.Move) page.Tree {
 		}
 		out.Add("%s", factText(fact))
 	}
+	if at := slices.IndexFunc(moves, func(m history.Move) bool { return m.Speed != nil }); at >= 0 {
+		out.Add("the machine's own speed changed at the same time: %s before the trials since", &moves[at].Speed.Pace)
+	}
 	if len(f.Facts) == 0 {
 		out.Add("no recorded version, setting or fact of the host changed there")
 	}
@@ -127,6 +130,8 @@ func movement(moves []history.Move) string {
 	switch {
 	case m.Verdict != "":
 		text += ", " + string(m.Verdict)
+	case m.Speed != nil && m.Speed.Explains:
+		text += ", as the machine's own speed"
 	case m.Kind == history.Open:
 		text += ", not proven"
 	}

@@ -24,6 +24,10 @@ func version(v string) change {
 	return historytest.Each(func(t *result.Trial) { t.Versions[2].Value = v })
 }
 
+func canary(compute float64) change {
+	return historytest.Each(func(t *result.Trial) { t.Canary = &observe.Canary{Compute: compute, Memory: 90} })
+}
+
 func rows(n float64) change {
 	return historytest.Each(func(t *result.Trial) { t.Params["rows"] = n })
 }
@@ -85,6 +89,11 @@ func TestFirstLines(t *testing.T) {
 			"  rumbench compare /store/night-02 /store/night-03"}},
 		"the version, in the last of many runs": {19, 1, nil, []change{version("v3"), slow}, []string{
 			"/store/night-19: version pebble v2.1.7 → v3; insert rate in l.i1 61.2k/s → 7,834/s, not proven"}},
+		"the machine's own speed": {10, 10, []change{canary(1)}, []change{canary(1.07), historytest.Scale("rows_per_s", 0.94)}, []string{
+			"/store/night-10: insert rate in l.i1 61.0k/s → 57.7k/s, as the machine's own speed",
+			"  rumbench compare /store/night-09 /store/night-10",
+			"  between /store/night-09 (2026-10-10 02:00) and /store/night-10 (2026-10-11 02:00); numbers are medians of the runs before and since",
+			"  the machine's own speed changed at the same time: computing took 1.07× as long before the trials since"}},
 		"a version that changes nothing": {3, 3, nil, []change{version("v3")}, []string{fmt.Sprintf(quiet, 6, 6)}},
 		"many of them":                   {10, 10, nil, []change{version("v3")}, []string{fmt.Sprintf(quiet, 20, 20)}},
 		"nothing":                        {10, 10, nil, nil, []string{fmt.Sprintf(quiet, 20, 20)}},

@@ -109,6 +109,9 @@ func oddText(f *history.Family) string {
 	if more := len(far) - len(rates); more > 0 {
 		rates = append(rates, fmt.Sprintf("and %d more", more))
 	}
+	if o.Speed != nil {
+		rates[len(rates)-1] += "; before its trials, " + o.Speed.String()
+	}
 	return fmt.Sprintf("%s is %s than the other %d of its kind: %s; with fewer than %d runs this may be chance", run,
 		map[bool]string{true: "slower", false: "faster"}[o.Ratio < 1], o.Others, strings.Join(rates, ", "), history.MinRuns)
 }

@@ -61,6 +61,7 @@ func Describe(w io.Writer, c Config) error {
 	}
 	describeBuilds(w, c.Builds)
 	describeStop(w, p.Stop)
+	fmt.Fprint(w, betweenText(p.Between))
 	describeHooks(w, "before", p.Before)
 	describeHooks(w, "after", p.After)
 	describeExpected(w, c, f)

@@ -15,7 +15,7 @@ import (
 // describeExpected prints what the numbers of a campaign will not show, as far as that is known
 // before.
 func describeExpected(w io.Writer, c Config, f *forecast.Forecast) {
-	for i, text := range slices.Concat(fitting(c.Plan), short(c.Plan, f), bypassing(c)) {
+	for i, text := range slices.Concat(fitting(c.Plan), short(c.Plan, f), bypassing(c), timers(c, f)) {
 		if i == 0 {
 			fmt.Fprintf(w, "\nexpected, by estimates\n")
 		}

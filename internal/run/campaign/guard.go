@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -88,7 +89,7 @@ func Fits(c Config) error {
 			return err
 		}
 	}
-	return CheckSpace(c)
+	return cmp.Or(checkTrim(c), CheckSpace(c))
 }
 
 // checkCaches refuses a cache that does not fit into the available memory.

@@ -43,7 +43,7 @@ func runProfiled(ctx context.Context, r *runner, ran bool) error {
 		if e.Status == result.Complete || !slices.ContainsFunc(completed(r.state.Trials), sameTarget) {
 			continue
 		}
-		if err := r.pause(ctx, ran); err != nil {
+		if err := r.pause(ctx, ran, e.Dir); err != nil {
 			return err
 		}
 		if err := r.aside(e.Dir); err != nil {

@@ -87,7 +87,7 @@ func untouched(block []result.Entry) bool {
 // ones stay, but not in a duet, whose trials are nothing without each other.
 func (r *runner) block(ctx context.Context, block []result.Entry, start int, ran bool) error {
 	if r.Plan.Order == plan.Duet {
-		if err := r.pause(ctx, ran); err != nil {
+		if err := r.pause(ctx, ran, block[0].Dir); err != nil {
 			return err
 		}
 		return r.duet(ctx, block, start)
@@ -97,7 +97,7 @@ func (r *runner) block(ctx context.Context, block []result.Entry, start int, ran
 		if e.Status == result.Complete {
 			continue
 		}
-		if err := r.pause(ctx, ran); err != nil {
+		if err := r.pause(ctx, ran, e.Dir); err != nil {
 			return err
 		}
 		if err := r.aside(e.Dir); err != nil {
@@ -188,18 +188,24 @@ func (r *runner) recognize(block []result.Entry) error {
 	return r.save()
 }
 
-// pause is called before a trial: it ends a campaign that its user has ended,
-// and lets the machine cool down after a trial that ran before.
-func (r *runner) pause(ctx context.Context, ran bool) error {
+// pause is called before a trial: it ends a campaign that its user has ended, trims the file systems if
+// the plan wants it, and lets the machine rest after that and after a trial that ran before.
+func (r *runner) pause(ctx context.Context, ran bool, next string) error {
 	if ctx.Err() != nil {
 		return r.early(ctx)
 	}
-	if !ran || r.Plan.CoolDown == 0 {
+	between := r.Plan.Between
+	if between.Trim {
+		if err := trimAll(r, next); err != nil {
+			return err
+		}
+	}
+	if between.Rest == 0 || !ran && !between.Trim {
 		return nil
 	}
-	r.Progress.Note(fmt.Sprintf("cooling down for %v", r.Plan.CoolDown))
+	r.Progress.Note(fmt.Sprintf("resting for %v", between.Rest))
 	select {
-	case <-time.After(r.Plan.CoolDown):
+	case <-time.After(between.Rest):
 		return nil
 	case <-ctx.Done():
 		return r.early(ctx)

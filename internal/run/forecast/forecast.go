@@ -156,7 +156,7 @@ func (f *Forecast) Trials(entries []result.Entry, spent time.Duration) (all Span
 			i++
 			t = t.Beside(f.Trial(entries[i].Target, entries[i].Trial))
 		}
-		length := t.Length().Plus(Exactly(f.plan.CoolDown))
+		length := t.Length().Plus(Exactly(f.plan.Between.Rest))
 		if stop := &f.plan.Stop; stop.Precision > 0 && e.Trial > stop.MinTrials {
 			length.Least = 0
 		}
@@ -171,8 +171,8 @@ func (f *Forecast) Trials(entries []result.Entry, spent time.Duration) (all Span
 // Campaign returns how long a campaign of these trials takes.
 func (f *Forecast) Campaign(entries []result.Entry) Span {
 	all := f.Trials(entries, 0)
-	if len(entries) > 0 {
-		all = all.Minus(f.plan.CoolDown) // which is between trials
+	if len(entries) > 0 && !f.plan.Between.Trim {
+		all = all.Minus(f.plan.Between.Rest) // which is between trials
 	}
 	if f.plan.Calibrate && f.earlier != nil {
 		all = all.Plus(Exactly(f.earlier.client))

@@ -169,11 +169,12 @@ func TestCampaign(t *testing.T) {
 		set  string
 		want forecast.Span
 	}{
-		"one after the other": {"trials=2", forecast.Exactly(2 * 65 * time.Second)},
-		"at the same time":    {"order=duet", forecast.Exactly(2 * 43 * time.Second)},
-		"with pauses":         {"cool_down=10s", forecast.Exactly(2*65*time.Second + 3*10*time.Second)},
-		"until precise":       {"stop={precision: 2%, min_trials: 2}", forecast.Span{Least: 2 * 65 * time.Second, Most: 3 * 65 * time.Second}},
-		"a budget":            {"stop={budget: 90s}", forecast.Exactly(90 * time.Second)},
+		"one after the other":       {"trials=2", forecast.Exactly(2 * 65 * time.Second)},
+		"at the same time":          {"order=duet", forecast.Exactly(2 * 43 * time.Second)},
+		"with pauses":               {"cool_down=10s", forecast.Exactly(2*65*time.Second + 3*10*time.Second)},
+		"with trims, the first too": {"between={trim: true, rest: 10s}", forecast.Exactly(2*65*time.Second + 4*10*time.Second)},
+		"until precise":             {"stop={precision: 2%, min_trials: 2}", forecast.Span{Least: 2 * 65 * time.Second, Most: 3 * 65 * time.Second}},
+		"a budget":                  {"stop={budget: 90s}", forecast.Exactly(90 * time.Second)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := forecast.New(load(t, source, "trials=2", c.set), nil)

@@ -59,6 +59,7 @@ func (t *trial) observed(w *window) *account.Observed {
 	written, _ := account.Counter(o.WithSync, "device.write_bytes")
 	o.Others.HereRead, o.Others.HereWritten = o.Others.Here(read, written)
 	disks, _ := changes(w.disks[0], w.disks[1])
+	o.AddDrive(disks)
 	if all, known := account.Counter(disks, "device.read_bytes"); known {
 		allWritten, _ := account.Counter(disks, "device.write_bytes")
 		o.Disks = &[2]float64{max(read, all), max(written, allWritten)}
@@ -141,6 +142,9 @@ func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
 		Sizes:        t.out.Sizes, Attached: t.dir == ""}
 	if err := measureFiles(ctx, t.trial, z); err != nil {
 		return err
+	}
+	if t.last && t.dir != "" {
+		noteExtents(t.trial)
 	}
 	b := t.all(t.out.Name)
 	b.Growth(t.space, z)

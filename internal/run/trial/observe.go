@@ -15,6 +15,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/observe/cpuset"
+	"rumbench/internal/observe/pmu"
 	"rumbench/internal/result"
 )
 
@@ -34,6 +35,7 @@ type observer struct {
 	elsewhere  bool                      // the data is on another file system than rumbench's own files
 	asked      atomic.Int64              // when the server was asked for counters, in ns since 1970; 0: it has answered
 	worked     atomic.Int64              // when operations were done last
+	events     *pmu.Counter              // nil without a PMU
 }
 
 func (o *observer) deviceSource() string { return "device " + o.under.Name }
@@ -109,6 +111,9 @@ func (t *trial) observe(pids []int, counted observe.Counted) {
 	if len(pids) > 0 {
 		t.process = observe.NewProcess("/proc", func() []int { return pids })
 		collectors = append(collectors, t.process)
+		for _, c := range countEvents(t, pids) {
+			collectors = append(collectors, c)
+		}
 		if t.device != nil {
 			t.others = observe.NewOthers("/proc", "/sys", t.under, slices.Concat(pids, []int{os.Getpid()})...)
 		}
@@ -173,6 +178,9 @@ func (t *trial) findDevice() {
 		return
 	}
 	t.device = observe.NewDevice(t.under, "/proc", "/sys")
+	if drive := observe.NewNVMe(t.under); drive != nil && t.Partner == nil {
+		t.disks.Collectors = append(t.disks.Collectors, drive)
+	}
 }
 
 // noteCPUs notes the processors of a trial of a duet.

@@ -250,6 +250,9 @@ func (t *trial) open(ctx context.Context) (err error) {
 	if t.res.Host == nil {
 		t.res.Host = observe.FactsOf(t.data)
 	}
+	if t.Plan.Between.Trim {
+		t.res.Host = append(t.res.Host, observe.Fact{Name: "trimmed before the trial", Value: "yes"})
+	}
 	if t.res.Settings, err = t.db.Settings(ctx); err != nil {
 		return fmt.Errorf("read back the settings: %w", err)
 	}
@@ -418,6 +421,9 @@ func (t *trial) finish(ctx context.Context, err error) error {
 		if rerr := os.RemoveAll(t.dir); err == nil {
 			err = rerr
 		}
+	}
+	if t.events != nil {
+		t.events.Close()
 	}
 	t.series.Close()
 	t.latency.Close()

@@ -9,6 +9,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/stat/hist"
@@ -24,6 +25,9 @@ func TestNumbersAgree(t *testing.T) {
 	tr := run(t, s, result.Complete)
 	if len(tr.Steps) != 7 {
 		t.Fatalf("%d steps", len(tr.Steps))
+	}
+	if tr.Host.Value(observe.UsedFact) == "" || tr.Host.Value("filesystem") == "ext4" && tr.Host.Value(observe.ExtentsFact) == "" {
+		t.Errorf("facts about the data's place: %+v", tr.Host)
 	}
 	for i := range tr.Steps {
 		s := &tr.Steps[i]
