@@ -6,16 +6,14 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 )
 
-// Timer is a job of the system that reads or writes much, and when it is due.
+// Timer is a timer of systemd whose job reads or writes much, and when it is due.
 type Timer struct {
-	Name string // of a systemd timer, or the file of cron
+	Name string
 	At   time.Time
 }
 
@@ -24,22 +22,16 @@ type Timer struct {
 var heavy = regexp.MustCompile(`fstrim|\bapt|dnf|unattended|packagekit|e2scrub|xfs_scrub|scrub|mdcheck|mdadm|checkarray|raid-check|` +
 	`logrotate|man-db|dpkg|updatedb|locate|backup|rsync|snapper|aide|debsums|freshclam|fwupd`)
 
-// Timers returns the jobs that are due before an end, by systemd and by cron; false if neither runs here,
-// as in a container. root is "/" except in tests.
-func Timers(ctx context.Context, root string, end time.Time) (out []Timer, known bool) {
-	now := time.Now()
-	_, err := os.Stat(filepath.Join(root, "run/systemd/system"))
-	systemd := err == nil
-	if systemd {
-		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		listed, err := exec.CommandContext(limited, "systemctl", "list-timers", "--all", "--output=json").Output()
-		out, known = parseTimers(listed), err == nil
+// Timers returns the jobs that are due before an end; false if systemd does not run here, as in a
+// container.
+func Timers(ctx context.Context, end time.Time) (out []Timer, known bool) {
+	if _, err := os.Stat("/run/systemd/system"); err != nil {
+		return nil, false
 	}
-	if cronRuns(filepath.Join(root, "proc")) {
-		out, known = append(out, cronJobs(root, systemd, now, end)...), true
-	}
-	return due(out, now, end), known
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	listed, err := exec.CommandContext(ctx, "systemctl", "list-timers", "--all", "--output=json").Output()
+	return due(parseTimers(listed), time.Now(), end), err == nil
 }
 
 // due returns the timers due before an end, the soonest first.
@@ -62,33 +54,6 @@ func parseTimers(listed []byte) (out []Timer) {
 	for _, u := range units {
 		if u.Next != nil && *u.Next < 1<<62 && heavy.MatchString(u.Unit) {
 			out = append(out, Timer{u.Unit, time.UnixMicro(int64(*u.Next))})
-		}
-	}
-	return out
-}
-
-// cronRuns reports whether a daemon of cron runs.
-func cronRuns(procRoot string) bool {
-	names, _ := filepath.Glob(filepath.Join(procRoot, "[0-9]*", "comm"))
-	return slices.ContainsFunc(names, func(name string) bool {
-		comm := Text(name)
-		return comm == "cron" || comm == "crond"
-	})
-}
-
-// cronJobs returns when the jobs in cron.d are due for the first time before an end. Those that leave
-// their work to systemd are left out if it runs.
-func cronJobs(root string, systemd bool, now, end time.Time) (out []Timer) {
-	tables, _ := filepath.Glob(filepath.Join(root, "etc/cron.d/*"))
-	for _, table := range tables {
-		for line := range strings.Lines(Text(table)) {
-			when, command, ok := parseCron(line)
-			if !ok || !heavy.MatchString(command) || systemd && strings.Contains(command, "/run/systemd/system") {
-				continue
-			}
-			if at, ok := when.first(now, end); ok {
-				out = append(out, Timer{"/etc/cron.d/" + filepath.Base(table), at})
-			}
 		}
 	}
 	return out

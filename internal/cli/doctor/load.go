@@ -166,7 +166,7 @@ const timersWithin = 6 * time.Hour
 func timersDue(m *machine) Finding {
 	due := quantity.Texts(m.timers, func(t observe.Timer) string { return t.Name + " at " + t.At.Format("15:04") })
 	if !m.scheduled {
-		return unknown("neither systemd nor cron runs here", "in a container, ask its host: systemctl list-timers")
+		return unknown("systemd does not run here", "in a container, ask its host: systemctl list-timers")
 	}
 	return graded(false, len(due) > 0, cmp.Or(strings.Join(due, ", "), "none"), "stop them for that time: "+
 		m.root("systemctl stop NAME.timer"))

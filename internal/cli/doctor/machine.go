@@ -21,7 +21,7 @@ type machine struct {
 	dir, lock string
 	facts     observe.Facts
 	timers    []observe.Timer
-	scheduled bool // systemd or cron runs here
+	scheduled bool // systemd runs here
 	device    observe.Device
 	deviceErr error // why there is no device
 	// space returns the free and the total space of a filesystem, in bytes.
@@ -42,7 +42,7 @@ func thisMachine(o Options) (*machine, error) {
 	m := &machine{proc: "/proc", sys: "/sys", uid: os.Geteuid(), dir: dir, lock: o.Lock, facts: observe.FactsOf(dir),
 		space: space}
 	m.device, m.deviceErr = observe.FindDevice(dir)
-	m.timers, m.scheduled = observe.Timers(context.Background(), "/", time.Now().Add(timersWithin))
+	m.timers, m.scheduled = observe.Timers(context.Background(), time.Now().Add(timersWithin))
 	return m, nil
 }
 

@@ -21,7 +21,7 @@ func timers(c Config, f *forecast.Forecast) []string {
 	if length.Bounded() {
 		end = now.Add(length.Most)
 	}
-	due, _ := observe.Timers(context.Background(), "/", end)
+	due, _ := observe.Timers(context.Background(), end)
 	return dueText(due, length)
 }
 
