@@ -25,6 +25,8 @@ type Step struct {
 	// and Earlier the preceding steps.
 	Calibrated []metric.Row
 	Earlier    []Earlier
+	// Start is how it began, if the engine had restarted before it; nil for other steps.
+	Start *Start
 	// Observed holds the counts taken around the step; nil if there are none.
 	*Observed
 }
@@ -33,6 +35,7 @@ type Step struct {
 type Earlier struct {
 	Name, Primary, WritesPer string
 	Complete                 bool
+	Restart                  bool // the engine restarted in it
 	Rows                     []metric.Row
 }
 
@@ -77,6 +80,7 @@ func (s *Step) Operations() {
 	case s.Observed != nil:
 		c.addCosts()
 		c.addCounters()
+		c.addWarmUp()
 		(&waiting{c}).addWaits()
 	}
 }

@@ -41,6 +41,7 @@ var planKeys = strictyaml.Table[Plan]{
 	strictyaml.Valued("cool_down", "Idle time between trials, up to 24h. Default 0.", strictyaml.Duration(0, 24*time.Hour), func(p *Plan, v time.Duration) { p.CoolDown = v }),
 	strictyaml.Part[Plan]("before", "Commands to run before the campaign, each trial or each step; rumbench run --hooks allows them.", hookKeys.Shape()),
 	strictyaml.Part[Plan]("after", "Commands to run after the campaign, each trial or each step; rumbench run --hooks allows them.", hookKeys.Shape()),
+	strictyaml.Part[Plan]("restart", "Steps before which the engine is stopped and started again, by name.", strictyaml.Either(strictyaml.ListOf(strictyaml.Text.Shape), restartKeys.Shape("before"))),
 	strictyaml.Valued("keep", "Keep the data directories after a trial. Default false.", strictyaml.Boolean, func(p *Plan, v bool) { p.Keep = v }),
 	strictyaml.Valued("errors_allowed", "A step is invalid if a greater share of its operations failed. Default 0.", strictyaml.Share(0), func(p *Plan, v float64) { p.ErrorsAllowed = v }),
 	strictyaml.Valued("calibrate", "Measure the client's own cost on the null engine before the trials. Default true.", strictyaml.Boolean, func(p *Plan, v bool) { p.Calibrate = v }),

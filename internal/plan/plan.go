@@ -66,6 +66,7 @@ type Plan struct {
 	CoolDown  time.Duration // idle time between trials
 	// Before and After are commands of the user; they need the flag --hooks.
 	Before, After Hooks
+	Restart       Restart
 	Keep          bool // keep data directories after a trial
 	// ErrorsAllowed is the share of failed operations above which a step is invalid.
 	ErrorsAllowed float64
@@ -159,6 +160,7 @@ type binder struct {
 	build    func(t *Target) error     // looks for the rumbench that runs a target's trials; nil: any will do
 	attached []*bound                  // targets with a data source name
 	paths    paths
+	restart  *strictyaml.Node // nil: the engines do not restart
 }
 
 // Load reads a plan from src, the content of file, with the overrides of sets,
@@ -217,6 +219,7 @@ func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	b.rate(f, p)
 	b.find(f, p)
 	checkUntil(b, f, p)
+	readRestart(b, f, p)
 	b.question(f, p)
 	readProfile(b, f, p)
 	readHooks(b, f, p)

@@ -275,6 +275,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
 	checkMachine(b, t, len(info.Servers) > 0, p.Order)
+	checkRestart(b, t, e, p)
 	if s, ok := p.Run.(workload.Speaker); ok {
 		if names := s.Speaks(); names != nil && !slices.Contains(names, t.Engine) {
 			b.At(t.node, fmt.Sprintf("workload %s has no SQL for %s", p.Workload, t.Engine),

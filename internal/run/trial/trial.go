@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -79,6 +78,8 @@ type trial struct {
 	fail    context.CancelCauseFunc // ends the steps
 	latency *latencyLog
 	observer
+	config   engine.Config   // that the database is opened with
+	begun    workload.Caches // of a restart that no step has followed yet; "": none
 	previous *workload.Live
 	driven   *drive.Result // of the step that was run last
 	last     bool          // no step follows
@@ -188,13 +189,15 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if err := t.open(ctx); err != nil {
 		return t.limits.explain(err)
 	}
-	pids := t.processes(t.hosted)
-	limited, err := t.limits.readBack(pids)
-	if err != nil {
+	t.pids = t.processes(t.hosted)
+	if t.res.Settings, err = t.settings(ctx); err != nil {
 		return err
 	}
-	t.res.Settings = append(t.res.Settings, limited...)
-	t.observe(pids, t.db)
+	t.res.PageCache = pageCache(t)
+	if version := t.res.Setting(engine.ServerVersion); version != "" {
+		t.res.Versions = append(t.res.Versions, observe.Fact{Name: "server", Value: version})
+	}
+	t.observe(t.db)
 	if t.Calibrate {
 		t.res.Ceilings = ceilings(t.Dir)
 	}
@@ -224,28 +227,34 @@ func (t *trial) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if t.db, err = t.Engine.Open(ctx, config); err != nil {
+	db, err := t.Engine.Open(ctx, config)
+	if err != nil {
 		return fmt.Errorf("open %s: %w", t.Engine.Info().Name, err)
 	}
-	t.res.Hosting = result.Embedded
-	if hosted, ok := t.db.(engine.Hosted); ok {
-		t.hosted = hosted
-		t.data = hosted.DataDir()
-		t.res.Hosting = result.Server
-	}
+	t.config = config
+	t.host(db)
 	if t.res.Host == nil {
 		t.res.Host = observe.FactsOf(t.data)
 	}
-	if t.res.Settings, err = t.db.Settings(ctx); err != nil {
-		return fmt.Errorf("read back the settings: %w", err)
-	}
-	t.res.PageCache = pageCache(t)
-	for _, s := range t.res.Settings {
-		if s.Name == engine.ServerVersion {
-			t.res.Versions = append(t.res.Versions, observe.Fact{Name: "server", Value: s.Value})
-		}
-	}
 	return nil
+}
+
+// host notes where a database runs that was opened.
+func (t *trial) host(db engine.DB) {
+	t.db, t.res.Hosting = db, result.Embedded
+	if hosted, ok := db.(engine.Hosted); ok {
+		t.hosted, t.data, t.res.Hosting = hosted, hosted.DataDir(), result.Server
+	}
+}
+
+// settings reads back the engine's settings, and the limits of its processes.
+func (t *trial) settings(ctx context.Context) ([]engine.Setting, error) {
+	settings, err := t.db.Settings(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read back the settings: %w", err)
+	}
+	limited, err := t.limits.readBack(t.pids)
+	return append(settings, limited...), err
 }
 
 // openData creates the private data directory, or uses the one that the plan
@@ -296,14 +305,8 @@ func (t *trial) unobserved(subject string) {
 func (t *trial) steps(ctx context.Context) error {
 	ctx, t.fail = context.WithCancelCause(ctx)
 	defer t.fail(nil)
-	sampling, stop := context.WithCancel(ctx)
-	var watches sync.WaitGroup
-	watches.Go(func() { t.sampler.Run(sampling, t.writeSamples) })
-	watches.Go(func() { t.watchServer(sampling, t.fail) })
-	defer func() {
-		stop()
-		watches.Wait()
-	}()
+	t.watch(ctx)
+	defer func() { t.unwatch() }()
 	steps, err := t.plannedSteps(ctx)
 	if err != nil {
 		return err
@@ -334,10 +337,10 @@ func (t *Spec) measures() bool { return !t.Calibrate && !t.Preflight }
 func (t *trial) plannedSteps(ctx context.Context) ([]workload.Step, error) {
 	switch {
 	case t.Preflight:
-		steps := t.Plan.Run.Steps()
+		steps := t.Plan.Restart.Within(t.Plan.Run.Steps(), nil)
 		return brief(steps), connectAll(ctx, t.db, steps)
-	case t.Calibrate:
-		return t.Plan.Run.Steps(), nil
+	case t.Calibrate: // the null engine would lose nothing, and has nothing
+		return slices.DeleteFunc(t.Plan.Run.Steps(), restarts), nil
 	}
 	if t.Plan.Ascending {
 		return t.Plan.Steps(), nil
