@@ -56,7 +56,7 @@ func restartable(p *Plan, name string) (string, error) {
 		}
 	}
 	if !slices.Contains(names, name) {
-		return "", hint.Errorf(hint.OneOf(name, names), "there is no step %q of clients that finds tables", name)
+		return "", hint.Errorf(hint.OneOf(name, names), "there is no step %q before which the engine can restart", name)
 	}
 	return name, nil
 }
