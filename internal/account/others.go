@@ -124,7 +124,7 @@ func (s *costing) judgeTraffic(t traffic) {
 		return
 	}
 	if withheld {
-		p = &Cost{} // the kernel's figure was impossible, or ended with the server: all that others did may be in the device's
+		p = &Cost{} // it is unknown, or impossible: all that others did may be in the device's
 	}
 	// The others' part of the figure is at most the remainder after the
 	// engine's. If nothing remains, the engine's own figure is too great.

@@ -14,7 +14,7 @@ import (
 
 // Restarted adds all numbers of a step in which the engine was stopped and started again. Counters of
 // the engine begin again with it, and those of a server's processes end unseen.
-func (s *Step) Restarted(stopped, started time.Duration) {
+func Restarted(s *Step, stopped, started time.Duration) {
 	s.Put(metric.DurationS, s.Seconds)
 	s.Put(metric.StopS, stopped.Seconds())
 	s.Put(metric.StartS, started.Seconds())
@@ -91,13 +91,13 @@ func (s *costing) addWarmUp() {
 // warmUp returns after how many seconds the group's rate had reached its last level, or why that is
 // unknown. A single interval on the level may be chance: of three, two must be.
 func (g *Group) warmUp() (seconds float64, reason string) {
-	const thirds, least = 3, 9
+	const thirds, fewest = 3, 9
 	if g.Paced() {
 		return 0, "its operations have a rate"
 	}
 	intervals := g.within()
 	rates := Rates(intervals)
-	if len(rates) < least {
+	if len(rates) < fewest {
 		return 0, "the step has too few intervals with enough operations"
 	}
 	last := rates[len(rates)-len(rates)/thirds:]

@@ -19,8 +19,10 @@ type Restart struct {
 const restartHint = "as in restart: qr100, or restart: {before: [qr100], caches: kept}"
 
 var restartKeys = strictyaml.Table[Restart]{
-	strictyaml.Part[Restart]("before", "The steps, by name. A step at several rates restarts before each.", strictyaml.ListOf(strictyaml.Text.Shape)),
-	strictyaml.Valued("caches", "dropped (the default): the data leave the page cache of the operating system while the engine is stopped. kept: they stay.",
+	strictyaml.Part[Restart]("before", "The steps, by name. A step at several rates restarts before each.",
+		strictyaml.ListOf(strictyaml.Text.Shape)),
+	strictyaml.Valued("caches", "dropped (the default): the data leave the page cache of the operating system while the "+
+		"engine is stopped. kept: they stay.",
 		strictyaml.OneOf(workload.CachesDropped, workload.CachesKept), func(r *Restart, v workload.Caches) { r.Caches = v }),
 }
 

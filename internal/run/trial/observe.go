@@ -18,7 +18,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// observer observes the machine, the engine's processes and the client.
+// observer observes the machine, the engine's processes and the client. It has many fields: one for each source
+// and what is known of it.
 type observer struct {
 	sampler    *observe.Sampler
 	unwatch    func()                    // ends what watch began
@@ -119,11 +120,11 @@ func (t *trial) observe(counted observe.Counted) {
 	if t.limits.group != nil {
 		collectors = append(collectors, t.limits.group)
 	}
-	t.sampler = &observe.Sampler{Collectors: append(collectors, t.engineCounters(counted)), Interval: t.Plan.Interval}
+	t.sampler = &observe.Sampler{Collectors: append(collectors, engineCounters(t, counted)), Interval: t.Plan.Interval}
 }
 
 // engineCounters returns the collector of the engine's counters.
-func (t *trial) engineCounters(counted observe.Counted) observe.Collector {
+func engineCounters(t *trial, counted observe.Counted) observe.Collector {
 	counted = reporting{counted}
 	if t.hosted != nil && !t.recorded {
 		counted = answering{counted, &t.asked}

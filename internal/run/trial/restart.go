@@ -20,7 +20,7 @@ import (
 )
 
 // watch samples and watches the server until unwatch is called.
-func (t *trial) watch(ctx context.Context) {
+func watch(ctx context.Context, t *trial) {
 	ctx, stop := context.WithCancel(ctx)
 	var watches sync.WaitGroup
 	watches.Go(func() { t.sampler.Run(ctx, t.writeSamples) })
@@ -48,11 +48,11 @@ func (t *stepRun) restart(ctx context.Context) error {
 	if err := w.close(ctx, t.trial, time.Since(start)); err != nil {
 		return err
 	}
-	t.watch(ctx)
+	watch(ctx, t.trial)
 	t.begun = t.step.Restart.Caches
 	t.out.Seconds = w.length.Seconds()
 	a := t.account(nil)
-	a.Restarted(stopped, started)
+	account.Restarted(a, stopped, started)
 	t.out.Take(&a.Sheet)
 	if t.previous == nil || t.Preflight {
 		return nil
@@ -68,7 +68,7 @@ func (t *stepRun) reopen(ctx context.Context, start time.Time) (stopped, started
 		return 0, 0, fmt.Errorf("stop the engine: %w", err)
 	}
 	stopped = time.Since(start)
-	if err := cmp.Or(t.sync(), t.dropCaches(), ctx.Err()); err != nil {
+	if err := cmp.Or(t.sync(), dropCaches(t), ctx.Err()); err != nil {
 		return 0, 0, err
 	}
 	start = time.Now()
@@ -77,16 +77,16 @@ func (t *stepRun) reopen(ctx context.Context, start time.Time) (stopped, started
 		return 0, 0, fmt.Errorf("start the engine again: %w", err)
 	}
 	started = time.Since(start)
-	t.host(db)
+	host(t.trial, db)
 	if t.pids = t.processes(t.hosted); t.others != nil {
 		t.others.Follow(append(slices.Clone(t.pids), os.Getpid())...)
 	}
-	t.sampler.Collectors[len(t.sampler.Collectors)-1] = t.engineCounters(db)
+	t.sampler.Collectors[len(t.sampler.Collectors)-1] = engineCounters(t.trial, db)
 	return stopped, started, t.compareSettings(ctx)
 }
 
 // dropCaches removes the engine's files from the page cache.
-func (t *stepRun) dropCaches() error {
+func dropCaches(t *stepRun) error {
 	if t.step.Restart.Caches != workload.CachesDropped || t.Preflight {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (t *stepRun) dropCaches() error {
 
 // compareSettings reads back the settings and limits, and warns of those that differ from those before.
 func (t *stepRun) compareSettings(ctx context.Context) error {
-	now, err := t.settings(ctx)
+	now, err := readSettings(ctx, t.trial)
 	if err != nil {
 		return err
 	}
@@ -190,8 +190,8 @@ func (r *readTrack) until(at time.Time) (bytes float64, ok bool) {
 	return r.bytes[k-1] - r.bytes[0] + share*(r.bytes[k]-r.bytes[k-1]), true
 }
 
-// start returns how a step began before which the engine restarted; nil for other steps.
-func (t *stepRun) start() *account.Start {
+// startOf returns how a step began before which the engine restarted; nil for other steps.
+func startOf(t *stepRun) *account.Start {
 	if t.out.Caches == "" {
 		return nil
 	}

@@ -283,7 +283,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	t.latency.flush()
 	t.out.Seconds = res.Window.Seconds()
 	a := t.account(res)
-	a.Start = t.start()
+	a.Start = startOf(t)
 	a.Operations()
 	t.out.Take(&a.Sheet)
 	t.renewals()

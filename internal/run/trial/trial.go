@@ -190,7 +190,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 		return t.limits.explain(err)
 	}
 	t.pids = t.processes(t.hosted)
-	if t.res.Settings, err = t.settings(ctx); err != nil {
+	if t.res.Settings, err = readSettings(ctx, t); err != nil {
 		return err
 	}
 	t.res.PageCache = pageCache(t)
@@ -232,7 +232,7 @@ func (t *trial) open(ctx context.Context) (err error) {
 		return fmt.Errorf("open %s: %w", t.Engine.Info().Name, err)
 	}
 	t.config = config
-	t.host(db)
+	host(t, db)
 	if t.res.Host == nil {
 		t.res.Host = observe.FactsOf(t.data)
 	}
@@ -240,15 +240,15 @@ func (t *trial) open(ctx context.Context) (err error) {
 }
 
 // host notes where a database runs that was opened.
-func (t *trial) host(db engine.DB) {
+func host(t *trial, db engine.DB) {
 	t.db, t.res.Hosting = db, result.Embedded
 	if hosted, ok := db.(engine.Hosted); ok {
 		t.hosted, t.data, t.res.Hosting = hosted, hosted.DataDir(), result.Server
 	}
 }
 
-// settings reads back the engine's settings, and the limits of its processes.
-func (t *trial) settings(ctx context.Context) ([]engine.Setting, error) {
+// readSettings reads back the engine's settings, and the limits of its processes.
+func readSettings(ctx context.Context, t *trial) ([]engine.Setting, error) {
 	settings, err := t.db.Settings(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read back the settings: %w", err)
@@ -305,7 +305,7 @@ func (t *trial) unobserved(subject string) {
 func (t *trial) steps(ctx context.Context) error {
 	ctx, t.fail = context.WithCancelCause(ctx)
 	defer t.fail(nil)
-	t.watch(ctx)
+	watch(ctx, t)
 	defer func() { t.unwatch() }()
 	steps, err := t.plannedSteps(ctx)
 	if err != nil {
