@@ -69,7 +69,7 @@ func (s *costing) addWarmUp() {
 		}
 		seconds, reason := g.warmUp()
 		if reason != "" {
-			s.note("how long %s took to warm up is unknown: %s", g.Name, reason)
+			s.note("group %s: the time to warm up is unknown: %s", g.Name, reason)
 			continue
 		}
 		s.Put(metric.WarmS, seconds, at, Count(int64(len(g.Intervals))))

@@ -92,14 +92,14 @@ func (p *Progress) Event(e trial.Event) {
 	if begins {
 		p.enter(e.Step)
 	}
-	settles := e.Phase == trial.PhaseSettle && p.at.phase != e.Phase
+	rests := (e.Phase == trial.PhaseSettle || e.Phase == trial.PhaseRestart) && p.at.phase != e.Phase
 	p.at.phase, p.at.late = e.Phase, overruns(&e)
 	switch {
 	case p.width() > 0:
 		p.draw(p.line(p.at.pieces(&e)...))
 	case e.Phase == trial.PhaseBegin:
 		p.said = p.now()
-	case begins || settles || e.Phase == trial.PhaseRun && p.now().Sub(p.said) >= p.Every:
+	case begins || rests || e.Phase == trial.PhaseRun && p.now().Sub(p.said) >= p.Every:
 		p.said = p.now()
 		p.println(p.line(p.at.pieces(&e)...))
 	}

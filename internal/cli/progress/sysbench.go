@@ -55,7 +55,7 @@ func (s *Sysbench) Event(e trial.Event) {
 		s.more()
 		s.print(s.run.End(e.Is))
 		s.run = nil
-	case e.Phase == trial.PhaseSettle || e.Phase == trial.PhaseProbed || e.Phase == trial.PhaseFound:
+	case e.Phase == trial.PhaseSettle || e.Phase == trial.PhaseRestart || e.Phase == trial.PhaseProbed || e.Phase == trial.PhaseFound:
 		s.Progress.Event(e)
 	}
 }

@@ -63,7 +63,7 @@ func (t *stepRun) restart(ctx context.Context) error {
 // reopen closes the database, drops its page cache if the step asks for that, opens it, and follows
 // its new processes. It returns how long the stop and the start took.
 func (t *stepRun) reopen(ctx context.Context, start time.Time) (stopped, started time.Duration, err error) {
-	defer t.showSettling(start, 0)()
+	defer t.showProgress(PhaseRestart, start, 0)()
 	if err := t.db.Close(); err != nil {
 		return 0, 0, fmt.Errorf("stop the engine: %w", err)
 	}

@@ -367,23 +367,23 @@ func (t *stepRun) settle(ctx context.Context) error {
 
 // rest brings the engine to rest, for no less than floor.
 func (t *stepRun) rest(ctx context.Context, start time.Time, floor time.Duration) (err error) {
-	defer t.showSettling(start, floor)()
+	defer t.showProgress(PhaseSettle, start, floor)()
 	if t.out.Settle, err = t.db.Settle(ctx); err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}
 	return sleep(ctx, floor-time.Since(start))
 }
 
-// showSettling reports the progress of a settle step at each interval, until
-// the returned function is called.
-func (t *stepRun) showSettling(start time.Time, floor time.Duration) (end func()) {
+// showProgress reports the progress of a step without clients at each interval, until the returned
+// function is called.
+func (t *stepRun) showProgress(phase string, start time.Time, floor time.Duration) (end func()) {
 	over := make(chan struct{})
 	var shows sync.WaitGroup
 	shows.Go(func() {
 		each := time.NewTicker(t.Plan.Interval)
 		defer each.Stop()
 		for {
-			t.Progress(Event{Step: t.step.Name, Phase: PhaseSettle, Elapsed: time.Since(start).Seconds(),
+			t.Progress(Event{Step: t.step.Name, Phase: phase, Elapsed: time.Since(start).Seconds(),
 				Expected: floor.Seconds()})
 			select {
 			case <-each.C:
