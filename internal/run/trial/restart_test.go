@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/sqlkit"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
@@ -35,7 +36,7 @@ var restartable = []struct {
 // restartSpec makes a trial in which an engine restarts with a few thousand rows.
 func restartSpec(t *testing.T, name string, caches workload.Caches, sets ...string) Spec {
 	t.Helper()
-	s := spec(t, name, append(sets, "params.rows=5k", "restart={before: qr100, caches: "+string(caches)+"}")...)
+	s := spec(t, name, append([]string{"params.rows=5k", "restart={before: qr100, caches: " + string(caches) + "}"}, sets...)...)
 	s.Dir = need.TempDir(t)
 	return s
 }
@@ -310,5 +311,72 @@ func testWarmUp(t *testing.T) {
 	first := row(t, q, "query", "query", metric.FirstMinuteP99US)
 	if want := int64(20*10 + 40*100); first.Value < 100e3 || first.N < want*9/10 || first.N > want*11/10 {
 		t.Errorf("p99 of the first minute: %+v, want %d operations", first, want)
+	}
+}
+
+// awaiting is an engine that is opened again when something is true of its server.
+type awaiting struct {
+	engine.Engine
+	opened int
+	ready  func(ctx context.Context, db engine.DB) bool
+}
+
+func (a *awaiting) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
+	db, err := a.Engine.Open(ctx, c)
+	if a.opened++; err != nil || a.opened == 1 {
+		return db, err
+	}
+	for ctx.Err() == nil && !a.ready(ctx, db) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	return db, ctx.Err()
+}
+
+// A buffer pool that is dumped and loaded, or prewarmed, leaves little to read for the step after it.
+func TestPrewarm(t *testing.T) {
+	for _, c := range []struct {
+		name, kind, without, with string
+		ready                     func(s Spec) func(context.Context, engine.DB) bool
+	}{
+		{"mysql", server.MariaDB, "innodb_buffer_pool_load_at_startup: OFF",
+			"innodb_buffer_pool_dump_at_shutdown: ON, innodb_buffer_pool_load_at_startup: ON, innodb_buffer_pool_dump_pct: 100",
+			func(Spec) func(context.Context, engine.DB) bool {
+				return func(ctx context.Context, db engine.DB) (loaded bool) {
+					admin := db.(interface{ Admin() *sqlkit.Admin }).Admin()
+					err := admin.Query(ctx, "SHOW STATUS LIKE 'Innodb_buffer_pool_load_status'", func(row []string) error {
+						loaded = strings.Contains(row[1], "completed")
+						return nil
+					})
+					return err == nil && loaded
+				}
+			}},
+		{"postgres", server.Postgres, "", "shared_preload_libraries: pg_prewarm",
+			func(s Spec) func(context.Context, engine.DB) bool {
+				return func(context.Context, engine.DB) bool {
+					log, err := os.ReadFile(filepath.Join(s.Dir, result.ServerLogFile))
+					return err == nil && strings.Contains(string(log), "successfully prewarmed")
+				}
+			}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := server.Find(t.Context(), c.kind, "")
+			need.Installed(t, err)
+			t.Parallel()
+			read := func(options string, await bool) float64 {
+				s := restartSpec(t, c.name, workload.CachesDropped, "params.rows=20k", "params.steps=[l.i0, l.x, qr100, qr500]",
+					"params.rates=[100, 500]", "restart=qr500", "targets=[{engine: "+c.name+", cache: 64MiB, options: {"+options+"}}]")
+				if await {
+					s.Engine = &awaiting{Engine: s.Engine, ready: c.ready(s)}
+				}
+				tr := run(t, s, result.Complete)
+				r := row(t, step(t, tr, "qr500"), "", "", metric.ProcessReadKB)
+				return r.Value * float64(r.N)
+			}
+			without, with := read(c.without, false), read(c.with, true)
+			t.Logf("%.0f KB without, %.0f KB with", without, with)
+			if with > without/2 {
+				t.Errorf("%.0f KB were read, and %.0f KB without", with, without)
+			}
+		})
 	}
 }
