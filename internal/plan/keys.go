@@ -52,7 +52,7 @@ var planKeys = strictyaml.Table[Plan]{
 
 // programKey names a server's program, or the rumbench that runs the trials of an
 // engine without a server.
-var programKey = strictyaml.Part[Target]("binary", "The server's program, or, for an engine in this process, the rumbench that runs its trials; relative to the plan. Default: the installed one, this one.", strictyaml.Text.Shape)
+var programKey = strictyaml.Part[Target]("binary", "The server's program, or, for an engine in this process, the rumbench that runs its trials; relative to the plan. Of several rumbenches each runs a block of trials in turn. Default: the installed one, this one.", strictyaml.ListOf(strictyaml.Text.Shape))
 
 // serverKeys are the keys of targets that only servers have.
 var serverKeys = strictyaml.Table[Target]{

@@ -119,7 +119,9 @@ type Target struct {
 	Engine  string
 	Config  engine.Config // without Dir
 	Machine Machine
-	Data    string // absolute path of an existing data directory to use in place; "" for a private new one
+	// Binaries are the rumbenches of which each runs a block of trials in turn; usually none, see Programs.
+	Binaries []string
+	Data     string // absolute path of an existing data directory to use in place; "" for a private new one
 	// Own names the parameters that the target overrides. Params and Run are then its
 	// own, otherwise nil; see [Plan.For].
 	Own    []string
