@@ -17,3 +17,6 @@ func RestartStep(name string, caches Caches) Step {
 	return Step{Name: name, Restart: &Restart{caches},
 		Doc: "The engine is stopped and started again, caches of the operating system " + string(caches) + "."}
 }
+
+// HasClients reports whether clients do something in the step: it neither settles nor restarts.
+func (s *Step) HasClients() bool { return s.Settle == nil && s.Restart == nil }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -53,7 +54,7 @@ func restartable(p *Plan, name string) (string, error) {
 	}
 	var names []string
 	for _, s := range slices.Concat(p.Run.Steps(), p.Steps()) {
-		if s.Settle == nil && !s.Creates && !slices.Contains(names, s.Name) {
+		if s.HasClients() && !s.Creates && !slices.Contains(names, s.Name) {
 			names = append(names, s.Name)
 		}
 	}
@@ -84,7 +85,11 @@ func (r *Restart) Within(steps []workload.Step, rate *Rate) (out []workload.Step
 
 // checkRestart refuses targets that cannot restart, or would lose their rows.
 func checkRestart(b *binder, t *bound, e engine.Engine, p *Plan) {
-	if len(p.Restart.Before) == 0 {
+	steps := []workload.Step(nil)
+	if p.Run != nil {
+		steps = p.For(&t.Target).Steps()
+	}
+	if !slices.ContainsFunc(steps, func(s workload.Step) bool { return s.Restart != nil }) {
 		return
 	}
 	info := engine.InfoOf(e, t.Config)
@@ -97,5 +102,5 @@ func checkRestart(b *binder, t *bound, e engine.Engine, p *Plan) {
 	case reason == "":
 		return
 	}
-	b.At(b.restart, fmt.Sprintf("%s: restart: %s", t.Name, reason), help)
+	b.At(cmp.Or(b.restart, t.node), fmt.Sprintf("%s: restart: %s", t.Name, reason), help)
 }
