@@ -77,7 +77,7 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 
 // oneBuild reports whether two targets with one embedded engine ran in two programs, each in one.
 func oneBuild(a, b *Target) bool {
-	of := func(t *Target) []string {
+	programs := func(t *Target) []string {
 		return t.Distinct(func(trial *result.Trial) string {
 			if trial.Build == nil || trial.Hosting != result.Embedded {
 				return ""
@@ -85,7 +85,7 @@ func oneBuild(a, b *Target) bool {
 			return trial.Build.SHA256
 		})
 	}
-	x, y := of(a), of(b)
+	x, y := programs(a), programs(b)
 	return a.Trials[0].Engine == b.Trials[0].Engine && len(x) == 1 && len(y) == 1 && x[0] != y[0]
 }
 

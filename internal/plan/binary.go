@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"strings"
-
-	"rumbench/internal/text/strictyaml"
-)
+import "rumbench/internal/text/strictyaml"
 
 // readBinaries reads the program of a target, or several of which each runs a block of trials in turn:
 // builds that differ in nothing but the layout of their code.
@@ -42,11 +38,4 @@ func (t *Target) Programs() []string {
 		return t.Binaries
 	}
 	return []string{t.Config.Server.Binary}
-}
-
-// nameBinaries makes several programs one knob.
-func (t *bound) nameBinaries() {
-	if len(t.Binaries) > 0 {
-		t.Knobs[programKey.Name] = strings.Join(t.Binaries, ", ")
-	}
 }

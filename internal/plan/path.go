@@ -52,7 +52,8 @@ func (p *paths) read(f strictyaml.Fields, key string, check func(path string) er
 }
 
 // take is read for the node of a path.
-func (p *paths) take(d *strictyaml.Document, n *strictyaml.Node, key string, check func(string) error) (absolute string) {
+func (p *paths) take(d *strictyaml.Document, n *strictyaml.Node, key string,
+	check func(path string) error) (absolute string) {
 	located, help := p.located(n), p.elsewhere(n)
 	err := check(located)
 	if help != "" {

@@ -112,7 +112,9 @@ func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, all Target
 	}
 	t.Knobs = printable(t.Config)
 	maps.Copy(t.Knobs, t.Machine.knobs())
-	t.nameBinaries()
+	if len(t.Binaries) > 0 {
+		t.Knobs[programKey.Name] = strings.Join(t.Binaries, ", ")
+	}
 	if dsn := t.Config.Server.DSN; dsn != "" {
 		t.Knobs["dsn"] = engine.ShowDSN(e, dsn)
 		b.attached = append(b.attached, t)

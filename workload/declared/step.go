@@ -105,8 +105,8 @@ func (b *stepReader) step(n *strictyaml.Node) *step {
 	}
 	before := len(b.Problems)
 	f := b.Fields(n, "a "+s.kind+" step", stepKinds[s.kind].Names())
-	map[string]func(*step, strictyaml.Fields){stepLoad: b.load, stepIndex: b.index, stepSettle: b.settle, stepRestart: b.restart,
-		stepRun: b.run}[s.kind](s, f)
+	map[string]func(*step, strictyaml.Fields){stepLoad: b.load, stepIndex: b.index, stepSettle: b.settle,
+		stepRestart: b.restart, stepRun: b.run}[s.kind](s, f)
 	strictyaml.Bind(f, "doc", strictyaml.Prose, func(v string) { s.Doc = v })
 	if len(b.Problems) > before || s.kind == stepLoad && s.rows == 0 || s.kind == stepRun && s.Seconds == 0 &&
 		s.Groups[0].Work == 0 {

@@ -204,6 +204,12 @@ func (p *Progress) stepLine(s *result.Step) string {
 	if r := s.Find(metric.RowsPerS, s.Primary, ""); s.Primary != "" && r != nil && r.Value > 0 {
 		line += fmt.Sprintf("  %12s %s/s", quantity.Short(r.Value), s.Counts())
 	}
+	parts := [][2]string{{metric.StopS, "stopped in"}, {metric.StartS, "started in"}, {metric.WarmS, "warm after"}}
+	for _, part := range parts {
+		if r := s.Find(part[0], "", ""); r != nil {
+			line += fmt.Sprintf("  %s %.1f s", part[1], r.Value)
+		}
+	}
 	if s.Status != result.Complete {
 		line += "  " + string(s.Status)
 	}
