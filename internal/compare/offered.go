@@ -106,8 +106,8 @@ type offer struct {
 	begun  string // how the step began
 }
 
-// begunText returns how a step began, as far as restarts matter.
-func begunText(s *result.Step) string {
+// Begun returns how a step began, as far as restarts matter.
+func Begun(s *result.Step) string {
 	switch s.Caches {
 	case workload.CachesDropped:
 		return "cold, after a restart"
@@ -123,7 +123,7 @@ func offersOf(runs []Run) (out []offer) {
 		if len(r.Step.Groups) == 0 {
 			continue
 		}
-		text, begun := groupsText(r.Step.Groups), begunText(r.Step)
+		text, begun := groupsText(r.Step.Groups), Begun(r.Step)
 		if r.Step.Caches != "" {
 			text += "; begun " + begun
 		}

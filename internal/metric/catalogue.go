@@ -216,11 +216,11 @@ var settled = []Metric{
 }
 
 var restarts = []Metric{
-	{Name: "stop_s", Unit: "s", Better: Lower, Family: Stalls, Label: "stop s", Doc: "Time of a clean stop of the engine. Of the whole step.", See: "plan.md#restarts"},
-	{Name: "start_s", Unit: "s", Better: Lower, Family: Stalls, Label: "start s", Doc: "Time from the start of the engine until it answers. Of the whole step."},
-	{Name: "warm_s", Unit: "s", Better: Lower, Family: Stalls, Label: "warm after s", Doc: "Time after a restart until the rate reaches 95 % of its last level, the median of the intervals in the last third of the step: the beginning of the first interval that does, with one of the next two. Only without a rate, and if the rate was level in that third.", See: "plan.md#restarts"},
+	{Name: "stop_s", Unit: "s", Better: Lower, Family: Restarts, Label: "stop s", Doc: "Time of a clean stop of the engine. Of the whole step.", See: "plan.md#restarts"},
+	{Name: "start_s", Unit: "s", Better: Lower, Family: Restarts, Label: "start s", Doc: "Time from the start of the engine until it answers. Of the whole step."},
+	{Name: "warm_s", Unit: "s", Better: Lower, Family: Restarts, Label: "warm after s", Doc: "Time after a restart until the rate reaches 95 % of its last level, the median of the intervals in the last third of the step: the beginning of the first interval that does, with one of the next two. Only without a rate, and if the rate was level in that third.", See: "plan.md#restarts"},
 	{Name: "warm_read_kb", Unit: "KB", Better: Lower, Family: Storage, Label: "read until warm KB", Doc: "KB read from the device (or, without a device, by the engine's processes) until warm_s. Of the whole step."},
-	{Name: "first_minute_p99_us", Unit: "µs", Better: Lower, Family: Stalls, Label: "p99 of first minute", Doc: "99th percentile of the primary operation in the first minute after a restart: of response times if operations have a rate, else of service times. Only of steps that last a minute."},
+	{Name: "first_minute_p99_us", Unit: "µs", Better: Lower, Family: Restarts, Label: "p99 of first minute", Doc: "99th percentile of the primary operation in the first minute after a restart: of response times if operations have a rate, else of service times. Only of steps that last a minute."},
 }
 
 var engines = []Metric{
