@@ -97,3 +97,24 @@ func TestWarmUp(t *testing.T) {
 		}
 	}
 }
+
+// A step that began cold is not a fraction of one that did not.
+func TestBeforeRestart(t *testing.T) {
+	for _, c := range []struct {
+		then, now workload.Caches
+		want      bool
+	}{{"", "", true}, {workload.CachesDropped, workload.CachesDropped, true}, {"", workload.CachesDropped, false}, {workload.CachesKept, "", false}} {
+		step := queryStep()
+		step.Before = "p"
+		s := newStep(step, queryGroups(), &account.Observed{})
+		s.Earlier = []account.Earlier{{Name: "p", Primary: "query", Complete: true, Caches: c.then, Rows: []metric.Row{
+			{Metric: metric.RowsPerS, Group: "query", Op: "query", Value: 50, N: 500}}}}
+		if c.now != "" {
+			s.Start = &account.Start{Caches: c.now}
+		}
+		s.Operations()
+		if got := metric.Find(s.Rows, metric.RelativeToBefore, "", "") != nil; got != c.want {
+			t.Errorf("%q, then %q: %v", c.then, c.now, got)
+		}
+	}
+}

@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 125_687
+const mostTotal = 125_697
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -43,16 +43,16 @@ var rooms = []room{
 	{"model", 868, []string{"model"}},
 	{"internal/text", 2_252, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_276, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_315, []string{"internal/metric"}},
+	{"internal/metric", 1_316, []string{"internal/metric"}},
 	{"internal/server", 2_106, []string{"internal/server"}},
-	{"engine", 25_667, []string{
+	{"engine", 25_668, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
 	{"workload", 18_883, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 7_175, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine"}},
-	{"internal/account", 3_043, []string{"internal/account"}},
+	{"internal/account", 3_048, []string{"internal/account"}},
 	{"internal/result", 3_444, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 3_276, []string{"internal/plan"}},
 	{"internal/run", 8_171, []string{"internal/run/drive internal/run/ratesearch internal/run/hook", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
@@ -60,7 +60,7 @@ var rooms = []room{
 	{"internal/compare", 5_303, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_729, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 11_544, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
+	{"internal/report", 11_547, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
 	{"internal/cli", 9_641, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_271, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 420, []string{"scripts/man scripts/suite"}},

@@ -3,9 +3,11 @@ package trial
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -201,6 +203,23 @@ func TestRestartCloses(t *testing.T) {
 	}
 	if q := step(t, tr, "qr100"); q.Seconds > 3 {
 		t.Errorf("the restart is in the step after it: %v s", q.Seconds)
+	}
+}
+
+// A setting that is another one after a restart is named with both values.
+func TestRestartSetting(t *testing.T) {
+	n := 0
+	s := restartSpec(t, "bbolt", workload.CachesKept).with(&faulty{settings: func(all []engine.Setting) []engine.Setting {
+		n++
+		return append(all, engine.Setting{Name: "planted", Value: strconv.Itoa(n), Source: engine.ReadBack},
+			engine.Setting{Name: "apart", Value: strconv.Itoa(n), Source: engine.ReadBack, Aside: true})
+	}})
+	r := step(t, run(t, s, result.Complete), "restart.qr100")
+	if len(r.Warnings) == 0 || r.Warnings[0].Text != "setting planted was 1 before the restart and is 2 after it" {
+		t.Errorf("%v", r.Warnings)
+	}
+	if strings.Contains(fmt.Sprint(r.Warnings), "apart") {
+		t.Errorf("%v", r.Warnings)
 	}
 }
 
