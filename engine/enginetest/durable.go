@@ -39,7 +39,7 @@ func (s Suite) testReopen(t *testing.T) {
 }
 
 // testForgets: a clean stop keeps what was committed at level none, unless Info.Forgets says why not.
-func (s Suite) testForgets(t *testing.T) {
+func testForgets(t *testing.T, s Suite) {
 	t.Parallel()
 	s.Config.Durability = model.DurabilityNone
 	dir := need.TempDir(t)
