@@ -23,8 +23,9 @@ wiredtiger:
 
 # A rumbench with another version of a Go engine, for binary: of a target:
 # make old MOD=github.com/cockroachdb/pebble/v2@v2.1.0
+# LAYOUTS=5 builds it five times, with functions in another order each.
 old:
-	scripts/old.sh $(MOD)
+	LAYOUTS=$(LAYOUTS) scripts/old.sh $(MOD)
 
 demo: build
 	bin/rumbench run plans/quick.yaml $(DEMO)

@@ -66,6 +66,9 @@ type Info struct {
 	// DirectIO are the releases that bypass the page cache unless the knob direct_io is false; "":
 	// they use it unless that is true.
 	DirectIO string
+	// Forgets is why committed rows are lost when it is closed; "": they are kept, or it stores
+	// nothing on disk at all.
+	Forgets string
 	// Files are the uses of its files.
 	Files FileUses
 	// Promises replace model.Durability.Promise at the levels that promise more,

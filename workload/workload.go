@@ -96,7 +96,9 @@ type Step struct {
 	// Settle, if set, makes this a step in which the engine comes to rest. Such a step
 	// has no groups.
 	Settle *Settle
-	Groups []Group
+	// Restart, if set, makes this a step in which the engine restarts. It has no groups either.
+	Restart *Restart
+	Groups  []Group
 	// Seconds limits the step in time: no operation begins later. 0: the step
 	// ends when the groups with Work are done.
 	Seconds float64

@@ -47,6 +47,28 @@ func (s Suite) testReopen(t *testing.T) {
 	failIf(t, len(rows) != 15 || rows[14][0].Int() != 15, "the copy has %d rows, want 15", len(rows))
 }
 
+// testForgets: a clean stop keeps what was committed at level none, unless Info.Forgets says why not.
+func testForgets(t *testing.T, s Suite) {
+	t.Parallel()
+	s.Config.Durability = model.DurabilityNone
+	dir := need.TempDir(t)
+	var knob *engine.KnobError
+	if err := s.Engine.Check(s.config(dir)); errors.As(err, &knob) {
+		t.Skip(err)
+	}
+	db := s.openAt(t, dir)
+	check(t, db.CreateTables(context.Background()))
+	newClient(t, db).do(pushOp, ints(1, 2, 3, 4, 5)...)
+	check(t, db.Close())
+	db = s.openAt(t, dir)
+	if engine.InfoOf(s.Engine, s.config(dir)).Forgets != "" {
+		check(t, db.CreateTables(context.Background())) // they are gone, too
+		return
+	}
+	r, _ := newClient(t, db).do(countOp)
+	failIf(t, r.Value.Int() != 5, "%v rows after a clean stop, want 5", r.Value)
+}
+
 // The environment variables of killChild's child.
 const (
 	crashEnv = "RUMBENCH_CRASH_DIR"

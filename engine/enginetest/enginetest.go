@@ -92,6 +92,7 @@ func Run(t *testing.T, s Suite) {
 	}
 	if !s.Volatile {
 		t.Run("reopen", own.testReopen)
+		t.Run("forgets", func(t *testing.T) { testForgets(t, own) })
 		t.Run("kill", own.testKill)
 		t.Run("kill interval", own.testKillInterval)
 		t.Run("power cut", own.testPowerCut)

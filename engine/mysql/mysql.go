@@ -45,6 +45,9 @@ func (Engine) Info() engine.Info {
 func (e Engine) InfoOf(c engine.Config) engine.Info {
 	i, s := e.Info(), storageOf(c.Storage)
 	i.Structure, i.Promises, i.Files = s.name, s.promises, filesOf(c)
+	if slices.Contains([]string{"memory", "blackhole"}, s.name) {
+		i.Forgets = "tables of storage " + s.name + " are empty after a start"
+	}
 	if s == innodb {
 		i.DirectIO = "of MariaDB 10.6 and MySQL 8.4, and later"
 	}

@@ -146,6 +146,7 @@ func (s *store) readBack() ([]engine.Setting, error) {
 	for _, o := range options { // all families have the same
 		if !strings.HasPrefix(o.Name, "CFOptions") && !strings.HasPrefix(o.Name, "TableOptions") ||
 			strings.Contains(o.Name, `"default"`) {
+			o.Aside = strings.HasSuffix(o.Name, ".create_missing_column_families") // only while it is made
 			out = append(out, o)
 		}
 	}

@@ -58,6 +58,9 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 		return i
 	}
 	i.Structure = "memtx, B-tree in memory with a log, server"
+	if c.Durability == model.DurabilityNone {
+		i.Forgets = "at durability none it has no log, and a server that stops loses all rows since the last checkpoint"
+	}
 	i.Capabilities = slices.DeleteFunc(i.Capabilities, func(c model.Capability) bool { return c == model.CapTransactions })
 	return i
 }

@@ -79,7 +79,7 @@ type stepsSum struct {
 // if one of them lacks the figure.
 func (s *costing) sumEarlier(name string) (sum stepsSum, ok bool) {
 	first := len(s.Earlier)
-	for first > 0 && s.Earlier[first-1].Primary != "" { // a settle step has no primary operation
+	for first > 0 && (s.Earlier[first-1].Primary != "" || s.Earlier[first-1].Restart) { // else it settled
 		first--
 	}
 	for i := range s.Earlier[first:] {

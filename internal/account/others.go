@@ -119,12 +119,12 @@ type traffic struct {
 // the engine's processes and others caused.
 func (s *costing) judgeTraffic(t traffic) {
 	d, p := find(s.all, t.device), find(s.all, t.process)
-	withheld := p == nil && metric.Has(s.Warnings, metric.ImpossibleIO)
+	withheld := p == nil && (s.Of.Restart != nil || metric.Has(s.Warnings, metric.ImpossibleIO))
 	if d == nil || p == nil && !withheld {
 		return
 	}
 	if withheld {
-		p = &Cost{} // the kernel's figure was impossible: all that others did may be in the device's
+		p = &Cost{} // it is unknown, or impossible: all that others did may be in the device's
 	}
 	// The others' part of the figure is at most the remainder after the
 	// engine's. If nothing remains, the engine's own figure is too great.

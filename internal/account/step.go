@@ -25,6 +25,8 @@ type Step struct {
 	// and Earlier the preceding steps.
 	Calibrated []metric.Row
 	Earlier    []Earlier
+	// Start is how it began, if the engine had restarted before it; nil for other steps.
+	Start *Start
 	// Observed holds the counts taken around the step; nil if there are none.
 	*Observed
 }
@@ -33,6 +35,8 @@ type Step struct {
 type Earlier struct {
 	Name, Primary, WritesPer string
 	Complete                 bool
+	Restart                  bool            // the engine restarted in it
+	Caches                   workload.Caches // of a restart in it or before it; "": there was none
 	Rows                     []metric.Row
 }
 
@@ -77,6 +81,7 @@ func (s *Step) Operations() {
 	case s.Observed != nil:
 		c.addCosts()
 		c.addCounters()
+		c.addWarmUp()
 		(&waiting{c}).addWaits()
 	}
 }
@@ -194,9 +199,13 @@ func (s *Step) addParts(g *Group, w []metric.Warning) {
 // addBefore compares a step with the same step before the data was changed:
 // this shows the cost of the change most clearly.
 func (s *Step) addBefore() {
+	var caches workload.Caches
+	if s.Start != nil {
+		caches = s.Start.Caches
+	}
 	for i := range s.Earlier {
 		e := &s.Earlier[i]
-		if s.Of.Before == "" || e.Name != s.Of.Before || !e.Complete {
+		if s.Of.Before == "" || e.Name != s.Of.Before || !e.Complete || e.Caches != caches {
 			continue
 		}
 		then, now := metric.Find(e.Rows, metric.RowsPerS, s.Of.Primary, ""),

@@ -45,7 +45,7 @@ var rooms = []room{
 	{"internal/stat", 2_276, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_317, []string{"internal/metric"}},
 	{"internal/server", 2_106, []string{"internal/server"}},
-	{"engine", 25_658, []string{
+	{"engine", 25_668, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",

@@ -80,20 +80,26 @@ type builds struct {
 
 func newBuilds(a *App) *builds { return &builds{a, ownBuild(), map[string]program.Build{}} }
 
-// path returns the path of the program that runs a target's trials.
-func (b *builds) path(t *plan.Target) (string, error) {
+// paths returns the paths of the programs that run a target's trials, a block each in turn.
+func (b *builds) paths(t *plan.Target) (out []string, err error) {
 	e, _ := catalog.Plugins{}.Engine(t.Engine)
 	switch info := e.Info(); {
 	case len(info.Servers) == 0 && t.Config.Server.Binary != "":
-		return filepath.Abs(t.Config.Server.Binary)
+		for _, path := range t.Programs() {
+			if path, err = filepath.Abs(path); err != nil {
+				return nil, err
+			}
+			out = append(out, path)
+		}
+		return out, nil
 	case info.Native && !native.Built:
 		path, found := nativeProgram(b.a)
 		if !found {
-			return "", native.Missing(info.Name)
+			return nil, native.Missing(info.Name)
 		}
-		return path, nil
+		return []string{path}, nil
 	}
-	return executable(), nil
+	return []string{executable()}, nil
 }
 
 // find is the option of plan.Load that finds the program of each target and asks
@@ -105,12 +111,22 @@ func (b *builds) find(ctx context.Context) plan.Option {
 	})
 }
 
-// checked returns the path of the program that runs a target's trials, if it can.
+// checked returns the path of the first program that runs a target's trials, if all can.
 func (b *builds) checked(ctx context.Context, t *plan.Target) (string, error) {
-	path, err := b.path(t)
+	paths, err := b.paths(t)
 	if err != nil {
 		return "", err
 	}
+	for _, path := range paths {
+		if err := b.check(ctx, path, t.Engine); err != nil {
+			return "", err
+		}
+	}
+	return paths[0], nil
+}
+
+// check returns an error if a program cannot run trials of an engine.
+func (b *builds) check(ctx context.Context, path, engine string) (err error) {
 	is, known := b.known[path]
 	if !known {
 		if path == executable() {
@@ -119,26 +135,28 @@ func (b *builds) checked(ctx context.Context, t *plan.Target) (string, error) {
 			is, err = program.Ask(ctx, path)
 		}
 		if err != nil {
-			return "", hint.With(err,
+			return hint.With(err,
 				"binary: of an engine without a server names another build of rumbench, as made by make old")
 		}
 		b.known[path] = is
 	}
-	return path, is.CheckWith(b.own, t.Engine)
+	return is.CheckWith(b.own, engine)
 }
 
 // needed returns the programs of a plan's targets, each with its targets.
 func (b *builds) needed(p *plan.Plan) (out result.Builds) {
 	at := map[string]int{}
 	for i := range p.Targets {
-		path, _ := b.path(&p.Targets[i]) // was found before
-		k, known := at[path]
-		if !known {
-			k = len(out)
-			at[path] = k
-			out = append(out, result.Build{Build: b.known[path], Client: campaign.CalibrationDir(k)})
+		paths, _ := b.paths(&p.Targets[i]) // were found before
+		for _, path := range paths {
+			k, known := at[path]
+			if !known {
+				k = len(out)
+				at[path] = k
+				out = append(out, result.Build{Build: b.known[path], Client: campaign.CalibrationDir(k)})
+			}
+			out[k].Targets = append(out[k].Targets, p.Targets[i].Name)
 		}
-		out[k].Targets = append(out[k].Targets, p.Targets[i].Name)
 	}
 	return out
 }

@@ -91,7 +91,7 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	}
 	err = choose(&s, state, name)
 	client := campaign.ClientDir
-	if b := state.Builds.Of(result.Entry{Dir: name, Target: s.Target.Name}); b != nil {
+	if b := state.Builds.Of(result.Entry{Dir: name, Target: s.Target.Name, Trial: s.Trial}); b != nil {
 		client, s.Build = b.Client, &b.Build
 	}
 	t, rerr := result.ReadTrial(result.TrialPath(dir, client))

@@ -142,6 +142,9 @@ func printOutline(w io.Writer, info workload.Info, o declared.Outline) error {
 }
 
 func stepText(s *workload.Step) string {
+	if s.Restart != nil {
+		return "caches " + string(s.Restart.Caches)
+	}
 	if s.Settle != nil {
 		return fmt.Sprintf("at least %v", s.Settle.Floor)
 	}

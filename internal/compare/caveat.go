@@ -58,6 +58,9 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 				"no number of trials takes it out")
 		}
 	}
+	if oneBuild(j.Base, j.New) {
+		out = append(out, "one build each: a difference of a few percent may be the layout of the code")
+	}
 	for _, s := range c.Steps {
 		if IsProbe(s) {
 			continue // searches try their own rates
@@ -70,6 +73,20 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 		}
 	}
 	return append(append(out, c.lost(j.Base)...), c.lost(j.New)...)
+}
+
+// oneBuild reports whether two targets with one embedded engine ran in two programs, each in one.
+func oneBuild(a, b *Target) bool {
+	programs := func(t *Target) []string {
+		return t.Distinct(func(trial *result.Trial) string {
+			if trial.Build == nil || trial.Hosting != result.Embedded {
+				return ""
+			}
+			return trial.Build.SHA256
+		})
+	}
+	x, y := programs(a), programs(b)
+	return a.Trials[0].Engine == b.Trials[0].Engine && len(x) == 1 && len(y) == 1 && x[0] != y[0]
 }
 
 // unpaired reports whether no trials ran side by side.

@@ -7,6 +7,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/result"
+	"rumbench/internal/result/program"
 	"rumbench/internal/text/hint"
 )
 
@@ -39,5 +40,32 @@ func TestCaveats(t *testing.T) {
 	got := c.Caveats(c.Judge(c.Targets[0], c.Targets[1]))
 	if len(got) < 2 || !strings.HasPrefix(got[0], "the two did not run side by side") || !slices.Contains(got, "b, trial 3: failed: it crashed") {
 		t.Errorf("%q", got)
+	}
+}
+
+// Two programs with an engine differ in the layout of their code, too, unless each target had several.
+func TestOneBuild(t *testing.T) {
+	for _, c := range []struct {
+		a, b   []string // checksums of the programs, one for each trial
+		hosted result.Hosting
+		want   bool
+	}{
+		{[]string{"x", "x"}, []string{"y", "y"}, result.Embedded, true},
+		{[]string{"x", "x"}, []string{"x", "x"}, result.Embedded, false},
+		{[]string{"x", "z"}, []string{"y", "v"}, result.Embedded, false},
+		{[]string{"x", "x"}, []string{"y", "y"}, result.Server, false},
+	} {
+		var all []*result.Trial
+		for target, sums := range map[string][]string{"a": c.a, "b": c.b} {
+			for i, trial := range series(target, "sequential", "rows_per_s", 1, 2) {
+				trial.Hosting, trial.Build = c.hosted, &program.Build{SHA256: sums[i]}
+				all = append(all, trial)
+			}
+		}
+		m := compare.New(all)
+		got := strings.Join(m.Caveats(m.Judge(m.Target("a"), m.Target("b"))), "; ")
+		if strings.Contains(got, "one build each") != c.want {
+			t.Errorf("%v and %v: %s", c.a, c.b, got)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
+	"rumbench/workload"
 )
 
 // Across are the differences of targets that do not prevent comparisons, as the
@@ -74,6 +75,9 @@ func (s *stepRuns) Offered(a, b *Target) (out []string) {
 	}
 	for _, o := range slices.Concat(x[1:], y) {
 		out = AppendNew(out, quantity.Texts(GroupsDiffer(x[0].groups, o.groups), Difference.String)...)
+		if x[0].begun != o.begun {
+			out = AppendNew(out, "begun "+x[0].begun+" and "+o.begun)
+		}
 	}
 	return out
 }
@@ -99,6 +103,18 @@ func (c *Campaign) OtherWork(a, b *Target) (list []string, whole bool) {
 type offer struct {
 	text   string // the text to compare, also for display
 	groups []result.Group
+	begun  string // how the step began
+}
+
+// Begun returns how a step began, as far as restarts matter.
+func Begun(s *result.Step) string {
+	switch s.Caches {
+	case workload.CachesDropped:
+		return "cold, after a restart"
+	case workload.CachesKept:
+		return "after a restart, caches kept"
+	}
+	return "without a restart"
 }
 
 // offersOf returns the distinct offers of some runs.
@@ -107,9 +123,12 @@ func offersOf(runs []Run) (out []offer) {
 		if len(r.Step.Groups) == 0 {
 			continue
 		}
-		text := groupsText(r.Step.Groups)
+		text, begun := groupsText(r.Step.Groups), Begun(r.Step)
+		if r.Step.Caches != "" {
+			text += "; begun " + begun
+		}
 		if !slices.ContainsFunc(out, func(o offer) bool { return o.text == text }) {
-			out = append(out, offer{text, r.Step.Groups})
+			out = append(out, offer{text, r.Step.Groups, begun})
 		}
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
+	"rumbench/workload"
 )
 
 // offered returns a campaign of two targets whose clients of step "s" were offered two
@@ -400,5 +401,35 @@ func TestOwnParams(t *testing.T) {
 				t.Errorf("what differs: %q", compare.Apart(a, b))
 			}
 		})
+	}
+}
+
+// A step that began cold is another step than one that began without a restart, or with caches kept.
+func TestOfferedBegun(t *testing.T) {
+	group := result.Group{Name: "query", Clients: 8}
+	for _, c := range []struct {
+		a, b workload.Caches
+		want string
+	}{
+		{"", "", ""}, {workload.CachesDropped, workload.CachesDropped, ""},
+		{"", workload.CachesDropped, "begun without a restart and cold, after a restart"},
+		{workload.CachesKept, workload.CachesDropped, "begun after a restart, caches kept and cold, after a restart"},
+	} {
+		var trials []*result.Trial
+		for i := range 4 {
+			for target, caches := range map[string]workload.Caches{"a": c.a, "b": c.b} {
+				one := made(target, i+1, "interleaved", numbers{"rows_per_s": 100 + float64(i%2)}, "s")
+				one.Steps[0].Groups, one.Steps[0].Caches = []result.Group{group}, caches
+				trials = append(trials, one)
+			}
+		}
+		m := compare.New(trials)
+		a, b := m.Target("a"), m.Target("b")
+		if got := strings.Join(m.Step("s").Offered(a, b), "; "); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+		if _, _, err := m.Comparable(a, b); (err != nil) != (c.want != "") {
+			t.Errorf("%s: %v", c.want, err)
+		}
 	}
 }

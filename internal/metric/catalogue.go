@@ -22,6 +22,7 @@ const (
 	RulesTable      Section = "Rules of a standard"
 	CostTable       Section = "Cost"
 	EngineTable     Section = "Engine-reported I/O and state"
+	RestartTable    Section = "Restart and warm-up"
 	SpaceTable      Section = "Space"
 	WaitsTables     Section = "Waits"
 	// SharesOfTime are sums that the report shows as shares of each other, next to
@@ -34,7 +35,7 @@ const (
 
 // Sections are all sections, in the order of the glossary.
 var Sections = []Section{ThroughputTable, ServiceTable, ResponseTable, AttemptsTable, AttemptTable, GivenUpTable, StatementTable, SharesOfTime,
-	ArrivalsTable, SpreadTable, PromiseTable, RulesTable, CostTable, SettledCost, EngineTable, SpaceTable, WaitsTables}
+	ArrivalsTable, SpreadTable, PromiseTable, RulesTable, CostTable, SettledCost, RestartTable, EngineTable, SpaceTable, WaitsTables}
 
 // makeCatalogue returns the metrics of all sections. A metric is one entry in
 // the list of its section; latencies are made from one entry for each family.
@@ -61,7 +62,7 @@ func makeCatalogue() (out []Metric) {
 			P50: "Of operations that were done, seen from the client; the operation is the statement's name.",
 		}, P50, P95, P99, P999, Max)...),
 		SharesOfTime: sums, ArrivalsTable: arrivals, SpreadTable: spread, PromiseTable: promises, RulesTable: rules, CostTable: costs, SettledCost: settled,
-		EngineTable: engines, SpaceTable: space, WaitsTables: waits,
+		RestartTable: restarts, EngineTable: engines, SpaceTable: space, WaitsTables: waits,
 	}
 	for _, s := range Sections {
 		for _, m := range bySection[s] {
@@ -219,6 +220,14 @@ var costs = []Metric{
 var settled = []Metric{
 	{Name: "unsettled_write_kb", Unit: "KB", Better: Lower, Family: Storage, Per: PerWritten, Doc: "Of a settle step: KB that the steps since the last rest wrote per row that they wrote. What they put off is not in it."},
 	{Name: "settled_write_kb", Unit: "KB", Better: Lower, Family: Storage, Per: PerWritten, Doc: "Of a settle step: as unsettled_write_kb, with what was written between the steps and by the settle step itself: what a row cost in the end."},
+}
+
+var restarts = []Metric{
+	{Name: "stop_s", Unit: "s", Better: Lower, Family: Restarts, Label: "stop s", Doc: "Time of a clean stop of the engine. Of the whole step.", See: "plan.md#restarts"},
+	{Name: "start_s", Unit: "s", Better: Lower, Family: Restarts, Label: "start s", Doc: "Time from the start of the engine until it answers. Of the whole step."},
+	{Name: "warm_s", Unit: "s", Better: Lower, Family: Restarts, Label: "warm after s", Doc: "Time after a restart until the rate reaches 95 % of its last level, the median of the intervals in the last third of the step: the beginning of the first interval that does, with one of the next two. Only without a rate, and if the rate was level in that third.", See: "plan.md#restarts"},
+	{Name: "warm_read_kb", Unit: "KB", Better: Lower, Family: Storage, Label: "read until warm KB", Doc: "KB read from the device (or, without a device, by the engine's processes) until warm_s. Of the whole step."},
+	{Name: "first_minute_p99_us", Unit: "µs", Better: Lower, Family: Restarts, Label: "p99 of first minute", Doc: "99th percentile of the primary operation in the first minute after a restart: of response times if operations have a rate, else of service times. Only of steps that last a minute."},
 }
 
 var engines = []Metric{

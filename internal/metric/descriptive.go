@@ -33,6 +33,7 @@ const (
 	NotObserved       Code = "not_observed"
 	NoProfile         Code = "no_profile"
 	SessionsRenewed   Code = "sessions_renewed"
+	SettingChanged    Code = "setting_changed"
 	DataChanged       Code = "data_changed"
 	Duet              Code = "duet"
 	AtEnd             Code = "at_end"
@@ -79,6 +80,7 @@ var descriptive = map[Code]Kind{
 	SearchWide:        {Text: "the interval of the answer is wider than the precision that was asked for: {width}, not {precision:%.2g} %; probes of the same rates disagreed. Longer probes may agree (find: seconds)"},
 	ProbesDisturbed:   {Text: "other programs disturbed {n:%.0f} of the {probes:%.0f} probes while these broke the promise: {repeated:%.0f} were repeated and do not count, {counted:%.0f} do"},
 	SessionsRenewed:   {Text: "{n:%.0f} connections were ended while their clients were idle, and opened again: the costs include that. See timeouts of the server (idle_session_timeout), a proxy (timeout client, timeout server) or a pooler (client_idle_timeout)", Short: "idle connections were opened again"},
+	SettingChanged:    {Text: "setting {setting} was {before} before the restart and is {after} after it", Short: "a setting changed at the restart"},
 	DataChanged:       {Text: "the data was changed by an earlier run of this trial, which did not end"},
 	Duet:              {Text: "a duet: another target ran at the same time on the other half of the processors; what is counted for the whole machine or its devices covers both trials and is omitted"},
 	NotObserved:       {Text: "{what}"},

@@ -59,6 +59,7 @@ const (
 	GivenUp    Family = "failed"
 	Statement  Family = "statement"
 	Stalls     Family = "stalls"
+	Restarts   Family = "restarts"
 	Arrivals   Family = "arrivals"
 	Promise    Family = "promise"
 	CPU        Family = "cpu"

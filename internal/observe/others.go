@@ -94,6 +94,13 @@ func NewOthers(procRoot, sysRoot string, data Device, roots ...int) *Others {
 	return o
 }
 
+// Follow changes the roots, as when a server was started again.
+func (o *Others) Follow(roots ...int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.roots = roots
+}
+
 // Look returns their traffic so far. Only its growth is meaningful, see Since.
 // The error states why it is unknown.
 func (o *Others) Look() (Traffic, error) {

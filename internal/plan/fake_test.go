@@ -62,11 +62,14 @@ type fakeEngine struct {
 }
 
 func (e fakeEngine) Info() engine.Info {
-	info := engine.Info{Name: e.name, Capabilities: e.caps, Options: e.options, Servers: e.servers}
-	if e.name != "null" {
-		info.SpaceFactor = 2 // it stores something
+	return engine.Info{Name: e.name, Capabilities: e.caps, Options: e.options, Servers: e.servers, SpaceFactor: e.space()}
+}
+
+func (e fakeEngine) space() float64 {
+	if e.name == "null" {
+		return 0
 	}
-	return info
+	return 2
 }
 
 func (e fakeEngine) Check(c engine.Config) error {

@@ -44,6 +44,7 @@ var planKeys = strictyaml.Table[Plan]{
 	strictyaml.Valued("cool_down", "The same as rest in between.", strictyaml.Duration(0, maxRest), func(p *Plan, v time.Duration) { p.Between.Rest = v }),
 	strictyaml.Part[Plan]("before", "Commands to run before the campaign, each trial or each step; rumbench run --hooks allows them.", hookKeys.Shape()),
 	strictyaml.Part[Plan]("after", "Commands to run after the campaign, each trial or each step; rumbench run --hooks allows them.", hookKeys.Shape()),
+	strictyaml.Part[Plan]("restart", "Steps before which the engine is stopped and started again, by name.", strictyaml.Either(strictyaml.ListOf(strictyaml.Text.Shape), restartKeys.Shape("before"))),
 	strictyaml.Valued("keep", "Keep the data directories after a trial. Default false.", strictyaml.Boolean, func(p *Plan, v bool) { p.Keep = v }),
 	strictyaml.Valued("errors_allowed", "A step is invalid if a greater share of its operations failed. Default 0.", strictyaml.Share(0), func(p *Plan, v float64) { p.ErrorsAllowed = v }),
 	strictyaml.Valued("calibrate", "Measure the client's own cost on the null engine before the trials. Default true.", strictyaml.Boolean, func(p *Plan, v bool) { p.Calibrate = v }),
@@ -54,7 +55,7 @@ var planKeys = strictyaml.Table[Plan]{
 
 // programKey names a server's program, or the rumbench that runs the trials of an
 // engine without a server.
-var programKey = strictyaml.Part[Target]("binary", "The server's program, or, for an engine in this process, the rumbench that runs its trials; relative to the plan. Default: the installed one, this one.", strictyaml.Text.Shape)
+var programKey = strictyaml.Part[Target]("binary", "The server's program, or, for an engine in this process, the rumbench that runs its trials; relative to the plan. Of several rumbenches each runs a block of trials in turn. Default: the installed one, this one.", strictyaml.ListOf(strictyaml.Text.Shape))
 
 // serverKeys are the keys of targets that only servers have.
 var serverKeys = strictyaml.Table[Target]{

@@ -47,22 +47,26 @@ func (p *paths) elsewhere(n *strictyaml.Node) string {
 // read returns the absolute path that a key names, if check accepts it; "" if there is none. The
 // stored plan, which is in another directory, will name it so.
 func (p *paths) read(f strictyaml.Fields, key string, check func(path string) error) (absolute string) {
-	n := f.Value(key)
-	strictyaml.Bind(f, key, strictyaml.Text, func(string) {
-		located, help := p.located(n), p.elsewhere(n)
-		err := check(located)
-		if help != "" {
-			err = fmt.Errorf("there is no %s", located)
-		}
-		if err == nil {
-			absolute, err = filepath.Abs(located)
-		}
-		if err != nil {
-			f.In.At(n, key+": "+err.Error(), cmp.Or(help, hint.Of(err)))
-			return
-		}
-		p.moved = append(p.moved, moved{n, absolute})
-	})
+	strictyaml.Bind(f, key, strictyaml.Text, func(string) { absolute = p.take(f.In, f.Value(key), key, check) })
+	return absolute
+}
+
+// take is read for the node of a path.
+func (p *paths) take(d *strictyaml.Document, n *strictyaml.Node, key string,
+	check func(path string) error) (absolute string) {
+	located, help := p.located(n), p.elsewhere(n)
+	err := check(located)
+	if help != "" {
+		err = fmt.Errorf("there is no %s", located)
+	}
+	if err == nil {
+		absolute, err = filepath.Abs(located)
+	}
+	if err != nil {
+		d.At(n, key+": "+err.Error(), cmp.Or(help, hint.Of(err)))
+		return ""
+	}
+	p.moved = append(p.moved, moved{n, absolute})
 	return absolute
 }
 

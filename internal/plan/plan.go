@@ -68,6 +68,7 @@ type Plan struct {
 	Between   Between       // trials
 	// Before and After are commands of the user; they need the flag --hooks.
 	Before, After Hooks
+	Restart       Restart
 	Keep          bool // keep data directories after a trial
 	// ErrorsAllowed is the share of failed operations above which a step is invalid.
 	ErrorsAllowed float64
@@ -120,7 +121,9 @@ type Target struct {
 	Engine  string
 	Config  engine.Config // without Dir
 	Machine Machine
-	Data    string // absolute path of an existing data directory to use in place; "" for a private new one
+	// Binaries are the rumbenches of which each runs a block of trials in turn; usually none, see Programs.
+	Binaries []string
+	Data     string // absolute path of an existing data directory to use in place; "" for a private new one
 	// Own names the parameters that the target overrides. Params and Run are then its
 	// own, otherwise nil; see [Plan.For].
 	Own    []string
@@ -161,6 +164,7 @@ type binder struct {
 	build    func(t *Target) error     // looks for the rumbench that runs a target's trials; nil: any will do
 	attached []*bound                  // targets with a data source name
 	paths    paths
+	restart  *strictyaml.Node // nil: the engines do not restart
 }
 
 // Load reads a plan from src, the content of file, with the overrides of sets,
@@ -219,6 +223,7 @@ func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	b.rate(f, p)
 	b.find(f, p)
 	checkUntil(b, f, p)
+	readRestart(b, f, p)
 	b.question(f, p)
 	readProfile(b, f, p)
 	readHooks(b, f, p)

@@ -40,7 +40,7 @@ func stepNamed(p *Plan, name string) (string, error) {
 	}
 	var names []string
 	for _, s := range p.Steps() {
-		if s.Settle == nil && !s.Warmup {
+		if s.HasClients() && !s.Warmup {
 			names = append(names, s.Name)
 		}
 	}

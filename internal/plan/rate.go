@@ -332,9 +332,12 @@ func OpenGroup(s *workload.Step) int {
 	return -1
 }
 
-// Steps returns the steps of the run, with the plan's rates. Those of a search are
+// Steps returns the steps of the run, with the plan's rates and restarts. Those of a search are
 // decided while it runs.
-func (p *Plan) Steps() (out []workload.Step) {
+func (p *Plan) Steps() []workload.Step { return p.Restart.Within(p.rated(), p.Rate) }
+
+// rated returns the steps of the run, with the plan's rates.
+func (p *Plan) rated() (out []workload.Step) {
 	steps := p.Run.Steps()
 	switch {
 	case p.Find != nil:

@@ -91,7 +91,7 @@ func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, all Target
 	}
 	targetKeys.Bind(t.fields, &t.Target)
 	readMachine(b, t.fields, &t.Machine)
-	t.Config.Server.Binary = b.paths.read(t.fields, programKey.Name, func(string) error { return nil })
+	t.readBinaries(b)
 	t.Data = b.paths.read(t.fields, "data", checkDirectory)
 	if t.fields.Of.Get("name") == nil {
 		t.Name = t.Engine
@@ -112,6 +112,9 @@ func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, all Target
 	}
 	t.Knobs = printable(t.Config)
 	maps.Copy(t.Knobs, t.Machine.knobs())
+	if len(t.Binaries) > 0 {
+		t.Knobs[programKey.Name] = strings.Join(t.Binaries, ", ")
+	}
 	if dsn := t.Config.Server.DSN; dsn != "" {
 		t.Knobs["dsn"] = engine.ShowDSN(e, dsn)
 		b.attached = append(b.attached, t)
@@ -276,6 +279,10 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	info := e.Info()
 	checkMachine(b, t, len(info.Servers) > 0, p)
 	checkStart(b, t, engine.InfoOf(e, t.Config), p)
+	checkRestart(b, t, e, p)
+	if !t.checkBinaries(b, len(info.Servers) > 0) {
+		return
+	}
 	if s, ok := p.Run.(workload.Speaker); ok {
 		if names := s.Speaks(); names != nil && !slices.Contains(names, t.Engine) {
 			b.At(t.node, fmt.Sprintf("workload %s has no SQL for %s", p.Workload, t.Engine),

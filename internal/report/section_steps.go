@@ -143,6 +143,8 @@ var mainMeasures = []measure{
 	{metric: metric.CPUUS}, {metric: metric.ReadKB}, {metric: metric.WriteKB},
 	{name: "written KB up to here", metric: metric.UnsettledWriteKB},
 	{name: "with deferred writes", metric: metric.SettledWriteKB},
+	{metric: metric.StopS}, {metric: metric.StartS},
+	{metric: metric.WarmS}, {metric: metric.WarmReadKB}, {metric: metric.FirstMinuteP99US},
 }
 
 // mainTable returns the main numbers of a step, a row per target.

@@ -179,8 +179,11 @@ func headlineOf(s *step) string {
 	return strings.TrimSpace(s.Name + "  " + strings.Join(parts, ", "))
 }
 
-// ownLines returns which targets executed custom SQL in a step.
+// ownLines returns how a step began after a restart, and which targets executed custom SQL in it.
 func ownLines(s *step) (out []string) {
+	if first := s.First().Step; first.Caches != "" && !first.Restarts() {
+		out = append(out, "begun "+compare.Begun(first))
+	}
 	for _, t := range s.c.Targets {
 		if own := ownSQL(t, s.Name); own != "" {
 			out = append(out, t.Name+": "+own)

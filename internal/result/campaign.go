@@ -82,16 +82,21 @@ type Build struct {
 type Builds []Build
 
 // Of returns the program that runs a trial: the one that is calibrated in its
-// directory, else the one of its target; nil if it is not recorded.
+// directory, else the one of its target, of several each in turn; nil if it is not recorded.
 func (b Builds) Of(e Entry) *Build {
-	i := slices.IndexFunc(b, func(b Build) bool { return b.Client == e.Dir })
-	if i < 0 {
-		i = slices.IndexFunc(b, func(b Build) bool { return slices.Contains(b.Targets, e.Target) })
+	var found []*Build
+	for i := range b {
+		if b[i].Client == e.Dir {
+			return &b[i]
+		}
+		if slices.Contains(b[i].Targets, e.Target) {
+			found = append(found, &b[i])
+		}
 	}
-	if i < 0 {
+	if len(found) == 0 {
 		return nil
 	}
-	return &b[i]
+	return found[max(0, e.Trial-1)%len(found)]
 }
 
 // Entry is a trial of a campaign.

@@ -215,6 +215,9 @@ type Step struct {
 	Search *Search `json:"search,omitempty"`
 	// Warmup: the step only prepared the next one; it is never judged.
 	Warmup bool `json:"warmup,omitempty"`
+	// Caches is what a restart did with the page cache: of the restart's own step, and of the step that
+	// follows it; "" for other steps.
+	Caches workload.Caches `json:"caches,omitempty"`
 	// Creates: its tables were created before it.
 	Creates bool `json:"creates,omitempty"`
 	// Judged are the metrics by which the workload judges the step unless the plan
@@ -272,6 +275,9 @@ func (t *Trial) Prepares(s *Step) bool {
 	loads := s.Creates || s.Access == "" && s == &t.Steps[0] && s.WritesRows()
 	return s.Primary == "" || s.Warmup || s.Primary == indexOp || loads
 }
+
+// Restarts reports whether the engine restarted in the step itself.
+func (s *Step) Restarts() bool { return s.Caches != "" && s.Primary == "" }
 
 // WritesRows reports whether the step's primary operations are counted in rows
 // that they write, or build an index of.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"rumbench/internal/text/strictyaml"
+	"rumbench/workload"
 )
 
 // The keys of workload files, one table for each map. Separate code reads them; here they
@@ -139,10 +140,11 @@ func keysOf(kind string) (out strictyaml.Table[none]) {
 
 // The kinds of steps, which are also their first keys.
 const (
-	stepLoad   = "load"
-	stepIndex  = "index"
-	stepSettle = "settle"
-	stepRun    = "run"
+	stepLoad    = "load"
+	stepIndex   = "index"
+	stepSettle  = "settle"
+	stepRestart = "restart"
+	stepRun     = "run"
 )
 
 var common = strictyaml.Table[none]{
@@ -167,6 +169,10 @@ var stepKinds = map[string]strictyaml.Table[none]{
 	stepSettle: append(strictyaml.Table[none]{
 		key(stepSettle, "Let the engine come to rest, for at least this many seconds, or a duration such as 1min.", strictyaml.Shape{"type": []string{"string", "number"}}),
 	}, common...),
+	stepRestart: append(strictyaml.Table[none]{
+		key(stepRestart, "Stop the engine and start it again. dropped: the data leave the page cache meanwhile. kept: they stay.",
+			strictyaml.OneOf(workload.CachesDropped, workload.CachesKept).Shape),
+	}, common...),
 	stepRun: append(strictyaml.Table[none]{
 		key(stepRun, "Let clients do operations: the step's name.", aName),
 		key("seconds", "How long: seconds, or a duration such as 5min. 0: the step is left out.", valueOf),
@@ -176,7 +182,7 @@ var stepKinds = map[string]strictyaml.Table[none]{
 	}, common...),
 }
 
-var stepNames = []string{stepLoad, stepIndex, stepSettle, stepRun}
+var stepNames = []string{stepLoad, stepIndex, stepSettle, stepRestart, stepRun}
 
 var groupKeys = strictyaml.Table[none]{
 	key("clients", "How many. Default 1.", count),

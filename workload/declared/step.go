@@ -51,7 +51,7 @@ func (c *compiler) readSteps(n *strictyaml.Node, ops []*operation) (steps []*ste
 	if len(c.Problems) > 0 {
 		return nil
 	}
-	i := slices.IndexFunc(b.steps, func(s *step) bool { return s.Settle == nil })
+	i := slices.IndexFunc(b.steps, func(s *step) bool { return s.HasClients() })
 	if i < 0 {
 		c.At(n, "the steps do nothing", "add {load: TABLE, rows: 100k} or {run: NAME, …}")
 		return nil
@@ -100,13 +100,13 @@ func (b *stepReader) step(n *strictyaml.Node) *step {
 		}
 	}
 	if s.kind == "" {
-		b.At(n, "the step does nothing", "it has one of the keys load, index, settle and run")
+		b.At(n, "the step does nothing", "it has one of the keys "+quantity.Joined(stepNames))
 		return nil
 	}
 	before := len(b.Problems)
 	f := b.Fields(n, "a "+s.kind+" step", stepKinds[s.kind].Names())
 	map[string]func(*step, strictyaml.Fields){stepLoad: b.load, stepIndex: b.index, stepSettle: b.settle,
-		stepRun: b.run}[s.kind](s, f)
+		stepRestart: b.restart, stepRun: b.run}[s.kind](s, f)
 	strictyaml.Bind(f, "doc", strictyaml.Prose, func(v string) { s.Doc = v })
 	if len(b.Problems) > before || s.kind == stepLoad && s.rows == 0 || s.kind == stepRun && s.Seconds == 0 &&
 		s.Groups[0].Work == 0 {
@@ -246,6 +246,16 @@ func (b *stepReader) settle(s *step, f strictyaml.Fields) {
 	s.Step = workload.SettleStep(b.unique(stepSettle), floor, b.rows(), "")
 }
 
+func (b *stepReader) restart(s *step, f strictyaml.Fields) {
+	caches := workload.CachesDropped
+	strictyaml.Bind(f, stepRestart, strictyaml.OneOf(workload.CachesDropped, workload.CachesKept),
+		func(v workload.Caches) { caches = v })
+	if len(b.steps) == 0 {
+		b.At(f.Of, "the engine restarts before there is anything in it", "put the restart after a load")
+	}
+	s.Step = workload.RestartStep(b.unique(stepRestart), caches)
+}
+
 func (b *stepReader) run(s *step, f strictyaml.Fields) {
 	strictyaml.Bind(f, stepRun, strictyaml.OneLine, func(v string) { s.Name = v })
 	if s.Name != b.unique(s.Name) {
@@ -290,7 +300,7 @@ func (b *stepReader) judge() {
 	}
 	if len(runs) == 0 {
 		for _, s := range b.steps {
-			if s.Settle == nil && !s.Warmup {
+			if s.HasClients() && !s.Warmup {
 				runs = append(runs, s)
 			}
 		}
@@ -309,7 +319,7 @@ func (b *stepReader) judge() {
 // openers sets the functions that open the steps.
 func (r *run) openers() {
 	for _, s := range r.all {
-		if s.Settle == nil {
+		if s.HasClients() {
 			s.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) { return r.open(ctx, s, env) }
 		}
 		r.steps = append(r.steps, s.Step)

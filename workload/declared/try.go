@@ -41,7 +41,7 @@ func (t Tryout) Do(ctx context.Context, db engine.DB, tell func(Tried)) error {
 	}
 	done := map[string]bool{}
 	for _, s := range t.all {
-		if s.Settle != nil {
+		if !s.HasClients() {
 			continue
 		}
 		if err := t.step(ctx, s, db, done, tell); err != nil {

@@ -78,7 +78,7 @@ func Lockstep(t *testing.T, r workload.Run, db engine.DB, seed uint64) []State {
 		}
 		st := State{Step: steps[i].Name, Answers: answers.sum, Ops: answers.n, Found: foundOf(&steps[i], totals)}
 		for k := range schema.Tables {
-			st.Sums = append(st.Sums, tableSums(t, db, &schema.Tables[k])...)
+			st.Sums = append(st.Sums, TableSums(t, db, &schema.Tables[k])...)
 		}
 		out = append(out, st)
 	}
@@ -249,8 +249,9 @@ func (u *turn) takeUntil(ctx, opened context.Context) error {
 	return nil
 }
 
-// tableSums reads the table by primary key and by all existing indexes.
-func tableSums(t *testing.T, db engine.DB, table *model.Table) []string {
+// TableSums returns the number of rows of a table and their checksum, by primary key and by all
+// existing indexes.
+func TableSums(t *testing.T, db engine.DB, table *model.Table) []string {
 	t.Helper()
 	ctx := context.Background()
 	session, err := db.Session(ctx)

@@ -170,6 +170,8 @@ func (w *where) pieces(e *trial.Event) []piece {
 		return nil
 	case trial.PhaseSettle:
 		return []piece{elapsed(e), only(ofRate, "settling")}
+	case trial.PhaseRestart:
+		return []piece{elapsed(e), only(ofRate, "restarting")}
 	}
 	return append([]piece{elapsed(e)}, w.done(e)...)
 }

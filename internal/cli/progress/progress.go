@@ -92,14 +92,14 @@ func (p *Progress) Event(e trial.Event) {
 	if begins {
 		p.enter(e.Step)
 	}
-	settles := e.Phase == trial.PhaseSettle && p.at.phase != e.Phase
+	rests := (e.Phase == trial.PhaseSettle || e.Phase == trial.PhaseRestart) && p.at.phase != e.Phase
 	p.at.phase, p.at.late = e.Phase, overruns(&e)
 	switch {
 	case p.width() > 0:
 		p.draw(p.line(p.at.pieces(&e)...))
 	case e.Phase == trial.PhaseBegin:
 		p.said = p.now()
-	case begins || settles || e.Phase == trial.PhaseRun && p.now().Sub(p.said) >= p.Every:
+	case begins || rests || e.Phase == trial.PhaseRun && p.now().Sub(p.said) >= p.Every:
 		p.said = p.now()
 		p.println(p.line(p.at.pieces(&e)...))
 	}
@@ -203,6 +203,12 @@ func (p *Progress) stepLine(s *result.Step) string {
 	line := fmt.Sprintf("  %-8s %7.1f s", s.Name, s.Seconds)
 	if r := s.Find(metric.RowsPerS, s.Primary, ""); s.Primary != "" && r != nil && r.Value > 0 {
 		line += fmt.Sprintf("  %12s %s/s", quantity.Short(r.Value), s.Counts())
+	}
+	parts := [][2]string{{metric.StopS, "stopped in"}, {metric.StartS, "started in"}, {metric.WarmS, "warm after"}}
+	for _, part := range parts {
+		if r := s.Find(part[0], "", ""); r != nil {
+			line += fmt.Sprintf("  %s %.1f s", part[1], r.Value)
+		}
 	}
 	if s.Status != result.Complete {
 		line += "  " + string(s.Status)

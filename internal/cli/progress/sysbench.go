@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"rumbench/internal/report/published"
 	"rumbench/internal/result"
@@ -55,10 +56,13 @@ func (s *Sysbench) Event(e trial.Event) {
 		s.more()
 		s.print(s.run.End(e.Is))
 		s.run = nil
-	case e.Phase == trial.PhaseSettle || e.Phase == trial.PhaseProbed || e.Phase == trial.PhaseFound:
+	case slices.Contains(passedOn, e.Phase):
 		s.Progress.Event(e)
 	}
 }
+
+// passedOn are the phases that are shown as in other campaigns.
+var passedOn = []string{trial.PhaseSettle, trial.PhaseRestart, trial.PhaseProbed, trial.PhaseFound}
 
 // End prints how a trial ended.
 func (s *Sysbench) End(e result.Entry, t *result.Trial) {

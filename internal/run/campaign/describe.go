@@ -248,6 +248,10 @@ func describeFind(w io.Writer, f *plan.Find, s *workload.Step) {
 }
 
 func describeStep(w io.Writer, s *workload.Step) {
+	if s.Restart != nil {
+		fmt.Fprintf(w, "  %-8s restart, caches %s\n", s.Name, s.Restart.Caches)
+		return
+	}
 	if s.Settle != nil {
 		fmt.Fprintf(w, "  %-8s settle, at least %v\n", s.Name, s.Settle.Floor)
 		return

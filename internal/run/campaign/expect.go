@@ -55,7 +55,7 @@ func short(p *plan.Plan, f *forecast.Forecast) []string {
 	steps := p.Steps()
 	for i := range steps {
 		s := &steps[i]
-		prepares := s.Settle != nil || s.Warmup || s.Creates || s.Builds > 0
+		prepares := !s.HasClients() || s.Warmup || s.Creates || s.Builds > 0
 		if asked := p.Question.Steps; prepares || len(asked) > 0 && !slices.Contains(asked, s.Name) {
 			continue
 		}

@@ -32,7 +32,7 @@ func (t *stepRun) account(res *drive.Result) *account.Step {
 	for i := range t.res.Steps {
 		s := &t.res.Steps[i]
 		a.Earlier = append(a.Earlier, account.Earlier{Name: s.Name, Primary: s.Primary, WritesPer: s.WritesPer,
-			Complete: s.Status == result.Complete, Rows: s.Rows})
+			Complete: s.Status == result.Complete, Restart: s.Restarts(), Caches: s.Caches, Rows: s.Rows})
 	}
 	if res != nil {
 		a.Groups = account.Groups(t.step, res.Groups, t.res.Seed)

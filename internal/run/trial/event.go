@@ -4,12 +4,13 @@ import "rumbench/internal/result"
 
 // The phases of a step.
 const (
-	PhaseRun    = "run"
-	PhaseSettle = "settle"
-	PhaseReady  = "ready" // in a duet: it waits for the other trial to be ready
-	PhaseDone   = "done"  // in a duet: its window is over
-	PhaseBegin  = "begin" // a step begins, before its window: see Event.Is
-	PhaseEnd    = "end"   // a step has ended, its numbers are known: see Event.Is
+	PhaseRun     = "run"
+	PhaseSettle  = "settle"
+	PhaseRestart = "restart"
+	PhaseReady   = "ready" // in a duet: it waits for the other trial to be ready
+	PhaseDone    = "done"  // in a duet: its window is over
+	PhaseBegin   = "begin" // a step begins, before its window: see Event.Is
+	PhaseEnd     = "end"   // a step has ended, its numbers are known: see Event.Is
 )
 
 // Event is the progress of a trial. The trial's process sends it to the

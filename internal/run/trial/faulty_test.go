@@ -28,6 +28,7 @@ type faulty struct {
 	open     func() error
 	settle   func() error
 	counters func() error
+	settings func([]engine.Setting) []engine.Setting
 	close    func() error
 	exec     func(op *model.Op, next func() error, r *engine.Result) error
 }
@@ -64,6 +65,14 @@ func (d *faultyDB) Counters(ctx context.Context, s *engine.Sample) error {
 		return err
 	}
 	return d.DB.Counters(ctx, s)
+}
+
+func (d *faultyDB) Settings(ctx context.Context) ([]engine.Setting, error) {
+	all, err := d.DB.Settings(ctx)
+	if d.f.settings != nil {
+		all = d.f.settings(all)
+	}
+	return all, err
 }
 
 func (d *faultyDB) Close() error {

@@ -19,9 +19,12 @@ import (
 	"rumbench/internal/result"
 )
 
-// observer observes the machine, the engine's processes and the client.
+// observer observes the machine, the engine's processes and the client. It has many fields: one for each source
+// and what is known of it.
 type observer struct {
 	sampler    *observe.Sampler
+	unwatch    func()                    // ends what watch began
+	pids       []int                     // of the engine
 	process    *observe.Process          // nil if the server's processes cannot be seen
 	device     *observe.Disks            // nil without a device
 	under      observe.Device            // the data, if device is not nil
@@ -30,6 +33,7 @@ type observer struct {
 	started    atomic.Pointer[stepStart] // nil outside of a window
 	lastWindow *window                   // the previous step's
 	space      *account.Space            // at the end of the previous step
+	reads      atomic.Pointer[readTrack] // nil unless the engine restarted before the step
 	sample     atomic.Pointer[sample]    // the last, for the display; nil if there is none
 	recorded   bool                      // the load is another program's, and the server is left alone
 	elsewhere  bool                      // the data is on another file system than rumbench's own files
@@ -92,13 +96,13 @@ func (o *observer) watchServer(ctx context.Context, fail func(error)) {
 // observe sets up the collectors. The engine comes last because it may be slow.
 // A duet has no collectors of the whole machine and its devices, because their
 // counts of two trials cannot be separated; the disks only limit those of processes.
-func (t *trial) observe(pids []int, counted observe.Counted) {
+func (t *trial) observe(counted observe.Counted) {
 	var collectors []observe.Collector
 	switch {
 	case t.Partner != nil:
 		t.noteCPUs()
 		t.findDevice()
-	case t.recorded && len(pids) == 0: // the server may be on another machine
+	case t.recorded && len(t.pids) == 0: // the server may be on another machine
 	default:
 		collectors = append(collectors, observe.NewHost("/proc"))
 		if t.findDevice(); t.device != nil {
@@ -108,24 +112,29 @@ func (t *trial) observe(pids []int, counted observe.Counted) {
 	if !t.recorded {
 		collectors = append(collectors, observe.NewClient())
 	}
-	if len(pids) > 0 {
-		t.process = observe.NewProcess("/proc", func() []int { return pids })
+	if len(t.pids) > 0 {
+		t.process = observe.NewProcess("/proc", func() []int { return t.pids })
 		collectors = append(collectors, t.process)
-		for _, c := range countEvents(t, pids) {
-			collectors = append(collectors, c)
+		if countEvents(t); t.events != nil {
+			collectors = append(collectors, atRest{&t.observer})
 		}
 		if t.device != nil {
-			t.others = observe.NewOthers("/proc", "/sys", t.under, slices.Concat(pids, []int{os.Getpid()})...)
+			t.others = observe.NewOthers("/proc", "/sys", t.under, append(slices.Clone(t.pids), os.Getpid())...)
 		}
 	}
 	if t.limits.group != nil {
 		collectors = append(collectors, t.limits.group)
 	}
+	t.sampler = &observe.Sampler{Collectors: append(collectors, engineCounters(t, counted)), Interval: t.Plan.Interval}
+}
+
+// engineCounters returns the collector of the engine's counters.
+func engineCounters(t *trial, counted observe.Counted) observe.Collector {
 	counted = reporting{counted}
 	if t.hosted != nil && !t.recorded {
 		counted = answering{counted, &t.asked}
 	}
-	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(counted)), Interval: t.Plan.Interval}
+	return observe.NewEngine(counted)
 }
 
 // reporting is the counters of an engine, which are current while its sessions are idle.
@@ -201,6 +210,7 @@ type stepStart struct {
 
 // writeSamples writes the collectors' values of an interval.
 func (t *trial) writeSamples(prev, cur observe.Snapshot) {
+	t.reads.Load().add(cur)
 	var lines []result.Line
 	var now sample
 	for _, iv := range observe.Diff(prev, cur) {

@@ -37,7 +37,7 @@ func readUnits(steps []workload.Step) (units [][]workload.Step, n int) {
 		if !onlyReads(&steps[i]) {
 			break
 		}
-		if !steps[i].Warmup {
+		if !steps[i].Warmup && steps[i].Restart == nil {
 			units, start = append(units, steps[start:i+1]), i+1
 		}
 	}
@@ -45,6 +45,9 @@ func readUnits(steps []workload.Step) (units [][]workload.Step, n int) {
 }
 
 func onlyReads(s *workload.Step) bool {
+	if s.Restart != nil {
+		return true
+	}
 	if len(s.Groups) == 0 || s.Creates || s.Builds > 0 {
 		return false
 	}

@@ -20,7 +20,7 @@ func TestEventsAtRest(t *testing.T) {
 		t.Skip("perf_event_open is not allowed here")
 	}
 	defer c.Close()
-	sampler := observe.Sampler{Collectors: []observe.Collector{atRest{c}}}
+	sampler := observe.Sampler{Collectors: []observe.Collector{atRest{&observer{events: c}}}}
 	var w window
 	tr := &trial{observer: observer{sampler: &sampler}}
 	before := w.snapshot(context.Background(), tr)

@@ -27,10 +27,13 @@ const (
 
 // brief returns steps for a preflight: closed loops of a few operations. Of the
 // steps that differ only in numbers it has the last one and the one that creates the
-// tables, and none that only warms up for the next.
+// tables, of restarts the last, and none that only warms up for the next.
 func brief(steps []workload.Step) (out []workload.Step) {
 	for i := range steps {
 		s := &steps[i]
+		if s.Restart != nil && slices.ContainsFunc(steps[i+1:], restarts) {
+			continue
+		}
 		again := func(o workload.Step) bool { return s.Base != "" && o.Base == s.Base }
 		if s.Warmup || !s.Creates && slices.ContainsFunc(steps[i+1:], again) {
 			continue
@@ -45,6 +48,8 @@ func brief(steps []workload.Step) (out []workload.Step) {
 	}
 	return out
 }
+
+func restarts(s workload.Step) bool { return s.Restart != nil }
 
 // shorten leaves a few clients of a group with a few operations each.
 func shorten(g *workload.Group) {

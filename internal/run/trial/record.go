@@ -102,7 +102,8 @@ func (r *recorder) run(ctx context.Context) (err error) {
 	if err := r.describe(ctx); err != nil {
 		return err
 	}
-	r.observe(r.processes(r.Server), r.Server)
+	r.pids = r.processes(r.Server)
+	r.observe(r.Server)
 	out := r.begin()
 	r.res.Steps = []result.Step{*out}
 	if err := r.save(); err != nil { // so that the series can be read if rumbench is killed

@@ -45,6 +45,7 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 			sums := &iv.Groups[g].Kinds[k]
 			kind := &group.Ops[k]
 			t.latency.add(step.Name, group.Name, kind.Name, sums)
+			t.addMinute(iv.To, group, kind, sums)
 			l := result.Line{Step: step.Name, Source: "ops", T: iv.To.Seconds(), DT: length,
 				Group: group.Name, Op: kind.Name, Upkeep: kind.Upkeep, Event: kind.Event && sums.Ops > 0, Ops: sums.Ops,
 				Rows:  sums.Rows,

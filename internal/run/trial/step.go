@@ -15,6 +15,7 @@ import (
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/internal/run/drive"
+	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 	"rumbench/workload/pace"
 )
@@ -33,13 +34,16 @@ type window struct {
 	sessions               *sessions // nil if the engine does not report them
 	endOthers              func() account.Others
 	profiles               []collecting // their collector is nil if it could not end
+	plain                  bool         // it is never profiled
 }
 
 // open syncs everything dirty, waits for the other trial of a duet, and takes
 // the first snapshot of a window, which also ends the gap since the previous
 // window.
 func (w *window) open(ctx context.Context, t *trial, step string) error {
-	w.profiles = collect(t)
+	if !w.plain {
+		w.profiles = collect(t)
+	}
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync before the step: %w", err)
 	}
@@ -103,8 +107,9 @@ type stepRun struct {
 	out    *result.Step
 	window window
 	pulse  *pulse
-	builds *building // nil: the step builds no indexes
-	kept   []*kept   // sessions of the clients on an attached server, group by group
+	builds *building             // nil: the step builds no indexes
+	kept   []*kept               // sessions of the clients on an attached server, group by group
+	minute map[string]*hist.Dist // the times of primary operations in the first minute, by group; see addMinute
 }
 
 // step runs a step and adds it to the result, also if it did not complete.
@@ -118,6 +123,9 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	s.Access, s.BeforeWrites = cmp.Or(step.Access, workload.OtherAccess), step.BeforeWrites
 	s.Touches = step.Touches
 	s.Groups = groupsOf(step)
+	if s.Caches, t.begun = t.begun, ""; step.Restart != nil {
+		s.Caches = step.Restart.Caches
+	}
 	defer t.started.Store(nil)
 	// The step's description is written first, so that its series can be read if
 	// the trial is killed.
@@ -131,9 +139,12 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		return err
 	}
 	t.Progress(eventOf(PhaseBegin, running))
-	if r := (&stepRun{trial: t, step: step, out: s}); step.Settle != nil {
+	switch r := (&stepRun{trial: t, step: step, out: s}); {
+	case step.Settle != nil:
 		err = r.settle(ctx)
-	} else {
+	case step.Restart != nil:
+		err = r.restart(ctx)
+	default:
 		err = r.load(ctx)
 	}
 	if err != nil {
@@ -273,6 +284,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	t.latency.flush()
 	t.out.Seconds = res.Window.Seconds()
 	a := t.account(res)
+	a.Start = startOf(t)
 	a.Operations()
 	t.out.Take(&a.Sheet)
 	t.renewals()
@@ -310,6 +322,7 @@ func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, e
 	if err := w.open(ctx, t.trial, t.step.Name); err != nil {
 		return nil, err
 	}
+	t.trackReads()
 	t.pulse = newPulse()
 	delays := observe.WatchClient()
 	t.started.Store(&stepStart{t.step.Name, time.Now()})
@@ -355,23 +368,23 @@ func (t *stepRun) settle(ctx context.Context) error {
 
 // rest brings the engine to rest, for no less than floor.
 func (t *stepRun) rest(ctx context.Context, start time.Time, floor time.Duration) (err error) {
-	defer t.showSettling(start, floor)()
+	defer t.showProgress(PhaseSettle, start, floor)()
 	if t.out.Settle, err = t.db.Settle(ctx); err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}
 	return sleep(ctx, floor-time.Since(start))
 }
 
-// showSettling reports the progress of a settle step at each interval, until
-// the returned function is called.
-func (t *stepRun) showSettling(start time.Time, floor time.Duration) (end func()) {
+// showProgress reports the progress of a step without clients at each interval, until the returned
+// function is called.
+func (t *stepRun) showProgress(phase string, start time.Time, floor time.Duration) (end func()) {
 	over := make(chan struct{})
 	var shows sync.WaitGroup
 	shows.Go(func() {
 		each := time.NewTicker(t.Plan.Interval)
 		defer each.Stop()
 		for {
-			t.Progress(Event{Step: t.step.Name, Phase: PhaseSettle, Elapsed: time.Since(start).Seconds(),
+			t.Progress(Event{Step: t.step.Name, Phase: phase, Elapsed: time.Since(start).Seconds(),
 				Expected: floor.Seconds()})
 			select {
 			case <-each.C:

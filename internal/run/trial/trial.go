@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -81,7 +80,9 @@ type trial struct {
 	fail    context.CancelCauseFunc // ends the steps
 	latency *latencyLog
 	observer
-	beginning *beginning // nil: each trial loads its data
+	config    engine.Config   // that the database is opened with
+	begun     workload.Caches // of a restart that no step has followed yet; "": none
+	beginning *beginning      // nil: each trial loads its data
 	previous  *workload.Live
 	driven    *drive.Result // of the step that was run last
 	last      bool          // no step follows
@@ -202,13 +203,15 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if err := t.open(ctx); err != nil {
 		return t.limits.explain(err)
 	}
-	pids := t.processes(t.hosted)
-	limited, err := t.limits.readBack(pids)
-	if err != nil {
+	t.pids = t.processes(t.hosted)
+	if t.res.Settings, err = readSettings(ctx, t); err != nil {
 		return err
 	}
-	t.res.Settings = append(t.res.Settings, limited...)
-	t.observe(pids, t.db)
+	t.res.PageCache = pageCache(t)
+	if version := t.res.Setting(engine.ServerVersion); version != "" {
+		t.res.Versions = append(t.res.Versions, observe.Fact{Name: "server", Value: version})
+	}
+	t.observe(t.db)
 	if t.Calibrate {
 		t.res.Ceilings = ceilings(t.Dir)
 	}
@@ -238,31 +241,37 @@ func (t *trial) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if t.db, err = t.Engine.Open(ctx, config); err != nil {
+	db, err := t.Engine.Open(ctx, config)
+	if err != nil {
 		return fmt.Errorf("open %s: %w", t.Engine.Info().Name, err)
 	}
-	t.res.Hosting = result.Embedded
-	if hosted, ok := t.db.(engine.Hosted); ok {
-		t.hosted = hosted
-		t.data = hosted.DataDir()
-		t.res.Hosting = result.Server
-	}
+	t.config = config
+	host(t, db)
 	if t.res.Host == nil {
 		t.res.Host = observe.FactsOf(t.data)
 	}
 	if t.Plan.Between.Trim {
 		t.res.Host = append(t.res.Host, observe.Fact{Name: "trimmed before the trial", Value: "yes"})
 	}
-	if t.res.Settings, err = t.db.Settings(ctx); err != nil {
-		return fmt.Errorf("read back the settings: %w", err)
-	}
-	t.res.PageCache = pageCache(t)
-	for _, s := range t.res.Settings {
-		if s.Name == engine.ServerVersion {
-			t.res.Versions = append(t.res.Versions, observe.Fact{Name: "server", Value: s.Value})
-		}
-	}
 	return nil
+}
+
+// host notes where a database runs that was opened.
+func host(t *trial, db engine.DB) {
+	t.db, t.res.Hosting = db, result.Embedded
+	if hosted, ok := db.(engine.Hosted); ok {
+		t.hosted, t.data, t.res.Hosting = hosted, hosted.DataDir(), result.Server
+	}
+}
+
+// readSettings reads back the engine's settings, and the limits of its processes.
+func readSettings(ctx context.Context, t *trial) ([]engine.Setting, error) {
+	settings, err := t.db.Settings(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read back the settings: %w", err)
+	}
+	limited, err := t.limits.readBack(t.pids)
+	return append(settings, limited...), err
 }
 
 // openData creates the private data directory, or uses the one that the plan
@@ -316,14 +325,8 @@ func (t *trial) unobserved(subject string) {
 func (t *trial) steps(ctx context.Context) error {
 	ctx, t.fail = context.WithCancelCause(ctx)
 	defer t.fail(nil)
-	sampling, stop := context.WithCancel(ctx)
-	var watches sync.WaitGroup
-	watches.Go(func() { t.sampler.Run(sampling, t.writeSamples) })
-	watches.Go(func() { t.watchServer(sampling, t.fail) })
-	defer func() {
-		stop()
-		watches.Wait()
-	}()
+	watch(ctx, t)
+	defer func() { t.unwatch() }()
 	steps, err := t.plannedSteps(ctx)
 	if err != nil {
 		return err
@@ -354,10 +357,10 @@ func (t *Spec) measures() bool { return !t.Calibrate && !t.Preflight }
 func (t *trial) plannedSteps(ctx context.Context) ([]workload.Step, error) {
 	switch {
 	case t.Preflight:
-		steps := t.Plan.Run.Steps()
+		steps := t.Plan.Restart.Within(t.Plan.Run.Steps(), nil)
 		return brief(steps), connectAll(ctx, t.db, steps)
-	case t.Calibrate:
-		return t.Plan.Run.Steps(), nil
+	case t.Calibrate: // the null engine would lose nothing, and has nothing
+		return slices.DeleteFunc(t.Plan.Run.Steps(), restarts), nil
 	}
 	return stepsOf(t), nil
 }
