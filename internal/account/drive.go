@@ -27,7 +27,7 @@ func (o *Observed) AddDrive(disks []observe.Change) {
 }
 
 // addDrive adds the drive's temperature, its write amplification, and the errors of its media.
-func (s *costing) addDrive() {
+func addDrive(s *costing) {
 	if v, ok := Gauge(s.WithSync, "nvme.temperature_c"); ok {
 		s.Put(metric.DeviceTemperatureC, v, Source(byDrive))
 	}

@@ -155,7 +155,7 @@ func (s *costing) addDebts() {
 // addCounters adds the changes of all counters in the step, including the sync
 // after it.
 func (s *costing) addCounters() {
-	s.addDrive()
+	addDrive(s)
 	s.Counters = s.WithSync
 	s.Warnings = append(s.Warnings, s.Uncounted...)
 	for _, c := range s.Counters {

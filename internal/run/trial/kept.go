@@ -2,7 +2,9 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"syscall"
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
@@ -126,3 +128,15 @@ func (t *stepRun) renewals() {
 		t.out.Warnings = append(t.out.Warnings, metric.Warn(metric.SessionsRenewed, metric.Values{"n": float64(n)}))
 	}
 }
+
+// goneHintOf returns the hint for an error of an attached server that explains nothing.
+func goneHintOf(err error) string {
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return "nothing listens there: is the server started, and are host and port of the dsn right?"
+	}
+	return goneHint
+}
+
+// goneHint is for connections that were ended.
+const goneHint = "see the server's log; a proxy or a pooler ends connections on which nothing is sent, also during " +
+	"a long statement: timeout client, timeout server (HAProxy), client_idle_timeout, query_timeout (PgBouncer)"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"rumbench/engine"
@@ -81,8 +82,11 @@ func identity(s *Spec, start *result.Start) (base.Identity, error) {
 		"rumbench": s.Version, "engine": info.Name + " " + info.Version, "workload": s.Plan.Workload,
 		"target": s.Target.Name, "seed": fmt.Sprint(start.Seed), "load": fmt.Sprint(start.Load), "copied after": start.Copy,
 	}
-	if s.Build != nil {
-		id["build"] = s.Build.SHA256
+	if b := s.Build; b != nil {
+		id["build"] = cmp.Or(b.Revision, b.SHA256) // builds of one revision differ in the layout of their code only
+		if strings.HasSuffix(b.Revision, "+") {
+			id["build"] = b.SHA256
+		}
 	}
 	if len(info.Servers) > 0 {
 		c := &s.Target.Config.Server

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"syscall"
 	"time"
 
 	"rumbench/engine"
@@ -439,18 +438,6 @@ func (t *trial) finish(ctx context.Context, err error) error {
 	}
 	return err
 }
-
-// goneHintOf returns the hint for an error of an attached server that explains nothing.
-func goneHintOf(err error) string {
-	if errors.Is(err, syscall.ECONNREFUSED) {
-		return "nothing listens there: is the server started, and are host and port of the dsn right?"
-	}
-	return goneHint
-}
-
-// goneHint is for connections that were ended.
-const goneHint = "see the server's log; a proxy or a pooler ends connections on which nothing is sent, also during " +
-	"a long statement: timeout client, timeout server (HAProxy), client_idle_timeout, query_timeout (PgBouncer)"
 
 // dyingTime is how long to wait until a server that broke a connection is found
 // dead.
