@@ -55,7 +55,7 @@ func (s *costing) addWarmUp() {
 		return
 	}
 	if s.Start.Caches == workload.CachesDropped {
-		s.note("begun cold: the engine had restarted, and none of its files were in the page cache")
+		s.note("begun cold: the engine had just been opened, and none of its files were in the page cache")
 	} else {
 		s.note("begun after a restart, caches kept: the engine's own were empty, the page cache was not")
 	}

@@ -110,7 +110,7 @@ type offer struct {
 func Begun(s *result.Step) string {
 	switch s.Caches {
 	case workload.CachesDropped:
-		return "cold, after a restart"
+		return "cold, just opened"
 	case workload.CachesKept:
 		return "after a restart, caches kept"
 	}

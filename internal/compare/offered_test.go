@@ -412,8 +412,8 @@ func TestOfferedBegun(t *testing.T) {
 		want string
 	}{
 		{"", "", ""}, {workload.CachesDropped, workload.CachesDropped, ""},
-		{"", workload.CachesDropped, "begun without a restart and cold, after a restart"},
-		{workload.CachesKept, workload.CachesDropped, "begun after a restart, caches kept and cold, after a restart"},
+		{"", workload.CachesDropped, "begun without a restart and cold, just opened"},
+		{workload.CachesKept, workload.CachesDropped, "begun after a restart, caches kept and cold, just opened"},
 	} {
 		var trials []*result.Trial
 		for i := range 4 {

@@ -129,6 +129,7 @@ func copyData(t *trial) (err error) {
 		return err
 	}
 	_ = pagecache.Drop(source) // another program may use it: then it takes memory from the trial
+	t.begun = workload.CachesDropped
 	start.Seconds = time.Since(began).Seconds()
 	start.Bytes, err = fsize.Allocated(t.data)
 	return err

@@ -80,7 +80,7 @@ type trial struct {
 	latency *latencyLog
 	observer
 	config    engine.Config   // that the database is opened with
-	begun     workload.Caches // of a restart that no step has followed yet; "": none
+	begun     workload.Caches // of a copy or restart that no step has followed yet; "": none
 	beginning *beginning      // nil: each trial loads its data
 	previous  *workload.Live
 	driven    *drive.Result // of the step that was run last
