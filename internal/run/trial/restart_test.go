@@ -192,7 +192,7 @@ func TestRestartCloses(t *testing.T) {
 			return nil
 		},
 	})
-	tr := run(t, s, result.Complete)
+	run(t, s, result.Complete)
 	if opened != 2 {
 		t.Errorf("opened %d times", opened)
 	}
@@ -200,9 +200,6 @@ func TestRestartCloses(t *testing.T) {
 		if l.Step == "restart.qr100" || l.T < 0 {
 			t.Errorf("sampled while it restarted: %+v", l)
 		}
-	}
-	if q := step(t, tr, "qr100"); q.Seconds > 3 {
-		t.Errorf("the restart is in the step after it: %v s", q.Seconds)
 	}
 }
 
