@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 128_164
+const mostTotal = 128_165
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -55,7 +55,7 @@ var rooms = []room{
 	{"internal/account", 3_117, []string{"internal/account"}},
 	{"internal/result", 3_505, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 3_565, []string{"internal/plan"}},
-	{"internal/run", 9_083, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 9_084, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_477, []string{"internal/importer"}},
 	{"internal/compare", 5_545, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_771, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},

@@ -89,7 +89,8 @@ func New(p Plan) *Search {
 	if s.To == 0 {
 		s.To = s.round(highest * max(p.Closed, s.From))
 	}
-	start := math.Log(p.Closed * startAt(p.Ease))
+	// Bounds far from the closed loop's rate are where the answer is looked for all the same.
+	start := math.Log(min(max(p.Closed*startAt(p.Ease), s.From), s.To))
 	below := func(at float64) float64 { return 0.5 + math.Atan((at-start)/near)/math.Pi }
 	// One more answer at either end represents all beyond.
 	shade := s.step / shades

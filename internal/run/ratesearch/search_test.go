@@ -93,3 +93,24 @@ func TestDisturbed(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// Bounds far from the closed loop's rate are tried, whatever the answer is.
+func TestFarBounds(t *testing.T) {
+	for _, c := range []struct {
+		plan                  ratesearch.Plan
+		capacity, kept, broke float64
+	}{
+		{ratesearch.Plan{Precision: 0.05, Closed: 100_000, Ease: 20, To: 1000}, 50_000, 1000, 0},
+		{ratesearch.Plan{Precision: 0.05, Closed: 100_000, Ease: 0.1, To: 1000}, 50_000, 1000, 0},
+		{ratesearch.Plan{Precision: 0.05, Closed: 1000, Ease: 1, From: 50_000, To: 90_000}, 2000, 0, 50_000},
+	} {
+		a := made(t, c.plan, c.capacity)
+		if a.Probes == 0 || a.Kept != c.kept || a.Broke != c.broke {
+			t.Errorf("%+v with capacity %v: %+v", c.plan, c.capacity, a)
+		}
+	}
+	p := ratesearch.Plan{Precision: 0.05, Closed: 100_000, Ease: 20, To: 1000}
+	if a := made(t, p, 700); a.Kept < 600 || a.Kept > 700 {
+		t.Errorf("an answer just below the bound: %+v", a)
+	}
+}
