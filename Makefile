@@ -44,7 +44,8 @@ vet:
 
 # All tests, each once.
 test: setup build native vet
-	CGO_ENABLED=1 $(GO) vet -tags native ./engine/...
+	@# vet reads files of cgo where they were when they were last built: that must be here, not in another clone
+	CGO_ENABLED=1 GOFLAGS="$(filter-out -trimpath,$(GOFLAGS))" $(GO) vet -tags native ./engine/...
 	$(GO) run ./scripts/suite
 
 # All budgets, or ONLY some: make bench ONLY=profiles
