@@ -35,33 +35,36 @@ func steps(t *result.Trial) (names []string) {
 // rows. Nothing of the loaded data is left.
 func TestLoadOnce(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	targets := append(serverEngines(t), "badger", "sqlite")
-	h.write("plan.yaml", fmt.Sprintf(copies, "0.3", "", 3, strings.Join(targets, ", ")))
-	h.run(0, "run", "plan.yaml", "--out", "out")
-	for _, target := range targets {
-		for n := 1; n <= 3; n++ {
-			trial := h.trial(fmt.Sprintf("out/trials/%s.%d", target, n))
-			want := []string{"load", "index", "settle", "oltp_read_write"}
-			if n > 2 {
-				want = want[1:]
+	for _, target := range append(serverEngines(t), "badger", "sqlite") {
+		t.Run(target, func(t *testing.T) {
+			t.Parallel()
+			h := newHost(t)
+			h.write("plan.yaml", fmt.Sprintf(copies, "0.3", "", 3, target))
+			h.run(0, "run", "plan.yaml", "--out", "out", "--no-preflight")
+			for n := 1; n <= 3; n++ {
+				trial := h.trial(fmt.Sprintf("out/trials/%s.%d", target, n))
+				want := []string{"load", "index", "settle", "oltp_read_write"}
+				if n > 2 {
+					want = want[1:]
+				}
+				s := trial.Start
+				if got := steps(trial); trial.Status != result.Complete || !slices.Equal(got, want) {
+					t.Errorf("%s: %s, steps %v, want %v", trial.Dir, trial.Status, got, want)
+				}
+				if s == nil || s.Copy != "load" || s.Load != 2-n%2 || s.Loads != 2 || s.Pending || s.Bytes == 0 || s.Cloned {
+					t.Errorf("%s: %+v", trial.Dir, s)
+				}
+				first := h.trial(fmt.Sprintf("out/trials/%s.%d", target, 2-n%2))
+				if s.Seed != first.Seed || n == 3 && s.Seed == trial.Seed {
+					t.Errorf("%s: data of seed %d, drawn with %d", trial.Dir, s.Seed, trial.Seed)
+				}
 			}
-			s := trial.Start
-			if got := steps(trial); trial.Status != result.Complete || !slices.Equal(got, want) {
-				t.Errorf("%s: %s, steps %v, want %v", trial.Dir, trial.Status, got, want)
+			if h.exists("out/bases") {
+				t.Error("loaded data were left behind")
 			}
-			if s == nil || s.Copy != "load" || s.Load != 2-n%2 || s.Loads != 2 || s.Pending || s.Bytes == 0 || s.Cloned {
-				t.Errorf("%s: %+v", trial.Dir, s)
-			}
-			if first := h.trial(fmt.Sprintf("out/trials/%s.%d", target, 2-n%2)); s.Seed != first.Seed || n == 3 && s.Seed == trial.Seed {
-				t.Errorf("%s: data of seed %d, drawn with %d", trial.Dir, s.Seed, trial.Seed)
-			}
-		}
+			h.contains("report", h.file("out/report.html"), "a cold copy of the data after step load, of 2 loads")
+		})
 	}
-	if h.exists("out/bases") {
-		t.Error("loaded data were left behind")
-	}
-	h.contains("report", h.file("out/report.html"), "a cold copy of the data after step load, of 2 loads")
 }
 
 // Loaded data that are kept serve another campaign, unless they have changed.
