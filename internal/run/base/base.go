@@ -97,12 +97,12 @@ func (b *Base) Keep(data, dir string) (err error) {
 	}
 	used, err := lock(temp)
 	if err == nil {
+		defer syscall.Close(used)
 		err = os.Chmod(temp, 0o755)
 	}
 	if err != nil {
 		return err
 	}
-	defer used.Close()
 	kept := filepath.Join(temp, dataDir)
 	err = os.Rename(data, kept)
 	if errors.Is(err, syscall.EXDEV) {
@@ -132,22 +132,22 @@ func removeKilled(dir string) (err error) {
 	for _, e := range store {
 		if temp := filepath.Join(filepath.Dir(dir), e.Name()); strings.HasPrefix(temp, dir+pending) {
 			if used, lerr := lock(temp); lerr == nil {
-				err = errors.Join(err, os.RemoveAll(temp), used.Close())
+				err = errors.Join(err, os.RemoveAll(temp), syscall.Close(used))
 			}
 		}
 	}
 	return err
 }
 
-// lock locks a directory until it is closed; an error if another process has.
-func lock(dir string) (*os.File, error) {
-	f, err := os.Open(dir)
-	if err == nil {
-		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-			err = errors.Join(err, f.Close())
-		}
+// lock locks a directory until its file descriptor is closed; an error if another process has.
+func lock(dir string) (fd int, err error) {
+	if fd, err = syscall.Open(dir, syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+		return fd, err
 	}
-	return f, err
+	if err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = syscall.Close(fd)
+	}
+	return fd, err
 }
 
 // sums returns the regular files below a directory.
@@ -178,7 +178,8 @@ func (b *Base) CopyTo(dir string, clones bool) (cloned bool, err error) {
 		return false, fmt.Errorf("copy the loaded data: %w", err)
 	}
 	if !slices.EqualFunc(files, b.Files, File.is) {
-		return false, hint.Errorf(again, "the loaded data in %s have changed since they were kept: %s", b.dir, changed(files, b.Files))
+		return false, hint.Errorf(again, "the loaded data in %s have changed since they were kept: %s", b.dir,
+			changed(files, b.Files))
 	}
 	return slices.ContainsFunc(files, isCloned), nil
 }

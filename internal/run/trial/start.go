@@ -57,7 +57,7 @@ func begin(t *trial) error {
 	}
 	t.taken = len(t.res.Steps)
 	t.res.Start.Made = b.base.Made
-	if s.Bases != "" && (b.base.Campaign != campaignOf(t.Dir) || b.base.Made.Before(t.Began)) { // earlier in the same place
+	if s.Bases != "" && (b.base.Campaign != campaignOf(t.Dir) || b.base.Made.Before(t.Began)) { // once in this place
 		t.res.Start.By = b.base.Campaign
 		return nil
 	}
