@@ -449,16 +449,19 @@ func TestSettledWrites(t *testing.T) {
 		name               string
 		steps              []account.Earlier
 		unsettled, settled float64 // NaN: not known
+		owing              bool
 	}{
-		{"since the beginning", []account.Earlier{load, index, more}, 4400.0 / 1000, (4400 + 100 + 500) / 1000.0},
-		{"since the last rest", []account.Earlier{load, index, rest, more}, 3000.0 / 500, 3500.0 / 500},
-		{"nothing since the last rest", []account.Earlier{load, rest}, math.NaN(), math.NaN()},
-		{"a step without a figure", []account.Earlier{load, step("x", "insert", "", 0, 1, 0, true)}, math.NaN(), math.NaN()},
-		{"a step that did not end", []account.Earlier{load, step("x", "insert", "insert row", 5, 5, 0, false)}, math.NaN(), math.NaN()},
+		{"since the beginning", []account.Earlier{load, index, more}, 4400.0 / 1000, (4400 + 100 + 500) / 1000.0, false},
+		{"since a copy of data that had not settled", []account.Earlier{more}, math.NaN(), math.NaN(), true},
+		{"settled since the copy", []account.Earlier{load, rest, more}, 3000.0 / 500, 3500.0 / 500, true},
+		{"since the last rest", []account.Earlier{load, index, rest, more}, 3000.0 / 500, 3500.0 / 500, false},
+		{"nothing since the last rest", []account.Earlier{load, rest}, math.NaN(), math.NaN(), false},
+		{"a step without a figure", []account.Earlier{load, step("x", "insert", "", 0, 1, 0, true)}, math.NaN(), math.NaN(), false},
+		{"a step that did not end", []account.Earlier{load, step("x", "insert", "insert row", 5, 5, 0, false)}, math.NaN(), math.NaN(), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStep(&workload.Step{Name: "settle", Settle: &workload.Settle{}}, nil, &account.Observed{WithSync: counted("device.write_bytes", 500*kb)})
-			s.Earlier = c.steps
+			s.Earlier, s.Owing = c.steps, c.owing
 			s.Settled()
 			for name, want := range map[string]float64{"unsettled_write_kb": c.unsettled, "settled_write_kb": c.settled} {
 				got := math.NaN()

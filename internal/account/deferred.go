@@ -76,11 +76,14 @@ type stepsSum struct {
 }
 
 // sumEarlier adds up the steps since the last settle step. The sum is unknown
-// if one of them lacks the figure.
+// if one of them lacks the figure, or there were others of which only the data are known.
 func (s *costing) sumEarlier(name string) (sum stepsSum, ok bool) {
 	first := len(s.Earlier)
 	for first > 0 && (s.Earlier[first-1].Primary != "" || s.Earlier[first-1].Restart) { // else it settled
 		first--
+	}
+	if first == 0 && s.Owing {
+		return sum, false
 	}
 	for i := range s.Earlier[first:] {
 		e := &s.Earlier[first+i]

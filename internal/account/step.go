@@ -25,6 +25,8 @@ type Step struct {
 	// and Earlier the preceding steps.
 	Calibrated []metric.Row
 	Earlier    []Earlier
+	// Owing: steps before these had put off writes that are not among theirs.
+	Owing bool
 	// Start is how it began, if the engine had restarted before it; nil for other steps.
 	Start *Start
 	// Observed holds the counts taken around the step; nil if there are none.

@@ -77,7 +77,7 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	if err != nil {
 		return trial.Spec{}, err
 	}
-	s := trial.Spec{Dir: absolute(result.TrialPath(dir, name)), Plan: p, Version: Version(),
+	s := trial.Spec{Dir: absolute(result.TrialPath(dir, name)), Plan: p, Version: Version(), Began: state.Started,
 		Bases: cmp.Or(p.Start.Bases, absolute(filepath.Join(dir, result.BasesDir)))}
 	if strings.HasPrefix(name, campaign.ClientDir) {
 		if b := state.Builds.Of(result.Entry{Dir: name}); b != nil {

@@ -51,7 +51,7 @@ type Plan struct {
 	Workload  string
 	Preset    string
 	Params    workload.Params // resolved: preset and defaults filled in
-	Later     []string        // the parameters that change nothing of steps that load
+	Later     []string        // the parameters on which the data that are copied do not depend
 	Run       workload.Run
 	Targets   []Target
 	Trials    int // of each target; with Stop the greatest number

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -106,6 +107,32 @@ func readStart(b *binder, f strictyaml.Fields, p *Plan) {
 		s.Loads = min(usualLoads, p.Trials)
 	}
 	p.Start = s
+	if len(b.Problems) == before && s.Loaded() {
+		p.Later = later(b, p)
+	}
+}
+
+// later returns the parameters on which the copied data do not depend: those that change nothing of steps
+// that load. A step is one only if it loads at their defaults, too: others may have been given work to do.
+func later(b *binder, p *Plan) (names []string) {
+	params := maps.Clone(p.Params)
+	for _, param := range b.chosen.Info().Params {
+		if param.Later {
+			names, params[param.Name] = append(names, param.Name), param.Default
+		}
+	}
+	run, err := made(b.chosen, params)
+	if len(names) == 0 || err != nil {
+		return nil
+	}
+	usual := run.Steps()
+	for _, s := range p.Loading() {
+		i := slices.IndexFunc(usual, func(o workload.Step) bool { return o.Name == s.Name })
+		if i < 0 || !usual[i].Loads() || !s.Loads() {
+			return nil
+		}
+	}
+	return names
 }
 
 // creatable refuses a path that is there and no directory.
@@ -155,5 +182,7 @@ func checkStart(b *binder, t *bound, info engine.Info, p *Plan) {
 	case !p.Start.Loaded() && t.Data == "":
 		b.At(at, t.Name+" has no data that could be copied",
 			"name them, as data: DIR, or set copy to the step that loads them")
+	case info.Forgets != "":
+		b.At(at, t.Name+": start: "+info.Forgets, "remove start, or the target")
 	}
 }

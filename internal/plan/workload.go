@@ -35,11 +35,6 @@ func (b *binder) workload(f strictyaml.Fields, p *Plan) {
 			b.At(f.Value("preset"), err.Error(), hint.Of(err))
 		}
 	}
-	for _, param := range info.Params {
-		if param.Later {
-			p.Later = append(p.Later, param.Name)
-		}
-	}
 	given := params(f, info)
 	if len(b.Problems) > before {
 		return

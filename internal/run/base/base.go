@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -56,11 +57,14 @@ const (
 	pending = ".new" // the suffix of a base that is being made
 )
 
+// again is the hint for a base that cannot be used.
+const again = "remove that directory: the data are then loaded again"
+
 // limit is the greatest size of the file about a base: of the numbers of many steps, and many files.
 const limit = 64 << 20
 
-// Open reads the base in a directory; nil if there is none.
-func Open(dir string) (*Base, error) {
+// Open reads the base of an identity in a directory; nil if there is none.
+func Open(dir string, id Identity) (*Base, error) {
 	text, err := regular.ReadFile(filepath.Join(dir, file), limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -69,20 +73,34 @@ func Open(dir string) (*Base, error) {
 	if err == nil {
 		err = json.Unmarshal(text, b)
 	}
+	if err == nil && !maps.Equal(b.Identity, id) {
+		err = errors.New("they are other data than their directory's name says")
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read the loaded data in %s: %w", dir, err)
+		return nil, hint.Errorf(again, "read the loaded data in %s: %w", dir, err)
 	}
 	return b, nil
 }
 
-// Keep makes the data in a directory, which it takes away, a base in the directory dir. What a killed
-// process has left of it there is replaced.
+// Keep makes the data in a directory, which it takes away, a base in the directory dir. If another process
+// has made that base meanwhile, its stays. What killed processes have left there is removed.
 func (b *Base) Keep(data, dir string) (err error) {
-	temp := dir + pending
-	if err := os.RemoveAll(temp); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(temp, 0o755); err != nil {
+	if err := removeKilled(dir); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+pending)
+	if err != nil {
+		return err
+	}
+	used, err := lock(temp)
+	if err == nil {
+		defer syscall.Close(used)
+		err = os.Chmod(temp, 0o755)
+	}
+	if err != nil {
 		return err
 	}
 	kept := filepath.Join(temp, dataDir)
@@ -98,13 +116,38 @@ func (b *Base) Keep(data, dir string) (err error) {
 		err = result.WriteJSON(filepath.Join(temp, file), b)
 	}
 	if err == nil {
-		err = os.Rename(temp, dir)
+		if err = os.Rename(temp, dir); errors.Is(err, fs.ErrExist) {
+			return os.RemoveAll(temp)
+		}
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("keep the loaded data: %w", err), os.RemoveAll(temp))
 	}
-	b.dir = dir
 	return nil
+}
+
+// removeKilled removes what processes have left that were killed while they made a base in a directory.
+func removeKilled(dir string) (err error) {
+	store, err := os.ReadDir(filepath.Dir(dir))
+	for _, e := range store {
+		if temp := filepath.Join(filepath.Dir(dir), e.Name()); strings.HasPrefix(temp, dir+pending) {
+			if used, lerr := lock(temp); lerr == nil {
+				err = errors.Join(err, os.RemoveAll(temp), syscall.Close(used))
+			}
+		}
+	}
+	return err
+}
+
+// lock locks a directory until its file descriptor is closed; an error if another process has.
+func lock(dir string) (fd int, err error) {
+	if fd, err = syscall.Open(dir, syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+		return fd, err
+	}
+	if err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = syscall.Close(fd)
+	}
+	return fd, err
 }
 
 // sums returns the regular files below a directory.
@@ -135,8 +178,8 @@ func (b *Base) CopyTo(dir string, clones bool) (cloned bool, err error) {
 		return false, fmt.Errorf("copy the loaded data: %w", err)
 	}
 	if !slices.EqualFunc(files, b.Files, File.is) {
-		return false, hint.Errorf("remove that directory: the data are then loaded again",
-			"the loaded data in %s have changed since they were kept: %s", b.dir, changed(files, b.Files))
+		return false, hint.Errorf(again, "the loaded data in %s have changed since they were kept: %s", b.dir,
+			changed(files, b.Files))
 	}
 	return slices.ContainsFunc(files, isCloned), nil
 }

@@ -3,6 +3,7 @@ package base_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 
 	"rumbench/internal/need"
 	"rumbench/internal/run/base"
+	"rumbench/internal/text/hint"
 	"rumbench/workload"
 )
 
@@ -59,12 +61,15 @@ func kept(t *testing.T) (*base.Base, string) {
 	dir := filepath.Join(t.TempDir(), "bases", "x-1")
 	b := &base.Base{Identity: base.Identity{"seed": "1"}, Live: workload.Live{Rows: 7}, Knowledge: json.RawMessage(`{"n":1}`)}
 	from := data(t)
-	must(t, os.MkdirAll(dir+".new/data/rest", 0o755)) // of a process that was killed
+	must(t, os.MkdirAll(dir+".new1/data/rest", 0o755)) // of a process that was killed
 	must(t, b.Keep(from, dir))
+	if _, err := os.Stat(dir + ".new1"); !os.IsNotExist(err) {
+		t.Errorf("what a killed process left is still there: %v", err)
+	}
 	if _, err := os.Stat(from); !os.IsNotExist(err) {
 		t.Errorf("the data are still there: %v", err)
 	}
-	read, err := base.Open(dir)
+	read, err := base.Open(dir, b.Identity)
 	must(t, err)
 	return read, dir
 }
@@ -160,6 +165,41 @@ func TestCopyOwn(t *testing.T) {
 	}
 }
 
+// A base that is cut short, or that of other data, is refused with a hint; what another process is making,
+// or has made meanwhile, stays.
+func TestOpenWrong(t *testing.T) {
+	b, dir := kept(t)
+	making, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".new")
+	must(t, err)
+	f, err := os.Open(making)
+	must(t, err)
+	defer f.Close()
+	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
+	made := b.Made
+	b.Made = time.Now()
+	from := data(t)
+	must(t, b.Keep(from, dir))
+	read, err := base.Open(dir, b.Identity)
+	must(t, err)
+	if _, err := os.Stat(making); err != nil || !read.Made.Equal(made) {
+		t.Errorf("of two processes: %v, made %v, want %v", err, read.Made, made)
+	}
+	if _, err := os.Stat(from); !os.IsNotExist(err) {
+		t.Errorf("the data that are not needed are still there: %v", err)
+	}
+	wrong := func(id base.Identity) string {
+		_, err := base.Open(dir, id)
+		return fmt.Sprint(err, hint.Of(err))
+	}
+	if got := wrong(base.Identity{"seed": "2"}); !strings.Contains(got, "other data") || !strings.Contains(got, "remove that") {
+		t.Errorf("other data: %s", got)
+	}
+	must(t, os.Truncate(filepath.Join(dir, "base.json"), 20))
+	if got := wrong(b.Identity); !strings.Contains(got, "unexpected end") || !strings.Contains(got, "remove that") {
+		t.Errorf("cut short: %s", got)
+	}
+}
+
 // Data shaped by something else have another name.
 func TestName(t *testing.T) {
 	a, b := base.Identity{"seed": "1", "param rows": "5"}, base.Identity{"seed": "1", "param rows": "6"}
@@ -191,7 +231,7 @@ func TestClone(t *testing.T) {
 	})
 	b := &base.Base{}
 	must(t, b.Keep(data(t), filepath.Join(dir, "base")))
-	b, err = base.Open(filepath.Join(dir, "base"))
+	b, err = base.Open(filepath.Join(dir, "base"), nil)
 	must(t, err)
 	if cloned, err := b.CopyTo(filepath.Join(dir, "copy"), true); err != nil || !cloned {
 		t.Errorf("cloned %v, %v", cloned, err)

@@ -471,6 +471,39 @@ func TestNeed(t *testing.T) {
 	}
 }
 
+// Loaded data need room next to a copy, on whichever disk; those that are there already none.
+func TestNeedOnce(t *testing.T) {
+	c, _ := config(t.TempDir(), "", "params.steps=[l.i0, qr500]", "start={copy: l.i0, loads: 2}")
+	all, load := c.Plan.Run.Estimate(c.Plan.Steps()).Bytes, c.Plan.Run.Estimate(c.Plan.Loading()).Bytes
+	need := func(want int64) {
+		t.Helper()
+		if peak, _ := Need(c); peak != want {
+			t.Errorf("peak %d, want %d", peak, want)
+		}
+	}
+	need(all + 4*load) // two loads of each target
+	c.Plan.Start.Bases = filepath.Join(t.TempDir(), "kept", "here")
+	need(all + 4*load)
+	c.Plan.Start.Bases = "/dev/shm/kept"
+	need(all)
+	if err := CheckSpace(c); err != nil {
+		t.Error(err)
+	}
+	c.Plan.Start.Bases = "/proc/kept"
+	if err := CheckSpace(c); err == nil || !strings.Contains(err.Error(), "cannot be kept in /proc/kept") {
+		t.Errorf("not writable: %v", err)
+	}
+	c.Plan.Start.Bases = ""
+	if err := os.MkdirAll(filepath.Join(c.Dir, result.BasesDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	there := make([]byte, 64<<20)
+	if err := os.WriteFile(filepath.Join(c.Dir, result.BasesDir, "x"), there[:min(int64(len(there)), 4*load+1<<20)], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	need(all)
+}
+
 // The plan's rate limits how much the data can grow.
 func TestNeedAtRate(t *testing.T) {
 	rows := func(sets ...string) int64 {

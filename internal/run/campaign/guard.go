@@ -11,6 +11,7 @@ import (
 	"rumbench/engine/fsize"
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/plan"
+	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 )
@@ -29,7 +30,7 @@ func Unfit(help, format string, args ...any) error {
 // reserve is the space that must stay free on the disk in addition to the data.
 const reserve = 256 << 20
 
-// Need returns how many bytes a campaign may need at its peak in its own directory.
+// Need returns how many bytes a campaign may need at its peak on the disk of its own directory.
 // Data directories are removed there after each trial unless the plan keeps them.
 func Need(c Config) (peak int64, perTarget []int64) {
 	var block float64 // all targets once
@@ -50,7 +51,7 @@ func Need(c Config) (peak int64, perTarget []int64) {
 		peak = max(peak, n)
 		block += float64(n)
 	}
-	if s := c.Plan.Start; s.Loaded() && s.Bases == "" {
+	if s := c.Plan.Start; s.Loaded() && (s.Bases == "" || sameDisk(c.Dir, s.Bases)) {
 		defer func() { peak = bytes(float64(peak) + kept(c)) }()
 	}
 	switch {
@@ -62,13 +63,21 @@ func Need(c Config) (peak int64, perTarget []int64) {
 	return peak, perTarget
 }
 
-// kept returns how many bytes the loaded data of all targets may take that trials begin with copies of.
+// sameDisk reports whether two directories that may not exist yet are in one file system.
+func sameDisk(a, b string) bool {
+	var x, y unix.Stat_t
+	return unix.Stat(existing(a), &x) == nil && unix.Stat(existing(b), &y) == nil && x.Dev == y.Dev
+}
+
+// kept returns how many bytes more the loaded data of all targets may take that trials begin with copies of.
+// Which of those in a store serve this campaign is not known before.
 func kept(c Config) (sum float64) {
 	for _, t := range c.Plan.Targets {
 		info, own := c.InfoOf(&t), c.Plan.For(&t)
 		sum += float64(own.Run.Estimate(own.Loading()).Bytes)*info.SpaceFactor + float64(info.SpaceBase)
 	}
-	return sum * float64(c.Plan.Start.Loads)
+	there, _ := fsize.Allocated(filepath.Join(c.Dir, result.BasesDir)) // of a campaign that is resumed
+	return max(0, sum*float64(c.Plan.Start.Loads)-float64(there))
 }
 
 // bytes returns n as a number of bytes, at most more than any disk has.
@@ -130,8 +139,7 @@ func CheckSpace(c Config) error {
 		return err
 	}
 	if s := c.Plan.Start; s.Bases != "" {
-		help := "lower the rows or loads, choose other bases, or free space"
-		if err := checkFree(s.Bases, bytes(kept(c)), help); err != nil {
+		if err := checkStore(c, s.Bases); err != nil {
 			return err
 		}
 	}
@@ -148,6 +156,22 @@ func CheckSpace(c Config) error {
 		}
 	}
 	return nil
+}
+
+// checkStore refuses a directory for loaded data that has no room for them, or that this user cannot write:
+// that would be found after the load only.
+func checkStore(c Config, dir string) error {
+	temp, err := os.MkdirTemp(existing(dir), ".rumbench")
+	if err == nil {
+		err = os.Remove(temp)
+	}
+	if err != nil {
+		return Unfit("choose other bases", "loaded data cannot be kept in %s: %w", dir, err)
+	}
+	if sameDisk(c.Dir, dir) {
+		return nil // Need has them
+	}
+	return checkFree(dir, bytes(kept(c)), "lower the rows or loads, choose other bases, or free space")
 }
 
 // checkFree refuses to need a number of bytes more under a directory if they

@@ -29,8 +29,9 @@ func (t *stepRun) account(res *drive.Result) *account.Step {
 		Results: t.keepsRows(), ErrorsAllowed: t.Plan.ErrorsAllowed, Calibrating: t.Calibrate,
 		Calibrated: t.calibration(t.step.Name), Observed: t.observed(&t.window),
 	}
-	for i := range t.res.Steps {
-		s := &t.res.Steps[i]
+	a.Owing = owing(t.trial)
+	for i := range t.res.Steps[t.taken:] { // trials of the same copies must not differ in this
+		s := &t.res.Steps[t.taken+i]
 		a.Earlier = append(a.Earlier, account.Earlier{Name: s.Name, Primary: s.Primary, WritesPer: s.WritesPer,
 			Complete: s.Status == result.Complete, Restart: s.Restarts(), Caches: s.Caches, Rows: s.Rows})
 	}
@@ -38,6 +39,15 @@ func (t *stepRun) account(res *drive.Result) *account.Step {
 		a.Groups = account.Groups(t.step, res.Groups, t.res.Seed)
 	}
 	return a
+}
+
+// owing reports whether the trial began with a copy of data that had not settled.
+func owing(t *trial) bool {
+	if t.beginning == nil || t.beginning.base == nil {
+		return false
+	}
+	steps := t.Plan.Loading()
+	return steps[len(steps)-1].Settle == nil
 }
 
 // observed returns the counts taken around a window.

@@ -17,6 +17,7 @@ import (
 	"rumbench/internal/result"
 	"rumbench/internal/run/base"
 	"rumbench/internal/server"
+	"rumbench/internal/text/quantity"
 	"rumbench/workload"
 )
 
@@ -51,16 +52,22 @@ func begin(t *trial) error {
 		return err
 	}
 	b.dir = filepath.Join(t.Bases, b.id.Name(t.Target.Engine))
-	if b.base, err = base.Open(b.dir); err != nil || b.base == nil {
+	if b.base, err = base.Open(b.dir, b.id); err != nil || b.base == nil {
 		return err
 	}
+	t.taken = len(t.res.Steps)
 	t.res.Start.Made = b.base.Made
-	if b.base.Campaign != campaignOf(t.Dir) {
+	if s.Bases != "" && (b.base.Campaign != campaignOf(t.Dir) || b.base.Made.Before(t.Began)) { // once in this place
 		t.res.Start.By = b.base.Campaign
 		return nil
 	}
-	if b.base.Trial == filepath.Base(t.Dir) {
-		t.res.Steps = b.base.Steps
+	if b.base.Trial != filepath.Base(t.Dir) {
+		return nil
+	}
+	t.res.Steps = b.base.Steps
+	t.taken = len(t.res.Steps)
+	for i := 0; i < t.taken && !t.resumed; i++ { // else the process that has loaded the data has shown them
+		t.Progress(eventOf(PhaseEnd, t.res.Steps[i]))
 	}
 	return nil
 }
@@ -99,13 +106,21 @@ func identity(s *Spec, start *result.Start) (base.Identity, error) {
 	for name, value := range s.Target.Knobs {
 		id["knob "+name] = value
 	}
-	timed := slices.ContainsFunc(s.Plan.Loading(), func(step workload.Step) bool { return !step.Loads() })
 	for name, value := range s.Plan.Params {
-		if timed || !slices.Contains(s.Plan.Later, name) {
+		if !slices.Contains(s.Plan.Later, name) {
 			id["param "+name] = fmt.Sprint(value)
 		}
 	}
-	return id, nil
+	p := s.Plan
+	steps := p.Loading()
+	names := quantity.Texts(steps, func(step workload.Step) string { return step.Name })
+	more := []any{names, p.Before.Step, p.After.Step}
+	if slices.ContainsFunc(steps, func(step workload.Step) bool { return !step.Loads() }) {
+		more = append(more, p.Rate, p.Find, p.Until)
+	}
+	text, err := json.Marshal(more)
+	id["steps"] = string(text)
+	return id, err
 }
 
 // copyData makes the trial's data a copy, in the private directory, and readies it.

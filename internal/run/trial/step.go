@@ -123,8 +123,10 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	s.Access, s.BeforeWrites = cmp.Or(step.Access, workload.OtherAccess), step.BeforeWrites
 	s.Touches = step.Touches
 	s.Groups = groupsOf(step)
-	if s.Caches, t.begun = t.begun, ""; step.Restart != nil {
+	if s.Caches = t.begun; step.Restart != nil {
 		s.Caches = step.Restart.Caches
+	} else {
+		t.begun = ""
 	}
 	defer t.started.Store(nil)
 	// The step's description is written first, so that its series can be read if

@@ -31,10 +31,11 @@ type Spec struct {
 	Dir     string // the trial directory, which exists
 	Plan    *plan.Plan
 	Target  plan.Target
-	Trial   int    // from 1
-	Order   string // the campaign's order of trials, recorded in the result
-	Slot    int    // the trial's place in it, from 1, recorded in the result
-	Resumed int    // how often the campaign had been resumed, recorded in the result
+	Trial   int       // from 1
+	Order   string    // the campaign's order of trials, recorded in the result
+	Slot    int       // the trial's place in it, from 1, recorded in the result
+	Resumed int       // how often the campaign had been resumed, recorded in the result
+	Began   time.Time // when the campaign did
 	Engine  engine.Engine
 	Version string // of rumbench
 	// Build is the program that runs the trial, nil if it is unknown.
@@ -86,6 +87,7 @@ type trial struct {
 	driven    *drive.Result // of the step that was run last
 	last      bool          // no step follows
 	resumed   bool          // another process has loaded the trial's data
+	taken     int           // how many of the result's steps another process ran
 	limits    limits
 	saved     int64 // bytes of the result, over all writes
 }
