@@ -208,7 +208,6 @@ func rowGeneration(string) ([]budget, error) {
 		unit: "rows/s", atLeast: true}}, nil
 }
 
-// thousand is an engine with a thousand counters.
 type thousand struct{ names []string }
 
 func (t *thousand) Counters(_ context.Context, s *engine.Sample) error {

@@ -50,7 +50,6 @@ type peer interface {
 	rest(ctx context.Context) error
 }
 
-// facts describe a peer.
 type facts struct {
 	name        string
 	tests       []string // to compare, by their names in rumbench's workload
@@ -70,7 +69,6 @@ type target struct {
 // rows of the table.
 const rows = 100_000
 
-// result is the result of a client's run.
 type result struct {
 	Transactions int64
 	CPU          time.Duration // of the client
@@ -290,7 +288,6 @@ func runSelf(ctx context.Context, flag string, subject any, on cpuset.Set) (r re
 	return r, cpuOf(cmd), json.Unmarshal([]byte(output), &r)
 }
 
-// cpuOf returns the CPU time of a program that has ended.
 func cpuOf(cmd *exec.Cmd) time.Duration {
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }

@@ -60,7 +60,6 @@ func slower(c engine.Config) (share float64, err error) {
 	return share, nil
 }
 
-// without returns a configuration without the option.
 func without(c engine.Config) engine.Config {
 	c.Options = maps.Clone(c.Options)
 	delete(c.Options, option)

@@ -87,7 +87,6 @@ func (s *store) Settings() []engine.Setting {
 	return out
 }
 
-// view runs f in a transaction that reads.
 func (s *store) view(f func(*lmdb.Txn) error) error {
 	t, err := s.Begin(kvkit.Snapshot)
 	if err != nil {
@@ -202,7 +201,6 @@ func (s *store) Close() error {
 	return nil
 }
 
-// space returns the database of a key's space.
 func (s *store) space(key []byte) lmdb.DBI { return s.spaces[kvkit.SpaceOf(key)] }
 
 type tx struct {

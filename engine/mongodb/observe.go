@@ -204,7 +204,6 @@ func readSections() (server, table []section) {
 //go:embed counters.json
 var counters []byte
 
-// add adds the numbers of sections that the reply has.
 func add(sections []section, s *engine.Sample, reply []byte, labels string) {
 	for _, x := range sections {
 		_ = each(lookup(reply, x.Path...), func(key []byte, v bsoncore.Value) error {

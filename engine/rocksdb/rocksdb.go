@@ -183,7 +183,6 @@ func refuseOwned(c engine.Config, users string) error {
 	return nil
 }
 
-// find finds the library.
 func (s *settings) find() error {
 	path, err := native.Find("librocksdb", s.library)
 	if err != nil {
@@ -224,7 +223,6 @@ var classes = []struct {
 	{"", engine.Fatal},
 }
 
-// errorOf returns an error of RocksDB.
 func errorOf(text string) error {
 	err := errors.New("rocksdb: " + text)
 	if strings.Contains(text, "No space left on device") {

@@ -35,7 +35,6 @@ func newTextStmt(d *Dialect, conn Conn, s Statement) *textStmt {
 	return t
 }
 
-// fill returns the statement with its values.
 func (s *textStmt) fill(args []model.Value) string {
 	s.buf = s.buf[:0]
 	for i, a := range s.args {

@@ -24,7 +24,6 @@ import (
 //go:embed rumbench.lua
 var program string
 
-// db is an open database.
 type db struct {
 	*serverkit.Host
 	*setup
@@ -185,7 +184,6 @@ func (d *db) definitions() (out []string) {
 	return out
 }
 
-// encode returns a value as JSON.
 func encode(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -194,7 +192,6 @@ func encode(v any) string {
 	return string(b)
 }
 
-// tableNames returns the names of the schema's tables.
 func (d *db) tableNames() (names []string) {
 	for _, t := range d.Schema.Tables {
 		names = append(names, t.Name)

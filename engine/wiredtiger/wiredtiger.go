@@ -215,7 +215,6 @@ func split(config string) map[string]string {
 	return values
 }
 
-// find returns the file of the library.
 func find(library string) (string, error) {
 	path, err := native.Find("rumbench-wiredtiger", library)
 	if err == nil {

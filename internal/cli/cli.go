@@ -274,7 +274,6 @@ func Version() string {
 	return strings.Trim(cmp.Or(info.Main.Version, "(devel)"), "()")
 }
 
-// oneOf refuses a flag's value that is not one of the valid values.
 func oneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil

@@ -67,7 +67,6 @@ func fitting(complete completer) completer {
 // choicesOf is the annotation of a flag that accepts only one of several values.
 const choicesOf = "choices"
 
-// choices restricts a flag to one of several values.
 func choices(f *pflag.FlagSet, flag string, allowed ...string) {
 	f.Lookup(flag).Annotations = map[string][]string{choicesOf: allowed}
 }
@@ -119,7 +118,6 @@ func completeCampaign(_ *cobra.Command, _ []string, word string) (out []cobra.Co
 	return out, directive
 }
 
-// pathsFrom lists the paths that begin with a word.
 func pathsFrom(word string) (paths []string) {
 	dir, name := filepath.Split(word)
 	entries, _ := os.ReadDir(cmp.Or(dir, "."))

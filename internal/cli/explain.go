@@ -21,7 +21,6 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// explainOptions are the flags of `explain`.
 type explainOptions struct {
 	base, format string
 	experiment   string // a file

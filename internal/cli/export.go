@@ -15,7 +15,6 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// exportOptions are the flags of `export`.
 type exportOptions struct {
 	out, series string
 	force       bool

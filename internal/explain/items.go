@@ -47,7 +47,6 @@ const (
 	pages  kind = "pages" // that are written
 )
 
-// facts describe an item.
 type facts struct {
 	kind   kind
 	says   string               // how a sentence puts its change; "": “sessions wait %s for ITEM”

@@ -81,7 +81,6 @@ type Missing struct {
 	Targets []string
 }
 
-// trial is a trial with the runs that it consists of.
 type trial struct {
 	*result.Trial
 	runs []*run

@@ -13,7 +13,6 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// pgbench parses the output of pgbench.
 type pgbench struct {
 	*run
 	*input

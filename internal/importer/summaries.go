@@ -26,7 +26,6 @@ func (t *tableFile) summaries(name string, lines []layout.Line) {
 	}
 }
 
-// steps returns the names of the steps of rows.
 func (t *tableFile) steps(name string, rows []layout.Line) []string {
 	if name == "" {
 		name = strings.TrimPrefix(stem(t.path), "mrg.")

@@ -124,7 +124,6 @@ func (r *run) commanded() bool { return len(r.plan) > 0 }
 // parameter of the work: storage engines are the subject of the comparison.
 const storageKnob = "storage"
 
-// add adds a run as a step.
 func (t *trial) add(r *run, common map[string]bool) {
 	for i := range r.step.Rows {
 		row := &r.step.Rows[i]

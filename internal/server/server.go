@@ -65,7 +65,6 @@ func (c *Config) seen(path string) string {
 // DataDir returns the server's data directory.
 func (c *Config) DataDir() string { return filepath.Join(c.Dir, "data") }
 
-// sets reports whether the server's settings include a name.
 func (c *Config) sets(name string) bool {
 	return slices.ContainsFunc(c.Settings, func(set Setting) bool { return set.Name == name })
 }
@@ -184,7 +183,6 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// create creates a server's data.
 func create(ctx context.Context, s *Server) error {
 	if err := s.owner.makeDir(s.DataDir()); err != nil || s.kind.create == nil {
 		return err

@@ -67,7 +67,6 @@ func ends(e *Error) bool {
 	return severity == "FATAL" || severity == "PANIC"
 }
 
-// classify gives an error of the server its class.
 func classify(e *Error) error {
 	class, known := classes[e.Code]
 	switch {

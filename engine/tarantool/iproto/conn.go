@@ -185,7 +185,6 @@ func (c *Conn) receive() (Reader, error) {
 	return parse(whole[headSize:])
 }
 
-// parse returns the data of a response, or its error.
 func parse(b []byte) (Reader, error) {
 	const errorBit = 0x8000
 	r := Reader{b: b}

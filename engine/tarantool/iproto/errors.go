@@ -40,7 +40,6 @@ var advice = map[uint32]string{
 
 const tooLong = "memtx_max_tuple_size and vinyl_max_tuple_size, under options, limit the size of a row"
 
-// classify gives an error of the server its class.
 func classify(e *Error) error {
 	var err error = e
 	if class, ok := classes[e.Code]; ok {

@@ -155,7 +155,6 @@ func (r *Reader) Int() int64 { return r.number(r.tag(), model.Int).Int() }
 // Text reads text.
 func (r *Reader) Text() []byte { return r.take(r.textSize(r.tag())) }
 
-// textSize reads the length of text or bytes.
 func (r *Reader) textSize(tag byte) int {
 	switch {
 	case tag&0xe0 == 0xa0:

@@ -174,7 +174,6 @@ func combine(operator string, value func(l, r float64) float64, left, right vect
 	return out, nil
 }
 
-// derive adds the values of the expressions to the frame.
 func (f *Frame) derive(list []*Expression) {
 	if len(list) == 0 {
 		return

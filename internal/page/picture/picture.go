@@ -88,7 +88,6 @@ func (p *Picture) Put(other *Picture, x, y, scale float64) {
 	}
 }
 
-// size returns the size of the shape's text or marks.
 func (s *Shape) size() float64 {
 	if s.Size > 0 {
 		return s.Size
