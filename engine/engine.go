@@ -192,7 +192,6 @@ func RefuseIf(refused bool, knob string, value any, reason string, args ...any) 
 // Unwrap returns the cause.
 func (e *KnobError) Unwrap() error { return e.Err }
 
-// Error implements error.
 func (e *KnobError) Error() string {
 	if e.Value != "" {
 		return fmt.Sprintf("%s: %s: %s", e.Knob, e.Value, e.Reason)

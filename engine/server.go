@@ -81,7 +81,6 @@ type ExistsError struct {
 	Ours    bool   // it holds nothing but what rumbench has made
 }
 
-// Error implements error.
 func (e *ExistsError) Error() string {
 	comment := ""
 	if e.Comment != "" {

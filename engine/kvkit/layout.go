@@ -223,13 +223,8 @@ func (l *layout) decodeRow(key, value []byte, row []model.Value, arena *[]byte) 
 
 // covers reports whether entries of the index (nil: the table) hold the columns.
 func (l *layout) covers(ix *indexLayout, columns []int) bool {
-	if ix == nil {
-		return true
+	missing := func(c int) bool {
+		return !slices.Contains(ix.columns, c) && !slices.Contains(l.key, c) && !slices.Contains(ix.include, c)
 	}
-	for _, c := range columns {
-		if !slices.Contains(ix.columns, c) && !slices.Contains(l.key, c) && !slices.Contains(ix.include, c) {
-			return false
-		}
-	}
-	return true
+	return ix == nil || !slices.ContainsFunc(columns, missing)
 }

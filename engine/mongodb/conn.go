@@ -300,7 +300,6 @@ func (s *session) fail(doing string, err error) error {
 	return err
 }
 
-// Prepare prepares an operation.
 func (s *session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) {
 	if s.gone != nil {
 		return nil, s.gone

@@ -384,7 +384,6 @@ func (d *db) CreateIndexes(ctx context.Context, table string, indexes ...string)
 	return err
 }
 
-// DropIndex removes a secondary index.
 func (d *db) DropIndex(ctx context.Context, table, index string) error {
 	if _, err := d.usable(&model.Op{Table: table, Index: index}); err != nil {
 		return err

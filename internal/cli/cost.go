@@ -197,9 +197,7 @@ func (v *costView) json(w io.Writer) error {
 				line.Parts[part.name] = part.price
 			}
 		}
-		for _, g := range n.Missing {
-			line.Missing = append(line.Missing, g.String())
-		}
+		line.Missing = quantity.Texts(n.Missing, price.Gap.String)
 		lines = append(lines, line)
 	}
 	return metric.WriteLines(w, lines)

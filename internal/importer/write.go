@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -165,9 +166,7 @@ func (t *trial) add(r *run, common map[string]bool) {
 		}
 	}
 	t.Warnings = metric.AppendNew(t.Warnings, r.warnings...)
-	if t.Interval == 0 {
-		t.Interval = r.interval
-	}
+	t.Interval = cmp.Or(t.Interval, r.interval)
 	if t.Started.IsZero() {
 		t.Started = r.step.Started
 	}

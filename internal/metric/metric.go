@@ -3,7 +3,11 @@
 // limit their use. It measures nothing and reads no files.
 package metric
 
-import "slices"
+import (
+	"slices"
+
+	"rumbench/internal/text/quantity"
+)
 
 // Metric is everything known about a metric. It has many fields because the tables of
 // reports, their hover texts, comparisons, histories, the glossary and `list metrics`
@@ -134,11 +138,7 @@ func All() []Metric { return catalogue }
 
 // Names returns the names of all metrics.
 func Names() []string {
-	names := make([]string, len(catalogue))
-	for i := range catalogue {
-		names[i] = catalogue[i].Name
-	}
-	return names
+	return quantity.Texts(catalogue, func(m Metric) string { return m.Name })
 }
 
 // Listed points to the list of all names, which are too many for a message.

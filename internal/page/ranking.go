@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -68,9 +69,7 @@ func (r *Ranking) scale() func(float64) float64 {
 		unit := (rankingWidth - 2*side) / math.Log(high/low)
 		return func(v float64) float64 { return side + unit*math.Log(max(v, low)/low) }
 	}
-	if high == 0 {
-		high = 1
-	}
+	high = cmp.Or(high, 1)
 	return func(v float64) float64 { return rankingWidth * v / high }
 }
 

@@ -51,7 +51,6 @@ type MissingError struct {
 	Reason string   // why the program found is unsuitable; "": none was found
 }
 
-// Error implements error.
 func (e *MissingError) Error() string {
 	switch {
 	case e.Reason != "":
@@ -69,7 +68,6 @@ type ProbeError struct {
 	Err  error
 }
 
-// Error implements error.
 func (e *ProbeError) Error() string {
 	return fmt.Sprintf("read the version of %s: %v", e.Path, e.Err)
 }

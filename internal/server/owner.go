@@ -61,7 +61,6 @@ func (o *owner) own(path string) error {
 // UnreachableError is a directory that the unprivileged user cannot reach.
 type UnreachableError struct{ Dir, Blocked, User string }
 
-// Error implements error.
 func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("the server runs as user %s, who has no access to %s on the path to %s", e.User, e.Blocked, e.Dir)
 }

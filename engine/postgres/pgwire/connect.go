@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -45,9 +46,7 @@ func ParseDSN(dsn string, dial wire.Dial) (*Connector, error) {
 				"and at sign are written %%23 %%2F %%3F %%25 and %%40")
 	}
 	config.DialFunc = pgconn.DialFunc(dial)
-	if config.RuntimeParams["application_name"] == "" {
-		config.RuntimeParams["application_name"] = applicationName
-	}
+	config.RuntimeParams["application_name"] = cmp.Or(config.RuntimeParams["application_name"], applicationName)
 	return withHabits(config), nil
 }
 

@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -202,9 +203,7 @@ func (l *link) fail(body []byte) error {
 
 // lose notes that the server is gone.
 func (l *link) lose(err error) error {
-	if l.lost == nil {
-		l.lost = err
-	}
+	l.lost = cmp.Or(l.lost, err)
 	return l.lost
 }
 

@@ -6,6 +6,7 @@
 package iproto
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"encoding/base64"
@@ -223,9 +224,7 @@ func parse(b []byte) (Reader, error) {
 // Close closes the connection. Closing again does nothing.
 func (c *Conn) Close() error {
 	err := c.watch.Leave()
-	if c.lost == nil {
-		c.lost = net.ErrClosed
-	}
+	c.lost = cmp.Or(c.lost, net.ErrClosed)
 	if e := c.wire.Close(); e != nil {
 		return e
 	}

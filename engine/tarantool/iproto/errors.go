@@ -13,7 +13,6 @@ type Error struct {
 	Message string
 }
 
-// Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("%s (error %d)", e.Message, e.Code) }
 
 // classes are the classes of the server's errors.

@@ -221,8 +221,7 @@ func Warnings(f *Frame, list []*Expression) (warnings []string) {
 		}
 		s.trial = true
 		_, err := e.eval(s)
-		var at *file.Error
-		if errors.As(err, &at) {
+		if at, ok := errors.AsType[*file.Error](err); ok {
 			warnings = append(warnings, fmt.Sprintf("expression %s: at column %d, %s", e.Name, at.From+1, at.Message))
 		}
 	}
