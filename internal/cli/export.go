@@ -25,7 +25,7 @@ func newExportCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export DIR...",
 		Short: "write the numbers of campaigns as Parquet files",
-		Args:  args(atLeast(campaigns)),
+		Args:  args(campaigns),
 		RunE:  func(_ *cobra.Command, dirs []string) error { return runExport(a, o, dirs) },
 	}
 	f := c.Flags()

@@ -74,27 +74,6 @@ const (
 	Client     Family = "client"
 )
 
-// Layer is a group of headlines that are read together.
-type Layer string
-
-// The layers. Throughput is never shown without the other two.
-const (
-	ThroughputLayer Layer = "throughput"
-	ServiceLayer    Layer = "quality of service"
-	CostLayer       Layer = "cost"
-)
-
-// Layer returns the layer that the headlines of the family belong to.
-func (f Family) Layer() Layer {
-	switch f {
-	case Throughput:
-		return ThroughputLayer
-	case CPU, Storage, Engine, Space, Memory, Waits, Client:
-		return CostLayer
-	}
-	return ServiceLayer
-}
-
 // LittleIO, in KB of a window, is too little to be reported or judged: any program causes
 // as much.
 const LittleIO = 128

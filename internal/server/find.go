@@ -120,9 +120,7 @@ func Find(ctx context.Context, name, binary string) (Program, error) {
 	}
 	candidates := []string{binary}
 	if binary == "" {
-		if candidates = installed(k); len(candidates) == 0 {
-			return Program{}, &MissingError{Kind: name, Looked: k.paths}
-		}
+		candidates = installed(k)
 	}
 	var reason error
 	for _, path := range candidates {
