@@ -100,8 +100,7 @@ func (c *Card) Store(s Storage) (b Bill) {
 
 func (c *Card) devices(s Storage, requests float64) (b Bill) {
 	d := c.Device
-	months := d.Months
-	months = cmp.Or(months, defaultMonths)
+	months := cmp.Or(d.Months, defaultMonths)
 	written := s.WrittenBytes * cmp.Or(s.Media, 1) * SecondsPerMonth * months / 1e12
 	for _, limit := range []struct {
 		name      string
