@@ -66,8 +66,7 @@ type Info struct {
 	// DirectIO are the releases that bypass the page cache unless the knob direct_io is false; "":
 	// they use it unless that is true.
 	DirectIO string
-	// Files are the uses of its files.
-	Files FileUses
+	Files    FileUses
 	// Promises replace model.Durability.Promise at the levels that promise more,
 	// or less.
 	Promises map[model.Durability]string
@@ -189,7 +188,6 @@ func RefuseIf(refused bool, knob string, value any, reason string, args ...any) 
 	return Refuse(knob, value, reason, args...)
 }
 
-// Unwrap returns the cause.
 func (e *KnobError) Unwrap() error { return e.Err }
 
 func (e *KnobError) Error() string {

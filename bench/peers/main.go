@@ -36,7 +36,6 @@ type peer interface {
 	// start starts a server below dir and creates the peer's table. If it fails, no
 	// server remains.
 	start(ctx context.Context, dir string) (target, error)
-	// stop stops the server.
 	stop() error
 	// command returns a command that executes a number of transactions per connection.
 	command(ctx context.Context, test string, clients, each int) (*exec.Cmd, error)

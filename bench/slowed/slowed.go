@@ -20,7 +20,6 @@ const option = "slower"
 // Engine is an engine with the option.
 type Engine struct{ engine.Engine }
 
-// Info describes the engine.
 func (e Engine) Info() engine.Info {
 	info := e.Engine.Info()
 	info.Options = append([]engine.Option{{Name: option, Type: "number", Doc: "share by which operations take longer"}},

@@ -34,7 +34,6 @@ var options = append(kvkit.Options(kvkit.Merges|kvkit.SingleDeletes|kvkit.Filter
 	{Name: "transactions", Type: "string", Doc: "none (the kit locks rows), optimistic, or locks (8.11 and later)"},
 }...)
 
-// Info describes the engine.
 func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:         "rocksdb",

@@ -108,7 +108,6 @@ var files = engine.FileUses{
 	{Pattern: "*.index", Use: engine.UseData},
 }
 
-// FileClass returns the class of a file by its path.
 func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, error) {
 	return fileClass, nil
 }

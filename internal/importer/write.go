@@ -64,7 +64,6 @@ func directory(target string, n int, taken map[string]bool) string {
 	return dir
 }
 
-// newTrial makes a trial of its runs.
 func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) trial {
 	slices.SortStableFunc(runs, func(a, b *run) int { return quantity.Natural(a.step.Name, b.step.Name) })
 	first := runs[0]

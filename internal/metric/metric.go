@@ -115,7 +115,6 @@ const (
 // All returns all metrics that rows may hold, in the order of the report.
 func All() []Metric { return catalogue }
 
-// Names returns the names of all metrics.
 func Names() []string {
 	return quantity.Texts(catalogue, func(m Metric) string { return m.Name })
 }

@@ -72,10 +72,8 @@ func (e *ProbeError) Error() string {
 	return fmt.Sprintf("read the version of %s: %v", e.Path, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *ProbeError) Unwrap() error { return e.Err }
 
-// Hint returns advice to the user.
 func (e *ProbeError) Hint() string {
 	if errors.Is(e.Err, context.DeadlineExceeded) {
 		return "it is no such program, or it hangs: try " + e.Path + " --version"

@@ -65,7 +65,6 @@ func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("the server runs as user %s, who has no access to %s on the path to %s", e.User, e.Blocked, e.Dir)
 }
 
-// Hint returns advice to the user.
 func (e *UnreachableError) Hint() string {
 	return "choose another --out, such as one below /var/tmp, or allow access: chmod o+x " + e.Blocked
 }

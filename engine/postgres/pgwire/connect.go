@@ -17,7 +17,6 @@ import (
 // Connector holds the server's address, the user, and the parameters of the connection.
 type Connector struct{ *pgconn.Config }
 
-// applicationName is the application name of the sessions.
 const applicationName = "rumbench"
 
 // Socket returns a connector for a database of a server on this host, over a connection
@@ -50,7 +49,6 @@ func ParseDSN(dsn string, dial wire.Dial) (*Connector, error) {
 	return withHabits(config), nil
 }
 
-// Address returns the network and the address of the server.
 func (c *Connector) Address() (network, address string) { return pgconn.NetworkAddress(c.Host, c.Port) }
 
 // withHabits adds the settings that all our connections have in common.

@@ -104,7 +104,6 @@ func connectError(err error) error {
 	return engine.Classify(engine.Fatal, advise(err, refused.Code))
 }
 
-// HasState reports whether an error is a server error with that state.
 func HasState(err error, state string) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == state

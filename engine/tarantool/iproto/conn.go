@@ -19,7 +19,6 @@ import (
 	"rumbench/engine/wire"
 )
 
-// Kind is the kind of a request.
 type Kind byte
 
 // The kinds of requests.

@@ -86,7 +86,6 @@ type Bill struct {
 // Sum returns the whole price.
 func (b Bill) Sum() float64 { return b.Space + b.IO + b.Throughput + b.Devices }
 
-// Store prices storage.
 func (c *Card) Store(s Storage) (b Bill) {
 	requests := c.ios(s.ReadsPerS, s.ReadBytes) + c.ios(s.WritesPerS, s.WrittenBytes)
 	if c.Device.Price > 0 {
