@@ -127,7 +127,6 @@ func claimed(j *compare.Judgement) (n, all int) {
 	return n, all
 }
 
-// throughput returns the effects on the steps' throughput.
 func throughput(j *compare.Judgement) (out []*compare.Effect) {
 	for i := range j.Items {
 		if it := &j.Items[i]; it.Asked && it.Metric() == metric.RowsPerS {

@@ -69,8 +69,7 @@ type Info struct {
 	// Forgets is why committed rows are lost when it is closed; "": they are kept, or it stores
 	// nothing on disk at all.
 	Forgets string
-	// Files are the uses of its files.
-	Files FileUses
+	Files   FileUses
 	// Promises replace model.Durability.Promise at the levels that promise more,
 	// or less.
 	Promises map[model.Durability]string
@@ -192,10 +191,8 @@ func RefuseIf(refused bool, knob string, value any, reason string, args ...any) 
 	return Refuse(knob, value, reason, args...)
 }
 
-// Unwrap returns the cause.
 func (e *KnobError) Unwrap() error { return e.Err }
 
-// Error implements error.
 func (e *KnobError) Error() string {
 	if e.Value != "" {
 		return fmt.Sprintf("%s: %s: %s", e.Knob, e.Value, e.Reason)

@@ -89,8 +89,7 @@ func ClassOf(err error) Class {
 	if err == nil {
 		return OK
 	}
-	var c *classified
-	if errors.As(err, &c) {
+	if c, ok := errors.AsType[*classified](err); ok {
 		return c.class
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

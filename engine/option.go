@@ -99,10 +99,7 @@ func (c Config) CheckIsolation(has ...model.Isolation) error {
 	if len(has) == 0 {
 		return Refuse("isolation", c.Isolation, "the engine has no isolation levels")
 	}
-	names := make([]string, len(has))
-	for i, level := range has {
-		names[i] = level.String()
-	}
+	names := quantity.Texts(has, model.Isolation.String)
 	return Refuse("isolation", c.Isolation, "the engine supports only %s", strings.Join(names, ", "))
 }
 

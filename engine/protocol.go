@@ -10,5 +10,4 @@ const (
 	Text     Protocol = "text" // every execution is a statement with literal values, parsed each time
 )
 
-// Protocols lists the protocols.
 func Protocols() []Protocol { return []Protocol{Prepared, Text} }

@@ -81,7 +81,6 @@ type ExistsError struct {
 	Ours    bool   // it holds nothing but what rumbench has made
 }
 
-// Error implements error.
 func (e *ExistsError) Error() string {
 	comment := ""
 	if e.Comment != "" {
@@ -94,7 +93,6 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("the server has a schema %s already%s, %s", e.Schema, comment, reason)
 }
 
-// Hint returns advice to the user.
 func (e *ExistsError) Hint() string {
 	if !e.Ours {
 		return "choose another schema: NAME"

@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// SettleAction is an action of Settle.
 type SettleAction struct {
 	Name     string        `json:"name"`
 	Duration time.Duration `json:"ns"`

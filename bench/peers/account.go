@@ -23,7 +23,6 @@ const (
 	logKB     = "log KB"
 )
 
-// since returns the work since another account.
 func (a account) since(other account) account {
 	out := account{}
 	for name, v := range a {
@@ -62,7 +61,6 @@ func watched(ctx context.Context, p peer, at target, run func() (result, error))
 	return r, nil
 }
 
-// take returns the account of a server so far.
 func take(ctx context.Context, p peer, at target) (account, error) {
 	a, err := p.counters(ctx)
 	if err != nil {

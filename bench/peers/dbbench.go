@@ -237,7 +237,6 @@ func (e *embedded) schema() model.Schema {
 	}}}}
 }
 
-// step returns the step of a test.
 func (e *embedded) step() *workload.Step {
 	return &workload.Step{
 		Name: e.Test, Primary: "op",

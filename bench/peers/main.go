@@ -36,7 +36,6 @@ type peer interface {
 	// start starts a server below dir and creates the peer's table. If it fails, no
 	// server remains.
 	start(ctx context.Context, dir string) (target, error)
-	// stop stops the server.
 	stop() error
 	// command returns a command that executes a number of transactions per connection.
 	command(ctx context.Context, test string, clients, each int) (*exec.Cmd, error)
@@ -50,7 +49,6 @@ type peer interface {
 	rest(ctx context.Context) error
 }
 
-// facts describe a peer.
 type facts struct {
 	name        string
 	tests       []string // to compare, by their names in rumbench's workload
@@ -70,7 +68,6 @@ type target struct {
 // rows of the table.
 const rows = 100_000
 
-// result is the result of a client's run.
 type result struct {
 	Transactions int64
 	CPU          time.Duration // of the client
@@ -290,7 +287,6 @@ func runSelf(ctx context.Context, flag string, subject any, on cpuset.Set) (r re
 	return r, cpuOf(cmd), json.Unmarshal([]byte(output), &r)
 }
 
-// cpuOf returns the CPU time of a program that has ended.
 func cpuOf(cmd *exec.Cmd) time.Duration {
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }

@@ -15,7 +15,6 @@ import (
 // mariadb is a private MariaDB server with rumbench's tables.
 type mariadb struct{ hosted }
 
-// start starts the server and fills rumbench's tables with a job.
 func (m *mariadb) start(ctx context.Context, dir string, fill job) (err error) {
 	return m.hosted.start(ctx, server.Config{Kind: server.MariaDB, Dir: dir, Ready: answers, Settings: []server.Setting{
 		{Name: "innodb_buffer_pool_size", Value: "256M"}, {Name: "innodb_flush_log_at_trx_commit", Value: "2"},
@@ -33,7 +32,6 @@ func answers(ctx context.Context, e server.Endpoint) error {
 	return err
 }
 
-// arguments returns the arguments of MariaDB's client.
 func (m *mariadb) arguments(more ...string) []string {
 	return append([]string{"--no-defaults", "-uroot", "-S", m.server.Endpoint().Socket, "-N", "-B"}, more...)
 }

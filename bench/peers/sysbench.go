@@ -61,7 +61,6 @@ func (*sysbench) transactions(output string, _ int) (int64, error) {
 	return counted(transactionsLine, output)
 }
 
-// sysbenchLoad returns the load of rumbench's workload sysbench.
 func sysbenchLoad() job {
 	return job{Workload: "sysbench", Params: map[string]any{"tests": []any{}, "table_size": rows}}
 }

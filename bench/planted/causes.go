@@ -178,7 +178,6 @@ func (c *cause) targets(engine string) []target {
 	return []target{{"base", c.base}, {"new", c.second[engine]}}
 }
 
-// plan returns the plan of the targets of a planted cause on an engine.
 func (c *cause) plan(engine, params string, targets []target) string {
 	seconds := cmp.Or(c.seconds, 8)
 	var b strings.Builder

@@ -20,7 +20,6 @@ const option = "slower"
 // Engine is an engine with the option.
 type Engine struct{ engine.Engine }
 
-// Info describes the engine.
 func (e Engine) Info() engine.Info {
 	info := e.Engine.Info()
 	info.Options = append([]engine.Option{{Name: option, Type: "number", Doc: "share by which operations take longer"}},
@@ -60,7 +59,6 @@ func slower(c engine.Config) (share float64, err error) {
 	return share, nil
 }
 
-// without returns a configuration without the option.
 func without(c engine.Config) engine.Config {
 	c.Options = maps.Clone(c.Options)
 	delete(c.Options, option)

@@ -26,7 +26,6 @@ var options = append(kvkit.Options(0), []engine.Option{
 	{Name: "compactors", Type: "int", Doc: "compactions that may run at the same time, 2 or more (default 4)"},
 }...)
 
-// Info describes the engine.
 func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:      "badger",

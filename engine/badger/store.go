@@ -134,7 +134,6 @@ func (s *store) Close() error {
 	return nil
 }
 
-// classify gives an error of Badger its class.
 func classify(err error) error {
 	switch {
 	case errors.Is(err, badger.ErrConflict):

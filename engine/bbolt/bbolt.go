@@ -23,7 +23,6 @@ var options = append(kvkit.Options(0), []engine.Option{
 	{Name: "fill_percent", Type: "int", Doc: "how full pages are when they are split, in percent (default 50)"},
 }...)
 
-// Info describes the engine.
 func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:         "bbolt",

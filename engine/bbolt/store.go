@@ -121,7 +121,6 @@ type tx struct {
 	buckets [8]*bolt.Bucket // of the first spaces, looked up once
 }
 
-// bucket returns the bucket of a key's space.
 func (t *tx) bucket(key []byte, create bool) (*bolt.Bucket, error) {
 	n := kvkit.SpaceOf(key)
 	if int(n) < len(t.buckets) && t.buckets[n] != nil {

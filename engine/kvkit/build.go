@@ -60,7 +60,6 @@ func (db *database) CreateIndexes(ctx context.Context, table string, names ...st
 	return nil
 }
 
-// entry is an index entry to be written.
 type entry struct{ key, value []byte }
 
 // builder collects index entries and writes a sorted run whenever its buffer is

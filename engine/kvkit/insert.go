@@ -165,27 +165,20 @@ func (s *insertStmt) readsOld() bool {
 
 // insertOne writes s.given. If there is set, s.row holds the old row.
 func (s *insertStmt) insertOne(tx *txn, there bool, r *engine.Result) error {
-	switch {
-	case there && s.op.OnConflict == model.Ignore:
+	if there && s.op.OnConflict == model.Ignore {
 		return nil
-	case there && s.op.OnConflict == model.Add:
-		return s.addTo(tx, r)
-	case there:
+	}
+	if there {
 		if err := s.deleteEntries(tx); err != nil {
 			return err
 		}
 	}
-	copy(s.row, s.given)
-	r.Rows++
-	return s.putRow(tx)
-}
-
-func (s *insertStmt) addTo(tx *txn, r *engine.Result) error {
-	if err := s.deleteEntries(tx); err != nil {
-		return err
-	}
-	for _, c := range s.add {
-		s.row[c] = s.row[c].Add(s.given[c])
+	if there && s.op.OnConflict == model.Add {
+		for _, c := range s.add {
+			s.row[c] = s.row[c].Add(s.given[c])
+		}
+	} else {
+		copy(s.row, s.given)
 	}
 	r.Rows++
 	return s.putRow(tx)

@@ -132,7 +132,6 @@ func (l *layout) appendCells(dst []byte, columns []int, row []model.Value) ([]by
 	return dst, nil
 }
 
-// appendRow appends the value of a row.
 func (l *layout) appendRow(dst []byte, row []model.Value) ([]byte, error) {
 	if l.tagged {
 		dst = append(dst, rowTag)
@@ -154,7 +153,6 @@ func (l *layout) appendEntryKey(dst []byte, ix *indexLayout, row []model.Value) 
 	return l.appendColumns(dst, l.key, row)
 }
 
-// appendEntry appends the key and the value of a row's entry in an index.
 func (l *layout) appendEntry(key, value []byte, ix *indexLayout, row []model.Value) ([]byte, []byte, error) {
 	key, err := l.appendEntryKey(key, ix, row)
 	if err == nil && ix.byValue(row) {
@@ -225,13 +223,8 @@ func (l *layout) decodeRow(key, value []byte, row []model.Value, arena *[]byte) 
 
 // covers reports whether entries of the index (nil: the table) hold the columns.
 func (l *layout) covers(ix *indexLayout, columns []int) bool {
-	if ix == nil {
-		return true
+	missing := func(c int) bool {
+		return !slices.Contains(ix.columns, c) && !slices.Contains(l.key, c) && !slices.Contains(ix.include, c)
 	}
-	for _, c := range columns {
-		if !slices.Contains(ix.columns, c) && !slices.Contains(l.key, c) && !slices.Contains(ix.include, c) {
-			return false
-		}
-	}
-	return true
+	return ix == nil || !slices.ContainsFunc(columns, missing)
 }

@@ -49,7 +49,6 @@ type lockSet struct {
 
 func (l *rowLocks) bucket(hash uint64) *bucket { return &l.buckets[hash%buckets] }
 
-// lock acquires the locks of keys.
 func (l *rowLocks) lock(set *lockSet, keys *arena) {
 	if set.granted == nil {
 		set.granted = make(chan struct{}, 1)

@@ -104,7 +104,6 @@ type Operator struct {
 	tables map[uint16]*layout
 }
 
-// NewOperator returns the operator of a schema.
 func NewOperator(s model.Schema) (*Operator, error) {
 	_, tables, err := newLayouts(s)
 	if err != nil {

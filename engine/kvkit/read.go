@@ -184,10 +184,8 @@ func (s *scanStmt) unite() {
 // addRange adds the range of keys between the values of args. As in SQL, there
 // is none if one of them is NULL.
 func (s *scanStmt) addRange(args []model.Value) (err error) {
-	for _, v := range args {
-		if v.IsNull() {
-			return nil
-		}
+	if slices.ContainsFunc(args, model.Value.IsNull) {
+		return nil
 	}
 	if len(s.ranges) < cap(s.ranges) {
 		s.ranges = s.ranges[:len(s.ranges)+1]

@@ -158,7 +158,6 @@ func (b *base) start(args []model.Value, r *engine.Result) error {
 	return nil
 }
 
-// encodeKeys encodes the primary keys in args.
 func (b *base) encodeKeys(args []model.Value) error {
 	b.keys.reset()
 	n := len(b.l.key)

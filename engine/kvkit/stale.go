@@ -64,7 +64,6 @@ func (s *scanStmt) removeMet(ctx context.Context, ix *indexLayout) (int64, error
 	return r.Rows, err
 }
 
-// removeStale removes all stale entries.
 func (db *database) removeStale(ctx context.Context) (removed int64, err error) {
 	open, err := db.Session(ctx)
 	if err != nil {

@@ -28,7 +28,6 @@ const pageSize = 4096
 // bundled is the version of LMDB that comes with the Go module.
 const bundled = "0.9.33"
 
-// Info describes the engine.
 func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:      "lmdb",

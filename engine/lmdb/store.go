@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -87,7 +88,6 @@ func (s *store) Settings() []engine.Setting {
 	return out
 }
 
-// view runs f in a transaction that reads.
 func (s *store) view(f func(*lmdb.Txn) error) error {
 	t, err := s.Begin(kvkit.Snapshot)
 	if err != nil {
@@ -202,7 +202,6 @@ func (s *store) Close() error {
 	return nil
 }
 
-// space returns the database of a key's space.
 func (s *store) space(key []byte) lmdb.DBI { return s.spaces[kvkit.SpaceOf(key)] }
 
 type tx struct {
@@ -243,12 +242,7 @@ func unpad(value []byte) []byte {
 }
 
 func zeros(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b, func(c byte) bool { return c != 0 })
 }
 
 func (t *tx) Delete(key []byte) error {

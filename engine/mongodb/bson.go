@@ -101,7 +101,6 @@ func (c *command) element(name string, v any) {
 	}
 }
 
-// fill appends the command with its arguments.
 func (c *command) fill(dst []byte, args []model.Value) (_ []byte, err error) {
 	var deep [16]int // enough for all, so that it stays on the stack
 	open := deep[:0] // the offsets of the fields of the open documents

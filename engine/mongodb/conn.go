@@ -268,7 +268,6 @@ func (s *session) Close() error {
 	return nil
 }
 
-// run runs a command.
 func (s *session) run(ctx context.Context, doing string, c *command, args []model.Value) ([]byte, error) {
 	if s.gone != nil {
 		return nil, s.gone
@@ -301,7 +300,6 @@ func (s *session) fail(doing string, err error) error {
 	return err
 }
 
-// Prepare prepares an operation.
 func (s *session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) {
 	if s.gone != nil {
 		return nil, s.gone

@@ -22,7 +22,6 @@ import (
 	"rumbench/model"
 )
 
-// db is an open database.
 type db struct {
 	*setup
 	peer
@@ -224,7 +223,6 @@ func (d *db) take(ctx context.Context) error {
 	return nil
 }
 
-// idsOf returns the collections' ids by name.
 func idsOf(ctx context.Context, at *mongo.Database, filter bson.D) (map[string]string, error) {
 	all, err := at.ListCollectionSpecifications(ctx, filter)
 	ids := map[string]string{}
@@ -386,7 +384,6 @@ func (d *db) CreateIndexes(ctx context.Context, table string, indexes ...string)
 	return err
 }
 
-// DropIndex removes a secondary index.
 func (d *db) DropIndex(ctx context.Context, table, index string) error {
 	if _, err := d.usable(&model.Op{Table: table, Index: index}); err != nil {
 		return err

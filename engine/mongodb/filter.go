@@ -84,7 +84,6 @@ func (f *filter) known(args []model.Value) (_ []model.Value, found bool) {
 	return args, true
 }
 
-// condition returns the condition.
 func (f *filter) condition() (d bson.D) {
 	var list bson.A
 	for i := range f.choices {

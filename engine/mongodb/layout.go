@@ -38,10 +38,8 @@ func newLayout(t *model.Table) *layout {
 
 func (l *layout) composite() bool { return len(l.Key) > 1 }
 
-// path returns the path of a column by its name.
 func (l *layout) path(column string) string { return l.paths[l.Column(column)] }
 
-// column returns a column by its name.
 func (l *layout) column(name string) *model.Column { return &l.Columns[l.Column(name)] }
 
 // id returns a primary key, or the first columns of a composite one, by the positions of
@@ -89,7 +87,6 @@ func (l *layout) nullable(index string) []string {
 	return slices.DeleteFunc(slices.Clone(ix.Columns), func(name string) bool { return l.column(name).NotNull })
 }
 
-// definition is the definition of a table as text.
 func (l *layout) definition(compression model.Compression) (text string) {
 	for _, c := range l.Columns {
 		text += fmt.Sprintf("%s %s(%d) required %v, ", c.Name, c.Type, c.Width, c.NotNull)

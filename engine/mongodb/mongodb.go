@@ -203,7 +203,6 @@ func checkSchema(s model.Schema) error {
 	return nil
 }
 
-// ReadDSN reads a connection string.
 func (Engine) ReadDSN(dsn string) (engine.Address, error) {
 	s, err := parseDSN(dsn)
 	if err != nil {

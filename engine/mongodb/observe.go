@@ -27,7 +27,6 @@ func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	return p, nil
 }
 
-// Close ends the connection.
 func (p *peer) Close() error {
 	if p.client != nil {
 		disconnect(p.client)
@@ -35,7 +34,6 @@ func (p *peer) Close() error {
 	return nil
 }
 
-// Settings reads the server's settings.
 func (p *peer) Settings(ctx context.Context) (out []engine.Setting, err error) {
 	status, err := p.status(ctx)
 	if err != nil {
@@ -62,7 +60,6 @@ func (p *peer) Settings(ctx context.Context) (out []engine.Setting, err error) {
 	return out, nil
 }
 
-// Settings reads the settings back.
 func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	out, err := d.peer.Settings(ctx)
 	if err != nil {
@@ -204,7 +201,6 @@ func readSections() (server, table []section) {
 //go:embed counters.json
 var counters []byte
 
-// add adds the numbers of sections that the reply has.
 func add(sections []section, s *engine.Sample, reply []byte, labels string) {
 	for _, x := range sections {
 		_ = each(lookup(reply, x.Path...), func(key []byte, v bsoncore.Value) error {
@@ -240,7 +236,6 @@ func add(sections []section, s *engine.Sample, reply []byte, labels string) {
 var commands = []string{"find", "getMore", "aggregate", "insert", "update", "delete", "findAndModify",
 	"commitTransaction", "abortTransaction"}
 
-// Counters adds the server's counters.
 func (p *peer) Counters(ctx context.Context, s *engine.Sample) error {
 	reply, err := p.status(ctx)
 	if err != nil {

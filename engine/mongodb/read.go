@@ -75,7 +75,6 @@ func once(names []string) (out []string) {
 	return out
 }
 
-// find returns a find.
 func (r *read) find(op *model.Op) bson.D {
 	d := doc("find", r.t.Name, "filter", r.filter.condition(), "batchSize", mostRows)
 	if columns := once(op.Columns); len(columns) < len(r.t.Columns) {

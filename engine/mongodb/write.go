@@ -171,7 +171,6 @@ func (s *statement) changes(list []model.Assign) bson.D {
 	return doc("$set", set, "$inc", inc, "$unset", unset)
 }
 
-// Exec changes the rows.
 func (s *write) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	r.Reset()
 	reply, err := s.run(ctx, args)

@@ -322,10 +322,8 @@ func (v *variable) point(s *engine.Sample, labels string, n float64) {
 // server's work for its clients.
 func newVariable(name string) *variable {
 	key := strings.ToLower(name)
-	for _, p := range unwanted {
-		if strings.HasPrefix(key, p) {
-			return nil
-		}
+	if slices.ContainsFunc(unwanted, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
+		return nil
 	}
 	v := &variable{key: key, name: "mysql." + key, kind: engine.Counter, unit: "count", scale: 1}
 	if isGauge(key) {

@@ -105,7 +105,6 @@ func (d *db) sessionSetup(dialect *sqlkit.Dialect) []string {
 
 const utc = "+00:00"
 
-// ask asks the server for its identity.
 func (d *db) ask(ctx context.Context, c *sqlkit.Admin) error {
 	err := c.Query(ctx, "SELECT @@version, @@innodb_file_per_table", func(row []string) error {
 		d.version = parseRelease(row[0])
@@ -132,7 +131,6 @@ func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, err
 
 func (d *db) class(path string) engine.FileClass { return fileClass(path, d.Server.Schema, d.shared) }
 
-// release is the server's version as it reports it.
 type release struct {
 	text         string
 	maria        bool

@@ -50,7 +50,6 @@ func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	return s.Session.Prepare(ctx, op)
 }
 
-// EndLoad ends the shortcuts.
 func (s *session) EndLoad(ctx context.Context) (err error) {
 	if s.begun {
 		s.begun = false

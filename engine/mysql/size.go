@@ -11,6 +11,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/fsize"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 
@@ -140,10 +141,8 @@ func (d *db) addTablespaces(ctx context.Context, out []engine.Size) ([]engine.Si
 	if !d.version.maria && d.version.atLeast(8, 0) {
 		table = "INNODB_TABLESPACES"
 	}
-	var names []string
-	for _, t := range d.TableNames() {
-		names = append(names, d.Server.Schema+"/"+t) // both are plain words
-	}
+	// Schema and table are plain words.
+	names := quantity.Texts(d.TableNames(), func(table string) string { return d.Server.Schema + "/" + table })
 	n, err := d.Admin().Number(ctx,
 		"SELECT SUM(ALLOCATED_SIZE) FROM information_schema."+table+" WHERE NAME IN "+d.Dialect().QuotedList(names))
 	if n > 0 {

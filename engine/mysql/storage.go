@@ -300,7 +300,6 @@ var compressionNames = map[model.Compression]string{
 	model.CompressionZlib: "kZlibCompression", model.CompressionSnappy: "kSnappyCompression",
 }
 
-// compressionOptions returns the options for one compression on all levels.
 func compressionOptions(c model.Compression) string {
 	name := compressionNames[c]
 	return "compression=" + name + ";bottommost_compression=" + name

@@ -1,6 +1,7 @@
 package null
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -39,9 +40,7 @@ func newDelay(c engine.Config) (*delay, error) {
 	drift := r.share("drift", 0.9)
 	period := r.duration("drift_period", 10*time.Minute, time.Second, 24*time.Hour)
 	seed, err := c.IntOption("noise_seed", 0, 0, math.MaxInt64)
-	if r.err == nil {
-		r.err = err
-	}
+	r.err = cmp.Or(r.err, err)
 	if r.err != nil {
 		return nil, r.err
 	}

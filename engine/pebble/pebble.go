@@ -29,7 +29,6 @@ var options = append(kvkit.Options(kvkit.Merges|kvkit.SingleDeletes|kvkit.Filter
 		Doc: "bits per key of the bloom filters; 0 for none (default 0; 10 with unique: filter)"},
 }...)
 
-// Info describes the engine.
 func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:         "pebble",

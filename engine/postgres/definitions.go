@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 
@@ -16,11 +17,8 @@ func (d *db) definitions(dialect *sqlkit.Dialect) sqlkit.Definitions {
 	return sqlkit.Definitions{
 		Queries: []string{in.Replace(tableTexts), in.Replace(indexTexts)},
 		Table: func(t *model.Table) string {
-			var columns []string
-			for i := range t.Columns {
-				columns = append(columns, columnText(t, &t.Columns[i], d.Compression))
-			}
-			return strings.Join(columns, ", ")
+			text := func(c model.Column) string { return columnText(t, &c, d.Compression) }
+			return strings.Join(quantity.Texts(t.Columns, text), ", ")
 		},
 		Index:   indexText,
 		Primary: func(t *model.Table) string { return primaryName(t.Name) },

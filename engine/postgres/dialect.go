@@ -103,7 +103,6 @@ func appendLiteral(dst []byte, v model.Value) []byte {
 // longestName is the maximum length of names; longer ones would be cut silently.
 const longestName = 63
 
-// checkSchema returns an error if the schema cannot be created.
 func checkSchema(s model.Schema) error {
 	if err := newDialect().CheckSchema(s); err != nil {
 		return err
@@ -116,7 +115,6 @@ func checkSchema(s model.Schema) error {
 	return nil
 }
 
-// primaryName returns the server's name of a primary key's index.
 func primaryName(table string) string { return table + "_pkey" }
 
 // afterTable marks the table as ours, and makes long values be stored as they are if no

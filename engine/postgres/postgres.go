@@ -17,7 +17,6 @@ import (
 // Engine is the engine, for the registry.
 type Engine struct{}
 
-// Info describes the engine.
 func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:         "postgres",

@@ -8,6 +8,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/postgres/pgwire"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 
@@ -62,11 +63,7 @@ type copier struct {
 
 func newCopier(ctx context.Context, s *session, t *model.Table, op *model.Op) (engine.Stmt, error) {
 	d := s.db.Dialect()
-	names := make([]string, len(op.Columns))
-	for i, c := range op.Columns {
-		names[i] = d.Name(c)
-	}
-	c, err := s.conn().PrepareCopy(ctx, d.Table(t.Name), strings.Join(names, ", "))
+	c, err := s.conn().PrepareCopy(ctx, d.Table(t.Name), strings.Join(quantity.Texts(op.Columns, d.Name), ", "))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Label(), err)
 	}

@@ -109,7 +109,6 @@ func load(path string) error {
 	return library.Load(path, func(l unsafe.Pointer) *byte { return (*byte)(unsafe.Pointer(C.load(l))) })
 }
 
-// mergeRows makes the library merge rows.
 func (s *store) mergeRows(schema model.Schema) error {
 	o, err := kvkit.NewOperator(schema)
 	if err != nil {

@@ -34,7 +34,6 @@ var options = append(kvkit.Options(kvkit.Merges|kvkit.SingleDeletes|kvkit.Filter
 	{Name: "transactions", Type: "string", Doc: "none (the kit locks rows), optimistic, or locks (8.11 and later)"},
 }...)
 
-// Info describes the engine.
 func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:         "rocksdb",
@@ -183,7 +182,6 @@ func refuseOwned(c engine.Config, users string) error {
 	return nil
 }
 
-// find finds the library.
 func (s *settings) find() error {
 	path, err := native.Find("librocksdb", s.library)
 	if err != nil {
@@ -224,7 +222,6 @@ var classes = []struct {
 	{"", engine.Fatal},
 }
 
-// errorOf returns an error of RocksDB.
 func errorOf(text string) error {
 	err := errors.New("rocksdb: " + text)
 	if strings.Contains(text, "No space left on device") {

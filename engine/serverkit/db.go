@@ -203,7 +203,6 @@ func (d *DB) Structure(ctx context.Context) (engine.Structure, error) {
 	return d.client.Structure.ask(ctx, d.Admin())
 }
 
-// Counters adds the server's counters.
 func (d *DB) Counters(ctx context.Context, s *engine.Sample) error { return d.sample(ctx, s) }
 
 // CreateTables creates the tables, all or none of them. With force, tables that an

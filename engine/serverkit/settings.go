@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 
@@ -15,10 +16,7 @@ func (s *Setup) CheckDurability(given []model.Durability, said []string) error {
 	if slices.Contains(given, s.Durability) {
 		return nil
 	}
-	names := make([]string, len(given))
-	for i, l := range given {
-		names[i] = string(l)
-	}
+	names := quantity.Texts(given, func(l model.Durability) string { return string(l) })
 	advice := "leave those out of the options, or"
 	if s.Attached() {
 		advice = "rumbench does not configure it:"

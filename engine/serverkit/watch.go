@@ -44,12 +44,10 @@ func (t *Traits) Watch(ctx context.Context, dsn string,
 	return &watch{host, watched, conn}, nil
 }
 
-// Counters adds the server's counters.
 func (w *watch) Counters(ctx context.Context, s *engine.Sample) error {
 	return w.watched.Sample(ctx, s)
 }
 
-// Settings reads the effective settings.
 func (w *watch) Settings(ctx context.Context) ([]engine.Setting, error) {
 	return w.watched.Settings(ctx)
 }

@@ -14,7 +14,6 @@ import (
 	"rumbench/model"
 )
 
-// newDialect returns SQLite's dialect for a database in dir.
 func newDialect(dir string) *sqlkit.Dialect {
 	return &sqlkit.Dialect{
 		Speaks:       "sqlite",
@@ -76,7 +75,6 @@ func begin(_ model.Isolation, writes bool) []string {
 	return []string{"BEGIN"}
 }
 
-// classify gives an error of the driver its class.
 func classify(err error, dir string) error {
 	e, ok := errors.AsType[*driver.Error](err)
 	if !ok {

@@ -27,7 +27,6 @@ import (
 // Engine is the engine, for the registry.
 type Engine struct{}
 
-// Info describes the engine.
 func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:         "sqlite",
@@ -89,7 +88,6 @@ func pragmas(c engine.Config) ([]string, error) {
 		"temp_store = "+temp), nil
 }
 
-// cacheSize returns the pragma for the size of a connection's cache.
 func cacheSize(bytes int64) string { return fmt.Sprintf("cache_size = -%d", bytes/1024) }
 
 // synchronous maps the levels. With a write-ahead log, off writes the log to the

@@ -92,11 +92,10 @@ func (b *builder) ordered(t *model.Table, columns []string, desc bool) *builder 
 	return b
 }
 
-func (b *builder) limit(n int) *builder {
+func (b *builder) limit(n int) {
 	if n > 0 {
 		b.text(" LIMIT ", strconv.Itoa(n))
 	}
-	return b
 }
 
 // statement returns the statement built. The arguments are listed only if they

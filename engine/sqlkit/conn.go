@@ -213,7 +213,6 @@ func (c *Admin) Close() error {
 	return err
 }
 
-// ErrClosed is the error of a connection that was closed.
 var ErrClosed = engine.Errorf(engine.Gone, "the connection is closed")
 
 // classify gives an error its class and adds the action that failed.

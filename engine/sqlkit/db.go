@@ -58,11 +58,7 @@ func (db *DB) Connect(ctx context.Context) (*Admin, error) {
 
 // TableNames returns the names of the schema's tables.
 func (db *DB) TableNames() []string {
-	names := make([]string, len(db.schema.Tables))
-	for i := range names {
-		names[i] = db.schema.Tables[i].Name
-	}
-	return names
+	return quantity.Texts(db.schema.Tables, func(t model.Table) string { return t.Name })
 }
 
 // definition is a statement that makes something, and the one that undoes it; ""

@@ -17,10 +17,8 @@ type Definitions struct {
 	// Queries return rows of a name, the table's name, and a part of the
 	// definition; the parts of one name are put together.
 	Queries []string
-	// Table is the definition of a table.
-	Table func(t *model.Table) string
-	// Index is the definition of an index.
-	Index func(t *model.Table, ix *model.Index) string
+	Table   func(t *model.Table) string
+	Index   func(t *model.Table, ix *model.Index) string
 	// Primary is the name of the primary key's index; nil: it is not found
 	// separately from its table.
 	Primary func(t *model.Table) string

@@ -145,7 +145,6 @@ const (
 	rollback = "ROLLBACK"
 )
 
-// begin starts a transaction.
 type begin struct {
 	session *Session
 	level   model.Isolation

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 
@@ -35,7 +36,6 @@ func newTextStmt(d *Dialect, conn Conn, s Statement) *textStmt {
 	return t
 }
 
-// fill returns the statement with its values.
 func (s *textStmt) fill(args []model.Value) string {
 	s.buf = s.buf[:0]
 	for i, a := range s.args {
@@ -99,11 +99,7 @@ func (d *Dialect) Quoted(text string) string {
 
 // QuotedList returns a list of texts, for the end of a condition.
 func (d *Dialect) QuotedList(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, t := range texts {
-		quoted[i] = d.Quoted(t)
-	}
-	return "(" + strings.Join(quoted, ", ") + ")"
+	return "(" + strings.Join(quantity.Texts(texts, d.Quoted), ", ") + ")"
 }
 
 // IntValue returns a whole number that a server returned, as a value of type t.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/text/quantity"
 )
 
 // point is a number that the server provides: an expression of Lua.
@@ -81,11 +82,7 @@ end
 return require('json').encode({server = {` + expressions(common) + ", " + expressions(ofVinyl) + `}, indexes = indexes})`
 
 func expressions(points []point) string {
-	var out []string
-	for _, p := range points {
-		out = append(out, p.expr)
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(quantity.Texts(points, func(p point) string { return p.expr }), ", ")
 }
 
 // reader reads counters on its own connection.

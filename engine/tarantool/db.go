@@ -16,6 +16,7 @@ import (
 	"rumbench/engine/serverkit"
 	"rumbench/engine/tarantool/iproto"
 	"rumbench/internal/server"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 
@@ -24,7 +25,6 @@ import (
 //go:embed rumbench.lua
 var program string
 
-// db is an open database.
 type db struct {
 	*serverkit.Host
 	*setup
@@ -185,7 +185,6 @@ func (d *db) definitions() (out []string) {
 	return out
 }
 
-// encode returns a value as JSON.
 func encode(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -194,12 +193,8 @@ func encode(v any) string {
 	return string(b)
 }
 
-// tableNames returns the names of the schema's tables.
-func (d *db) tableNames() (names []string) {
-	for _, t := range d.Schema.Tables {
-		names = append(names, t.Name)
-	}
-	return names
+func (d *db) tableNames() []string {
+	return quantity.Texts(d.Schema.Tables, func(t model.Table) string { return t.Name })
 }
 
 // CreateTables creates the schema's tables, all or none of them. With force, those that an
@@ -241,7 +236,6 @@ func (d *db) CreateIndexes(ctx context.Context, table string, indexes ...string)
 	return d.do(ctx, d.admin, nil, "create_indexes", table, encode(list))
 }
 
-// DropIndex removes a secondary index.
 func (d *db) DropIndex(ctx context.Context, table, index string) error {
 	t, err := d.usable(table)
 	if err != nil {
@@ -253,7 +247,6 @@ func (d *db) DropIndex(ctx context.Context, table, index string) error {
 	return d.do(ctx, d.admin, nil, "drop_index", table, index)
 }
 
-// ClearTable removes all rows of a table.
 func (d *db) ClearTable(ctx context.Context, table string) error {
 	if _, err := d.usable(table); err != nil {
 		return err
@@ -274,7 +267,6 @@ func (d *db) usable(table string) (*model.Table, error) {
 	return d.Schema.Table(table)
 }
 
-// Session opens a session on its own connection.
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	c, err := d.connect(ctx)
 	if err != nil {

@@ -60,7 +60,6 @@ func (d *db) vars(ctx context.Context, c *conn) (map[string]string, error) {
 		d.CheckDurability([]model.Durability{level}, []string{"wal_mode = " + vars["wal_mode"]}))
 }
 
-// Settings reads the effective settings.
 func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	vars, err := d.vars(ctx, d.admin)
 	if err != nil {
@@ -109,7 +108,6 @@ var files = engine.FileUses{
 	{Pattern: "*.index", Use: engine.UseData},
 }
 
-// FileClass returns the class of a file by its path.
 func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, error) {
 	return fileClass, nil
 }
@@ -187,7 +185,6 @@ func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	return &watch{host, &reader{conn: c}}, nil
 }
 
-// Settings reads the effective settings.
 func (w *watch) Settings(ctx context.Context) ([]engine.Setting, error) {
 	vars, level, err := settingsOf(ctx, w.conn)
 	if err != nil {

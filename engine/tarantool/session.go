@@ -73,7 +73,6 @@ type stmt struct {
 	result
 }
 
-// Exec executes the operation.
 func (s *stmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	r.Reset()
 	if len(args) != s.want {

@@ -30,7 +30,6 @@ const (
 	vinyl = "vinyl"
 )
 
-// Info describes the engine.
 func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:      "tarantool",

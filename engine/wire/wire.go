@@ -19,7 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dial connects to an address.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Conn is one end of a connection. It is used by one goroutine at a time; only

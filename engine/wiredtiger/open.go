@@ -77,7 +77,6 @@ func (s *store) prepare() error {
 	})
 }
 
-// uri names the table of a space.
 func uri(space int) string { return fmt.Sprint("table:s", space) }
 
 // arena frees the C strings of a call.

@@ -54,7 +54,6 @@ const entryMemory = 200
 // rolls back one that fills a tenth of its cache, and half of that is safe.
 func (s *store) MaxEntries() int { return int(s.set.cache / 20 / entryMemory) }
 
-// with runs f with a session of the pool.
 func (s *store) with(f func(*session) error) error {
 	se := s.pool.Get().(*session)
 	if se.err != nil {

@@ -38,13 +38,11 @@ func (s *store) end(se *C.WT_SESSION) {
 	}
 }
 
-// open opens a cursor on a space.
 func (se *session) open(space int) (c *C.WT_CURSOR, err error) {
 	err = call(func(a *arena) C.int { return C.wt_cursor(se.s, a.text(uri(space)), &c) })
 	return c, err
 }
 
-// cursor returns the session's cursor for the space of a key.
 func (se *session) cursor(key []byte) (_ *C.WT_CURSOR, err error) {
 	c := &se.cursors[kvkit.SpaceOf(key)]
 	if *c == nil {

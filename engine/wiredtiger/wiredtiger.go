@@ -36,7 +36,6 @@ var options = append(kvkit.Options(0), []engine.Option{
 		Doc: "more of WiredTiger's configuration of each table, such as memory_page_max=20MB"},
 }...)
 
-// Info describes the engine.
 func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:      "wiredtiger",
@@ -215,7 +214,6 @@ func split(config string) map[string]string {
 	return values
 }
 
-// find returns the file of the library.
 func find(library string) (string, error) {
 	path, err := native.Find("rumbench-wiredtiger", library)
 	if err == nil {

@@ -51,7 +51,6 @@ func ownBuild() program.Build {
 	return program.Own(version, result.Format, engines)
 }
 
-// executable returns the path of this program.
 func executable() string {
 	exe, err := os.Executable()
 	if err != nil {

@@ -138,25 +138,20 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return usage(hint.With(err, hint.Meant("--"+name, names, otherwise)))
 }
 
-// atLeast checks that a command has arguments, at least one.
-func atLeast(needed string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return hint.Errorf(latest(c, needed), "%s needs %s", c.Name(), needed)
-		}
-		return nil
+// campaigns checks that a command has arguments, as most do: directories of campaigns.
+func campaigns(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return hint.Errorf(latest(c), "%s needs directories of campaigns", c.Name())
 	}
+	return nil
 }
 
-// campaigns are what most commands need.
-const campaigns = "directories of campaigns"
-
-// latest returns the call of a command that needs campaigns with the latest one; "" without.
-func latest(c *cobra.Command, needed string) (help string) {
+// latest returns the call of a command with the latest campaign; "" without.
+func latest(c *cobra.Command) (help string) {
 	paths, _ := filepath.Glob(filepath.Join(resultsDir, "*", result.CampaignFile))
 	var newest time.Time
 	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && needed == campaigns && info.ModTime().After(newest) {
+		if info, err := os.Stat(path); err == nil && info.ModTime().After(newest) {
 			newest, help = info.ModTime(), "for the latest: "+c.CommandPath()+" "+escape.Argument(filepath.Dir(path))
 		}
 	}
@@ -274,7 +269,6 @@ func Version() string {
 	return strings.Trim(cmp.Or(info.Main.Version, "(devel)"), "()")
 }
 
-// oneOf refuses a flag's value that is not one of the valid values.
 func oneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil

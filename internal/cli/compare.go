@@ -67,7 +67,6 @@ func newCompareCommand(a *App) *cobra.Command {
 	return c
 }
 
-// failIfFlag is the flag for conditions.
 func failIfFlag(f *pflag.FlagSet, failIf *[]string) {
 	f.StringArrayVar(failIf, "fail-if", nil, "a `condition` that makes the exit status 3; may be repeated")
 }
@@ -220,7 +219,6 @@ func closed(w io.Writer, gates []verdict.Gate) error {
 	return exitError{errors.New(worst.Text), exits[worst.Passage]}
 }
 
-// conditions compiles the conditions of --fail-if.
 func conditions(texts []string) (gates []*compare.Gate, err error) {
 	for _, text := range texts {
 		g, err := compare.NewGate(text)

@@ -16,6 +16,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
 )
 
 // completer completes a word of a command line; args are the words before it.
@@ -67,7 +68,6 @@ func fitting(complete completer) completer {
 // choicesOf is the annotation of a flag that accepts only one of several values.
 const choicesOf = "choices"
 
-// choices restricts a flag to one of several values.
 func choices(f *pflag.FlagSet, flag string, allowed ...string) {
 	f.Lookup(flag).Annotations = map[string][]string{choicesOf: allowed}
 }
@@ -93,10 +93,8 @@ func completePlan(_ *cobra.Command, args []string, _ string) ([]cobra.Completion
 // after a colon, the targets of a campaign, as compare accepts them.
 func completeCampaign(_ *cobra.Command, _ []string, word string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
 	if dir, _, targets := strings.Cut(word, ":"); targets {
-		for _, name := range targetsIn(dir) {
-			out = append(out, dir+":"+name)
-		}
-		return out, cobra.ShellCompDirectiveNoFileComp
+		named := func(target string) string { return dir + ":" + target }
+		return quantity.Texts(targetsIn(dir), named), cobra.ShellCompDirectiveNoFileComp
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp
 	found := pathsFrom(word)
@@ -119,7 +117,6 @@ func completeCampaign(_ *cobra.Command, _ []string, word string) (out []cobra.Co
 	return out, directive
 }
 
-// pathsFrom lists the paths that begin with a word.
 func pathsFrom(word string) (paths []string) {
 	dir, name := filepath.Split(word)
 	entries, _ := os.ReadDir(cmp.Or(dir, "."))

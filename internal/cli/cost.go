@@ -23,7 +23,6 @@ import (
 	"rumbench/workload"
 )
 
-// costOptions are the flags of `cost`.
 type costOptions struct {
 	step, rate, rows, card string
 	p99                    time.Duration
@@ -141,7 +140,6 @@ func runCost(w io.Writer, o *costOptions, dir string) error {
 	return err
 }
 
-// costView is the output of `cost`.
 type costView struct {
 	step    *compare.Step
 	targets []*compare.Target
@@ -199,9 +197,7 @@ func (v *costView) json(w io.Writer) error {
 				line.Parts[part.name] = part.price
 			}
 		}
-		for _, g := range n.Missing {
-			line.Missing = append(line.Missing, g.String())
-		}
+		line.Missing = quantity.Texts(n.Missing, price.Gap.String)
 		lines = append(lines, line)
 	}
 	return metric.WriteLines(w, lines)
@@ -355,13 +351,11 @@ func (v *costView) prices() page.Block {
 	return tree
 }
 
-// pricePart is a part of a price and its purpose.
 type pricePart struct {
 	name  string
 	price float64
 }
 
-// priceParts returns the parts of a price that are not 0.
 func priceParts(p price.Month) []pricePart {
 	all := []pricePart{{"space", p.Space}, {"I/O", p.IO}, {"throughput", p.Throughput}, {"devices", p.Devices},
 		{"processors", p.Cores}, {"memory", p.Memory}}

@@ -21,7 +21,6 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// explainOptions are the flags of `explain`.
 type explainOptions struct {
 	base, format string
 	experiment   string // a file
@@ -39,7 +38,7 @@ func newExplainCommand(a *App) *cobra.Command {
 			"sum to it, and says which items differ and how much of the difference each accounts for.\n" +
 			"BASE and NEW are as of compare: directories of results, DIR:TARGET, or one campaign,\n" +
 			"whose first target is the base.",
-		Args: args(atLeast(campaigns)),
+		Args: args(campaigns),
 		RunE: func(_ *cobra.Command, args []string) error { return runExplain(a, &o, args) },
 	}
 	f := c.Flags()

@@ -15,7 +15,6 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// exportOptions are the flags of `export`.
 type exportOptions struct {
 	out, series string
 	force       bool
@@ -26,7 +25,7 @@ func newExportCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export DIR...",
 		Short: "write the numbers of campaigns as Parquet files",
-		Args:  args(atLeast(campaigns)),
+		Args:  args(campaigns),
 		RunE:  func(_ *cobra.Command, dirs []string) error { return runExport(a, o, dirs) },
 	}
 	f := c.Flags()

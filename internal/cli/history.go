@@ -17,7 +17,6 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// historyOptions are the flags of `history`.
 type historyOptions struct {
 	pick   history.Pick
 	view   trend.View

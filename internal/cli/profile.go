@@ -25,7 +25,6 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// profileOptions are the flags of `profile`.
 type profileOptions struct {
 	step, svg string
 	folded    bool
@@ -196,7 +195,6 @@ func profiledStep(trials []*result.Trial, asked string) (step string, others []s
 	return step, slices.DeleteFunc(others, func(name string) bool { return name == step }), nil
 }
 
-// notProfiled returns the trials' notes about profiles.
 func notProfiled(trials []*result.Trial) string {
 	for _, t := range trials {
 		for _, w := range t.Warnings {
@@ -308,7 +306,6 @@ func drawProfile(w io.Writer, file string, list []*report.Profile) error {
 	return err
 }
 
-// profileBlocks returns the output of `profile`.
 func profileBlocks(list []*report.Profile, step string, others []string, top int) []page.Block {
 	about := fmt.Sprintf("%s: CPU time in µs per %s", step, list[0].Per)
 	if len(others) > 0 {

@@ -28,7 +28,7 @@ func newReportCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report DIR...",
 		Short: "write the report of campaigns as HTML and Markdown",
-		Args:  args(atLeast(campaigns)),
+		Args:  args(campaigns),
 		RunE:  func(_ *cobra.Command, dirs []string) error { return runReport(a.Stdout, o, dirs) },
 	}
 	f := c.Flags()

@@ -252,7 +252,7 @@ func execute(ctx context.Context, a *App, c campaign.Config) error {
 	if err != nil || !c.AA {
 		return err
 	}
-	_, trials, err := readCampaign(c.Dir)
+	trials, err := readCampaign(c.Dir)
 	if err != nil {
 		return err
 	}

@@ -92,11 +92,11 @@ func distinct(dirs []string) error {
 	return nil
 }
 
-// readCampaign reads the campaign that a directory holds.
-func readCampaign(dir string) (*result.Campaign, []*result.Trial, error) {
+// readCampaign reads the trials of the campaign that a directory holds.
+func readCampaign(dir string) ([]*result.Trial, error) {
 	c, err := result.ReadCampaign(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	trials, err := result.ReadTrials(dir, c)
 	if err == nil && len(trials) == 0 {
@@ -105,7 +105,7 @@ func readCampaign(dir string) (*result.Campaign, []*result.Trial, error) {
 			err = hint.With(err, "the campaign is running: try again later")
 		}
 	}
-	return c, trials, err
+	return trials, err
 }
 
 // readTrials reads a campaign's trials, or the one in a trial directory.
@@ -117,6 +117,5 @@ func readTrials(dir string) ([]*result.Trial, error) {
 		}
 		return []*result.Trial{t}, nil
 	}
-	_, trials, err := readCampaign(dir)
-	return trials, err
+	return readCampaign(dir)
 }

@@ -28,7 +28,7 @@ func newShowCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show DIR",
 		Short: "print the numbers of a campaign or trial",
-		Args:  args(atLeast(campaigns), cobra.ExactArgs(1), o.check),
+		Args:  args(campaigns, cobra.ExactArgs(1), o.check),
 		RunE:  func(_ *cobra.Command, dirs []string) error { return runShow(a.Stdout, &o, dirs[0]) },
 	}
 	f := c.Flags()

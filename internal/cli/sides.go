@@ -22,7 +22,6 @@ func acrossFlags(f *pflag.FlagSet, a *compare.Across) {
 		"compare although the levels of durability differ; the first line then says so")
 }
 
-// pair is a pair of targets to compare.
 type pair struct{ base, other *compare.Target }
 
 // side holds the trials of one argument, or of the arguments on one side of --.

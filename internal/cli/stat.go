@@ -124,7 +124,6 @@ func (w *watching) start(ctx context.Context) error {
 	return w.run(ctx)
 }
 
-// compile compiles the expressions and selectors.
 func (w *watching) compile(*cobra.Command, []string) error {
 	for _, text := range w.filters {
 		s, err := watch.ParseSelector(text)

@@ -21,7 +21,6 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// tableOptions are the flags of `table`.
 type tableOptions struct {
 	layout, metric, base, notes string
 	targets, blocks             []string

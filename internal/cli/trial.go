@@ -107,7 +107,6 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	return s, err
 }
 
-// choose finds a trial of the campaign.
 func choose(s *trial.Spec, state *result.Campaign, name string) error {
 	s.Force = state.Force
 	if state.Rules < result.Rules {

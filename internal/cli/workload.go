@@ -168,7 +168,6 @@ func stepText(s *workload.Step) string {
 	return text
 }
 
-// rateText returns the rate that a group promises.
 func rateText(g *workload.Group) string {
 	switch {
 	case g.Arrivals != nil:

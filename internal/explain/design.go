@@ -177,7 +177,6 @@ func (e *Explanation) Unlisted() []compare.Difference {
 	return slices.DeleteFunc(slices.Clone(e.Differ), ofKind)
 }
 
-// ofKind reports whether the difference is one of the engine or its storage.
 func ofKind(d compare.Difference) bool { return d.What == "engine" || d.What == "storage" }
 
 // disturbs reports whether other programs used much more of the machine on one side.

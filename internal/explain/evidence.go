@@ -131,10 +131,7 @@ func rowWaits(v *view, _ *Sum, side *Side) float64 {
 		if !slices.ContainsFunc(r.Rows, func(row metric.Row) bool { return row.Metric == metric.WaitUS }) {
 			return math.NaN() // sessions were not sampled
 		}
-		if us := r.value(metric.WaitUS, string(engine.RoleRow), k); us > 0 {
-			return us
-		}
-		return 0
+		return counted(r.value(metric.WaitUS, string(engine.RoleRow), k))
 	})
 }
 

@@ -206,7 +206,6 @@ func (s *Sum) slack(v *view) (sum float64) {
 	return sum
 }
 
-// cost explains a cost.
 func (s *Step) cost(j *compare.Judgement, k compare.Key, design stat.Design) *Sum {
 	e := j.Effect(s.Of, k)
 	if e == nil || e.Verdict == "" {
@@ -264,7 +263,6 @@ func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, sign fl
 	return out
 }
 
-// throughput reports whether the number is a throughput.
 func (s *Sum) throughput() bool { return metric.FamilyOf(s.Metric) == metric.Throughput }
 
 // clientsOf returns the number of clients in closed loops of each run.

@@ -47,7 +47,6 @@ const (
 	pages  kind = "pages" // that are written
 )
 
-// facts describe an item.
 type facts struct {
 	kind   kind
 	says   string               // how a sentence puts its change; "": “sessions wait %s for ITEM”
@@ -111,7 +110,6 @@ var items = map[Item]facts{
 	PerRead: {format: kb}, // of the device
 }
 
-// is reports whether an item has one of these kinds.
 func (i Item) is(kinds ...kind) bool { return slices.Contains(kinds, items[i].kind) }
 
 // kin returns all items of these kinds.

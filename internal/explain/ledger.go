@@ -98,7 +98,6 @@ func (s sheet) merge(as Item, list ...Item) (out sheet) {
 	return append(out, sum)
 }
 
-// run is a run with its units.
 type run struct {
 	*result.Step
 	trial *result.Trial

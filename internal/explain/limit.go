@@ -66,7 +66,6 @@ func (s *Side) wall() float64 {
 	return 0
 }
 
-// ofDevice are the limits that a device sets.
 var ofDevice = []Limit{ByFlushes, ByRequests, ByBytes}
 
 // noun returns the unit that such a limit counts.

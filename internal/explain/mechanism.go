@@ -27,7 +27,12 @@ type structures struct{ *Step }
 
 // part returns the KB of a part of the writes per unit of a key; 0 if the engine has none.
 func (s *Side) part(k compare.Key, p account.Part) float64 {
-	if v := s.per(metric.PartKB, string(p), k); v > 0 {
+	return counted(s.per(metric.PartKB, string(p), k))
+}
+
+// counted returns a number; 0 if it is unknown.
+func counted(v float64) float64 {
+	if v > 0 {
 		return v
 	}
 	return 0

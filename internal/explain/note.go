@@ -38,7 +38,6 @@ func (s *Step) notes() (out []Note) {
 	return out
 }
 
-// noting adds a note.
 type noting = func(rule Rule, e Evidence, format string, args ...any)
 
 func (s *Step) sides() []*Side { return []*Side{&s.Base, &s.New} }

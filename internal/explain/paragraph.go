@@ -30,7 +30,6 @@ type sentences struct{ *Step }
 
 func (p *Paragraph) first() sentences { return sentences{p.Steps[0]} }
 
-// holds reports whether a step is one of the paragraph's.
 func (p *Paragraph) holds(s *Step) bool { return slices.Contains(p.Steps, s) }
 
 // Line explains a number's difference.

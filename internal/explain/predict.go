@@ -147,12 +147,7 @@ func (r structured) treeReads(compare.Key) (kb float64) {
 // once for all changes while the log fills, whichever is more often; then twice if the
 // engine writes pages twice, or logs them whole; and the log.
 func (r structured) treeWrites(k compare.Key) float64 {
-	part := func(p account.Part) float64 {
-		if v := r.value(metric.PartKB, string(p), k); v > 0 {
-			return v
-		}
-		return 0 // also if it is unknown
-	}
+	part := func(p account.Part) float64 { return counted(r.value(metric.PartKB, string(p), k)) }
 	if r.trial.Hosting == result.Embedded && r.trial.Durability != string(model.DurabilityOS) {
 		return math.NaN() // the page cache combines overwrites into one write
 	}

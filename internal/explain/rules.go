@@ -55,7 +55,6 @@ type view struct {
 	differ []compare.Difference
 }
 
-// wording is a text about a cause.
 type wording = func(v *view, s *Sum, c *Cause) string
 
 // naming is a rule for some items: when it holds, its sentence, and what drives the item.
@@ -235,7 +234,6 @@ func capacities(v *view, _ *Sum, c *Cause) string {
 	return v.capacity(larger.Limit)
 }
 
-// timed reports whether the items are times.
 func (s *Sum) timed() bool { return s.Metric == metric.CPUUS || s.throughput() }
 
 // says is a sentence whose gap is the change, and the knob that differs and affects it.

@@ -177,7 +177,6 @@ func (r *run) planned() []param {
 	return out
 }
 
-// stepsOf returns the names of the steps of runs.
 func stepsOf(runs []*run) []string {
 	names, _ := groups(runs, func(r *run) string { return r.step.Name })
 	return names

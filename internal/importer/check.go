@@ -31,10 +31,8 @@ func (f figure) String() string {
 	return strconv.FormatFloat(f.value, 'g', 4, 64)
 }
 
-// plus returns the sum of two figures.
 func (f figure) plus(g figure) figure { return figure{f.value + g.value, f.half + g.half} }
 
-// times returns the product of two figures.
 func (f figure) times(g figure) figure {
 	return figure{f.value * g.value, f.half*g.value + f.value*g.half + f.half*g.half}
 }

@@ -66,8 +66,7 @@ func parseCSV(files []*file, o *Options, ps *hint.Problems) []*run {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		var bad *csv.ParseError
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
 			t.at = bad.Line
 			t.refuse("", "%v", bad.Err)
 			return nil

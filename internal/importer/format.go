@@ -7,7 +7,6 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// format is a supported format.
 type format struct {
 	name string
 	// detect recognises a file by its first lines.

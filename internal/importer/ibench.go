@@ -118,7 +118,6 @@ func (r ibRow) plausible() bool {
 	return r.end > 0 && inserted > 0 && math.Abs(r.cumulative-inserted/r.end) <= 1+0.02*r.cumulative
 }
 
-// ibLine parses an interval line.
 func ibLine(layout header, words []string) (r ibRow, ok bool) {
 	if len(words) != len(layout) || len(layout) == 0 {
 		return r, false

@@ -86,7 +86,6 @@ func (b *ibRun) settings() {
 	}
 }
 
-// finish makes the rows of the run.
 func (b *ibRun) finish() {
 	common := math.Inf(1) // the time that all logs cover
 	for _, c := range b.clients {

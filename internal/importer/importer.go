@@ -81,7 +81,6 @@ type Missing struct {
 	Targets []string
 }
 
-// trial is a trial with the runs that it consists of.
 type trial struct {
 	*result.Trial
 	runs []*run
@@ -267,9 +266,7 @@ func (d *folder) settle(r *run, o *Options) {
 	if r.target == "" {
 		r.target, r.home = d.place.target, d.place.home
 	}
-	if r.trial == 0 {
-		r.trial = max(d.place.trial, 1)
-	}
+	r.trial = cmp.Or(r.trial, max(d.place.trial, 1))
 	if d.place.step != "" && r.workload == fmtIBench && !r.derived {
 		r.step.Name = d.place.step
 	}

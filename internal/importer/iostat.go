@@ -11,7 +11,6 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// iostat holds the reports of a file of iostat.
 type iostat struct {
 	*input
 	kernel  string
@@ -64,7 +63,6 @@ type ioColumns struct {
 	factor float64 // to KB; 0: no column has a unit
 }
 
-// scale returns the factor of a figure to its unit.
 func (c *ioColumns) scale(figure int) float64 {
 	if figure == ioReads || figure == ioWrites {
 		return 1
@@ -117,7 +115,6 @@ func isJoined(header []string) bool {
 	})
 }
 
-// isDevices reports whether a line is a header of devices.
 func isDevices(line string) bool {
 	return (strings.HasPrefix(line, "Device") || strings.HasSuffix(strings.TrimRight(line, " "), " Device")) &&
 		strings.Contains(line, "/s")
@@ -127,7 +124,6 @@ func isIOStat(head []string) bool {
 	return slices.ContainsFunc(head, func(l string) bool { return strings.HasPrefix(l, "avg-cpu:") || isDevices(l) })
 }
 
-// parseIOStat reads a file of iostat.
 func parseIOStat(f *file, ps *hint.Problems) *iostat {
 	s := &iostat{input: &input{file: f, ps: ps}, names: map[string]string{}}
 	s.each(s.line)
@@ -355,7 +351,6 @@ func (s *iostat) used() (names []string) {
 	return names
 }
 
-// has reports whether the device is in any report.
 func (s *iostat) has(device string) bool {
 	return slices.ContainsFunc(s.reports, func(r ioReport) bool {
 		return slices.ContainsFunc(r.devices, func(d ioDevice) bool { return d.name == device })

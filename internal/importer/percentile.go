@@ -21,7 +21,6 @@ func (l *latencies) add(us uint32) {
 	l.counts[us]++
 }
 
-// mean returns the mean latency.
 func (l *latencies) mean() (us float64) {
 	for v, n := range l.counts {
 		us += float64(v) * float64(n) / float64(l.n)

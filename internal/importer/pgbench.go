@@ -13,7 +13,6 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// pgbench parses the output of pgbench.
 type pgbench struct {
 	*run
 	*input
@@ -30,13 +29,10 @@ type pgbench struct {
 type pgProgress struct{ end, length, tps, failed float64 }
 
 func isPgbench(head []string) bool {
-	for _, l := range head {
-		if strings.HasPrefix(l, "pgbench (") || strings.HasPrefix(l, "transaction type: ") ||
-			strings.HasPrefix(l, "progress: ") && strings.Contains(l, " tps, lat ") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(head, func(l string) bool {
+		return strings.HasPrefix(l, "pgbench (") || strings.HasPrefix(l, "transaction type: ") ||
+			strings.HasPrefix(l, "progress: ") && strings.Contains(l, " tps, lat ")
+	})
 }
 
 // parsePgbench reads the output of a run, files[0], and the logs of option -l if

@@ -81,13 +81,9 @@ func pgTransaction(w []string) bool {
 // pgSums recognises a line of sums: epoch of the interval's start, transactions, sum
 // of latencies, of their squares, minimum, maximum; then fields that releases add.
 func pgSums(w []string) bool {
-	if len(w) < 6 {
+	bad := func(s string) bool { _, ok := positive(s); return !ok }
+	if len(w) < 6 || slices.ContainsFunc(w, bad) {
 		return false
-	}
-	for _, s := range w {
-		if _, ok := positive(s); !ok {
-			return false
-		}
 	}
 	epoch, ok := whole(w[0])
 	return ok && epoch >= epoch2001 && epoch < epoch2096

@@ -298,8 +298,7 @@ func suspicious(path string) bool {
 
 // reasonOf returns an error without its path, which problems already show.
 func reasonOf(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

@@ -31,7 +31,6 @@ type run struct {
 	host      observe.Facts
 }
 
-// origin is the source of a run.
 type origin struct {
 	file *file
 	tool string // with its version, if known

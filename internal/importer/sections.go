@@ -85,7 +85,6 @@ func (s *splitter) line(n int, text string, _ bool) bool {
 	return true
 }
 
-// begin begins a run.
 func (s *splitter) begin() {
 	part := *s.file
 	part.first, part.head, part.errors = s.own+1, nil, nil

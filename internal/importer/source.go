@@ -146,7 +146,6 @@ func (in *input) each(line func(text string)) bool {
 	return !in.refused
 }
 
-// problem records a problem with the line.
 func (in *input) problem(hint, reason string, args ...any) {
 	in.ps.Add(in.path, in.at, hint, reason, args...)
 	in.faulty = true
@@ -222,7 +221,6 @@ func between(s, before, after string) (string, bool) {
 	return strings.TrimSpace(in), ok
 }
 
-// digits reports whether a text consists only of digits.
 func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // clip shortens a quotation from a file.

@@ -64,7 +64,6 @@ func (s *spool) flush() error {
 	return s.err
 }
 
-// writeSeries writes the run's series as the series of its step.
 func (r *run) writeSeries(w *result.SeriesWriter) error {
 	if r.series.end == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -26,11 +27,8 @@ func (t *tableFile) summaries(name string, lines []layout.Line) {
 	}
 }
 
-// steps returns the names of the steps of rows.
 func (t *tableFile) steps(name string, rows []layout.Line) []string {
-	if name == "" {
-		name = strings.TrimPrefix(stem(t.path), "mrg.")
-	}
+	name = cmp.Or(name, strings.TrimPrefix(stem(t.path), "mrg."))
 	out := make([]string, len(rows))
 	for i := range out {
 		out[i] = name

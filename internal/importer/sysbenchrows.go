@@ -81,7 +81,6 @@ func (s *sysbench) finish(o *Options) {
 	r.addNotes()
 }
 
-// sbRows makes the rows of a run.
 type sbRows struct {
 	*sysbench
 	seconds, events, queries float64
@@ -409,7 +408,6 @@ func (s *sbRows) addPromise() {
 	addArrivals(s.run, rate, s.events, s.reason == "" && !s.printedHere())
 }
 
-// addSeries adds the intervals.
 func (s *sbRows) addSeries() {
 	var intervals []account.Interval
 	printed := 0.0 // the percentile of the final figures

@@ -63,7 +63,6 @@ func parseTable(files []*file, o *Options, ps *hint.Problems) []*run {
 	return t.runs
 }
 
-// run begins the run of a target.
 func (t *tableFile) run(target, workload string) *run {
 	r := newRun(t.file, workload)
 	r.tool, r.derived, r.target, r.trial, r.cpus = "a published table of "+workload, true, target, 1, t.o.CPUs
@@ -81,7 +80,6 @@ func (t *tableFile) test(target, name string) *run {
 	return r
 }
 
-// add adds the runs of a step.
 func (t *tableFile) add(f layout.Format, s *layout.Step) {
 	lines := slices.Concat(s.Blocks...)
 	if f == layout.Summary {

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,7 +64,6 @@ func directory(target string, n int, taken map[string]bool) string {
 	return dir
 }
 
-// newTrial makes a trial of its runs.
 func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) trial {
 	slices.SortStableFunc(runs, func(a, b *run) int { return quantity.Natural(a.step.Name, b.step.Name) })
 	first := runs[0]
@@ -124,7 +124,6 @@ func (r *run) commanded() bool { return len(r.plan) > 0 }
 // parameter of the work: storage engines are the subject of the comparison.
 const storageKnob = "storage"
 
-// add adds a run as a step.
 func (t *trial) add(r *run, common map[string]bool) {
 	for i := range r.step.Rows {
 		row := &r.step.Rows[i]
@@ -166,9 +165,7 @@ func (t *trial) add(r *run, common map[string]bool) {
 		}
 	}
 	t.Warnings = metric.AppendNew(t.Warnings, r.warnings...)
-	if t.Interval == 0 {
-		t.Interval = r.interval
-	}
+	t.Interval = cmp.Or(t.Interval, r.interval)
 	if t.Started.IsZero() {
 		t.Started = r.step.Started
 	}

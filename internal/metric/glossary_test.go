@@ -43,6 +43,17 @@ func TestGlossary(t *testing.T) {
 	}
 }
 
+// layer returns the group of headlines that those of a family are read with.
+func layer(f metric.Family) string {
+	switch f {
+	case metric.Throughput:
+		return "throughput"
+	case metric.CPU, metric.Storage, metric.Engine, metric.Space, metric.Memory, metric.Waits, metric.Client:
+		return "cost"
+	}
+	return "quality of service"
+}
+
 func glossary() string {
 	var b strings.Builder
 	for _, s := range metric.Sections {
@@ -55,7 +66,7 @@ func glossary() string {
 				meaning += fmt.Sprintf(" See [%s](%s).", file, m.See)
 			}
 			if m.Headline == metric.Judged {
-				meaning += fmt.Sprintf(" **Headline** of %s.", m.Family.Layer())
+				meaning += fmt.Sprintf(" **Headline** of %s.", layer(m.Family))
 			}
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Unit, cmp.Or(m.Better, "–"), strings.ReplaceAll(meaning, "|", `\|`))
 		}

@@ -3,7 +3,11 @@
 // limit their use. It measures nothing and reads no files.
 package metric
 
-import "slices"
+import (
+	"slices"
+
+	"rumbench/internal/text/quantity"
+)
 
 // Metric is everything known about a metric. It has many fields because the tables of
 // reports, their hover texts, comparisons, histories, the glossary and `list metrics`
@@ -71,27 +75,6 @@ const (
 	Client     Family = "client"
 )
 
-// Layer is a group of headlines that are read together.
-type Layer string
-
-// The layers. Throughput is never shown without the other two.
-const (
-	ThroughputLayer Layer = "throughput"
-	ServiceLayer    Layer = "quality of service"
-	CostLayer       Layer = "cost"
-)
-
-// Layer returns the layer that the headlines of the family belong to.
-func (f Family) Layer() Layer {
-	switch f {
-	case Throughput:
-		return ThroughputLayer
-	case CPU, Storage, Engine, Space, Memory, Waits, Client:
-		return CostLayer
-	}
-	return ServiceLayer
-}
-
 // LittleIO, in KB of a window, is too little to be reported or judged: any program causes
 // as much.
 const LittleIO = 128
@@ -133,13 +116,8 @@ const (
 // All returns all metrics that rows may hold, in the order of the report.
 func All() []Metric { return catalogue }
 
-// Names returns the names of all metrics.
 func Names() []string {
-	names := make([]string, len(catalogue))
-	for i := range catalogue {
-		names[i] = catalogue[i].Name
-	}
-	return names
+	return quantity.Texts(catalogue, func(m Metric) string { return m.Name })
 }
 
 // Listed points to the list of all names, which are too many for a message.

@@ -43,7 +43,7 @@ func TestMetrics(t *testing.T) {
 func TestHeadlines(t *testing.T) {
 	var got []string
 	for _, m := range metric.Headlines(metric.Judged) {
-		got = append(got, string(m.Family.Layer())+": "+m.Name)
+		got = append(got, layer(m.Family)+": "+m.Name)
 	}
 	want := []string{"throughput: rows_per_s", "quality of service: service_p99_us", "cost: cpu_us", "cost: read_kb", "cost: write_kb", "cost: space_amplification"}
 	if !slices.Equal(got, want) {

@@ -7,15 +7,14 @@ import (
 
 // Row is one number of a result, with everything needed to quote it.
 type Row struct {
-	Target string `json:"target"`
-	Trial  int    `json:"trial"`
-	Step   string `json:"step"`
-	Group  string `json:"group,omitempty"` // "" for numbers of the whole step
-	Op     string `json:"op,omitempty"`    // the operation kind; "" for numbers of the whole group or step
-	Metric string `json:"metric"`          // see Metrics
-	// Value is the number.
-	Value float64 `json:"value"`
-	Unit  string  `json:"unit"`
+	Target string  `json:"target"`
+	Trial  int     `json:"trial"`
+	Step   string  `json:"step"`
+	Group  string  `json:"group,omitempty"` // "" for numbers of the whole step
+	Op     string  `json:"op,omitempty"`    // the operation kind; "" for numbers of the whole group or step
+	Metric string  `json:"metric"`          // see Metrics
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`
 	// Per is the denominator of a cost: "insert row", "query"; "" for numbers
 	// that are not divided.
 	Per string `json:"per,omitempty"`

@@ -61,7 +61,6 @@ func (c *card) block(b Block) {
 	}
 }
 
-// paragraph writes a text in lines.
 func (c *card) paragraph(style picture.Style, size, x float64, text string) {
 	for _, line := range picture.Wrap(style, size, cardWidth-x-cardMargin, text) {
 		c.y += size + 5

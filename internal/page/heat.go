@@ -81,9 +81,7 @@ func (h *Heat) Picture() *picture.Picture {
 			r.draw(p, left, heatHead+heatRow*float64(i), name, cell)
 		}
 	}
-	for i, line := range about {
-		p.Write(picture.Label, 0, p.Height-aboutLine*float64(len(about)-1-i)-4, picture.Start, line).Size = aboutSize
-	}
+	writeAbout(p, about, p.Height-aboutLine*float64(len(about)-1)-4)
 	return p
 }
 

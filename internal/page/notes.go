@@ -84,11 +84,7 @@ func Merged(remarks [][]any) []string {
 	for _, parts := range remarks {
 		n.Mark(parts...)
 	}
-	out := make([]string, len(n.List))
-	for i, note := range n.List {
-		out[i] = note.Text
-	}
-	return out
+	return quantity.Texts(n.List, func(note Note) string { return note.Text })
 }
 
 // Has reports whether exactly this text is among the remarks.

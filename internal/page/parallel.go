@@ -63,9 +63,7 @@ func (a *Parallel) Picture() *picture.Picture {
 	for i := range a.Axes {
 		a.label(p, i, x(i), y)
 	}
-	for i, line := range about {
-		p.Write(picture.Label, 0, parallelHeight+aboutLine*float64(i+1)+2, picture.Start, line).Size = aboutSize
-	}
+	writeAbout(p, about, parallelHeight+aboutLine+2)
 	return p
 }
 

@@ -56,7 +56,6 @@ type Point struct {
 // Gap returns a point without a value.
 func Gap(x float64) Point { return Point{X: x, Y: math.NaN(), Low: math.NaN(), High: math.NaN()} }
 
-// place returns a value's position on the axis.
 func (a *Axis) place(v float64) float64 {
 	switch {
 	case !a.Log:

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -46,11 +47,15 @@ func (r *Ranking) Picture() *picture.Picture {
 	for i := range r.Rows {
 		r.Rows[i].draw(p, rankHeight*float64(i), place, r.Dots)
 	}
-	for i, line := range about {
-		y := rankHeight*float64(len(r.Rows)) + aboutLine*float64(i+1) - 2
-		p.Write(picture.Label, 0, y, picture.Start, line).Size = aboutSize
-	}
+	writeAbout(p, about, rankHeight*float64(len(r.Rows))+aboutLine-2)
 	return p
+}
+
+// writeAbout writes how to read a picture in lines, the first at a height.
+func writeAbout(p *picture.Picture, lines []string, y float64) {
+	for i, line := range lines {
+		p.Write(picture.Label, 0, y+aboutLine*float64(i), picture.Start, line).Size = aboutSize
+	}
 }
 
 // scale returns the mapping from values to positions across.
@@ -68,9 +73,7 @@ func (r *Ranking) scale() func(float64) float64 {
 		unit := (rankingWidth - 2*side) / math.Log(high/low)
 		return func(v float64) float64 { return side + unit*math.Log(max(v, low)/low) }
 	}
-	if high == 0 {
-		high = 1
-	}
+	high = cmp.Or(high, 1)
 	return func(v float64) float64 { return rankingWidth * v / high }
 }
 

@@ -123,7 +123,6 @@ func (t *Table) marked() (out []marking) {
 	return out
 }
 
-// byGroup reports whether each group has its own number.
 func (t *Table) byGroup() bool {
 	return slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Name != "" && g.Subs != nil })
 }
@@ -214,7 +213,6 @@ func (r *remark) series() string {
 // mostSeries is the number of series that a note names.
 const mostSeries = 4
 
-// series returns the series of numbers.
 func series(byName map[string]string) []string {
 	names := slices.Sorted(maps.Values(byName))
 	return slices.Compact(names)

@@ -33,7 +33,6 @@ func (w *Waterfall) Picture() *picture.Picture {
 	height := fallHeight*float64(len(w.Rows)) + aboutLine*float64(len(about)) + 3
 	p := picture.New(rankingWidth, height, w.Title)
 	place := w.scale()
-	bottom := fallHeight * float64(len(w.Rows))
 	at := 1.0
 	for i, f := range w.Rows {
 		start, end := at, at*f.Factor
@@ -43,9 +42,7 @@ func (w *Waterfall) Picture() *picture.Picture {
 		f.draw(p, fallHeight*float64(i), place, start, end)
 		at = end
 	}
-	for i, line := range about {
-		p.Write(picture.Label, 0, bottom+aboutLine*float64(i+1)-2, picture.Start, line).Size = aboutSize
-	}
+	writeAbout(p, about, fallHeight*float64(len(w.Rows))+aboutLine-2)
 	return p
 }
 

@@ -55,7 +55,6 @@ var hints = []struct {
 		"see dmesg"},
 }
 
-// Hint returns advice to the user.
 func (e *DiedError) Hint() string {
 	text := e.Error()
 	for _, h := range hints {

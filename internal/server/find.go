@@ -51,7 +51,6 @@ type MissingError struct {
 	Reason string   // why the program found is unsuitable; "": none was found
 }
 
-// Error implements error.
 func (e *MissingError) Error() string {
 	switch {
 	case e.Reason != "":
@@ -69,15 +68,12 @@ type ProbeError struct {
 	Err  error
 }
 
-// Error implements error.
 func (e *ProbeError) Error() string {
 	return fmt.Sprintf("read the version of %s: %v", e.Path, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *ProbeError) Unwrap() error { return e.Err }
 
-// Hint returns advice to the user.
 func (e *ProbeError) Hint() string {
 	if errors.Is(e.Err, context.DeadlineExceeded) {
 		return "it is no such program, or it hangs: try " + e.Path + " --version"
@@ -122,9 +118,7 @@ func Find(ctx context.Context, name, binary string) (Program, error) {
 	}
 	candidates := []string{binary}
 	if binary == "" {
-		if candidates = installed(k); len(candidates) == 0 {
-			return Program{}, &MissingError{Kind: name, Looked: k.paths}
-		}
+		candidates = installed(k)
 	}
 	var reason error
 	for _, path := range candidates {

@@ -61,12 +61,10 @@ func (o *owner) own(path string) error {
 // UnreachableError is a directory that the unprivileged user cannot reach.
 type UnreachableError struct{ Dir, Blocked, User string }
 
-// Error implements error.
 func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("the server runs as user %s, who has no access to %s on the path to %s", e.User, e.Blocked, e.Dir)
 }
 
-// Hint returns advice to the user.
 func (e *UnreachableError) Hint() string {
 	return "choose another --out, such as one below /var/tmp, or allow access: chmod o+x " + e.Blocked
 }

@@ -70,7 +70,6 @@ func Sweep(dir string) error {
 	return err
 }
 
-// processes lists the processes of this host.
 func processes() procfs.Procs {
 	all, _ := procfs.AllProcs()
 	return all
@@ -129,7 +128,6 @@ func parent(pid int) int {
 	return stat.PPID
 }
 
-// descendants lists the descendants of a process.
 func descendants(pid int) (all []int) {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, list := range lists {

@@ -9,6 +9,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,6 @@ func (c *Config) seen(path string) string {
 // DataDir returns the server's data directory.
 func (c *Config) DataDir() string { return filepath.Join(c.Dir, "data") }
 
-// sets reports whether the server's settings include a name.
 func (c *Config) sets(name string) bool {
 	return slices.ContainsFunc(c.Settings, func(set Setting) bool { return set.Name == name })
 }
@@ -184,7 +184,6 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// create creates a server's data.
 func create(ctx context.Context, s *Server) error {
 	if err := s.owner.makeDir(s.DataDir()); err != nil || s.kind.create == nil {
 		return err
@@ -258,9 +257,7 @@ func (s *Server) Endpoint() Endpoint { return s.endpoint }
 func (s *Server) PID() int { return s.cmd.Process.Pid }
 
 func (s *Server) openLog() (err error) {
-	if s.Log == "" {
-		s.Log = filepath.Join(s.Dir, "server.log")
-	}
+	s.Log = cmp.Or(s.Log, filepath.Join(s.Dir, "server.log"))
 	if s.log, err = os.OpenFile(s.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
 		return fmt.Errorf("open the server's log: %w", err)
 	}
@@ -386,8 +383,7 @@ func (s *Server) Stop() error {
 		return fmt.Errorf("%s did not stop within %v and was killed", s.Program.Name(), stopTimeout)
 	}
 	waitGone(context.Background(), s.Dir)
-	var exit *exec.ExitError
-	if errors.As(s.ended, &exit) {
+	if _, failed := errors.AsType[*exec.ExitError](s.ended); failed {
 		return &DiedError{What: "stop " + s.Program.Name(), How: s.ended, Messages: s.messages()}
 	}
 	return nil

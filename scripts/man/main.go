@@ -64,10 +64,8 @@ func writePages(dir string, c *cobra.Command, date, version string) error {
 	return nil
 }
 
-// name returns the name of a command's page.
 func name(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// page returns a command's page.
 func page(c *cobra.Command, date, version string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, ".TH %s 1 %s \"rumbench %s\"\n", strings.ToUpper(name(c)), date, version)

@@ -154,7 +154,6 @@ func (c *Conn) noteDone(b []byte) error {
 	return nil
 }
 
-// refusal returns the error in the server's answer.
 func (c *Conn) refusal(b []byte) error {
 	if len(b) < 3 {
 		return c.broken(errMalformed)

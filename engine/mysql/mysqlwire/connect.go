@@ -161,7 +161,6 @@ func newOpaque(c *stdsql.Conn, socket *dialled) *opaque {
 	return o
 }
 
-// ExecText executes text.
 func (c *opaque) ExecText(ctx context.Context, text string) (rows, id int64, err error) {
 	if _, ok := ctx.(*wire.Lasting); ok { // the driver follows all others itself
 		if err := c.watch.Begin(ctx); err != nil {
@@ -178,7 +177,6 @@ func (c *opaque) Ended() bool {
 	return ok && v.IsValid() && wire.Ended(c.socket.Conn)
 }
 
-// Close ends the connection.
 func (c *opaque) Close() error {
 	_ = c.watch.Leave()
 	return c.Conn.Close()

@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -16,7 +17,6 @@ import (
 // Connector holds the server's address, the user, and the parameters of the connection.
 type Connector struct{ *pgconn.Config }
 
-// applicationName is the application name of the sessions.
 const applicationName = "rumbench"
 
 // Socket returns a connector for a database of a server on this host, over a connection
@@ -45,13 +45,10 @@ func ParseDSN(dsn string, dial wire.Dial) (*Connector, error) {
 				"and at sign are written %%23 %%2F %%3F %%25 and %%40")
 	}
 	config.DialFunc = pgconn.DialFunc(dial)
-	if config.RuntimeParams["application_name"] == "" {
-		config.RuntimeParams["application_name"] = applicationName
-	}
+	config.RuntimeParams["application_name"] = cmp.Or(config.RuntimeParams["application_name"], applicationName)
 	return withHabits(config), nil
 }
 
-// Address returns the network and the address of the server.
 func (c *Connector) Address() (network, address string) { return pgconn.NetworkAddress(c.Host, c.Port) }
 
 // withHabits adds the settings that all our connections have in common.

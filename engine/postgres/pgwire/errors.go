@@ -67,7 +67,6 @@ func ends(e *Error) bool {
 	return severity == "FATAL" || severity == "PANIC"
 }
 
-// classify gives an error of the server its class.
 func classify(e *Error) error {
 	class, known := classes[e.Code]
 	switch {
@@ -105,7 +104,6 @@ func connectError(err error) error {
 	return engine.Classify(engine.Fatal, advise(err, refused.Code))
 }
 
-// HasState reports whether an error is a server error with that state.
 func HasState(err error, state string) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == state

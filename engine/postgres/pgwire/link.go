@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -74,7 +75,6 @@ func finish(b []byte, at int) []byte {
 	return b
 }
 
-// appendQuery appends text that is to be executed.
 func appendQuery(b []byte, text string) []byte {
 	b, at := message(b, 'Q')
 	b = append(b, text...)
@@ -203,9 +203,7 @@ func (l *link) fail(body []byte) error {
 
 // lose notes that the server is gone.
 func (l *link) lose(err error) error {
-	if l.lost == nil {
-		l.lost = err
-	}
+	l.lost = cmp.Or(l.lost, err)
 	return l.lost
 }
 
@@ -235,7 +233,6 @@ func field(row []byte) (value, rest []byte, err error) {
 	return row[:n:n], row[n:], nil
 }
 
-// appendTypes appends the types of arguments.
 func appendTypes(dst []uint32, b []byte) ([]uint32, error) {
 	n, b, err := count(b)
 	if err != nil || len(b) != 4*n {
@@ -247,7 +244,6 @@ func appendTypes(dst []uint32, b []byte) ([]uint32, error) {
 	return dst, nil
 }
 
-// appendColumns appends the types of columns.
 func appendColumns(dst []uint32, b []byte) ([]uint32, error) {
 	const facts = 18 // its table and its position there, type, length, modifier and format
 	n, b, err := count(b)

@@ -130,7 +130,6 @@ func (c *Conn) PrepareCopy(ctx context.Context, table, columns string) (*Copy, e
 		types: slices.Clone(s.(*Stmt).columns)}, nil
 }
 
-// Exec copies rows.
 func (s *Copy) Exec(ctx context.Context, args []model.Value) (rows int64, err error) {
 	if err := s.encode(args); err != nil {
 		return 0, err

@@ -44,12 +44,10 @@ func New(conn driver.Conn, nativeTime bool) (*Conn, error) {
 // Raw returns the driver's connection.
 func (c *Conn) Raw() driver.Conn { return c.raw }
 
-// ExecText executes text.
 func (c *Conn) ExecText(ctx context.Context, text string) (rows, id int64, err error) {
 	return counts(c.raw.ExecContext(ctx, text, nil))
 }
 
-// QueryText executes text that is one query.
 func (c *Conn) QueryText(ctx context.Context, text string, types []model.Type,
 	each func(row []model.Value) error) error {
 	rows, err := c.raw.QueryContext(ctx, text, nil)

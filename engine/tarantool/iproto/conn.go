@@ -6,6 +6,7 @@
 package iproto
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"encoding/base64"
@@ -18,7 +19,6 @@ import (
 	"rumbench/engine/wire"
 )
 
-// Kind is the kind of a request.
 type Kind byte
 
 // The kinds of requests.
@@ -185,7 +185,6 @@ func (c *Conn) receive() (Reader, error) {
 	return parse(whole[headSize:])
 }
 
-// parse returns the data of a response, or its error.
 func parse(b []byte) (Reader, error) {
 	const errorBit = 0x8000
 	r := Reader{b: b}
@@ -224,9 +223,7 @@ func parse(b []byte) (Reader, error) {
 // Close closes the connection. Closing again does nothing.
 func (c *Conn) Close() error {
 	err := c.watch.Leave()
-	if c.lost == nil {
-		c.lost = net.ErrClosed
-	}
+	c.lost = cmp.Or(c.lost, net.ErrClosed)
 	if e := c.wire.Close(); e != nil {
 		return e
 	}

@@ -13,7 +13,6 @@ type Error struct {
 	Message string
 }
 
-// Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("%s (error %d)", e.Message, e.Code) }
 
 // classes are the classes of the server's errors.
@@ -40,7 +39,6 @@ var advice = map[uint32]string{
 
 const tooLong = "memtx_max_tuple_size and vinyl_max_tuple_size, under options, limit the size of a row"
 
-// classify gives an error of the server its class.
 func classify(e *Error) error {
 	var err error = e
 	if class, ok := classes[e.Code]; ok {

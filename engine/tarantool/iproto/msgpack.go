@@ -33,7 +33,6 @@ func AppendUint(b []byte, n uint64) []byte {
 	return appendSized(b, 0xcc, 0, n, n)
 }
 
-// AppendInt appends a number.
 func AppendInt(b []byte, n int64) []byte {
 	switch {
 	case n >= 0:
@@ -69,7 +68,6 @@ func appendCount(b []byte, n int, short, long byte) []byte {
 	return appendSized(b, long, 1, uint64(n), uint64(n))
 }
 
-// AppendValue appends a value of a column.
 func AppendValue(b []byte, v model.Value) []byte {
 	switch v.Type() {
 	case model.Null:
@@ -152,10 +150,8 @@ func (r *Reader) count(short, long byte) int {
 // Int reads a whole number.
 func (r *Reader) Int() int64 { return r.number(r.tag(), model.Int).Int() }
 
-// Text reads text.
 func (r *Reader) Text() []byte { return r.take(r.textSize(r.tag())) }
 
-// textSize reads the length of text or bytes.
 func (r *Reader) textSize(tag byte) int {
 	switch {
 	case tag&0xe0 == 0xa0:

@@ -14,7 +14,6 @@ import (
 // Plugins are the engines and workloads of this binary.
 type Plugins struct{}
 
-// Engine returns the engine of that name.
 func (Plugins) Engine(name string) (engine.Engine, bool) {
 	for _, e := range engines.Engines() {
 		if e.Info().Name == name {
@@ -29,7 +28,6 @@ func (Plugins) EngineNames() []string {
 	return quantity.Texts(engines.Engines(), func(e engine.Engine) string { return e.Info().Name })
 }
 
-// Workload returns the workload of that name.
 func (Plugins) Workload(name string) (workload.Workload, bool) {
 	for _, w := range workloads.Workloads() {
 		if w.Info().Name == name {
@@ -39,7 +37,6 @@ func (Plugins) Workload(name string) (workload.Workload, bool) {
 	return nil, false
 }
 
-// WorkloadNames lists the workloads' names.
 func (Plugins) WorkloadNames() []string {
 	return quantity.Texts(workloads.Workloads(), func(w workload.Workload) string { return w.Info().Name })
 }

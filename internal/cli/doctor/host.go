@@ -72,7 +72,6 @@ func Look(ctx context.Context, o Options) (*Report, error) {
 	return m.report(), nil
 }
 
-// check is a single check.
 type check struct {
 	name, wanted string
 	look         func(*machine) Finding

@@ -82,7 +82,6 @@ func (m *machine) meminfo() procfs.Meminfo {
 	return info
 }
 
-// processes returns the visible processes.
 func (m *machine) processes() (all procfs.Procs) {
 	if kernel, err := procfs.NewFS(m.proc); err == nil {
 		all, _ = kernel.AllProcs()

@@ -96,7 +96,6 @@ type where struct {
 	late   bool   // the step overruns
 }
 
-// trial returns the piece about the trial.
 func (w *where) trial() piece {
 	if w.Duet {
 		return piece{ofTrial, []string{fmt.Sprintf("trials %d and %d of %d", w.Number-1, w.Number, w.Of),
@@ -111,7 +110,6 @@ func numbered(weight int, subject string, n, whole int, name string) piece {
 	return piece{weight, []string{fmt.Sprintf("%s %d of %d %s", subject, n, whole, name), subject + " " + short, short}}
 }
 
-// stepPiece returns the piece about the step.
 func (w *where) stepPiece() piece {
 	name := escape.Clip(w.step, longestName)
 	switch {

@@ -61,7 +61,6 @@ func (p *Progress) Begin(e result.Entry, at forecast.Place) {
 	}
 }
 
-// Note prints a text.
 func (p *Progress) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

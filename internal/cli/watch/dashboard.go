@@ -13,7 +13,6 @@ import (
 //go:embed dashboard.json
 var dashboard []byte
 
-// Dashboard writes the dashboard.
 func Dashboard(w io.Writer) error {
 	var b bytes.Buffer
 	if err := json.Indent(&b, dashboard, "", "  "); err != nil {

@@ -174,7 +174,6 @@ func combine(operator string, value func(l, r float64) float64, left, right vect
 	return out, nil
 }
 
-// derive adds the values of the expressions to the frame.
 func (f *Frame) derive(list []*Expression) {
 	if len(list) == 0 {
 		return
@@ -222,8 +221,7 @@ func Warnings(f *Frame, list []*Expression) (warnings []string) {
 		}
 		s.trial = true
 		_, err := e.eval(s)
-		var at *file.Error
-		if errors.As(err, &at) {
+		if at, ok := errors.AsType[*file.Error](err); ok {
 			warnings = append(warnings, fmt.Sprintf("expression %s: at column %d, %s", e.Name, at.From+1, at.Message))
 		}
 	}

@@ -111,7 +111,6 @@ func (r *Row) grow(c *observe.Change, elapsed time.Duration) {
 	r.Known, r.Delta, r.Rate = true, c.Value, c.Value/elapsed.Seconds()
 }
 
-// forget drops all growth.
 func (s *Source) forget() {
 	s.Note = restarted
 	for i := range s.Rows {
@@ -129,7 +128,6 @@ func (f *Frame) Find(name string) *Source {
 	return nil
 }
 
-// each yields all rows, with their sources.
 func (f *Frame) each(yield func(*Source, *Row) bool) {
 	for i := range f.Sources {
 		s := &f.Sources[i]

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -140,12 +141,7 @@ type Filter []*Selector
 
 // Matches reports whether a series is chosen.
 func (f Filter) Matches(r *Row) bool {
-	for _, s := range f {
-		if s.Matches(r.Name, r.Labels) {
-			return true
-		}
-	}
-	return len(f) == 0
+	return len(f) == 0 || slices.ContainsFunc(f, func(s *Selector) bool { return s.Matches(r.Name, r.Labels) })
 }
 
 // errListed ends a run after its first sample.

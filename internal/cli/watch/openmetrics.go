@@ -202,7 +202,6 @@ func (e *Exporter) Handler() http.Handler {
 	return mux
 }
 
-// Listen listens at the address of the endpoint.
 func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {

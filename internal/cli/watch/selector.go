@@ -35,7 +35,6 @@ type misread struct {
 const selectorHint = `a selector is a name, where * stands for any text, and conditions on labels: device.*_bytes{dev=~"nvme.*"}; ` +
 	`rumbench stat --list shows the names`
 
-// ParseSelector parses a selector.
 func ParseSelector(text string) (*Selector, error) {
 	s, wrong := parseSelector(text)
 	if wrong != nil {

@@ -113,7 +113,6 @@ func (t *Target) Counters(ctx context.Context, s *engine.Sample) error {
 	return err
 }
 
-// engine returns the collector of the server's counters.
 func (t *Target) engine() observe.Collector {
 	return observe.NewLabelled(observe.NewEngine(t), t.Name+"/engine", "target", t.Name)
 }

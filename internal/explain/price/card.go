@@ -86,7 +86,6 @@ type Bill struct {
 // Sum returns the whole price.
 func (b Bill) Sum() float64 { return b.Space + b.IO + b.Throughput + b.Devices }
 
-// Store prices storage.
 func (c *Card) Store(s Storage) (b Bill) {
 	requests := c.ios(s.ReadsPerS, s.ReadBytes) + c.ios(s.WritesPerS, s.WrittenBytes)
 	if c.Device.Price > 0 {
@@ -100,10 +99,7 @@ func (c *Card) Store(s Storage) (b Bill) {
 
 func (c *Card) devices(s Storage, requests float64) (b Bill) {
 	d := c.Device
-	months := d.Months
-	if months == 0 {
-		months = defaultMonths
-	}
+	months := cmp.Or(d.Months, defaultMonths)
 	written := s.WrittenBytes * cmp.Or(s.Media, 1) * SecondsPerMonth * months / 1e12
 	for _, limit := range []struct {
 		name      string

@@ -75,7 +75,6 @@ func (g *Graph) width(n *Node) float64 {
 	return (n.Base + n.New) / 2
 }
 
-// drawing is a graph being drawn.
 type drawing struct {
 	*Graph
 	lowest, scale float64

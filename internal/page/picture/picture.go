@@ -70,10 +70,8 @@ func Box(x, y, width, height float64) []Point {
 }
 
 // Rect adds a rectangle of a series, -1 for none.
-func (p *Picture) Rect(series int, style Style, x, y, width, height float64) *Shape {
-	s := p.Of(series, style, Box(x, y, width, height)...)
-	s.Closed = true
-	return s
+func (p *Picture) Rect(series int, style Style, x, y, width, height float64) {
+	p.Of(series, style, Box(x, y, width, height)...).Closed = true
 }
 
 // Put adds a drawing at a place, scaled.
@@ -88,7 +86,6 @@ func (p *Picture) Put(other *Picture, x, y, scale float64) {
 	}
 }
 
-// size returns the size of the shape's text or marks.
 func (s *Shape) size() float64 {
 	if s.Size > 0 {
 		return s.Size

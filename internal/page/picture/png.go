@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"cmp"
 	"image"
 	"image/color"
 	"image/png"
@@ -86,9 +87,7 @@ func (s *Shape) paint(name string, opacity float64) color.Color {
 	if name == "series" {
 		name = "t" + strconv.Itoa(max(0, s.Series)%colours)
 	}
-	if opacity == 0 {
-		opacity = 1
-	}
+	opacity = cmp.Or(opacity, 1)
 	return shade(name, opacity)
 }
 

@@ -158,7 +158,6 @@ const manyPoints = 60
 // rounded rounds a length to half units: smaller differences are invisible.
 func rounded(v float64) float64 { return math.Round(2*v) / 2 }
 
-// number formats a length.
 func number(v float64) string {
 	text := strconv.FormatFloat(math.Round(100*v)/100, 'f', -1, 64)
 	if strings.HasPrefix(text, "0.") {

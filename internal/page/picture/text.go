@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 
@@ -61,9 +62,7 @@ const wider = 1.15
 
 // Width returns the greatest width of a text, at a size or, for 0, its style's.
 func Width(style Style, size float64, text string) float64 {
-	if size == 0 {
-		size = style.look().size
-	}
+	size = cmp.Or(size, style.look().size)
 	faces.Lock()
 	defer faces.Unlock()
 	return wider * advance(face(style.look().bold, size), size, text)

@@ -141,14 +141,11 @@ var curvePoints = []float64{
 
 // Log writes distributions in the HDR V2 interval log format, which other tools
 // read.
-type Log struct {
-	w    *hdr.HistogramLogWriter
-	base time.Time
-}
+type Log struct{ w *hdr.HistogramLogWriter }
 
 // NewLog writes the header of a log. Times in it are relative to base.
 func NewLog(w io.Writer, base time.Time) (*Log, error) {
-	l := &Log{hdr.NewHistogramLogWriter(w), base}
+	l := &Log{hdr.NewHistogramLogWriter(w)}
 	l.w.SetBaseTime(0)
 	if err := cmp.Or(l.w.OutputLogFormatVersion(), l.w.OutputStartTime(base.UnixMilli()), l.w.OutputLegend()); err != nil {
 		return nil, fmt.Errorf("write latency log: %w", err)

@@ -102,7 +102,6 @@ func (h *sheet) record(s *sketch, ns int64) {
 	h.pages[n][b&(pageSize-1)]++
 }
 
-// page adds a page to a sketch.
 func (h *sheet) page(s *sketch, at int) uint32 {
 	if len(h.free) == 0 {
 		h.free = append(h.free, uint32(len(h.pages)))
