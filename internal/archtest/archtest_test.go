@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 128_165
+const mostTotal = 127_945
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -42,28 +42,28 @@ var rooms = []room{
 	{"internal/need", 0, []string{"internal/need"}}, // of tests
 	{"model", 868, []string{"model"}},
 	{"internal/text", 2_252, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
-	{"internal/stat", 2_276, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_334, []string{"internal/metric"}},
-	{"internal/server", 2_106, []string{"internal/server"}},
-	{"engine", 25_668, []string{
+	{"internal/stat", 2_272, []string{"internal/stat internal/stat/hist"}},
+	{"internal/metric", 1_311, []string{"internal/metric"}},
+	{"internal/server", 2_091, []string{"internal/server"}},
+	{"engine", 25_514, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
 	{"workload", 19_059, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
-	{"internal/observe", 7_756, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
+	{"internal/observe", 7_652, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 3_122, []string{"internal/account"}},
 	{"internal/result", 3_505, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 3_589, []string{"internal/plan"}},
 	{"internal/run", 9_183, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
-	{"internal/importer", 7_477, []string{"internal/importer"}},
+	{"internal/importer", 7_438, []string{"internal/importer"}},
 	{"internal/compare", 5_545, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/explain", 5_771, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
-	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},
+	{"internal/explain", 5_753, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/page", 3_807, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 11_706, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
-	{"internal/cli", 9_663, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
-	{"bench", 3_271, []string{"bench/slowed", "bench bench/peers bench/planted"}},
-	{"scripts", 420, []string{"scripts/man scripts/suite"}},
+	{"internal/cli", 9_613, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"bench", 3_247, []string{"bench/slowed", "bench bench/peers bench/planted"}},
+	{"scripts", 418, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},
 }
 
