@@ -1,11 +1,16 @@
 package observe
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
-// Both loads take a time that is possible: a round of the hash some cycles, a read from memory more.
+// Both loads take time. How much is the machine's affair.
 func TestCanary(t *testing.T) {
 	c := Sing()
-	if c.Compute < 0.1 || c.Compute > 100 || c.Memory < c.Compute || c.Memory > 1e4 {
-		t.Errorf("%+v", c)
+	for name, ns := range map[string]float64{"a round of the hash": c.Compute, "a read from memory": c.Memory} {
+		if !(ns > 0) || math.IsInf(ns, 0) {
+			t.Errorf("%s takes %v ns", name, ns)
+		}
 	}
 }
