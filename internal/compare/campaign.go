@@ -82,7 +82,7 @@ func New(trials []*result.Trial) *Campaign {
 			rs := &trial.Steps[i]
 			s := c.step(rs)
 			if trial.Start != nil {
-				c.beforeNext(s, trial.Steps[i+1:])
+				beforeNext(c, s, trial.Steps[i+1:])
 			}
 			s.Runs[t] = append(s.Runs[t], Run{trial, rs})
 		}
@@ -91,7 +91,7 @@ func New(trials []*result.Trial) *Campaign {
 }
 
 // beforeNext puts a step before the next ones of its trial: the trials that load are not always the first.
-func (c *Campaign) beforeNext(s *Step, next []result.Step) {
+func beforeNext(c *Campaign, s *Step, next []result.Step) {
 	at := slices.IndexFunc(c.Steps, func(o *Step) bool {
 		return slices.ContainsFunc(next, func(n result.Step) bool { return n.Name == o.Name })
 	})

@@ -221,8 +221,7 @@ func putOff(s *Step, note noting) {
 		k.Per)
 }
 
-// written reports what a side wrote for a unit, by the device or its processes, and what it deferred, if that
-// is known.
+// written reports what a side wrote for a unit, and what it deferred, if that is known.
 func (s *Side) written(value float64, k compare.Key) string {
 	text := name(s) + " wrote " + kb(value) + " per " + k.Per
 	if deferred := s.per(metric.DeferredKB, "", k); deferred > littleKB {

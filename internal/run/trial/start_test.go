@@ -71,7 +71,7 @@ func TestFromCopy(t *testing.T) {
 	var shown []string
 	run := func(name string, began time.Time) *result.Trial {
 		t.Helper()
-		s := spec(t, "sqlite", []string{"trials=2", "start={copy: l.x, loads: 1, bases: "+bases+"}",
+		s := spec(t, "sqlite", []string{"trials=2", "start={copy: l.x, loads: 1, bases: " + bases + "}",
 			"params.steps=[l.i0, l.x, l.i1, settle]", "params.write_rows=500", "restart={before: l.i1, caches: kept}"}...)
 		s.Dir, s.Bases, s.Began, s.Trial = filepath.Join(dir, "trials", name), bases, began, 1
 		if err := os.MkdirAll(s.Dir, 0o755); err != nil {
