@@ -81,10 +81,23 @@ func New(trials []*result.Trial) *Campaign {
 		for i := range trial.Steps {
 			rs := &trial.Steps[i]
 			s := c.step(rs)
+			if trial.Start != nil {
+				beforeNext(c, s, trial.Steps[i+1:])
+			}
 			s.Runs[t] = append(s.Runs[t], Run{trial, rs})
 		}
 	}
 	return c
+}
+
+// beforeNext puts a step before the next ones of its trial: the trials that load are not always the first.
+func beforeNext(c *Campaign, s *Step, next []result.Step) {
+	at := slices.IndexFunc(c.Steps, func(o *Step) bool {
+		return slices.ContainsFunc(next, func(n result.Step) bool { return n.Name == o.Name })
+	})
+	if now := slices.Index(c.Steps, s); at >= 0 && at < now {
+		c.Steps = slices.Insert(slices.Delete(c.Steps, now, now+1), at, s)
+	}
 }
 
 // Target returns the target of that name; nil if there is none.

@@ -95,15 +95,14 @@ func (j *Judgement) unpaired() bool {
 		slices.ContainsFunc(j.Items, func(it Item) bool { return !math.IsNaN(it.P) })
 }
 
-// copiedAfter returns how many trials of a target began with a copy of data on which the step had been run.
-func copiedAfter(s *Step, t *Target) (n int) {
-	for _, trial := range t.Trials {
-		ran := slices.ContainsFunc(trial.Steps, func(o result.Step) bool { return o.Name == s.Name })
-		if trial.Start != nil && !ran && trial.Status == result.Complete {
-			n++
-		}
+// Copied reports whether a trial began with a copy of data on which the step had been run.
+func (s *stepRuns) Copied(t *result.Trial) bool {
+	if t.Start == nil || t.Start.Made.IsZero() || s.campaign.Step(t.Start.Copy) == nil {
+		return false
 	}
-	return n
+	ran := slices.ContainsFunc(t.Steps, func(o result.Step) bool { return o.Name == s.Name })
+	at := slices.IndexFunc(s.campaign.Steps, func(o *Step) bool { return o.Name == s.Name || o.Name == t.Start.Copy })
+	return !ran && s.campaign.Steps[at].Name == s.Name
 }
 
 // lost returns the trials of a target whose numbers are in no median: they
@@ -119,9 +118,9 @@ func (c *Campaign) lost(t *Target) (out []string) {
 		}
 	}
 	for _, s := range c.Steps {
-		all := len(t.Trials) - copiedAfter(s, t)
-		if n := len(s.Used(t)); n > 0 && n < all {
-			out = append(out, fmt.Sprintf("%s in %s: %d of %d trials", t.Name, s.Name, n, all))
+		all := slices.DeleteFunc(slices.Clone(t.Trials), s.Copied)
+		if n := len(s.Used(t)); n > 0 && n < len(all) {
+			out = append(out, fmt.Sprintf("%s in %s: %d of %d trials", t.Name, s.Name, n, len(all)))
 		}
 	}
 	return out

@@ -198,6 +198,9 @@ func (n Number) unlikeSplit(base Number) string {
 // Absence returns why a target has no number under a key.
 func (s *stepRuns) Absence(t *Target, k Key) string {
 	if len(s.Runs[t]) == 0 {
+		if s.Copied(t.Trials[0]) {
+			return t.Name + ": its data had been loaded before"
+		}
 		reason := "it did not reach this step"
 		for _, trial := range t.Trials {
 			if trial.Reason != "" {

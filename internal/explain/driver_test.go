@@ -207,5 +207,14 @@ func TestLowerBoundsAreSaid(t *testing.T) {
 		if bound && !strings.Contains(text, " KB per query and deferred 0.500 KB") {
 			t.Error(text)
 		}
+		for _, tr := range trials { // other programs used the device: the KB of the processes replace its own
+			step := &tr.Steps[1]
+			row("process_write_kb", "", "query")(step, step.Find("write_kb", "", "").Value)
+			step.Rows[len(step.Rows)-1].AtLeast = bound
+			step.Find("write_kb", "", "").Disturbed = true
+		}
+		if text := said(explainedOf(trials)); strings.Contains(text, "NaN") || bound && !strings.Contains(text, " KB per query and") {
+			t.Error(text)
+		}
 	}
 }

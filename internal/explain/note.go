@@ -204,7 +204,7 @@ func putOff(s *Step, note noting) {
 	if e := s.Writes; e != nil && (e.Base.AtLeast() || e.New.AtLeast()) && e.Verdict == compare.Unclear &&
 		apart(e.Base.Value, e.New.Value, goodPart) && (structures{s}).writing() == "" {
 		note(RuleDeferral, Accounted, "the KB written are not compared, as more writes follow the step: %s; %s",
-			s.Base.written(k), s.New.written(k))
+			s.Base.written(e.Base.Value, k), s.New.written(e.New.Value, k))
 		return
 	}
 	base, other := s.Base.per(metric.DeferredKB, "", k), s.New.per(metric.DeferredKB, "", k)
@@ -221,8 +221,8 @@ func putOff(s *Step, note noting) {
 }
 
 // written reports what a side wrote for a unit, and what it deferred, if that is known.
-func (s *Side) written(k compare.Key) string {
-	text := name(s) + " wrote " + kb(s.per(k.Metric, "", k)) + " per " + k.Per
+func (s *Side) written(value float64, k compare.Key) string {
+	text := name(s) + " wrote " + kb(value) + " per " + k.Per
 	if deferred := s.per(metric.DeferredKB, "", k); deferred > littleKB {
 		text += " and deferred " + kb(deferred)
 	}

@@ -247,7 +247,7 @@ func missingTrials(s *step, t *target) [][]any {
 	}
 	var out [][]any
 	for _, trial := range t.Trials {
-		if !slices.ContainsFunc(s.Runs[t], func(r run) bool { return r.Trial == trial }) {
+		if !s.Copied(trial) && !slices.ContainsFunc(s.Runs[t], func(r run) bool { return r.Trial == trial }) {
 			out = append(out, []any{t.Name, ", trial ", trial.Trial, ", did not reach this step",
 				sentenceTail(trial.Reason, "")})
 		}

@@ -119,7 +119,16 @@ func Caution(c *compare.Campaign) string {
 	case low < compare.LeastTrials:
 		return "Some targets have too few trials to prove anything about them. Numbers are medians."
 	}
-	return fmt.Sprintf("Numbers are medians over %d or more trials; steps with missing trials say so. "+
+	return fmt.Sprintf("Numbers are medians over %d or more trials%s; steps with missing trials say so. "+
 		"“Better” and “worse”: if two targets did not differ, one campaign in twenty would have such a verdict "+
-		"among the numbers asked about.", low)
+		"among the numbers asked about.", low, overLoads(c, low))
+}
+
+// overLoads reports over how many loads the numbers of the steps are that only some trials ran; "" if all did.
+func overLoads(c *compare.Campaign, trials int) string {
+	s := c.Targets[0].Trials[0].Start
+	if s == nil || s.Loads == 0 || s.Loads >= trials || c.Step(s.Copy) == nil {
+		return ""
+	}
+	return fmt.Sprintf(", up to %s over %s", s.Copy, quantity.Count(s.Loads, "load"))
 }

@@ -68,13 +68,19 @@ func TestIdentity(t *testing.T) {
 // an earlier campaign in the same directory it takes no numbers.
 func TestFromCopy(t *testing.T) {
 	dir, bases := t.TempDir(), filepath.Join(t.TempDir(), "kept")
-	run := func(name string, began time.Time, sets ...string) *result.Trial {
+	var shown []string
+	run := func(name string, began time.Time) *result.Trial {
 		t.Helper()
-		s := spec(t, "sqlite", append(sets, "trials=2", "start={copy: l.x, loads: 1, bases: "+bases+"}",
-			"params.steps=[l.i0, l.x, l.i1, settle]", "params.write_rows=500", "restart={before: l.i1, caches: kept}")...)
+		s := spec(t, "sqlite", []string{"trials=2", "start={copy: l.x, loads: 1, bases: " + bases + "}",
+			"params.steps=[l.i0, l.x, l.i1, settle]", "params.write_rows=500", "restart={before: l.i1, caches: kept}"}...)
 		s.Dir, s.Bases, s.Began, s.Trial = filepath.Join(dir, "trials", name), bases, began, 1
 		if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 			t.Fatal(err)
+		}
+		shown, s.Progress = nil, func(e Event) {
+			if e.Phase == PhaseEnd {
+				shown = append(shown, e.Step)
+			}
 		}
 		tr, err := Run(t.Context(), s)
 		if err != nil {
@@ -100,6 +106,13 @@ func TestFromCopy(t *testing.T) {
 				t.Errorf("trial with %d steps: %s has KB written per row since an unknown load: %+v", len(tr.Steps), s.Name, row)
 			}
 		}
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "trials", "x.1")); err != nil {
+		t.Fatal(err)
+	}
+	// Of a campaign that goes on, the steps that were run before are shown again, in their order.
+	if tr := run("x.1", began); len(shown) != len(tr.Steps) || shown[0] != "l.i0" {
+		t.Errorf("shown: %v", shown)
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "trials", "x.1")); err != nil {
 		t.Fatal(err)

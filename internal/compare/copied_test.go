@@ -1,0 +1,53 @@
+package compare_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/result"
+)
+
+// A trial that begins with a copy has lost none of the steps before it, whatever became of it later; the
+// steps keep their order if the trial that has loaded is not the first.
+func TestCopied(t *testing.T) {
+	begins := func(n int, made time.Time, status result.Status, steps ...string) *result.Trial {
+		tr := ran("a", n, steps...)
+		tr.Start, tr.Status = &result.Start{Copy: "l.x", Load: 1, Loads: 1, Made: made}, status
+		return tr
+	}
+	at := time.Unix(1, 0)
+	failed := begins(1, time.Time{}, result.Failed, "l.i0")
+	copied := begins(2, at, result.Complete, "l.i1", "qr100")
+	short := begins(3, at, result.Failed, "l.i1")
+	loader := begins(4, at, result.Complete, "l.i0", "l.x", "l.i1", "qr100")
+	c := compare.New([]*result.Trial{copied, short, loader, failed})
+	var names []string
+	for _, s := range c.Steps {
+		names = append(names, s.Name)
+	}
+	if want := []string{"l.i0", "l.x", "l.i1", "qr100"}; !slices.Equal(names, want) {
+		t.Errorf("steps %v, want %v", names, want)
+	}
+	for trial, want := range map[*result.Trial]string{failed: "", copied: "l.i0 l.x", short: "l.i0 l.x", loader: ""} {
+		var got []string
+		for _, s := range c.Steps {
+			if s.Copied(trial) {
+				got = append(got, s.Name)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("trial %d, %s, was copied after %v, want %s", trial.Trial, trial.Status, got, want)
+		}
+	}
+}
+
+func ran(target string, n int, steps ...string) *result.Trial {
+	tr := &result.Trial{Target: target, Trial: n, Status: result.Complete}
+	for _, name := range steps {
+		tr.Steps = append(tr.Steps, result.Step{Name: name, Status: result.Complete})
+	}
+	return tr
+}
