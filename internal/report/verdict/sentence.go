@@ -130,5 +130,5 @@ func overLoads(c *compare.Campaign, trials int) string {
 	if s == nil || s.Loads == 0 || s.Loads >= trials || c.Step(s.Copy) == nil {
 		return ""
 	}
-	return fmt.Sprintf(", up to %s over %s", s.Copy, quantity.Count(s.Loads, "load"))
+	return fmt.Sprintf(", of the steps up to %s over %s", s.Copy, quantity.Count(s.Loads, "load"))
 }
