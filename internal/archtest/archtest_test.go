@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 127_945
+const mostTotal = 127_969
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -57,10 +57,10 @@ var rooms = []room{
 	{"internal/plan", 3_589, []string{"internal/plan"}},
 	{"internal/run", 9_183, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_438, []string{"internal/importer"}},
-	{"internal/compare", 5_545, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 5_560, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_753, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_807, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 11_706, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
+	{"internal/report", 11_715, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
 	{"internal/cli", 9_613, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_247, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 418, []string{"scripts/man scripts/suite"}},
