@@ -23,6 +23,9 @@ type Start struct {
 	Pending bool `json:"pending,omitempty"`
 }
 
+// Pending reports whether the trial's data are loaded, and the steps after that have not begun.
+func (t *Trial) Pending() bool { return t.Start != nil && t.Start.Pending }
+
 // LoadText returns which load the trial's data were copied from: "2 of 3"; "" if they were not.
 func (t *Trial) LoadText() string {
 	if t.Start == nil || t.Start.Loads == 0 {

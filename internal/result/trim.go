@@ -2,7 +2,7 @@ package result
 
 import "time"
 
-// Trim is one pass over a file system's free blocks, which tells its device that they are free.
+// Trim is one pass over a file system's free blocks, which discards them on its device.
 type Trim struct {
 	Before  string    `json:"before"` // the trial, by its directory
 	Dir     string    `json:"dir"`    // in the file system

@@ -162,7 +162,7 @@ func (s Suite) testAlone(t *testing.T) {
 	}
 }
 
-// testCopied goes on from each step in another run that was told what the first knew, with other
+// testCopied goes on from each step in another run that knows what the first knew, with other
 // draws, as trials do that begin from a copy of loaded data.
 func (s Suite) testCopied(t *testing.T) {
 	count := len(s.small(t).Steps())

@@ -105,8 +105,11 @@ func resident(f *os.File, size int64) (n, pages int64, err error) {
 		state := make([]byte, (int64(length)+pageSize-1)/pageSize)
 		_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&area[0])), uintptr(length),
 			uintptr(unsafe.Pointer(&state[0])))
-		if err := unix.Munmap(area); err != nil || errno != 0 {
-			return n, pages, errors.Join(err, errOf(errno))
+		if err := unix.Munmap(area); err != nil {
+			return n, pages, err
+		}
+		if errno != 0 {
+			return n, pages, errno
 		}
 		pages += int64(len(state))
 		for _, in := range state {
@@ -114,11 +117,4 @@ func resident(f *os.File, size int64) (n, pages int64, err error) {
 		}
 	}
 	return n, pages, nil
-}
-
-func errOf(errno unix.Errno) error {
-	if errno == 0 {
-		return nil
-	}
-	return errno
 }

@@ -42,7 +42,7 @@ type launcher struct {
 // the campaign's own files. If the process has only loaded the data of several trials, another goes on.
 func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.Trial, error) {
 	t, err := l.process(ctx, e, s)
-	if err == nil && ctx.Err() == nil && t.Start != nil && t.Start.Pending {
+	if err == nil && ctx.Err() == nil && t.Pending() {
 		t, err = l.process(ctx, e, s)
 	}
 	return t, err

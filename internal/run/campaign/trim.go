@@ -63,7 +63,7 @@ func trimHint(err error) string {
 	return "choose another --out, in ext4, XFS or Btrfs on a device that can discard, or remove trim"
 }
 
-// trim tells the device under a directory which of the first bytes of its file system are free, and
+// trim discards the free ones of the first bytes of a directory's file system on its device, and
 // returns how many of them the kernel reports as trimmed.
 func trim(dir string, length uint64) (int64, error) {
 	const fitrim = 0xc0185879                    // FITRIM of linux/fs.h: _IOWR('X', 121, struct fstrim_range)

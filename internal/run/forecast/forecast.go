@@ -124,22 +124,22 @@ func (f *Forecast) Trial(target string, number int) Trial {
 	copies := start.Loaded() && (number > start.Loads || len(f.own[target]) >= start.Loads)
 	t := Trial{Parts: f.partsOf(target)}
 	loading := 0
-	if copies {
+	if start.Loaded() {
 		loading = len(f.plan.Loading())
-	}
-	for i := range loading {
-		t.Parts[i].Length = Exactly(0)
 	}
 	alike := slices.DeleteFunc(slices.Clone(seen), func(l lengths) bool { return l.copied != copies })
 	if len(alike) > 0 {
 		t.Start = Exactly(median(alike, func(l lengths) time.Duration { return l.start }))
 	}
-	for i := loading; i < len(t.Parts); i++ {
+	for i := range t.Parts {
 		ran := seen
-		if i < len(f.plan.Loading()) {
+		if i < loading {
 			ran = alike
 		}
-		if len(ran) > 0 {
+		switch {
+		case copies && i < loading:
+			t.Parts[i].Length = Exactly(0)
+		case len(ran) > 0:
 			t.Parts[i].Length = Exactly(median(ran, func(l lengths) time.Duration { return l.parts[i] }))
 		}
 	}

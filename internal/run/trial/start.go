@@ -39,9 +39,8 @@ func begin(t *trial) error {
 		return nil
 	}
 	s := t.Plan.Start
-	load := s.Load(t.Trial)
 	t.beginning = &beginning{}
-	t.res.Start = &result.Start{Copy: s.Copy, Load: load, Seed: *t.Plan.DataSeed(t.Trial)}
+	t.res.Start = &result.Start{Copy: s.Copy, Load: s.Load(t.Trial), Seed: *t.Plan.DataSeed(t.Trial)}
 	if !s.Loaded() {
 		return nil
 	}
@@ -74,7 +73,7 @@ func begin(t *trial) error {
 
 // takeUp returns what the process that has loaded the trial's data has noted; nil if there was none.
 func takeUp(dir string) *result.Trial {
-	if t, err := result.ReadTrial(dir); err == nil && t.Start != nil && t.Start.Pending {
+	if t, err := result.ReadTrial(dir); err == nil && t.Pending() {
 		return t
 	}
 	return nil
@@ -150,7 +149,7 @@ func copyData(t *trial) (err error) {
 	return err
 }
 
-// goOn tells the workload what the process knew that has loaded the data.
+// goOn hands the workload what the process knew that has loaded the data.
 func goOn(t *trial) error {
 	if t.beginning == nil || t.beginning.base == nil {
 		return nil

@@ -415,8 +415,7 @@ func (t *trial) finish(ctx context.Context, err error) error {
 	if t.beginning.loading() && err == nil {
 		err = keepLoaded(t)
 	}
-	pending := t.res.Start != nil && t.res.Start.Pending
-	if !pending {
+	if !t.res.Pending() {
 		if herr := hooked(ctx, t, "after trial", t.Plan.After.Trial); err == nil {
 			err = herr
 		}
@@ -472,7 +471,7 @@ func (t *trial) conclude(ctx context.Context, err error) {
 		t.res.Status, t.res.Reason = result.Partial, "it was interrupted"
 	case err != nil:
 		t.res.Status, t.res.Reason, t.res.Hint = result.Failed, err.Error(), hint.Of(err)
-	case t.res.Start != nil && t.res.Start.Pending:
+	case t.res.Pending():
 		t.res.Status, t.res.Reason = result.Partial, "its data are loaded; the other steps have not begun"
 	default:
 		t.res.Status = result.Complete
