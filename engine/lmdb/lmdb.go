@@ -20,6 +20,8 @@ var options = append(kvkit.Options(0), []engine.Option{
 	{Name: "writemap", Type: "bool",
 		Doc: "write into the mapped file, which then has its full size, sparse, at once (default false); " +
 			"on a dead disk it goes on to acknowledge commits"},
+	{Name: "readahead", Type: "bool",
+		Doc: "let the kernel read more of the file than the page that was missed, by the device's read-ahead (default true)"},
 }...)
 
 // pageSize is LMDB's only page size: that of the operating system.
@@ -52,10 +54,11 @@ func (Engine) Check(c engine.Config) error {
 
 // settings is a configuration in LMDB's terms.
 type settings struct {
-	mapSize  int64
-	writeMap bool
-	sync     bool
-	switches kvkit.Switches
+	mapSize   int64
+	writeMap  bool
+	readahead bool
+	sync      bool
+	switches  kvkit.Switches
 }
 
 // maxKey is the longest key of LMDB in the usual build.
@@ -83,12 +86,13 @@ func newSettings(c engine.Config) (s settings, err error) {
 		err = hint.Errorf("choose another engine, or declare narrower columns",
 			"a key of %s can have more bytes than the %d of an lmdb key", object, maxKey)
 	}
-	var err1, err2, err3 error
+	var err1, err2, err3, err4 error
 	s.mapSize, err1 = c.SizeOption("map_size", 1<<40, 1<<20, 1<<46)
 	s.writeMap, err2 = c.BoolOption("writemap", false)
-	s.switches, err3 = kvkit.NewSwitches(c)
+	s.readahead, err3 = c.BoolOption("readahead", true)
+	s.switches, err4 = kvkit.NewSwitches(c)
 	s.sync = c.Durability == model.DurabilityOS
-	return s, cmp.Or(err, err1, err2, err3, c.CheckEmbedded(options, model.Serializable))
+	return s, cmp.Or(err, err1, err2, err3, err4, c.CheckEmbedded(options, model.Serializable))
 }
 
 // Open opens or creates the database.

@@ -45,6 +45,9 @@ func (s *store) open(set settings) error {
 	if set.writeMap {
 		flags |= lmdb.WriteMap
 	}
+	if !set.readahead {
+		flags |= lmdb.NoReadahead
+	}
 	if !set.sync {
 		flags |= lmdb.NoSync
 	}

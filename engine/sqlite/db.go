@@ -49,7 +49,7 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 		return err
 	}
 	db.room = int64(room)
-	if err := db.Compare(ctx, definitions(), false); err != nil {
+	if err := db.Compare(ctx, definitions(db.page), false); err != nil {
 		return err
 	}
 	db.watch, err = db.Connect(ctx)
@@ -57,8 +57,8 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 }
 
 // definitions returns the statements that created tables and indexes, which SQLite stores.
-func definitions() sqlkit.Definitions {
-	d := newDialect("")
+func definitions(page int64) sqlkit.Definitions {
+	d := newDialect("", page)
 	return sqlkit.Definitions{
 		Queries: []string{"SELECT name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"},
 		Table:   d.CreateTable,
@@ -121,10 +121,11 @@ func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 }
 
 // Sizes reports the pages of every table and index, which it walks, and the blocks
-// allocated to the file and its log.
+// allocated to the file and its log. An index on a primary key belongs to its table.
 func (db *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	var out []engine.Size
-	const text = "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE ORDER BY name"
+	const text = "SELECT coalesce(m.tbl_name, s.name), sum(s.pgsize) FROM dbstat s LEFT JOIN sqlite_master m " +
+		"ON m.name = s.name AND s.name GLOB 'sqlite_autoindex_*' WHERE s.aggregate = TRUE GROUP BY 1 ORDER BY 1"
 	err := db.Admin().Query(ctx, text, func(row []string) error {
 		bytes, err := strconv.ParseInt(row[1], 10, 64)
 		if !strings.HasPrefix(row[0], "sqlite_") {

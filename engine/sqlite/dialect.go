@@ -14,14 +14,18 @@ import (
 	"rumbench/model"
 )
 
-func newDialect(dir string) *sqlkit.Dialect {
+// newDialect returns SQLite's SQL for a database with pages of so many bytes, in a directory
+// that errors name.
+func newDialect(dir string, page int64) *sqlkit.Dialect {
 	return &sqlkit.Dialect{
 		Speaks:       "sqlite",
 		Quote:        `"`,
 		MaxArgs:      32766, // SQLITE_MAX_VARIABLE_NUMBER
 		ColumnType:   columnType,
-		TableOptions: tableOptions,
-		Hint:         hint,
+		TableOptions: func(t *model.Table) string { return tableOptions(t, page) },
+		Hint: func(d *sqlkit.Dialect, t *model.Table, index string) string {
+			return hint(d, t, page, index)
+		},
 		ByteLength: func(d *sqlkit.Dialect, c *model.Column) string {
 			return "OCTET_LENGTH(" + d.Name(c.Name) + ")" // LENGTH counts characters
 		},
@@ -50,19 +54,45 @@ func columnType(c *model.Column) string {
 // tableOptions makes the primary key the order of the table. A single integer key already
 // is, as an alias of the rowid; others would get an index in addition to a table in the
 // order of a hidden number.
-func tableOptions(t *model.Table) string {
-	if key := t.Columns[t.Column(t.Key[0])]; len(t.Key) == 1 && (key.Type == model.Int || key.Type == model.Time) {
+func tableOptions(t *model.Table, page int64) string {
+	if numbered(t) || apart(t, page) {
 		return ""
 	}
 	return " WITHOUT ROWID"
 }
 
-// hint forces an index. NOT INDEXED leaves only the primary key.
-func hint(d *sqlkit.Dialect, t *model.Table, index string) string {
-	if index == "" {
-		return " NOT INDEXED"
+// numbered reports whether the primary key of a table is its rowid.
+func numbered(t *model.Table) bool {
+	key := t.Columns[t.Column(t.Key[0])]
+	return len(t.Key) == 1 && (key.Type == model.Int || key.Type == model.Time)
+}
+
+// apart reports whether a table has an index on its primary key: of rows that may exceed a quarter of
+// a page, each would take a page of its own besides, as what a B-tree without rowids cannot hold in a
+// page overflows (https://www.sqlite.org/withoutrowid.html advises against rows that long).
+func apart(t *model.Table, page int64) bool {
+	width := int64(0)
+	for _, c := range t.Columns {
+		width += int64(max(c.Width, 8))
 	}
-	return " INDEXED BY " + d.Name(sqlkit.IndexName(t.Name, index))
+	return !numbered(t) && width > page/4
+}
+
+// defaultPage is SQLite's own size of a page.
+const defaultPage = 4096
+
+// keyIndex is SQLite's name of the index on the primary key of a table.
+func keyIndex(t *model.Table) string { return "sqlite_autoindex_" + t.Name + "_1" }
+
+// hint forces an index. NOT INDEXED leaves only the primary key that is the order of the table.
+func hint(d *sqlkit.Dialect, t *model.Table, page int64, index string) string {
+	switch {
+	case index != "":
+		return " INDEXED BY " + d.Name(sqlkit.IndexName(t.Name, index))
+	case apart(t, page):
+		return " INDEXED BY " + d.Name(keyIndex(t))
+	}
+	return " NOT INDEXED"
 }
 
 // begin starts a transaction. SQLite's are serializable, whatever level is requested. One

@@ -20,7 +20,7 @@ func (db *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 		}
 		p.Text = strings.Join(lines, "\n")
 		for _, detail := range lines {
-			if a := accessOf(e.Table, detail); a != nil {
+			if a := accessOf(e.Table, db.page, detail); a != nil {
 				p.Access = append(p.Access, *a)
 			}
 		}
@@ -33,9 +33,9 @@ func (db *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 // A line of a plan: SEARCH or SCAN, the table, and the access path.
 var planLine = regexp.MustCompile(`^(SEARCH|SCAN) (\S+)(?: USING (?:(?:AUTOMATIC )?(?:PARTIAL )?(COVERING )?INDEX (.+?)|(INTEGER )?PRIMARY KEY))?(?: \(.*\))?$`)
 
-// accessOf reads a line of a plan; nil if it is not about the table. A table is stored in
-// the order of its primary key, so a scan of it counts as a walk of that index.
-func accessOf(t *model.Table, detail string) *engine.Access {
+// accessOf reads a line of a plan; nil if it is not about the table. A table in the order of its
+// primary key has no other scan than a walk of that index.
+func accessOf(t *model.Table, page int64, detail string) *engine.Access {
 	m := planLine.FindStringSubmatch(detail)
 	if m == nil || m[2] != t.Name {
 		return nil
@@ -44,7 +44,12 @@ func accessOf(t *model.Table, detail string) *engine.Access {
 	if m[1] == "SEARCH" {
 		a.How = engine.Seek
 	}
-	if m[4] != "" {
+	switch {
+	case m[4] == keyIndex(t):
+		a.As += " " + m[3] + "INDEX"
+	case m[4] == "" && m[1] == "SCAN" && apart(t, page):
+		a.Index, a.How = "", engine.WholeTable
+	case m[4] != "":
 		a.Index = sqlkit.SchemaIndex(t, m[4], "")
 		a.As += " " + m[3] + "INDEX"
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 func TestAccessOf(t *testing.T) {
-	table := &model.Table{Name: "t"}
+	table := &model.Table{Name: "t", Key: []string{"a"}, Columns: []model.Column{{Name: "a", Type: model.String, Width: 20}}}
+	long := &model.Table{Name: "t", Key: []string{"a"}, Columns: []model.Column{{Name: "a", Type: model.String, Width: 2000}}}
 	for detail, want := range map[string]*engine.Access{
 		"SEARCH t USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)": {Index: engine.PrimaryKey, How: engine.Seek, As: "SEARCH"},
 		"SEARCH t USING PRIMARY KEY (a=?)":                         {Index: engine.PrimaryKey, How: engine.Seek, As: "SEARCH"},
@@ -20,8 +21,16 @@ func TestAccessOf(t *testing.T) {
 		"LIST SUBQUERY 1":                 nil,
 		"USE TEMP B-TREE FOR ORDER BY":    nil,
 	} {
-		got := accessOf(table, detail)
+		got := accessOf(table, defaultPage, detail)
 		if (got == nil) != (want == nil) || got != nil && *got != *want {
+			t.Errorf("%s: %+v, want %+v", detail, got, want)
+		}
+	}
+	for detail, want := range map[string]engine.Access{
+		"SEARCH t USING INDEX sqlite_autoindex_t_1 (a=?)": {Index: engine.PrimaryKey, How: engine.Seek, As: "SEARCH INDEX"},
+		"SCAN t": {How: engine.WholeTable, As: "SCAN"},
+	} {
+		if got := accessOf(long, defaultPage, detail); got == nil || *got != want {
 			t.Errorf("%s: %+v, want %+v", detail, got, want)
 		}
 	}

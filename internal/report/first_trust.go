@@ -101,8 +101,12 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	if len(meanings(c)) > 1 && c.Durability() == "" {
 		fair = append(fair, "The level of durability means different things to the targets.")
 	}
+	steps := c.leading()
+	if len(steps) > 0 {
+		fair = append(fair, steps[0].onCredit()...)
+	}
 	fair = append(fair, said(cachesDiffer(c))...)
-	if steps := c.leading(); len(steps) > 0 {
+	if len(steps) > 0 {
 		fair = slices.Concat(fair, steps[0].unequalMemory(), steps[0].tooSmall(), steps[0].limitedByClient(),
 			steps[0].twoModes(), drifts(c), unequalMachine(c))
 	}
@@ -216,6 +220,32 @@ func shortCycles(s *step) string {
 		text += "; too few also in " + quantity.Joined(others)
 	}
 	return text
+}
+
+// onCredit names the targets that a longer step would slow down: they have put off work.
+func (s *step) onCredit() []string {
+	if s.c.searchOf(s) != nil { // what was found is not the rate of the closed loop
+		return nil
+	}
+	var parts []string
+	for _, t := range s.c.Targets {
+		share := 0.0
+		for _, r := range s.Used(t) {
+			for _, w := range r.Step.Warnings {
+				if v, ok := w.Values["share"].(float64); ok && w.Code == metric.OnCredit {
+					share = max(share, v)
+				}
+			}
+		}
+		if share > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s %%", t.Name, quantity.Digits(share)))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("In %s rates were kept on credit: compactions have still to do, of what was written, %s. "+
+		"A longer step would be slower.", s.Name, quantity.Joined(parts))}
 }
 
 // limitedByClient names the targets whose servers waited for their clients in a step.

@@ -6,7 +6,7 @@ DROP INDEX "sale.product"
 DROP TABLE "sale"
 
 -- table link
-CREATE TABLE "link" ("from" INTEGER NOT NULL, "to" TEXT NOT NULL, "data" BLOB, "version" INTEGER NOT NULL, PRIMARY KEY ("from", "to")) WITHOUT ROWID
+CREATE TABLE "link" ("from" INTEGER NOT NULL, "to" TEXT NOT NULL, "data" BLOB, "version" INTEGER NOT NULL, PRIMARY KEY ("from", "to"))
 CREATE UNIQUE INDEX "link.to" ON "link" ("to", "version")
 DROP INDEX "link.to"
 DROP TABLE "link"

@@ -1,0 +1,59 @@
+package sqlite
+
+import (
+	"fmt"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/model"
+)
+
+// Long rows do not take a page each, however long they are, and are found by their key.
+func TestLongRows(t *testing.T) {
+	for _, length := range []int{200, 900, 1200, 3000} {
+		t.Run(fmt.Sprint(length), func(t *testing.T) {
+			const rows = 1000
+			c := config(t.TempDir())
+			c.Schema = model.Schema{Tables: []model.Table{{Name: "long", Key: []string{"a", "b"}, Columns: []model.Column{
+				{Name: "a", Type: model.String, Width: 16}, {Name: "b", Type: model.Int}, {Name: "v", Type: model.Bytes, Width: length},
+			}}}}
+			db := open(t, c)
+			must(t, db.CreateTables(t.Context()))
+			s := newSession(t, db)
+			insert := enginetest.PrepareOperation(t, s, c.Schema,
+				model.Op{Kind: model.Insert, Table: "long", Columns: []string{"a", "b", "v"}, Rows: 1})
+			for i := range rows {
+				insert.Changes(1, fmt.Sprintf("key %d", i), i, make([]byte, length))
+			}
+			sizes, err := db.Sizes(t.Context())
+			must(t, err)
+			if len(sizes) != 2 || sizes[0].Object != "long" {
+				t.Fatalf("the sizes are of %+v", sizes)
+			}
+			if ratio := float64(sizes[0].Bytes) / float64(rows*(length+20)); ratio > 2 {
+				t.Errorf("the table takes %.1f times the bytes of its rows", ratio)
+			}
+			for _, op := range []model.Op{
+				{Kind: model.Get, Columns: []string{"v"}},
+				{Kind: model.Get, Columns: []string{"v"}, Keys: 3},
+				{Kind: model.Scan, Columns: []string{"v"}, Equal: 1, Limit: 10},
+				{Kind: model.Scan, Columns: []string{"v"}, Lower: model.Inclusive, Limit: 10},
+				{Kind: model.Update, Set: []model.Assign{{Column: "v"}}},
+				{Kind: model.Delete},
+			} {
+				op.Table = "long"
+				p, err := db.(engine.Explainer).Explain(t.Context(), &op)
+				must(t, err)
+				for _, a := range p.Access {
+					if a.Index != engine.PrimaryKey || a.How != engine.Seek {
+						t.Errorf("%s: %+v by\n%s", op.Label(), a, p.Text)
+					}
+				}
+				if len(p.Access) == 0 {
+					t.Errorf("%s: nothing is said of the table in\n%s", op.Label(), p.Text)
+				}
+			}
+		})
+	}
+}
