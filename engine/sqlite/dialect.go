@@ -67,15 +67,17 @@ func numbered(t *model.Table) bool {
 	return len(t.Key) == 1 && (key.Type == model.Int || key.Type == model.Time)
 }
 
-// apart reports whether a table has an index on its primary key: of rows that may exceed a quarter of
-// a page, each would take a page of its own besides, as what a B-tree without rowids cannot hold in a
-// page overflows (https://www.sqlite.org/withoutrowid.html advises against rows that long).
+// apart reports whether a table has an index on its primary key, as its rows may be longer than a
+// B-tree without rowids holds in a page, about a quarter of it: each would overflow into a page of its
+// own (https://www.sqlite.org/fileformat2.html#b_tree_pages; https://www.sqlite.org/withoutrowid.html
+// advises against such rows).
 func apart(t *model.Table, page int64) bool {
-	width := int64(0)
+	longest := (page-12)*64/255 - 23
+	width := int64(1 + len(t.Columns)) // the row's header
 	for _, c := range t.Columns {
 		width += int64(max(c.Width, 8))
 	}
-	return !numbered(t) && width > page/4
+	return !numbered(t) && width > longest
 }
 
 // defaultPage is SQLite's own size of a page.
