@@ -87,6 +87,17 @@ func (db *db) CreateIndexes(ctx context.Context, table string, indexes ...string
 	return errors.Join(db.DB.CreateIndexes(ctx, table, indexes...), db.giveBack(ctx))
 }
 
+// walkCache is the cache for a walk through all pages, which the sessions' caches leave no room for.
+const walkCache = 1 << 20
+
+// resize gives the connection for definitions another cache, if the plan names any.
+func (db *db) resize(ctx context.Context, bytes int64) error {
+	if db.cache == 0 {
+		return nil
+	}
+	return db.Admin().Exec(ctx, "PRAGMA "+cacheSize(bytes))
+}
+
 // giveBack frees the cache of the connection for definitions: the sessions share the whole cache.
 func (db *db) giveBack(ctx context.Context) error {
 	return db.Admin().Exec(context.WithoutCancel(ctx), "PRAGMA shrink_memory")
@@ -126,14 +137,18 @@ func (db *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	var out []engine.Size
 	const text = "SELECT coalesce(m.tbl_name, s.name), sum(s.pgsize) FROM dbstat s LEFT JOIN sqlite_master m " +
 		"ON m.name = s.name AND s.name GLOB 'sqlite_autoindex_*' WHERE s.aggregate = TRUE GROUP BY 1 ORDER BY 1"
-	err := db.Admin().Query(ctx, text, func(row []string) error {
+	err := db.resize(ctx, walkCache)
+	if err != nil {
+		return nil, err
+	}
+	err = db.Admin().Query(ctx, text, func(row []string) error {
 		bytes, err := strconv.ParseInt(row[1], 10, 64)
 		if !strings.HasPrefix(row[0], "sqlite_") {
 			out = append(out, engine.Size{Object: row[0], Bytes: bytes, Kind: engine.Exact})
 		}
 		return err
 	})
-	if err := errors.Join(err, db.giveBack(ctx)); err != nil {
+	if err := errors.Join(err, db.giveBack(ctx), db.resize(context.WithoutCancel(ctx), db.cache)); err != nil {
 		return nil, err
 	}
 	var total int64
