@@ -26,18 +26,33 @@ func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*stri
 	if n == nil || !b.Is(n, strictyaml.Mapping, "levels is a map of one knob", levelsHint) {
 		return targets
 	}
-	fields := b.Fields(n, "levels", levelKeys.Names())
 	if len(n.Entries) != 1 {
 		b.At(n, fmt.Sprintf("levels has %d knobs, not one", len(n.Entries)), levelsHint)
 		return targets
 	}
-	knob, values := n.Entries[0].Key, fields.Value(n.Entries[0].Key.Text)
+	knob := n.Entries[0].Key
+	if !slices.Contains(levelKeys.Names(), knob.Text) {
+		b.At(knob, fmt.Sprintf("levels takes memory, cpus or cache, not %s", knob.Text), levelsHint)
+		return targets
+	}
+	values := b.Fields(n, "levels", levelKeys.Names()).Value(knob.Text)
 	if values == nil || !b.Is(values, strictyaml.List, "the levels of "+knob.Text+" are a list", levelsHint) {
 		return targets
 	}
 	if len(values.Items) < 2 {
 		b.At(values, "one level is none: there is nothing to compare", "give several, or set "+knob.Text+" in common")
 		return targets
+	}
+	for i, v := range values.Items {
+		twice := slices.IndexFunc(values.Items[:i], func(o *strictyaml.Node) bool { return o.Text == v.Text }) >= 0
+		switch {
+		case v.Kind != strictyaml.Scalar:
+			b.At(v, "a level of "+knob.Text+" is one value", levelsHint)
+			return targets
+		case twice:
+			b.At(v, fmt.Sprintf("the level %s is there twice", v.Text), "remove one of the two")
+			return targets
+		}
 	}
 	if common := f.Of.Get("common").Get(knob.Text); common != nil {
 		b.At(common, knob.Text+" is set here and by levels", "remove one of the two")

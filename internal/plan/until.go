@@ -23,10 +23,12 @@ var untilScalar = strictyaml.ScalarOf[float64]{Read: func(n *strictyaml.Node) (f
 	times, factor := strings.CutSuffix(text, "x")
 	longest, err := strconv.ParseFloat(times, 64)
 	if !ok || !factor || err != nil || longest <= 1 || longest > mostLongest {
-		return 0, hint.Errorf("steady, or as steady 8x", "%q is not until when steps last", n.Text)
+		return 0, hint.Errorf("steady; or steady 8x, for up to 8 times as long, at most 100",
+			"%q does not say how long steps go on", n.Text)
 	}
 	return longest, nil
-}, Shape: strictyaml.Shape{"type": "string", "pattern": "^steady( +([2-9]|[1-9][0-9]+)([.][0-9]+)?x)?$"}}
+}, Shape: strictyaml.Shape{"type": "string",
+	"pattern": "^steady( *(1[.][0-9]*[1-9][0-9]*|([2-9]|[1-9][0-9])([.][0-9]+)?|100([.]0+)?)x)?$"}}
 
 // checkUntil refuses a length that no step can have.
 func checkUntil(b *binder, f strictyaml.Fields, p *Plan) {

@@ -23,8 +23,7 @@ func Choose(list Set, n int, taken Set) (Set, error) {
 	}
 	for _, cpu := range list {
 		if !slices.Contains(allowed, cpu) {
-			return nil, hint.Errorf("rumbench doctor lists them", "there is no CPU %d that rumbench may use: there are %v", cpu,
-				allowed)
+			return nil, hint.Errorf("choose among these", "there is no CPU %d that rumbench may use: there are %v", cpu, allowed)
 		}
 	}
 	if len(list) > 0 || n == 0 {

@@ -93,6 +93,11 @@ func Fits(c Config) error {
 	if err := checkCaches(c.Plan, bytes(float64(about.Totalram)*float64(about.Unit))); err != nil {
 		return err
 	}
+	for _, t := range c.Plan.Targets {
+		if err := checkCPUs(t.Name, &t.Machine); err != nil {
+			return err
+		}
+	}
 	if c.Plan.Order == plan.Duet {
 		if _, err := halves(); err != nil {
 			return err
@@ -101,7 +106,7 @@ func Fits(c Config) error {
 	return cmp.Or(checkTrim(c), CheckSpace(c))
 }
 
-// checkCaches refuses a cache that does not fit into the available memory.
+// checkCaches refuses a cache, or a limit of memory, above the available memory.
 func checkCaches(p *plan.Plan, memory int64) error {
 	for _, t := range p.Targets {
 		if t.Config.Cache > memory {
@@ -109,6 +114,23 @@ func checkCaches(p *plan.Plan, memory int64) error {
 				"target %s has a cache of %s, and this host has %s of memory", t.Name, quantity.Bytes(t.Config.Cache),
 				quantity.Bytes(memory))
 		}
+		if t.Machine.Memory > memory {
+			return Unfit("lower memory, or run it on a larger host",
+				"target %s may use %s of memory, and this host has %s", t.Name, quantity.Bytes(t.Machine.Memory),
+				quantity.Bytes(memory))
+		}
+	}
+	return nil
+}
+
+// checkCPUs refuses CPUs that this process may not use.
+func checkCPUs(target string, m *plan.Machine) error {
+	own, err := cpuset.Choose(m.ClientCPUs.Set, m.ClientCPUs.Number, m.CPUs.Set)
+	if err == nil {
+		_, err = cpuset.Choose(m.CPUs.Set, m.CPUs.Number, own)
+	}
+	if err != nil {
+		return Unfit(hint.Of(err), "target %s: %v", target, err)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func describeLength(w io.Writer, p *plan.Plan, f *forecast.Forecast, entries []r
 	}
 	fmt.Fprintf(w, "takes %v (%s of %s, %s)", all, count, strings.TrimPrefix(each.String(), "about "),
 		basis(p, f.Earlier()))
-	if more := beyond(f.Trial(entries[0].Target, entries[0].Trial)); f.Earlier() == nil && more != "" {
+	if more := beyond(p, f.Trial(entries[0].Target, entries[0].Trial)); f.Earlier() == nil && more != "" {
 		fmt.Fprintf(w, "; %s", more)
 	}
 	fmt.Fprintln(w)
@@ -60,19 +60,21 @@ func basis(p *plan.Plan, source *forecast.Earlier) string {
 }
 
 // beyond returns the parts that are missing in the least length of a trial.
-func beyond(t forecast.Trial) string {
+func beyond(p *plan.Plan, t forecast.Trial) string {
 	var unknown, out []string
-	var probes time.Duration
+	var more time.Duration
 	for _, part := range t.Parts {
 		if !part.Length.Bounded() {
 			unknown = append(unknown, part.Name)
 		} else {
-			probes += part.Length.Most - part.Length.Least
+			more += part.Length.Most - part.Length.Least
 		}
 	}
-	if probes > 0 {
-		out = append(out, fmt.Sprintf("probes take up to %s more per trial, and longer at low rates",
-			quantity.Length(probes)))
+	switch {
+	case more > 0 && p.Until > 0:
+		out = append(out, fmt.Sprintf("steps that are not steady take up to %s more per trial", quantity.Length(more)))
+	case more > 0:
+		out = append(out, fmt.Sprintf("probes take up to %s more per trial, and longer at low rates", quantity.Length(more)))
 	}
 	switch {
 	case len(unknown) > 4:
