@@ -58,7 +58,7 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 
 // definitions returns the statements that created tables and indexes, which SQLite stores.
 func definitions(page int64) sqlkit.Definitions {
-	d := newDialect("", page)
+	d := newDialect("", &page)
 	return sqlkit.Definitions{
 		Queries: []string{"SELECT name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"},
 		Table:   d.CreateTable,

@@ -14,17 +14,17 @@ import (
 	"rumbench/model"
 )
 
-// newDialect returns SQLite's SQL for a database with pages of so many bytes, in a directory
-// that errors name.
-func newDialect(dir string, page int64) *sqlkit.Dialect {
+// newDialect returns SQLite's SQL for a database in a directory that errors name. The size of its pages
+// is known when it is open.
+func newDialect(dir string, page *int64) *sqlkit.Dialect {
 	return &sqlkit.Dialect{
 		Speaks:       "sqlite",
 		Quote:        `"`,
 		MaxArgs:      32766, // SQLITE_MAX_VARIABLE_NUMBER
 		ColumnType:   columnType,
-		TableOptions: func(t *model.Table) string { return tableOptions(t, page) },
+		TableOptions: func(t *model.Table) string { return tableOptions(t, *page) },
 		Hint: func(d *sqlkit.Dialect, t *model.Table, index string) string {
-			return hint(d, t, page, index)
+			return hint(d, t, *page, index)
 		},
 		ByteLength: func(d *sqlkit.Dialect, c *model.Column) string {
 			return "OCTET_LENGTH(" + d.Name(c.Name) + ")" // LENGTH counts characters
@@ -79,9 +79,6 @@ func apart(t *model.Table, page int64) bool {
 	}
 	return !numbered(t) && width > longest
 }
-
-// defaultPage is SQLite's own size of a page.
-const defaultPage = 4096
 
 // keyIndex is SQLite's name of the index on the primary key of a table.
 func keyIndex(t *model.Table) string { return "sqlite_autoindex_" + t.Name + "_1" }

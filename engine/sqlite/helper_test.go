@@ -8,6 +8,9 @@ import (
 	"rumbench/model"
 )
 
+// defaultPage is SQLite's own size of a page.
+const defaultPage = int64(4096)
+
 func newSession(t testing.TB, db engine.DB) engine.Session {
 	t.Helper()
 	s, err := db.Session(t.Context())

@@ -301,7 +301,7 @@ func TestPlans(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.op.Kind, c.op.Table = model.Scan, "sale"
 			sch := schema()
-			st, err := newDialect("", defaultPage).Statement(&sch.Tables[0], &c.op)
+			st, err := newDialect("", new(defaultPage)).Statement(&sch.Tables[0], &c.op)
 			must(t, err)
 			var got []string
 			text := st.Text

@@ -110,7 +110,7 @@ func checkKnobs(c engine.Config) error {
 		engine.RefuseIf(c.Compresses(), "compression", c.Compression, "the engine does not compress; only none is supported"),
 		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 65536 || c.Page&(c.Page-1) != 0), "page", c.Page, "it must be a power of two from 512 to 65536"),
 		engine.RefuseIf(c.Direct(), "direct_io", true, "the engine always uses the page cache"),
-		c.CheckEmbedded(options, model.Serializable), newDialect("", defaultPage).CheckSchema(c.Schema))
+		c.CheckEmbedded(options, model.Serializable), newDialect("", nil).CheckSchema(c.Schema))
 }
 
 // Open opens the database in the directory.
@@ -134,11 +134,10 @@ func (e Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open sqlite: %w", err)
 	}
-	kit, err := sqlkit.Open(ctx, connector(base, setup), newDialect(dir, cmp.Or(c.Page, defaultPage)), c.Schema)
-	if err != nil {
+	db := &db{path: path, level: c.Durability, cache: c.Cache}
+	if db.DB, err = sqlkit.Open(ctx, connector(base, setup), newDialect(dir, &db.page), c.Schema); err != nil {
 		return nil, fmt.Errorf("open sqlite in %s: %w", c.Dir, err)
 	}
-	db := &db{DB: kit, path: path, level: c.Durability, cache: c.Cache}
 	if err := db.begin(ctx, c); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("open sqlite in %s: %w", c.Dir, err)

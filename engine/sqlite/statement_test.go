@@ -7,5 +7,5 @@ import (
 )
 
 func TestStatements(t *testing.T) {
-	sqlkittest.Golden(t, newDialect("", defaultPage), "testdata/statements.sql")
+	sqlkittest.Golden(t, newDialect("", new(defaultPage)), "testdata/statements.sql")
 }

@@ -57,3 +57,27 @@ func TestLongRows(t *testing.T) {
 		})
 	}
 }
+
+// How a table that exists is read depends on its pages, whatever the plan says of them.
+func TestPagesOfAnExistingDatabase(t *testing.T) {
+	c := config(t.TempDir())
+	c.Page = 16384
+	c.Schema = model.Schema{Tables: []model.Table{{Name: "long", Key: []string{"a"}, Columns: []model.Column{
+		{Name: "a", Type: model.String, Width: 16}, {Name: "v", Type: model.Bytes, Width: 1200},
+	}}}}
+	db := open(t, c)
+	must(t, db.CreateTables(t.Context()))
+	session, err := db.Session(t.Context())
+	must(t, err)
+	enginetest.PrepareOperation(t, session, c.Schema,
+		model.Op{Kind: model.Insert, Table: "long", Columns: []string{"a", "v"}, Rows: 1}).Changes(1, "key", []byte{1})
+	must(t, session.Close())
+	must(t, db.Close())
+	c.Page = 0
+	p, err := open(t, c).(engine.Explainer).Explain(t.Context(),
+		&model.Op{Kind: model.Scan, Table: "long", Columns: []string{"v"}, Equal: 1})
+	must(t, err)
+	if want := "SEARCH long USING PRIMARY KEY (a=?)"; p.Text != want {
+		t.Errorf("%q, want %q", p.Text, want)
+	}
+}

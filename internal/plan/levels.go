@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/text/hint"
 	"rumbench/internal/text/strictyaml"
 )
 
@@ -32,11 +33,11 @@ func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*stri
 	}
 	knob := n.Entries[0].Key
 	if !slices.Contains(levelKeys.Names(), knob.Text) {
-		b.At(knob, fmt.Sprintf("levels takes memory, cpus or cache, not %s", knob.Text), levelsHint)
+		b.At(knob, fmt.Sprintf("levels takes no %s", knob.Text), hint.OneOf(knob.Text, levelKeys.Names()))
 		return targets
 	}
-	values := b.Fields(n, "levels", levelKeys.Names()).Value(knob.Text)
-	if values == nil || !b.Is(values, strictyaml.List, "the levels of "+knob.Text+" are a list", levelsHint) {
+	values := n.Entries[0].Value
+	if !b.Is(values, strictyaml.List, "the levels of "+knob.Text+" are a list", levelsHint) {
 		return targets
 	}
 	if len(values.Items) < 2 {

@@ -48,6 +48,18 @@ func (m *Machine) knobs() map[string]string {
 	return out
 }
 
+// Choose returns the CPUs of the engine and of the client of a server among those that this process may
+// use; nil: not limited.
+func (m *Machine) Choose() (engine, client cpuset.Set, err error) {
+	if client, err = cpuset.Choose(m.ClientCPUs.Set, m.ClientCPUs.Number, m.CPUs.Set); err != nil {
+		return nil, nil, fmt.Errorf("client_cpus: %w", err)
+	}
+	if engine, err = cpuset.Choose(m.CPUs.Set, m.CPUs.Number, client); err != nil {
+		return nil, nil, fmt.Errorf("cpus: %w", err)
+	}
+	return engine, client, nil
+}
+
 const leastMemory = 16 << 20 // bytes: with less no engine starts
 
 const cpusHint = "a number, as cpus: 2, or a list of CPUs, as cpus: [0, 1]"

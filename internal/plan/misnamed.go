@@ -103,6 +103,9 @@ func (b *binder) meant(key string, known []string) string {
 	if slices.Contains(known, name) {
 		return hint.AnyOf([]string{name})
 	}
+	if plural := name + "s"; slices.Contains(known, plural) { // though name may belong elsewhere
+		return hint.AnyOf([]string{plural})
+	}
 	for _, l := range b.places {
 		if slices.Contains(l.keys, name) {
 			return strings.Replace(l.hint, "KEY", name, 1)

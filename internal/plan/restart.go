@@ -35,10 +35,6 @@ func readRestart(b *binder, f strictyaml.Fields, p *Plan) {
 	}
 	b.restart = n
 	r := Restart{Caches: workload.CachesDropped}
-	if misnamed := n.Get("cache"); n.Kind == strictyaml.Mapping && misnamed != nil {
-		b.At(misnamed, "restart has no key cache", "did you mean caches: dropped, or caches: kept?")
-		return
-	}
 	if n.Kind == strictyaml.Mapping {
 		f, key = b.Fields(n, key, restartKeys.Names()), "before"
 		restartKeys.Bind(f, &r)

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -188,15 +189,26 @@ func (s *step) tooSmall() (out []string) {
 	return out
 }
 
+// warnings are those of the trials of a target that are compared in the step.
+func (s *step) warnings(t *target) iter.Seq[metric.Warning] {
+	return func(yield func(metric.Warning) bool) {
+		for _, r := range s.Used(t) {
+			for _, w := range r.Step.Warnings {
+				if !yield(w) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // shortCycles returns the few checkpoints or compactions that the targets saw in a step, and in which
 // other steps they saw too few; "" if they saw enough, or do not count them.
 func shortCycles(s *step) string {
 	saw := func(s *step, t *target) (seen string) {
-		for _, r := range s.Used(t) {
-			for _, w := range r.Step.Warnings {
-				if w.Code == metric.ShortCycle {
-					seen, _ = w.Values["seen"].(string)
-				}
+		for w := range s.warnings(t) {
+			if w.Code == metric.ShortCycle {
+				seen, _ = w.Values["seen"].(string)
 			}
 		}
 		return seen
@@ -230,11 +242,9 @@ func (s *step) onCredit() []string {
 	var parts []string
 	for _, t := range s.c.Targets {
 		share := 0.0
-		for _, r := range s.Used(t) {
-			for _, w := range r.Step.Warnings {
-				if v, ok := w.Values["share"].(float64); ok && w.Code == metric.OnCredit {
-					share = max(share, v)
-				}
+		for w := range s.warnings(t) {
+			if v, ok := w.Values["share"].(float64); ok && w.Code == metric.OnCredit {
+				share = max(share, v)
 			}
 		}
 		if share > 0 {
@@ -253,12 +263,10 @@ func (s *step) limitedByClient() []string {
 	var names []string
 	low, high := math.Inf(1), 0.0
 	for _, t := range s.c.Targets {
-		for _, r := range s.Used(t) {
-			for _, w := range r.Step.Warnings {
-				share, ok := w.Values["share"].(float64)
-				if ok && slices.Contains(metric.AboutClient, w.Code) && w.Code != metric.ClientPaused {
-					names, low, high = compare.AppendNew(names, t.Name), min(low, share), max(high, share)
-				}
+		for w := range s.warnings(t) {
+			share, ok := w.Values["share"].(float64)
+			if ok && slices.Contains(metric.AboutClient, w.Code) && w.Code != metric.ClientPaused {
+				names, low, high = compare.AppendNew(names, t.Name), min(low, share), max(high, share)
 			}
 		}
 	}

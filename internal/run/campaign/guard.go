@@ -94,8 +94,8 @@ func Fits(c Config) error {
 		return err
 	}
 	for _, t := range c.Plan.Targets {
-		if err := checkCPUs(t.Name, &t.Machine); err != nil {
-			return err
+		if _, _, err := t.Machine.Choose(); err != nil {
+			return Unfit(hint.Of(err), "target %s: %v", t.Name, err)
 		}
 	}
 	if c.Plan.Order == plan.Duet {
@@ -119,18 +119,6 @@ func checkCaches(p *plan.Plan, memory int64) error {
 				"target %s may use %s of memory, and this host has %s", t.Name, quantity.Bytes(t.Machine.Memory),
 				quantity.Bytes(memory))
 		}
-	}
-	return nil
-}
-
-// checkCPUs refuses CPUs that this process may not use.
-func checkCPUs(target string, m *plan.Machine) error {
-	own, err := cpuset.Choose(m.ClientCPUs.Set, m.ClientCPUs.Number, m.CPUs.Set)
-	if err == nil {
-		_, err = cpuset.Choose(m.CPUs.Set, m.CPUs.Number, own)
-	}
-	if err != nil {
-		return Unfit(hint.Of(err), "target %s: %v", target, err)
 	}
 	return nil
 }

@@ -24,15 +24,11 @@ type limits struct {
 // begin limits this process, and prepares the limits of the engine. An embedded engine is in this
 // process; a server is confined as soon as it runs.
 func (l *limits) begin(m *plan.Machine, dir string, hosted bool) (err error) {
-	own, err := cpuset.Choose(m.ClientCPUs.Set, m.ClientCPUs.Number, m.CPUs.Set)
-	if err != nil {
-		return fmt.Errorf("client_cpus: %w", err)
+	if l.cpus, l.client, err = m.Choose(); err != nil {
+		return err
 	}
-	if l.cpus, err = cpuset.Choose(m.CPUs.Set, m.CPUs.Number, own); err != nil {
-		return fmt.Errorf("cpus: %w", err)
-	}
-	if l.client = own; len(own) > 0 && l.cpus == nil { // the server would inherit the client's
-		if l.cpus, err = cpuset.Others(own); err != nil {
+	if len(l.client) > 0 && l.cpus == nil { // the server would inherit the client's
+		if l.cpus, err = cpuset.Others(l.client); err != nil {
 			return fmt.Errorf("client_cpus: %w", err)
 		}
 	}
@@ -42,7 +38,7 @@ func (l *limits) begin(m *plan.Machine, dir string, hosted bool) (err error) {
 		}
 	}
 	if hosted {
-		return cpuset.Bind(os.Getpid(), own)
+		return cpuset.Bind(os.Getpid(), l.client)
 	}
 	return l.add(os.Getpid())
 }
