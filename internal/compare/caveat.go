@@ -97,12 +97,23 @@ func (j *Judgement) unpaired() bool {
 
 // Copied reports whether a trial began with a copy of data on which the step had been run.
 func (s *stepRuns) Copied(t *result.Trial) bool {
-	if t.Start == nil || t.Start.Made.IsZero() || s.campaign.Step(t.Start.Copy) == nil {
+	ran := slices.ContainsFunc(t.Steps, func(o result.Step) bool { return o.Name == s.Name })
+	return !ran && t.Start != nil && !t.Start.Made.IsZero() && s.loads(t)
+}
+
+// loads reports whether a trial's data were copied after the step, or after a later one.
+func (s *stepRuns) loads(t *result.Trial) bool {
+	if t.Start == nil || s.campaign.Step(t.Start.Copy) == nil {
 		return false
 	}
-	ran := slices.ContainsFunc(t.Steps, func(o result.Step) bool { return o.Name == s.Name })
 	at := slices.IndexFunc(s.campaign.Steps, func(o *Step) bool { return o.Name == s.Name || o.Name == t.Start.Copy })
-	return !ran && s.campaign.Steps[at].Name == s.Name
+	return s.campaign.Steps[at].Name == s.Name
+}
+
+// loadedOnce reports whether the step loads data from which several trials may begin: there are fewer of its
+// runs than of theirs.
+func (s *stepRuns) loadedOnce() bool {
+	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool { return slices.ContainsFunc(t.Trials, s.loads) })
 }
 
 // lost returns the trials of a target whose numbers are in no median: they

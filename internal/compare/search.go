@@ -34,6 +34,16 @@ func IsProbe(s *Step) bool {
 	})
 }
 
+// Uncounted reports whether none of the step's runs counts in its search.
+func (s *Step) Uncounted() bool {
+	for _, t := range s.campaign.Targets {
+		if slices.ContainsFunc(s.Runs[t], func(r Run) bool { return !r.Step.Uncounted }) {
+			return false
+		}
+	}
+	return true
+}
+
 // searched reports whether a rate was searched for in a step.
 func searched(s *Step) bool {
 	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool {

@@ -109,6 +109,9 @@ func (w *Sweep) place(s *Step, varied []string) {
 	k, found := slices.BinarySearchFunc(p.Levels, s.Axes[own].Value,
 		func(l Level, v float64) int { return cmp.Compare(l.Value, v) })
 	if found {
+		if level := &p.Levels[k]; level.Step.Uncounted() && !s.Uncounted() {
+			level.Step, s = s, level.Step
+		}
 		w.Twice = append(w.Twice, s)
 		return
 	}

@@ -33,5 +33,8 @@ func readBetween(b *binder, f strictyaml.Fields, p *Plan) {
 		b.At(rest, "rest and cool_down are the same", "remove cool_down")
 		return
 	}
+	if len(n.Entries) == 0 {
+		b.At(n, "between does nothing", "as in between: {trim: true, rest: 60s}, or remove it")
+	}
 	betweenKeys.Bind(fields, &p.Between)
 }

@@ -10,14 +10,14 @@ import (
 )
 
 // levelKeys are the knobs at whose levels all targets can run.
-var levelKeys = strictyaml.Table[struct{}]{
-	levelsOf("memory", strictyaml.Size.Shape), levelsOf("cpus", strictyaml.Integer(1, maxCPUs).Shape),
-	levelsOf("cache", strictyaml.Size.Shape),
-}
+var levelKeys = strictyaml.Table[struct{}]{levelsOf("memory"), levelsOf("cpus"), levelsOf("cache")}
 
-func levelsOf(knob string, value strictyaml.Shape) strictyaml.Key[struct{}] {
+var levelKnobs = map[string]strictyaml.ScalarOf[int64]{"memory": strictyaml.Size, "cache": strictyaml.Size,
+	"cpus": strictyaml.Integer[int64](1, maxCPUs)}
+
+func levelsOf(knob string) strictyaml.Key[struct{}] {
 	return strictyaml.Part[struct{}](knob, "Values of "+knob+": each target runs with each of them.",
-		strictyaml.Shape{"type": "array", "items": value, "minItems": 2})
+		strictyaml.Shape{"type": "array", "items": levelKnobs[knob].Shape, "minItems": 2})
 }
 
 // leveled returns the targets at all levels of a knob: each target once for each level, under its name
@@ -44,20 +44,25 @@ func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*stri
 		b.At(values, "one level is none: there is nothing to compare", "give several, or set "+knob.Text+" in common")
 		return targets
 	}
-	for i, v := range values.Items {
-		twice := slices.IndexFunc(values.Items[:i], func(o *strictyaml.Node) bool { return o.Text == v.Text }) >= 0
-		switch {
-		case v.Kind != strictyaml.Scalar:
+	before, seen := len(b.Problems), map[int64]bool{}
+	for _, v := range values.Items {
+		if v.Kind != strictyaml.Scalar {
 			b.At(v, "a level of "+knob.Text+" is one value", levelsHint)
-			return targets
-		case twice:
-			b.At(v, fmt.Sprintf("the level %s is there twice", v.Text), "remove one of the two")
-			return targets
+			continue
 		}
+		value, err := levelKnobs[knob.Text].Read(v)
+		switch {
+		case err != nil:
+			b.At(v, "levels: "+knob.Text+": "+err.Error(), hint.Of(err))
+		case seen[value]:
+			b.At(v, fmt.Sprintf("the level %s is there twice", v.Text), "remove one of the two")
+		}
+		seen[value] = true
 	}
 	if common := f.Of.Get("common").Get(knob.Text); common != nil {
 		b.At(common, knob.Text+" is set here and by levels", "remove one of the two")
 	}
+	wrong := len(b.Problems) > before
 	var out []*strictyaml.Node
 	for _, t := range targets {
 		if t = asMap(t); t.Kind != strictyaml.Mapping {
@@ -70,6 +75,9 @@ func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*stri
 		for _, v := range values.Items {
 			out = append(out, atLevel(t, knob, v))
 		}
+	}
+	if wrong {
+		return targets
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -138,6 +139,10 @@ func checkMachine(b *binder, t *bound, hosted bool, p *Plan) {
 		case key != "memory" && p.Order == Duet:
 			b.At(n, "a duet divides the CPUs itself: each target has half of them", "remove "+key+", or set order: interleaved")
 		}
+	}
+	if memory, cache := t.Machine.Memory, t.Config.Cache; memory > 0 && cache >= memory {
+		b.At(cmp.Or(at("memory"), t.node), fmt.Sprintf("%s: memory %s has no room for a cache of %s", t.Name,
+			quantity.Bytes(memory), quantity.Bytes(cache)), "lower cache, or raise memory")
 	}
 	client := t.Machine.ClientCPUs.Set
 	if slices.ContainsFunc(t.Machine.CPUs.Set, func(cpu int) bool { return slices.Contains(client, cpu) }) {

@@ -2,10 +2,14 @@ package plan
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+
+	"golang.org/x/sys/unix"
 
 	"rumbench/engine"
 	"rumbench/internal/text/hint"
@@ -135,10 +139,20 @@ func later(b *binder, p *Plan) (names []string) {
 	return names
 }
 
-// creatable refuses a path that is there and no directory.
+// creatable refuses a path that is there and no directory, or where none can be made.
 func creatable(path string) error {
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+	info, err := os.Stat(path)
+	for ; errors.Is(err, os.ErrNotExist) && path != filepath.Dir(path); info, err = os.Stat(path) {
+		path = filepath.Dir(path)
+	}
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
 		return fmt.Errorf("%s is no directory", path)
+	}
+	if err := unix.Access(path, unix.W_OK); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
 	return nil
 }
@@ -179,7 +193,7 @@ func checkStart(b *binder, t *bound, info engine.Info, p *Plan) {
 		b.At(at, t.Name+": "+t.Engine+" stores nothing that could be copied", "remove start, or the target")
 	case p.Start.Loaded() && t.Data != "":
 		b.At(at, t.Name+" has data of its own, which are not loaded", "set start: {copy: data}, or remove data")
-	case !p.Start.Loaded() && t.Data == "":
+	case !p.Start.Loaded() && t.Data == "" && t.fields.Of.Get("data") == nil:
 		b.At(at, t.Name+" has no data that could be copied",
 			"name them, as data: DIR, or set copy to the step that loads them")
 	case info.Forgets != "":

@@ -47,8 +47,9 @@ func sweepSection(v *view, w *sweep) page.Section {
 func markTwice(w *sweep, n *page.Notes) {
 	for _, s := range w.Twice {
 		if compare.IsProbe(s) {
-			n.Mark("Probes that repeat a rate are in the table, and not in the charts.")
-			continue
+			n.Mark("A rate that was tried again is in the charts with the median of its probes; those that other programs " +
+				"disturbed while they broke the promise do not count.")
+			return
 		}
 		n.Mark(fmt.Sprintf("%s is at the same place as an earlier step: it is not in the charts here.", s.Name))
 	}
@@ -280,6 +281,9 @@ func levelsTable(w *sweep, p panel, measures []measure, n *page.Notes) page.Tabl
 		g := page.Group{Name: w.Axis + " " + quantity.Amount(l.value), Link: l.id, Title: "step " + l.Name}
 		if i > 0 && w.shown(p)[i-1].value == l.value {
 			g.Name += ", again"
+		}
+		if l.Uncounted() {
+			g.Name += ": does not count"
 		}
 		for _, m := range shown {
 			g.Subs = append(g.Subs, m.unit(l.step))

@@ -4,8 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
 
@@ -45,7 +47,9 @@ func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 			line := page.Line{Series: t.Index, Each: true}
 			for _, l := range p.levels {
 				point := page.Gap(l.value)
-				if k, ok := find(l.step); ok {
+				if k, ok := find(l.step); ok && compare.IsProbe(l.step.Step) {
+					point = w.probed(l, t, k)
+				} else if ok {
 					point = l.point(t, k, l.value)
 				}
 				line.Points = append(line.Points, point)
@@ -55,6 +59,27 @@ func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 		c.panels = append(c.panels, lines)
 	}
 	return c
+}
+
+// probed returns the median of a number over a target's probes of a rate that count in the search.
+func (w *sweep) probed(l levelStep, t *target, k key) page.Point {
+	var values []float64
+	for _, probe := range append([]levelStep{l}, w.again...) {
+		if probe.value != l.value {
+			continue
+		}
+		for _, r := range probe.Used(t) {
+			if row := r.Row(k); row != nil && !r.Step.Uncounted && quantity.Finite(row.Value) {
+				values = append(values, row.Value)
+			}
+		}
+	}
+	if len(values) == 0 {
+		point := l.point(t, k, l.value)
+		point.Ring = true
+		return point
+	}
+	return page.Point{X: l.value, Y: stat.Median(values), Low: slices.Min(values), High: slices.Max(values)}
 }
 
 // point returns a target's number in a step as a point at a place on the axis.

@@ -33,6 +33,9 @@ type Search struct {
 	// did not ask for it.
 	Held        float64 `json:"held_per_s,omitempty"`
 	HeldSeconds float64 `json:"held_s,omitempty"`
+	// Grown is by what share of the bytes written the work that the engine puts off grew at most in the probes
+	// that the answer rests on; nil if it was not limited, or is unknown.
+	Grown *float64 `json:"grown,omitempty"`
 	// How the rate was searched for.
 	How SearchPlan `json:"how"`
 }
@@ -144,6 +147,13 @@ func (s *Search) String() string {
 	}
 	if s.Held > 0 {
 		text += fmt.Sprintf(", held at %s/s for %.10g s", quantity.Amount(s.Held), s.HeldSeconds)
+	}
+	switch {
+	case s.Grown == nil:
+	case *s.Grown <= 0:
+		text += ", not on credit"
+	default:
+		text += fmt.Sprintf(", not on credit (put-off work grew by %.2g %% of what was written)", 100**s.Grown)
 	}
 	return text + fmt.Sprintf(", %s; closed loop %s/s", quantity.Count(s.Probes, "probe"), quantity.Amount(s.Closed))
 }

@@ -213,6 +213,8 @@ type Step struct {
 	// Search is the result of a search for a rate. Its probes are the steps
 	// NAME@RATE; nil if there was none.
 	Search *Search `json:"search,omitempty"`
+	// Uncounted: a probe of a search that shows nothing, as other programs disturbed it.
+	Uncounted bool `json:"uncounted,omitempty"`
 	// Warmup: the step only prepared the next one; it is never judged.
 	Warmup bool `json:"warmup,omitempty"`
 	// Caches is what a restart did with the page cache: of the restart's own step, and of the step that

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -84,6 +85,10 @@ type probe struct {
 	broke     string        // why the promise was not kept; "" if it was
 	disturbed bool          // by other programs
 	counts    bool
+	holds     bool // of the answer, for long
+	// credit is as in [result.Step], and short says which of the engine's cycles it was too short for.
+	credit *float64
+	short  []metric.Warning
 }
 
 // closedLoop returns the rate of the closed loop that has just run, and the
@@ -132,6 +137,7 @@ func (r *prober) run(ctx context.Context, p *probe, step *workload.Step) error {
 	out := &r.trial.res.Steps[len(r.trial.res.Steps)-1]
 	r.judge(p, step, out)
 	p.disturbed = disturbed(out)
+	p.credit, p.short = out.Credit, withCode(out.Warnings, metric.ShortCycle)
 	return nil
 }
 
@@ -151,7 +157,7 @@ func (r *prober) hold(ctx context.Context, a *ratesearch.Answer) error {
 	}
 	kept, rate := a.Kept, a.Kept*heldShare
 	for try := range mostHolds {
-		p, subject, like := probe{rate: rate, counts: true}, r.step, r.Like
+		p, subject, like := probe{rate: rate, counts: true, holds: true}, r.step, r.Like
 		subject.Seconds, like.Draw = max(seconds, r.Length(rate, r.step.Seconds)), uint64(ratesearch.Most+try)
 		step := plan.AtRate(&subject, rate, &like)
 		if step.Name += "#held"; try > 0 {
@@ -163,9 +169,8 @@ func (r *prober) hold(ctx context.Context, a *ratesearch.Answer) error {
 		p.counts = p.broke == "" || !p.disturbed
 		r.note(&p)
 		r.made[rate] = append(r.made[rate], p)
-		if out := &r.trial.res.Steps[len(r.trial.res.Steps)-1]; p.broke == "" {
+		if p.broke == "" {
 			r.held, r.heldFor = rate, subject.Seconds
-			r.doubt = append(r.doubt, withCode(out.Warnings, metric.ShortCycle)...)
 			if rate < kept*heldShare {
 				a.Kept, a.Low = rate, rate
 			}
@@ -199,6 +204,7 @@ func (r *prober) note(p *probe) {
 		text += "; it does not count, as other programs disturbed it"
 	}
 	step := &r.trial.res.Steps[len(r.trial.res.Steps)-1]
+	step.Uncounted = !p.counts
 	step.Note(text)
 	r.trial.Progress(eventOf(PhaseProbed, *step))
 }
@@ -283,6 +289,11 @@ func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64)
 			found.Took = max(found.Took, p.took.Seconds()*1e3)
 		}
 	}
+	for _, p := range r.support(a) {
+		if p.credit != nil && r.Credit < 1 {
+			found.Grown = new(max(*p.credit, *cmp.Or(found.Grown, p.credit)))
+		}
+	}
 	for _, p := range r.made[a.Broke] {
 		if p.broke != "" && p.counts {
 			found.Why = p.broke
@@ -296,6 +307,17 @@ func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64)
 		account.Warned(warnings...))
 	b.Warnings = warnings
 	out.Take(&b.Sheet)
+}
+
+// support returns the probes that the answer rests on: those of its rate that kept the promise, and the
+// one in which it was held.
+func (r *prober) support(a ratesearch.Answer) (out []probe) {
+	for _, p := range slices.Concat(r.made[a.Kept], r.made[r.held]) {
+		if p.broke == "" && (p.holds || p.rate == a.Kept) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // tried returns the results of the probes, by rate.
@@ -334,10 +356,13 @@ func (r *prober) unsure(a ratesearch.Answer) (out []metric.Warning) {
 	if out = append(out, r.doubt...); r.Credit < 1 && !onlyReads(&r.step) && !r.owes() {
 		out = append(out, metric.Warn(metric.DebtUnknown, nil))
 	}
+	if all := r.support(a); len(all) > 0 {
+		out = append(out, all[len(all)-1].short...)
+	}
 	spoiled := 0
 	for _, all := range r.made {
 		for _, p := range all {
-			if p.disturbed && p.broke != "" {
+			if p.disturbed && p.broke != "" && !p.holds {
 				spoiled++
 			}
 		}

@@ -26,7 +26,9 @@ type Document struct {
 }
 
 func (d *Document) At(n *Node, reason, help string) {
-	d.Problems = append(d.Problems, n.Source.Problem(n.Line, n.Column, reason, help))
+	if p := n.Source.Problem(n.Line, n.Column, reason, help); !slices.Contains(d.Problems, p) {
+		d.Problems = append(d.Problems, p)
+	}
 }
 
 // Is reports whether a node is of a kind; if not, that is a problem.
@@ -203,10 +205,22 @@ func Duration(low, greatest time.Duration) ScalarOf[time.Duration] {
 			return 0, hint.Errorf("such as 500ms, 30s, 5min or 2h30m; a bare number is seconds", "%q is not a duration", n.Text)
 		}
 		if long || d < low || d > greatest {
-			return 0, hint.Errorf("", "%q is not between %v and %v", n.Text, low, greatest)
+			return 0, hint.Errorf("", "%q is not between %s and %s", n.Text, brief(low), brief(greatest))
 		}
 		return d, nil
 	}, durationShape.With("minimum", low.Seconds()).With("maximum", greatest.Seconds())}
+}
+
+// brief writes a duration as people do: 24h, not 24h0m0s.
+func brief(d time.Duration) string {
+	text := d.String()
+	if short, zero := strings.CutSuffix(text, "m0s"); zero {
+		text = short + "m"
+	}
+	if short, zero := strings.CutSuffix(text, "h0m"); zero {
+		text = short + "h"
+	}
+	return text
 }
 
 // Size reads a Size. It refuses 0, which means the default to engines.
