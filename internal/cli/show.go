@@ -148,6 +148,9 @@ func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bo
 			fmt.Fprintf(w, ", load by %s", t.Recorded)
 		default:
 			fmt.Fprintf(w, ", seed %d", t.Seed)
+			if load := t.LoadText(); load != "" {
+				fmt.Fprintf(w, ", a copy of load %s (seed %d)", load, t.Start.Seed)
+			}
 		}
 		if t.Reason != "" {
 			fmt.Fprintf(w, ": %s", t.Reason)

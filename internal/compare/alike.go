@@ -190,17 +190,10 @@ func SettingText(name, value string) string {
 // the page cache, without a limit". Unknown caches do not count as different.
 func (c *Campaign) UnequalCaches() string {
 	text, differ := c.Shared(func(t *Target) []string { return t.Distinct((*result.Trial).CacheText) })
-	if !differ || equalMemory(c) {
-		return "" // with equal memory, how an engine divides it is its own affair
+	if !differ || !slices.ContainsFunc(c.Targets, func(t *Target) bool { return t.Trials[0].Knobs["memory"] == "" }) {
+		return "" // within limits of memory, how an engine divides it is its own affair
 	}
 	return text
-}
-
-// equalMemory reports whether all targets are limited to the same memory.
-func equalMemory(c *Campaign) bool {
-	limit := func(t *Target) string { return t.Trials[0].Knobs["memory"] }
-	first := limit(c.Targets[0])
-	return first != "" && !slices.ContainsFunc(c.Targets, func(t *Target) bool { return limit(t) != first })
 }
 
 // Durability returns the level of each target, if they differ: "a: none, b: os". Unknown

@@ -35,7 +35,7 @@ func IsProbe(s *Step) bool {
 }
 
 // Uncounted reports whether none of the step's runs counts in its search.
-func (s *Step) Uncounted() bool {
+func Uncounted(s *Step) bool {
 	for _, t := range s.campaign.Targets {
 		if slices.ContainsFunc(s.Runs[t], func(r Run) bool { return !r.Step.Uncounted }) {
 			return false

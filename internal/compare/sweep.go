@@ -109,7 +109,7 @@ func (w *Sweep) place(s *Step, varied []string) {
 	k, found := slices.BinarySearchFunc(p.Levels, s.Axes[own].Value,
 		func(l Level, v float64) int { return cmp.Compare(l.Value, v) })
 	if found {
-		if level := &p.Levels[k]; level.Step.Uncounted() && !s.Uncounted() {
+		if level := &p.Levels[k]; Uncounted(level.Step) && !Uncounted(s) {
 			level.Step, s = s, level.Step
 		}
 		w.Twice = append(w.Twice, s)

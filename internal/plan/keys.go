@@ -40,7 +40,7 @@ var planKeys = strictyaml.Table[Plan]{
 		"at most 4 times, or as often as said, as long as planned.", untilScalar, func(p *Plan, v float64) { p.Until = v }),
 	strictyaml.Part[Plan]("start", "Load the data once, and begin each trial from a copy.", startKeys.Shape("copy")),
 	strictyaml.Valued("interval", "The resolution of time series, 100ms to 1m. Default 1s.", strictyaml.Duration(100*time.Millisecond, time.Minute), func(p *Plan, v time.Duration) { p.Interval = v }),
-	strictyaml.Part[Plan]("between", "What happens between trials.", betweenKeys.Shape()),
+	strictyaml.Part[Plan]("between", "What happens between trials.", betweenKeys.Shape().With("minProperties", 1)),
 	strictyaml.Valued("cool_down", "The same as rest in between.", strictyaml.Duration(0, maxRest), func(p *Plan, v time.Duration) { p.Between.Rest = v }),
 	strictyaml.Part[Plan]("before", "Commands to run before the campaign, each trial or each step; rumbench run --hooks allows them.", hookKeys.Shape()),
 	strictyaml.Part[Plan]("after", "Commands to run after the campaign, each trial or each step; rumbench run --hooks allows them.", hookKeys.Shape()),

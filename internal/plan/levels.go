@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,6 +64,7 @@ func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*stri
 		b.At(common, knob.Text+" is set here and by levels", "remove one of the two")
 	}
 	wrong := len(b.Problems) > before
+	b.loaders = map[*strictyaml.Node]string{}
 	var out []*strictyaml.Node
 	for _, t := range targets {
 		if t = asMap(t); t.Kind != strictyaml.Mapping {
@@ -73,7 +75,11 @@ func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*stri
 			b.At(own, knob.Text+" is set here and by levels", "remove one of the two")
 		}
 		for _, v := range values.Items {
-			out = append(out, atLevel(t, knob, v))
+			level := atLevel(t, knob, v)
+			if slices.Contains(machineKeys.Names(), knob.Text) {
+				b.loaders[level] = cmp.Or(t.Get("name"), t.Get("engine"), t).Text
+			}
+			out = append(out, level)
 		}
 	}
 	if wrong {
@@ -89,11 +95,7 @@ func atLevel(t, knob, value *strictyaml.Node) *strictyaml.Node {
 	out := *t
 	out.Entries = slices.Clone(t.Entries)
 	out.Set(knob, value)
-	called := t.Get("name")
-	if called == nil {
-		called = t.Get("engine")
-	}
-	if called != nil && called.Kind == strictyaml.Scalar {
+	if called := cmp.Or(t.Get("name"), t.Get("engine")); called != nil && called.Kind == strictyaml.Scalar {
 		key, name := *knob, *called
 		key.Text = "name"
 		name.Text = called.Text + "-" + strings.ReplaceAll(value.Text, " ", "")

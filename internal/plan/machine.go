@@ -63,6 +63,9 @@ func (m *Machine) Choose() (engine, client cpuset.Set, err error) {
 
 const leastMemory = 16 << 20 // bytes: with less no engine starts
 
+// MachineKnobs returns the names of the keys of a machine.
+func MachineKnobs() []string { return machineKeys.Names() }
+
 const cpusHint = "a number, as cpus: 2, or a list of CPUs, as cpus: [0, 1]"
 
 var machineKeys = strictyaml.Table[Machine]{

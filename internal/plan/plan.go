@@ -7,6 +7,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -118,6 +119,7 @@ type Stop struct {
 // Target is an engine with its configuration.
 type Target struct {
 	Name    string // unique in the plan, and fit for a directory
+	Loader  string // shared by targets that share loaded data, see LoadedAs; "" for others
 	Engine  string
 	Config  engine.Config // without Dir
 	Machine Machine
@@ -133,6 +135,10 @@ type Target struct {
 	// normalised, so that equal settings are equal texts.
 	Knobs map[string]string
 }
+
+// LoadedAs returns the name under which the target's data are loaded: targets that differ only in what they
+// may use of the machine share them.
+func (t *Target) LoadedAs() string { return cmp.Or(t.Loader, t.Name) }
 
 // maxTrials is the greatest number of trials of a target.
 const maxTrials = 1000
@@ -164,7 +170,8 @@ type binder struct {
 	build    func(t *Target) error     // looks for the rumbench that runs a target's trials; nil: any will do
 	attached []*bound                  // targets with a data source name
 	paths    paths
-	restart  *strictyaml.Node // nil: the engines do not restart
+	restart  *strictyaml.Node            // nil: the engines do not restart
+	loaders  map[*strictyaml.Node]string // Target.Loader of targets at levels of the machine
 }
 
 // Load reads a plan from src, the content of file, with the overrides of sets,

@@ -346,7 +346,7 @@ func TestLooking(t *testing.T) {
 	}
 	var looked []string
 	_, err = Load("p.yaml", src, nil, extra, Looking(func(kind, binary string) { looked = append(looked, kind+binary) }))
-	if got := strings.Join(looked, " "); got != "usual other/b" || refused(err) != "3:23 3:23 3:23" {
+	if got := strings.Join(looked, " "); got != "usual other/b" || refused(err) != "3:23 3:23" { // once for the two of one engine
 		t.Errorf("looked at %s, refused at %s: %v", got, refused(err), err)
 	}
 }

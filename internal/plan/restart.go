@@ -58,13 +58,13 @@ func restartable(p *Plan, name string) (string, error) {
 			names = append(names, s.Name)
 		}
 	}
-	if slices.ContainsFunc(p.Steps(), func(s workload.Step) bool { return s.Name == name }) && !slices.Contains(names, name) {
-		return "", hint.Errorf(hint.OneOf("", names), "before step %s there is nothing to restart, or it has no clients", name)
+	switch {
+	case slices.Contains(names, name):
+		return name, nil
+	case slices.ContainsFunc(p.Steps(), func(s workload.Step) bool { return s.Name == name }):
+		return "", hint.Errorf(hint.OneOf("", names), "before %s there is nothing to restart, or it has no clients", name)
 	}
-	if !slices.Contains(names, name) {
-		return "", hint.Errorf(hint.OneOf(name, names), "there is no step %q before which the engine can restart", name)
-	}
-	return name, nil
+	return "", hint.Errorf(hint.OneOf(name, names), "there is no step %q before which the engine can restart", name)
 }
 
 // Within returns the steps with those in which the engine restarts.

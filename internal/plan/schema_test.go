@@ -20,7 +20,7 @@ var onlyLoad = map[string][]string{
 	"what an engine can do": {"engine-refuses", "missing-capability", "capability-spared"},
 	"values that do not go together": {
 		"duet-one-target", "duet-three-targets", "find-duet", "find-short", "param-combination", "preset-combination", "profile-duet", "profile-inside", "rate-nowhere", "rest-twice",
-		"same-name", "start-data", "start-data-none", "start-last", "stop-min-trials", "stop-one-trial", "stop-sequential", "workload-refuses",
+		"levels-alike", "levels-small", "same-name", "start-data", "start-data-none", "start-last", "stop-min-trials", "stop-one-trial", "stop-sequential", "workload-refuses",
 	},
 }
 

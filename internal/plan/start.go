@@ -69,6 +69,18 @@ func (p *Plan) copied() int {
 	return 1 + slices.IndexFunc(steps, func(s workload.Step) bool { return s.Name == p.Start.Copy })
 }
 
+// Loads reports whether a target loads data, of those that share them: it is the first.
+func (p *Plan) Loads(name string) bool {
+	loader := ""
+	for _, t := range p.Targets {
+		if t.Name == name {
+			loader = t.LoadedAs()
+		}
+	}
+	first := slices.IndexFunc(p.Targets, func(t Target) bool { return t.LoadedAs() == loader })
+	return first < 0 || p.Targets[first].Name == name
+}
+
 // DataSeed returns the seed of the data that the trials of a block begin with; nil if it is their own.
 func (p *Plan) DataSeed(block int) *uint64 {
 	if !p.Start.Any() {

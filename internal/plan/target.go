@@ -96,6 +96,7 @@ func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, all Target
 	if t.fields.Of.Get("name") == nil {
 		t.Name = t.Engine
 	}
+	t.Loader = b.loaders[n]
 	t.Config.Server.DSN = b.dsn(t.fields)
 	t.Config.Server.Force = b.force
 	t.Config.Options = options(t.fields)
@@ -407,7 +408,7 @@ func (t *bound) blame(knob string, info engine.Info) (at *strictyaml.Node, help 
 		if t.Config.Server.DSN != "" { // it cannot have its own either
 			return n, fmt.Sprintf("remove %s from common, and give it to the targets without a dsn", knob)
 		}
-		return n, fmt.Sprintf("give target %s its own %s, or remove it from common", t.Name, knob)
+		return n, fmt.Sprintf("set %s for the other targets, not in common, or give those of %s another", knob, t.Engine)
 	}
 	return t.node, ""
 }

@@ -219,7 +219,7 @@ func shortCycles(s *step) string {
 			parts = append(parts, t.Name+" saw "+seen)
 		}
 		for _, o := range s.c.steps {
-			if o != s && o.Primary != "" && saw(o, t) != "" {
+			if o != s && o.Primary != "" && !compare.IsProbe(o.Step) && saw(o, t) != "" {
 				others = compare.AppendNew(others, o.Name)
 			}
 		}

@@ -1,6 +1,9 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,6 +11,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/text/quantity"
 )
 
@@ -21,7 +25,7 @@ func overLevels(v *view) (out []page.Section) {
 	families := map[string][]compare.Family{}
 	for _, f := range v.Families() {
 		numbered := func(t *target) bool { _, ok := levelOf(f, t); return ok }
-		if len(f.Targets) >= leastLevels && !slices.ContainsFunc(f.Targets, func(t *target) bool { return !numbered(t) }) {
+		if len(f.Targets) >= leastLevels && !slices.ContainsFunc(f.Targets, not(numbered)) {
 			knobs = compare.AppendNew(knobs, f.Knob)
 			families[f.Knob] = append(families[f.Knob], f)
 		}
@@ -31,6 +35,7 @@ func overLevels(v *view) (out []page.Section) {
 		about := "A point is the median of a target's trials, its whisker goes from the least to the greatest of them. " +
 			"A ring: the number is not comparable there."
 		sec.Blocks = append(sec.Blocks, page.Prose("about", about), familyLegend(families[knob]))
+		n := page.NewNotes(sec.ID)
 		for _, s := range v.steps {
 			if len(s.Asked()) == 0 {
 				continue
@@ -38,13 +43,16 @@ func overLevels(v *view) (out []page.Section) {
 			if plots := drawn(0, levelCurves(s, knob, families[knob])...); len(plots) > 0 {
 				sec.Blocks = append(sec.Blocks, page.Plots{Title: s.Name, Plots: plots})
 			}
+			sec.Blocks = append(sec.Blocks, levelsOf(s, families[knob], n)...)
 		}
 		if len(sec.Blocks) > 2 {
-			out = append(out, sec)
+			out = append(out, withBlocks(sec, nil, n))
 		}
 	}
 	return out
 }
+
+func not(is func(*target) bool) func(*target) bool { return func(t *target) bool { return !is(t) } }
 
 // levelOf returns the value of a family's knob on a target, if it is a number.
 func levelOf(f compare.Family, t *target) (float64, bool) {
@@ -55,24 +63,119 @@ func levelOf(f compare.Family, t *target) (float64, bool) {
 	return v, err == nil
 }
 
-// familyLegend names each family by what the names of its targets begin with.
+// familyLegend names each family.
 func familyLegend(families []compare.Family) page.Legend {
 	l := page.Legend{Class: "small"}
 	for _, f := range families {
-		name := f.Targets[0].Name
-		for _, t := range f.Targets {
-			for !strings.HasPrefix(t.Name, name) {
-				name = name[:len(name)-1]
-			}
-		}
-		name = strings.TrimRight(name, "-_.0123456789")
-		if name == "" {
-			name = f.Targets[0].Trials[0].Engine
-		}
-		l.Keys = append(l.Keys, page.Key{Series: f.Targets[0].Index, Name: name})
+		l.Keys = append(l.Keys, page.Key{Series: f.Targets[0].Index, Name: familyName(f)})
 	}
 	return l
 }
+
+// familyName returns what the names of a family's targets begin with.
+func familyName(f compare.Family) string {
+	name := f.Targets[0].Name
+	for _, t := range f.Targets {
+		for !strings.HasPrefix(t.Name, name) {
+			name = name[:len(name)-1]
+		}
+	}
+	return cmp.Or(strings.TrimRight(name, "-_.0123456789"), f.Targets[0].Trials[0].Engine)
+}
+
+// ladder is the families of a knob that is a number, into which all targets of a campaign fall: each a
+// target at several levels.
+func (c *campaign) ladder() (out []compare.Family) {
+	placed := map[*target]bool{}
+	for _, f := range c.Families() {
+		numbered := func(t *target) bool { _, ok := levelOf(f, t); return ok }
+		if len(out) > 0 && f.Knob != out[0].Knob || slices.ContainsFunc(f.Targets, not(numbered)) {
+			continue
+		}
+		out = append(out, f)
+		for _, t := range f.Targets {
+			placed[t] = true
+		}
+	}
+	if len(placed) < len(c.Targets) {
+		return nil
+	}
+	return out
+}
+
+// byLevel compares the main number of a step between the levels of each family, and between the families
+// at each level: targets at different levels were not meant to be compared. nil if the campaign has no levels.
+func byLevel(s *step) (out []string) {
+	k, ok := compare.Goal(s.Step)
+	families := s.c.ladder()
+	if !ok || len(families) == 0 {
+		return nil
+	}
+	for _, f := range families {
+		var parts []string
+		for _, t := range f.Targets[1:] {
+			parts = append(parts, s.against(t, f.Targets[0], k)+" with "+f.Value(t))
+		}
+		text := familyName(f) + " has no result"
+		if n := s.number(f.Targets[0], k); n.Missing == "" {
+			text = familyName(f) + " " + verdict.Did(s.Step, f.Targets[0], k)
+		}
+		out = append(out, fmt.Sprintf("%s with %s of %s; %s.", text, f.Value(f.Targets[0]), f.Knob, quantity.Joined(parts)))
+	}
+	for _, f := range families[1:] {
+		var parts []string
+		for _, t := range f.Targets {
+			at, _ := levelOf(f, t)
+			for _, base := range families[0].Targets {
+				if level, _ := levelOf(families[0], base); level == at {
+					parts = append(parts, s.against(t, base, k)+" with "+f.Value(t))
+				}
+			}
+		}
+		if len(parts) > 0 {
+			out = append(out, fmt.Sprintf("%s ÷ %s: %s.", familyName(f), familyName(families[0]), quantity.Joined(parts)))
+		}
+	}
+	return out
+}
+
+// against returns a target's number ÷ another's, and what is proven of it.
+func (s *step) against(t, base *target, k key) string {
+	e := s.effect(t, base, k)
+	switch {
+	case e == nil || math.IsNaN(e.Ratio):
+		return "not comparable"
+	case e.Sure():
+		return quantity.Times(e.Ratio) + " (proven)"
+	}
+	return quantity.Times(e.Ratio)
+}
+
+// levelsOf returns the numbers of a step, level by level, with their ratios to the family's first level.
+func levelsOf(s *step, families []compare.Family, n *page.Notes) (out []page.Block) {
+	for _, f := range families {
+		t := page.Table{Title: s.Name + ", " + familyName(f) + " by " + f.Knob, Head: "target"}
+		shown := slices.DeleteFunc(slices.Clone(levelNumbers), func(m measure) bool { return !m.in(s) })
+		for _, m := range shown {
+			t.Columns = append(t.Columns, m.column())
+		}
+		g := page.Group{Name: "÷ " + f.Targets[0].Name}
+		g.Rows = targetRows(f.Targets, len(shown), func(t *target, i int) page.Cell {
+			k, ok := shown[i].key(s)
+			if !ok {
+				return page.Absent("")
+			}
+			return s.cell(t, f.Targets[0], k, n)
+		})
+		t.Groups = []page.Group{g}
+		out = append(out, t)
+	}
+	return out
+}
+
+// levelNumbers are the columns of the tables of levels.
+var levelNumbers = measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP99US, metric.CPUUS, metric.ReadKB,
+	metric.WriteKB)
 
 // levelCurves returns the curves of a step: throughput, tail of the latency, and the reads from storage.
 func levelCurves(s *step, knob string, families []compare.Family) []*sweepCurve {

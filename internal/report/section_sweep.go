@@ -282,7 +282,7 @@ func levelsTable(w *sweep, p panel, measures []measure, n *page.Notes) page.Tabl
 		if i > 0 && w.shown(p)[i-1].value == l.value {
 			g.Name += ", again"
 		}
-		if l.Uncounted() {
+		if compare.Uncounted(l.step.Step) {
 			g.Name += ": does not count"
 		}
 		for _, m := range shown {

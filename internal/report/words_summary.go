@@ -179,10 +179,31 @@ func headlineOf(s *step) string {
 	return strings.TrimSpace(s.Name + "  " + strings.Join(parts, ", "))
 }
 
-// ownLines returns how a step began after a restart, and which targets executed custom SQL in it.
+// ownLines returns how a step restarted the engines, or began after that, and which targets executed custom
+// SQL in it.
 func ownLines(s *step) (out []string) {
-	if first := s.First().Step; first.Caches != "" && !first.Restarts() {
-		out = append(out, "begun "+compare.Begun(first))
+	begun := s.First().Step
+	if begun.Caches != "" && !begun.Restarts() {
+		out = append(out, "begun "+compare.Begun(begun))
+	}
+	for _, t := range s.c.Targets {
+		if begun.Caches == "" {
+			break
+		}
+		var parts []string
+		for _, name := range []string{metric.StopS, metric.StartS, metric.WarmS, metric.FirstMinuteP99US} {
+			if k, ok := s.Own(name); ok && s.number(t, k).Missing == "" {
+				label, seconds := strings.CutSuffix(metric.ByName(name).Label, " s")
+				text := label + " " + s.number(t, k).String()
+				if seconds {
+					text += " s"
+				}
+				parts = append(parts, text)
+			}
+		}
+		if len(parts) > 0 {
+			out = append(out, t.Name+": "+strings.Join(parts, ", "))
+		}
 	}
 	for _, t := range s.c.Targets {
 		if own := ownSQL(t, s.Name); own != "" {

@@ -120,7 +120,11 @@ func (c *campaign) story() (s verdict.Story, lead *step) {
 		return c.verdicts.StoryOf(nil), nil
 	}
 	lead = c.standing(steps[0])
-	return c.verdicts.StoryOf(lead.Step), lead
+	s = c.verdicts.StoryOf(lead.Step)
+	if levels := byLevel(lead); len(levels) > 0 {
+		s.Lead, s.Tests, s.Values = "In "+lead.Name+": "+levels[0], levels[1:], ""
+	}
+	return s, lead
 }
 
 // sentences returns the answer: how the targets compare in the step that the panels show first,

@@ -109,12 +109,14 @@ var statementDocs = map[string]string{
 	sGet:    "It needs one of `row`, `key` and `index`.",
 	sScan:   "Without bounds it reads all of the table, or as many rows as `limit` says.",
 	sUpdate: "It needs one of `row`, `key` and `index`, and `set` or `add`.",
+	sOwn:    "A statement that the engines do not have in common.",
 	sDelete: "It needs `row` or `key`, and deletes one row.",
 }
 
 var stepDocs = map[string]string{
-	stepLoad:   "The first step that does something creates the tables, with the indexes that no step builds.",
-	stepIndex:  "An index that a step builds does not exist before.",
-	stepSettle: "`settle` alone rests for 60 s and a second per million rows.",
-	stepRun:    "Groups of clients do operations at the same time.",
+	stepLoad:    "The first step that does something creates the tables, with the indexes that no step builds.",
+	stepIndex:   "An index that a step builds does not exist before.",
+	stepRestart: "It comes after a load. The next step shows how the engine warms up.",
+	stepSettle:  "`settle` alone rests for 60 s and a second per million rows.",
+	stepRun:     "Groups of clients do operations at the same time.",
 }

@@ -31,16 +31,19 @@ func (c *Campaign) Lead(s *compare.Step, where string) string {
 	if x.Subject == nil {
 		return "Nothing can be compared" + where + ": " + quantity.Joined(x.Refused) + "."
 	}
-	text, n := x.Subject.Name, Number{s.Number(x.Subject, k)}
-	switch {
+	return x.Subject.Name + " " + Did(s, x.Subject, k) + where + x.results() + "."
+}
+
+// Did returns what a target did by the main number of a step: "did 5,230 operations/s".
+func Did(s *compare.Step, t *compare.Target, k compare.Key) string {
+	switch n := (Number{s.Number(t, k)}); {
 	case k.Metric == metric.HighestRate:
-		text += fmt.Sprintf(" keeps %s up to %s/s", promise(s, x.Subject), n)
+		return fmt.Sprintf("keeps %s up to %s/s", promise(s, t), n)
 	case metric.IsLatency(k.Metric):
-		text += fmt.Sprintf(" has a p99 of %s", n)
+		return fmt.Sprintf("has a p99 of %s", n)
 	default:
-		text += fmt.Sprintf(" %s %s %s/s", cmp.Or(verbs[s.Primary], "did"), n, Units(s, s.Primary))
+		return fmt.Sprintf("%s %s %s/s", cmp.Or(verbs[s.Primary], "did"), n, Units(s, s.Primary))
 	}
-	return text + where + x.results() + "."
 }
 
 // promise returns the promise under which a rate was searched for on a target.

@@ -112,13 +112,24 @@ func describeStart(w io.Writer, p *plan.Plan) {
 	switch s := p.Start; {
 	case s.Loaded():
 		fmt.Fprintf(w, "each trial begins after %s with a copy of the data, none of it in the page cache; each target is "+
-			"loaded %s\n", s.Copy, quantity.Count(s.Loads, "time"))
+			"loaded %s%s\n", s.Copy, quantity.Count(s.Loads, "time"), unlimited(p.Targets))
 		if s.Bases != "" {
 			fmt.Fprintf(w, "loaded data are kept in %s, and not loaded if they are there\n", s.Bases)
 		}
 	case s.Any():
 		fmt.Fprintf(w, "each trial begins with a copy of its target's data, none of it in the page cache\n")
 	}
+}
+
+// unlimited says that targets are loaded without limits, and which are loaded together.
+func unlimited(targets []plan.Target) (text string) {
+	if slices.ContainsFunc(targets, func(t plan.Target) bool { return t.Machine.Limited() }) {
+		text = ", with all memory and CPUs"
+	}
+	if slices.ContainsFunc(targets, func(t plan.Target) bool { return t.Loader != "" }) {
+		text += "; its levels share the data"
+	}
+	return text
 }
 
 // describeHooks prints the plan's commands at one end.

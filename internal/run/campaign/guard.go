@@ -73,6 +73,9 @@ func sameDisk(a, b string) bool {
 // Which of those in a store serve this campaign is not known before.
 func kept(c Config) (sum float64) {
 	for _, t := range c.Plan.Targets {
+		if !c.Plan.Loads(t.Name) {
+			continue
+		}
 		info, own := c.InfoOf(&t), c.Plan.For(&t)
 		sum += float64(own.Run.Estimate(own.Loading()).Bytes)*info.SpaceFactor + float64(info.SpaceBase)
 	}

@@ -121,7 +121,7 @@ func (f *Forecast) Trial(target string, number int) Trial {
 		seen = f.earlier.lengths[target]
 	}
 	start := f.plan.Start
-	copies := start.Loaded() && (number > start.Loads || len(f.own[target]) >= start.Loads)
+	copies := start.Loaded() && (!f.plan.Loads(target) || number > start.Loads || len(f.own[target]) >= start.Loads)
 	t := Trial{Parts: f.partsOf(target)}
 	loading := 0
 	if start.Loaded() {

@@ -148,7 +148,7 @@ func findAndHold(t *testing.T, hold float64) {
 		if !g.Open || math.Abs(g.Rate-rate.Value) > 1e-6 || g.SLA == nil || g.Pace != "poisson" {
 			t.Errorf("%s: %+v", p.Name, g)
 		}
-		if !has(metric.Texts(p.Notes), "p95_ms < 100 was ") {
+		if !has(metric.Texts(p.Notes), "p95 < 100 ms was ") {
 			t.Errorf("%s: %q", p.Name, p.Notes)
 		}
 		// A random schedule: six times the square root is beyond chance.
@@ -159,7 +159,7 @@ func findAndHold(t *testing.T, hold float64) {
 		for _, m := range []string{"shed", "abandoned", "queue_max", "sla_met"} {
 			row(t, p, "t", "", m)
 		}
-		if has(metric.Texts(p.Notes), "p95_ms < 100 was kept") && row(t, p, "t", "transaction", "response_p95_us").Value > 100e3 {
+		if has(metric.Texts(p.Notes), "p95 < 100 ms was kept") && row(t, p, "t", "transaction", "response_p95_us").Value > 100e3 {
 			t.Errorf("%s kept no promise", p.Name)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"rumbench/engine/fsize"
 	"rumbench/internal/observe"
 	"rumbench/internal/observe/pagecache"
+	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/base"
 	"rumbench/internal/server"
@@ -86,7 +87,8 @@ func identity(s *Spec, start *result.Start) (base.Identity, error) {
 	info := engine.InfoOf(s.Engine, s.Target.Config)
 	id := base.Identity{
 		"rumbench": s.Version, "engine": info.Name + " " + info.Version, "workload": s.Plan.Workload,
-		"target": s.Target.Name, "seed": fmt.Sprint(start.Seed), "load": fmt.Sprint(start.Load), "copied after": start.Copy,
+		"target": s.Target.LoadedAs(), "seed": fmt.Sprint(start.Seed), "load": fmt.Sprint(start.Load),
+		"copied after": start.Copy,
 	}
 	if b := s.Build; b != nil {
 		id["build"] = cmp.Or(b.Revision, b.SHA256) // builds of one revision differ in the layout of their code only
@@ -103,7 +105,9 @@ func identity(s *Spec, start *result.Start) (base.Identity, error) {
 		id["server"] = p.Name() + " " + p.Version
 	}
 	for name, value := range s.Target.Knobs {
-		id["knob "+name] = value
+		if !slices.Contains(plan.MachineKnobs(), name) { // they do not limit the load
+			id["knob "+name] = value
+		}
 	}
 	for name, value := range s.Plan.Params {
 		if !slices.Contains(s.Plan.Later, name) {
@@ -168,6 +172,11 @@ func keepLoaded(t *trial) (err error) {
 	invalid := func(s result.Step) bool { return s.Status == result.Invalid }
 	if slices.ContainsFunc(t.res.Steps, invalid) {
 		return nil
+	}
+	for i := range t.res.Steps {
+		if t.Target.Machine.Limited() {
+			t.res.Steps[i].Note("loaded with all memory and CPUs: the limits of the target hold for what follows the copy")
+		}
 	}
 	b := &base.Base{Identity: t.beginning.id, Campaign: campaignOf(t.Dir), Trial: filepath.Base(t.Dir), Made: time.Now(),
 		Steps: t.res.Steps}

@@ -237,7 +237,7 @@ func (t *trial) open(ctx context.Context) (err error) {
 	if t.data != "" {
 		t.res.Host = observe.FactsOf(t.data)
 	}
-	if m := &t.Target.Machine; m.Limited() && !t.Calibrate { // after the facts about the whole host
+	if m := &t.Target.Machine; m.Limited() && !t.Calibrate && !t.beginning.loading() { // after the facts of the host
 		if err := t.limits.begin(m, t.Dir, len(t.Engine.Info().Servers) > 0); err != nil {
 			return err
 		}
