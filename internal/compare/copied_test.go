@@ -44,6 +44,34 @@ func TestCopied(t *testing.T) {
 	}
 }
 
+// The steps that load are asked about only if the question names them: there are fewer of them than trials.
+func TestLoadsAreNotAsked(t *testing.T) {
+	trials := func(start *result.Start) []*result.Trial {
+		loader, copied := made("a", 1, "", numbers{"rows_per_s": 1}, "load", "read"), made("a", 2, "", numbers{"rows_per_s": 1}, "read")
+		for _, tr := range []*result.Trial{loader, copied} {
+			tr.Start = start
+			for i := range tr.Steps {
+				tr.Steps[i].Judged = []string{"rows_per_s"}
+			}
+		}
+		return []*result.Trial{loader, copied}
+	}
+	for _, c := range []struct {
+		start *result.Start
+		steps []string
+		want  bool
+	}{{nil, nil, true}, {&result.Start{Copy: "load", Load: 1, Loads: 1}, nil, false}, {&result.Start{Copy: "load", Load: 1, Loads: 1}, []string{"load"}, true}} {
+		m := compare.New(trials(c.start))
+		m.Question.Steps = c.steps
+		if got := len(m.Step("load").Asked()) > 0; got != c.want {
+			t.Errorf("%+v, question about %v: asked about %v", c.start, c.steps, got)
+		}
+		if len(c.steps) == 0 && len(m.Step("read").Asked()) == 0 {
+			t.Error("nothing is asked about")
+		}
+	}
+}
+
 func ran(target string, n int, steps ...string) *result.Trial {
 	tr := &result.Trial{Target: target, Trial: n, Status: result.Complete}
 	for _, name := range steps {

@@ -26,6 +26,21 @@ func swept(target string, n int, rate func(clients, tables float64) float64, cli
 	return t
 }
 
+// A probe that does not count makes room for one of the same rate that does.
+func TestUncountedProbe(t *testing.T) {
+	trial := &result.Trial{Target: "a", Trial: 1, Status: result.Complete}
+	for i, name := range []string{"s@1", "s@2", "s@2#2", "s@2#3"} {
+		trial.Steps = append(trial.Steps, result.Step{Name: name, Base: "s", Uncounted: i == 1, Axes: []result.Axis{{Name: "rate", Value: float64(min(2, i+1))}}})
+	}
+	w := compare.New([]*result.Trial{trial}).Sweeps()[0]
+	if got := w.Panels[0].Levels[1].Step.Name; got != "s@2#2" {
+		t.Errorf("%s is shown", got)
+	}
+	if len(w.Twice) != 2 || w.Twice[0].Name != "s@2" || w.Twice[1].Name != "s@2#3" {
+		t.Errorf("again: %v", w.Twice)
+	}
+}
+
 func TestSweeps(t *testing.T) {
 	flat := func(float64, float64) float64 { return 1 }
 	trial := swept("a", 1, flat, []float64{8, 1, 64}, []float64{32, 1})

@@ -11,18 +11,7 @@ import (
 // two levels, are not.
 func TestOverLevels(t *testing.T) {
 	sections := func(knob string, values ...string) []page.Section {
-		var in Input
-		for i, value := range values {
-			for _, engine := range []string{"pebble", "bbolt"} {
-				trial := fixtureTrial(0, 1)
-				trial.Rename(engine + "-" + value)
-				trial.Engine, trial.Knobs = engine, map[string]string{knob: value}
-				for k := range trial.Steps[0].Rows {
-					trial.Steps[0].Rows[k].Value *= float64(1 + i)
-				}
-				in.Trials = append(in.Trials, Trial{Trial: trial})
-			}
-		}
+		in := atLevels(knob, values...)
 		return overLevels(newView(&in))
 	}
 	got := sections("memory", "1GiB", "256MiB", "512MiB")
@@ -49,4 +38,39 @@ func TestOverLevels(t *testing.T) {
 			t.Errorf("section %s", none[0].Title)
 		}
 	}
+}
+
+// Each target is compared with itself from level to level, and the targets at each level.
+func TestByLevel(t *testing.T) {
+	in := atLevels("memory", "256MiB", "1GiB")
+	c := newView(&in).campaign
+	story, _ := c.story()
+	text := strings.Join(story.Sentences(), " ")
+	for _, want := range []string{"pebble ", " with 256MiB of memory; 2.00× with 1GiB.", "bbolt ÷ pebble: 1.00× with 256MiB and 1.00× with 1GiB."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q does not say %q", text, want)
+		}
+	}
+	if strings.Contains(text, "256MiB’s") {
+		t.Errorf("targets of different levels are compared: %q", text)
+	}
+}
+
+// atLevels returns a campaign of two engines at levels of a knob; each level is as many times as fast as its
+// number says.
+func atLevels(knob string, values ...string) (in Input) {
+	for i, value := range values {
+		for _, engine := range []string{"pebble", "bbolt"} {
+			trial := fixtureTrial(0, 1)
+			trial.Rename(engine + "-" + value)
+			trial.Engine, trial.Knobs = engine, map[string]string{knob: value}
+			for s := range trial.Steps {
+				for k := range trial.Steps[s].Rows {
+					trial.Steps[s].Rows[k].Value *= float64(1 + i)
+				}
+			}
+			in.Trials = append(in.Trials, Trial{Trial: trial})
+		}
+	}
+	return in
 }

@@ -40,6 +40,9 @@ func TestIdentity(t *testing.T) {
 	}{
 		{ibench, "params.query_seconds=3", true},
 		{ibench, "params.rates=[500]", true},
+		{ibench, "levels={memory: [64MiB, 1GiB]}", true}, // the load has all memory
+		{ibench, "common.cpus=1", true},
+		{ibench, "levels={cache: [8MiB, 16MiB]}", false},
 		{ibench, "params.rows=2k", false},
 		{ibench, "params.secondary=1", false},
 		{ibench, "common.durability=os", false},
