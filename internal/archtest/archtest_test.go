@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 128_416
+const mostTotal = 128_433
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -60,7 +60,7 @@ var rooms = []room{
 	{"internal/compare", 5_577, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_753, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_807, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 11_913, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
+	{"internal/report", 11_930, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
 	{"internal/cli", 9_616, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_247, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 418, []string{"scripts/man scripts/suite"}},

@@ -311,11 +311,15 @@ func remarksOn(c *campaign) (out []string) {
 	byKey := map[metric.Code][]string{}
 	var order []metric.Code
 	for _, s := range c.steps {
+		name := s.Name
+		if compare.IsProbe(s.Step) {
+			name = "probes of " + s.Base
+		}
 		for _, t := range c.Targets {
 			for _, r := range s.Runs[t] {
 				for _, w := range r.Step.Warnings {
 					if w.Code.Kind().Short != "" {
-						order, byKey[w.Code] = compare.AppendNew(order, w.Code), compare.AppendNew(byKey[w.Code], s.Name)
+						order, byKey[w.Code] = compare.AppendNew(order, w.Code), compare.AppendNew(byKey[w.Code], name)
 					}
 				}
 			}

@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
@@ -34,8 +35,20 @@ func sweepCurves(w *sweep) []*sweepCurve {
 	if k, ok := s.Latency(s.Primary, "p99"); ok {
 		p99.title = "p99 " + string(metric.FamilyOf(k.Metric)) + " time (" + k.Op + ") over " + w.Axis
 	}
-	p99.scale = page.Scale{Format: roundDuration, Spread: wide}
+	p99.scale = page.Scale{Format: roundDuration, Spread: wide, Near: promised(w)}
 	return []*sweepCurve{rate, p99}
+}
+
+// promised returns the p99 in µs that the search promised which made the sweep; 0 if none did.
+func promised(w *sweep) float64 {
+	if base := w.c.Step(w.Base); base != nil && compare.IsProbe(w.first().Step) {
+		for _, a := range answersOf(w.c.stepOf(base)) {
+			if limit := a.Limit(); strings.HasPrefix(a.Promise, "p99_") && limit > 0 {
+				return limit * 1e3
+			}
+		}
+	}
+	return 0
 }
 
 // curveOf looks up a number at all levels.
