@@ -66,6 +66,8 @@ func (s *costing) addWarmUp() {
 		at := Of(g.Name, s.Of.Primary)
 		if d := s.Start.FirstMinute[g.Name]; d != nil && d.Count() >= metric.LeastSamples(99) {
 			s.Put(metric.FirstMinuteP99US, micros(d.Percentile(99)), at, Count(d.Count()))
+		} else {
+			s.note("group %s: the p99 of the first minute is unknown: the step was shorter, or did too little in it", g.Name)
 		}
 		seconds, reason := g.warmUp()
 		if reason != "" {

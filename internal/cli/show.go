@@ -150,6 +150,8 @@ func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bo
 			fmt.Fprintf(w, ", seed %d", t.Seed)
 			if load := t.LoadText(); load != "" {
 				fmt.Fprintf(w, ", a copy of load %s (seed %d)", load, t.Start.Seed)
+			} else if start := t.StartText(); start != "" {
+				fmt.Fprintf(w, ", %s", start)
 			}
 		}
 		if t.Reason != "" {
@@ -172,6 +174,11 @@ func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bo
 			}
 			for _, warning := range s.Warnings {
 				fmt.Fprintf(w, "  ! %s: %s\n", s.Name, warning)
+			}
+			for _, note := range s.Notes {
+				if s.Caches != "" { // why the time to warm up is not known
+					fmt.Fprintf(w, "  %s: %s\n", s.Name, note)
+				}
 			}
 		}
 	}

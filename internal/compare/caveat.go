@@ -110,9 +110,9 @@ func (s *stepRuns) loads(t *result.Trial) bool {
 	return s.campaign.Steps[at].Name == s.Name
 }
 
-// loadedOnce reports whether the step loads data from which several trials may begin: there are fewer of its
+// LoadedOnce reports whether the step loads data from which several trials may begin: there are fewer of its
 // runs than of theirs.
-func (s *stepRuns) loadedOnce() bool {
+func (s *stepRuns) LoadedOnce() bool {
 	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool { return slices.ContainsFunc(t.Trials, s.loads) })
 }
 

@@ -10,7 +10,7 @@ import (
 func (s *Step) asked() []Key {
 	q := &s.campaign.Question
 	switch {
-	case s.Warmup, (len(q.Steps) > 0 || IsProbe(s) || s.loadedOnce()) && !slices.Contains(q.Steps, s.Name):
+	case s.Warmup, (len(q.Steps) > 0 || IsProbe(s) || s.LoadedOnce()) && !slices.Contains(q.Steps, s.Name):
 		return nil
 	case len(q.Metrics) == 0 && searched(s):
 		return s.own([]string{metric.HighestRate})

@@ -159,7 +159,7 @@ var arrivals = []Metric{
 	{Name: "shed", Unit: "count", Better: Lower, Family: Arrivals, Doc: "Operations that arrived at an open group and were dropped, the oldest first, because more waited than the queue may hold."},
 	{Name: "abandoned", Unit: "count", Better: Lower, Family: Arrivals, Doc: "Operations of a group with a rate or with arrivals that were due and not done when the time was over: they waited, or were being tried again. They are in the response times with their age at the end, which is less than their response time would have been.", See: "method.md#coordinated-omission"},
 	{Name: "queue_max", Unit: "count", Better: Lower, Family: Arrivals, Label: "longest queue", Doc: "How many arrived operations waited for a free client at most."},
-	{Name: "highest_rate", Unit: "1/s", Better: Higher, Family: Arrivals, Label: "highest rate/s", Doc: "The highest tried rate of arrivals, in operations a second, at which the plan's promise was kept and the rate was held, by most of its probes. The step's notes have the interval and the rates tried. 0: every rate that was tried broke it.", See: "plan.md#finding-a-rate"},
+	{Name: "highest_rate", Unit: "1/s", Better: Higher, Family: Arrivals, Label: "highest rate/s", Doc: "The highest tried rate of arrivals, in operations a second, at which the plan's promise was kept and the rate was held, by most of its probes. The step's notes have the interval and the rates tried. 0: none did.", See: "plan.md#finding-a-rate"},
 }
 
 var spread = []Metric{

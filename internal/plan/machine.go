@@ -144,7 +144,7 @@ func checkMachine(b *binder, t *bound, hosted bool, p *Plan) {
 		}
 	}
 	if memory, cache := t.Machine.Memory, t.Config.Cache; memory > 0 && cache >= memory {
-		b.At(cmp.Or(at("memory"), t.node), fmt.Sprintf("%s: memory %s has no room for a cache of %s", t.Name,
+		b.At(cmp.Or(at("memory"), t.node), fmt.Sprintf("memory of %s has no room for a cache of %s",
 			quantity.Bytes(memory), quantity.Bytes(cache)), "lower cache, or raise memory")
 	}
 	client := t.Machine.ClientCPUs.Set

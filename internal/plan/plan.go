@@ -55,7 +55,8 @@ type Plan struct {
 	Later     []string        // the parameters on which the data that are copied do not depend
 	Run       workload.Run
 	Targets   []Target
-	Trials    int // of each target; with Stop the greatest number
+	Leveled   bool // the targets are at levels of a knob: no single one is what all others are compared with
+	Trials    int  // of each target; with Stop the greatest number
 	Order     Order
 	Stop      Stop
 	Question  result.Question // that the comparison of the targets is to answer

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
@@ -43,6 +44,9 @@ type Find struct {
 	Hold       float64       // seconds for which the answer is held; negative: four probes, see [Find.Holds]
 	Like       pace.Arrivals // the kind of arrivals, and how many operations may wait
 }
+
+// Words returns the promise in readable form: "p99 < 10 ms".
+func (f *Find) Words() string { return (&result.Search{Promise: f.Promise}).Words() }
 
 func rateShape() strictyaml.Shape {
 	return rateKeys.Shape().With("oneOf",

@@ -62,7 +62,7 @@ func restartable(p *Plan, name string) (string, error) {
 	case slices.Contains(names, name):
 		return name, nil
 	case slices.ContainsFunc(p.Steps(), func(s workload.Step) bool { return s.Name == name }):
-		return "", hint.Errorf(hint.OneOf("", names), "before %s there is nothing to restart, or it has no clients", name)
+		return "", hint.Errorf(hint.OneOf("", names), "there is nothing to restart before %s, or it has no clients", name)
 	}
 	return "", hint.Errorf(hint.OneOf(name, names), "there is no step %q before which the engine can restart", name)
 }

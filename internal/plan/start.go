@@ -192,6 +192,8 @@ func checkCopied(b *binder, n *strictyaml.Node, p *Plan, name string) {
 	}
 }
 
+func creates(s workload.Step) bool { return s.Creates }
+
 // checkStart refuses a target whose data cannot be copied.
 func checkStart(b *binder, t *bound, info engine.Info, p *Plan) {
 	if !p.Start.Any() {
@@ -208,6 +210,9 @@ func checkStart(b *binder, t *bound, info engine.Info, p *Plan) {
 	case !p.Start.Loaded() && t.Data == "" && t.fields.Of.Get("data") == nil:
 		b.At(at, t.Name+" has no data that could be copied",
 			"name them, as data: DIR, or set copy to the step that loads them")
+	case !p.Start.Loaded() && p.Run != nil && slices.ContainsFunc(p.For(&t.Target).Steps(), creates):
+		b.At(at, t.Name+" has data, and a step of the workload would create them", "leave that step out, if the workload "+
+			"has a parameter for it, or set copy to the step that loads")
 	case info.Forgets != "":
 		b.At(at, t.Name+": start: "+info.Forgets, "remove start, or the target")
 	}

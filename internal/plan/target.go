@@ -43,6 +43,7 @@ func (b *binder) targets(f strictyaml.Fields, p *Plan) {
 	commonKeys.Bind(common, &all)
 	readMachine(b, common, &all.Machine)
 	var known []*bound
+	p.Leveled = f.Value("levels") != nil
 	for _, n := range leveled(b, f, b.targetNodes(f)) {
 		if t := b.target(n, common, all, p); t != nil {
 			known = append(known, t)

@@ -90,7 +90,7 @@ func searchSentence(s *step) string {
 		text = append(text, "the highest rate with "+all[0].Words()+": "+quantity.Joined(parts))
 	}
 	if len(never) > 0 {
-		text = append(text, "no rate that was tried kept "+all[0].Words()+" on "+quantity.Joined(never))
+		text = append(text, "no rate that was tried kept "+all[0].Words()+" in most of its probes on "+quantity.Joined(never))
 	}
 	return strings.Join(text, "; ") + "." + caution
 }

@@ -103,24 +103,33 @@ func (c *campaign) ladder() (out []compare.Family) {
 	return out
 }
 
-// byLevel compares the main number of a step between the levels of each family, and between the families
-// at each level: targets at different levels were not meant to be compared. nil if the campaign has no levels.
-func byLevel(s *step) (out []string) {
+// byLevel compares the main numbers of the steps asked about, the leading one first, between the levels of
+// each family, and between the families at each level: targets at different levels were not meant to be
+// compared. nil if the campaign has no levels.
+func byLevel(lead *step) (out []string) {
+	families := lead.c.ladder()
+	if len(families) == 0 {
+		return nil
+	}
+	out = stepByLevel(lead, families)
+	for _, s := range lead.c.steps {
+		if s != lead && len(s.Asked()) > 0 {
+			out = append(out, stepByLevel(s, families)...)
+		}
+	}
+	return out
+}
+
+// stepByLevel does so for one step.
+func stepByLevel(s *step, families []compare.Family) (out []string) {
 	k, ok := compare.Goal(s.Step)
-	families := s.c.ladder()
-	if !ok || len(families) == 0 {
+	if !ok {
 		return nil
 	}
 	for _, f := range families {
-		var parts []string
-		for _, t := range f.Targets[1:] {
-			parts = append(parts, s.against(t, f.Targets[0], k)+" with "+f.Value(t))
+		if text := fromFirst(s, f, k); text != "" {
+			out = append(out, "In "+s.Name+" "+text+".")
 		}
-		text := familyName(f) + " has no result"
-		if n := s.number(f.Targets[0], k); n.Missing == "" {
-			text = familyName(f) + " " + verdict.Did(s.Step, f.Targets[0], k)
-		}
-		out = append(out, fmt.Sprintf("%s with %s of %s; %s.", text, f.Value(f.Targets[0]), f.Knob, quantity.Joined(parts)))
 	}
 	for _, f := range families[1:] {
 		var parts []string
@@ -139,11 +148,43 @@ func byLevel(s *step) (out []string) {
 	return out
 }
 
+// fromFirst compares a family with its first level that has a result.
+func fromFirst(s *step, f compare.Family, k key) string {
+	var base *target
+	var parts, lost []string
+	for _, t := range f.Targets {
+		switch {
+		case !s.counts(t, k):
+			lost = append(lost, f.Value(t))
+		case base == nil:
+			base = t
+		default:
+			parts = append(parts, s.against(t, base, k)+" with "+f.Value(t))
+		}
+	}
+	if base == nil {
+		return familyName(f) + " has no result that can be compared"
+	}
+	text := fmt.Sprintf("%s %s with %s of %s", familyName(f), verdict.Did(s.Step, base, k), f.Value(base), f.Knob)
+	if len(parts) > 0 {
+		text += ", " + quantity.Joined(parts)
+	}
+	if len(lost) > 0 {
+		text += "; with " + quantity.Joined(lost) + " it has no result that can be compared"
+	}
+	return text
+}
+
+// counts reports whether a target's number in the step can be compared.
+func (s *step) counts(t *target, k key) bool {
+	return s.number(t, k).Missing == "" && len(s.Refusals(t)) == 0
+}
+
 // against returns a target's number ÷ another's, and what is proven of it.
 func (s *step) against(t, base *target, k key) string {
 	e := s.effect(t, base, k)
 	switch {
-	case e == nil || math.IsNaN(e.Ratio):
+	case !s.counts(t, k) || !s.counts(base, k) || e == nil || math.IsNaN(e.Ratio):
 		return "not comparable"
 	case e.Sure():
 		return quantity.Times(e.Ratio) + " (proven)"

@@ -46,7 +46,7 @@ func TestByLevel(t *testing.T) {
 	c := newView(&in).campaign
 	story, _ := c.story()
 	text := strings.Join(story.Sentences(), " ")
-	for _, want := range []string{"pebble ", " with 256MiB of memory; 2.00× with 1GiB.", "bbolt ÷ pebble: 1.00× with 256MiB and 1.00× with 1GiB."} {
+	for _, want := range []string{"pebble ", " with 256MiB of memory, 2.00× with 1GiB.", "bbolt ÷ pebble: 1.00× with 256MiB and 1.00× with 1GiB."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q does not say %q", text, want)
 		}

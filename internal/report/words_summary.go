@@ -83,6 +83,9 @@ func summaryTable(s *step, n *page.Notes) page.Table {
 	}
 	g := page.Group{Name: headlineOf(s)}
 	for _, tg := range s.c.Targets {
+		if len(s.Runs[tg]) == 0 && s.Copied(tg.Trials[0]) {
+			continue
+		}
 		row := plainRow(tg.Name + targetMarks(s, tg, n))
 		for _, m := range summaryMeasures {
 			row.Cells = append(row.Cells, summaryCell(s, tg, m, n))
@@ -183,6 +186,9 @@ func headlineOf(s *step) string {
 // SQL in it.
 func ownLines(s *step) (out []string) {
 	begun := s.First().Step
+	if s.LoadedOnce() {
+		out = append(out, "loaded for several trials, each of which began with a copy")
+	}
 	if begun.Caches != "" && !begun.Restarts() {
 		out = append(out, "begun "+compare.Begun(begun))
 	}
@@ -270,7 +276,7 @@ func sweepSummary(w *sweep, n *page.Notes) page.Table {
 		for _, l := range p.levels {
 			row := plainRow(quantity.Amount(l.value))
 			for _, tg := range w.c.Targets {
-				row.Cells = append(row.Cells, levelCell(l.step, tg, arrive, n))
+				row.Cells = append(row.Cells, w.levelCell(l, tg, arrive, n))
 			}
 			g.Rows = append(g.Rows, row)
 		}
@@ -285,8 +291,14 @@ func sweepSummary(w *sweep, n *page.Notes) page.Table {
 	return t
 }
 
-func levelCell(s *step, t *target, arrive bool, n *page.Notes) page.Cell {
-	cell := page.Absent("")
+func (w *sweep) levelCell(l levelStep, t *target, arrive bool, n *page.Notes) page.Cell {
+	s, cell := l.step, page.Absent("")
+	if k, ok := s.Latency(s.Primary, "p99"); ok && compare.IsProbe(s.Step) {
+		if p := w.probed(l, t, k); quantity.Finite(p.Y) {
+			return page.Cell{Text: quantity.Micros(p.Y), Number: true}
+		}
+		return cell
+	}
 	if k, ok := s.Rate(s.Primary); ok {
 		cell = s.cell(t, s.c.Targets[0], k, n)
 	}

@@ -122,7 +122,7 @@ func (c *campaign) story() (s verdict.Story, lead *step) {
 	lead = c.standing(steps[0])
 	s = c.verdicts.StoryOf(lead.Step)
 	if levels := byLevel(lead); len(levels) > 0 {
-		s.Lead, s.Tests, s.Values = "In "+lead.Name+": "+levels[0], levels[1:], ""
+		s.Lead, s.Tests, s.Values = levels[0], levels[1:], ""
 	}
 	return s, lead
 }

@@ -143,7 +143,8 @@ func Millis(ms float64) string {
 func (s *Search) String() string {
 	text := "highest rate with " + s.Words() + ": " + s.Rate()
 	if s.Kept == 0 {
-		text = fmt.Sprintf("no rate that was tried kept %s (lowest %s/s: %s)", s.Words(), quantity.Amount(s.Broke), s.Why)
+		text = fmt.Sprintf("no rate that was tried kept %s in most of its probes (lowest %s/s: %s)", s.Words(),
+			quantity.Amount(s.Broke), s.Why)
 	}
 	if s.Held > 0 {
 		text += fmt.Sprintf(", held at %s/s for %.10g s", quantity.Amount(s.Held), s.HeldSeconds)

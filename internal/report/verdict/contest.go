@@ -150,7 +150,7 @@ func (x *Contest) results() string {
 // is one.
 func (x *Contest) few() string {
 	all := append([]*compare.Target{x.Subject}, x.Others...)
-	count := func(t *compare.Target) int { return len(t.Trials) }
+	count := func(t *compare.Target) int { return len(x.s.Used(t)) } // fewer than trials where data were loaded once
 	fewest := slices.MinFunc(all, func(a, b *compare.Target) int { return cmp.Compare(count(a), count(b)) })
 	text := quantity.Count(count(fewest), "trial")
 	if count(fewest) == 1 {

@@ -244,7 +244,7 @@ func describeArrivals(a *pace.Arrivals) string {
 // describeFind prints which probes follow a step. How many there will be is not
 // known before.
 func describeFind(w io.Writer, f *plan.Find, s *workload.Step) {
-	text := fmt.Sprintf("search for the highest rate with %s: up to %d probes of %g s", f.Promise, ratesearch.Most,
+	text := fmt.Sprintf("search for the highest rate with %s: up to %d probes of %g s", f.Words(), ratesearch.Most,
 		f.Length(math.Inf(1), s.Seconds))
 	if f.Like.LeadIn > 0 {
 		text += fmt.Sprintf(" after %g s of lead-in", f.Like.LeadIn)

@@ -121,6 +121,8 @@ func (r *runner) untried() (out []plan.Target) {
 func untouchable(p *plan.Plan, t *plan.Target) string {
 	creates := func(s workload.Step) bool { return s.Creates }
 	switch {
+	case t.Data != "" && p.Start.Any():
+		return "it works on copies of data that exist"
 	case t.Data != "":
 		return "it works on data in place"
 	case t.Config.Server.DSN != "" && !slices.ContainsFunc(p.For(t).Run.Steps(), creates):

@@ -119,7 +119,8 @@ func (r *runner) block(ctx context.Context, block []result.Entry, start int, ran
 // baseless ends a campaign in which a trial of the base has failed, unless that
 // is not wanted or nothing is left to do from the next trial on.
 func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
-	if r.KeepGoing || e.Target != r.Plan.Targets[0].Name || t.Status != result.Failed || complete(r.state.Trials[next:]) {
+	goOn := r.KeepGoing || r.Plan.Leveled || complete(r.state.Trials[next:])
+	if goOn || e.Target != r.Plan.Targets[0].Name || t.Status != result.Failed {
 		return nil
 	}
 	return hint.Errorf("--keep-going runs the other trials all the same; later, go on with it: "+resuming(r.Dir),

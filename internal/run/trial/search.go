@@ -35,7 +35,7 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 	case closed < lowest:
 		usual := p.Length(math.Inf(1), step.Seconds)
 		out.Warnings = append(out.Warnings, metric.Warn(metric.ProbesTooShort,
-			metric.Values{"promise": p.words(), "closed": closed, "usual": usual,
+			metric.Values{"promise": p.Words(), "closed": closed, "usual": usual,
 				"seconds": math.Ceil(2 * usual * lowest / closed)}))
 		return t.save()
 	}
@@ -180,7 +180,7 @@ func (r *prober) hold(ctx context.Context, a *ratesearch.Answer) error {
 			continue // at the same rate again
 		}
 		if len(r.doubt) == 0 {
-			r.doubt = append(r.doubt, metric.Warn(metric.NotHeld, metric.Values{"promise": r.words(), "kept": kept,
+			r.doubt = append(r.doubt, metric.Warn(metric.NotHeld, metric.Values{"promise": r.Words(), "kept": kept,
 				"probe": r.Length(kept, r.step.Seconds), "seconds": subject.Seconds, "rate": rate, "broke": p.broke}))
 		}
 		a.Kept, a.Low, a.Broke, a.High = 0, 0, rate, rate
@@ -196,9 +196,9 @@ func withCode(list []metric.Warning, code metric.Code) []metric.Warning {
 
 // note adds to a probe's step the result of the probe.
 func (r *prober) note(p *probe) {
-	text := r.words() + " was not kept: " + p.broke
+	text := r.Words() + " was not kept: " + p.broke
 	if p.broke == "" {
-		text = fmt.Sprintf("%s was kept: %s", r.words(), shown(p.took))
+		text = fmt.Sprintf("%s was kept: %s", r.Words(), shown(p.took))
 	}
 	if !p.counts {
 		text += "; it does not count, as other programs disturbed it"
@@ -256,9 +256,6 @@ func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 }
 
 const endless = int64(2 * hist.Longest)
-
-// words returns the promise in readable form.
-func (r *prober) words() string { return (&result.Search{Promise: r.Promise}).Words() }
 
 // measure returns the promised measure: "p99".
 func (r *prober) measure() string {
@@ -362,22 +359,26 @@ func (r *prober) unsure(a ratesearch.Answer) (out []metric.Warning) {
 	if all := r.support(a); len(all) > 0 {
 		out = append(out, all[len(all)-1].short...)
 	}
-	spoiled := 0
+	probes, spoiled, repeated := 0, 0, 0 // those that hold the answer are among them
 	for _, all := range r.made {
 		for _, p := range all {
-			if p.disturbed && p.broke != "" && !p.holds {
+			probes++
+			if p.disturbed && p.broke != "" {
 				spoiled++
+			}
+			if !p.counts {
+				repeated++
 			}
 		}
 	}
-	if counted := spoiled - a.Disturbed; spoiled > 0 {
-		out = append(out, metric.Warn(metric.ProbesDisturbed, metric.Values{
-			"n": float64(spoiled), "probes": float64(a.Probes), "repeated": float64(a.Disturbed), "counted": float64(counted)}))
+	if spoiled > 0 {
+		out = append(out, metric.Warn(metric.ProbesDisturbed, metric.Values{"n": float64(spoiled),
+			"probes": float64(probes), "repeated": float64(repeated), "counted": float64(spoiled - repeated)}))
 	}
 	for _, p := range r.made[a.Kept] {
 		if beyond := float64(p.n) * (1 - r.Percentile/100); r.Percentile < 100 && p.broke == "" && beyond < 9.5 {
 			return append(out, metric.Warn(metric.FewBeyond,
-				metric.Values{"promise": r.words(), "rate": a.Kept, "n": float64(p.n), "beyond": beyond}))
+				metric.Values{"promise": r.Words(), "rate": a.Kept, "n": float64(p.n), "beyond": beyond}))
 		}
 	}
 	return out
