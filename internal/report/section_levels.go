@@ -105,10 +105,10 @@ func (c *campaign) ladder() (out []compare.Family) {
 
 // byLevel compares the main numbers of the steps asked about, the leading one first, between the levels of
 // each family, and between the families at each level: targets at different levels were not meant to be
-// compared. nil if the campaign has no levels.
+// compared. nil if no two families have levels: one alone is compared with its first level in any case.
 func byLevel(lead *step) (out []string) {
 	families := lead.c.ladder()
-	if len(families) == 0 {
+	if len(families) < 2 {
 		return nil
 	}
 	out = stepByLevel(lead, families)
@@ -127,9 +127,7 @@ func stepByLevel(s *step, families []compare.Family) (out []string) {
 		return nil
 	}
 	for _, f := range families {
-		if text := fromFirst(s, f, k); text != "" {
-			out = append(out, "In "+s.Name+" "+text+".")
-		}
+		out = append(out, "In "+s.Name+" "+fromFirst(s, f, k)+".")
 	}
 	for _, f := range families[1:] {
 		var parts []string
