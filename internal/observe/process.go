@@ -24,7 +24,7 @@ type Process struct {
 
 	mu sync.Mutex
 	tree
-	memoryRead time.Time // when the proportional set size was last read
+	memoryNext time.Time // when the proportional set size may be read again
 	warnings   []string
 }
 
@@ -63,13 +63,15 @@ func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
 	s.Gauge("process.processes", "count", float64(len(p.members)))
 	s.Gauge("process.threads", "count", threads)
 	s.Gauge("process.rss_bytes", "bytes", rss)
-	// Reading the proportional set size walks all pages and takes milliseconds.
-	const every = 5 * time.Second
-	if time.Since(p.memoryRead) < every {
+	// Reading the proportional set size walks all pages: milliseconds, or seconds for thousands of processes that
+	// share a cache. It may take a hundredth of one core.
+	const every, share = 5 * time.Second, 100
+	begun := time.Now()
+	if begun.Before(p.memoryNext) {
 		return nil
 	}
-	p.memoryRead = time.Now()
 	pss, err := p.pss(ctx)
+	p.memoryNext = begun.Add(max(every, share*time.Since(begun)))
 	if errors.Is(err, errNoPSS) {
 		return nil // Memory returns the source, a series cannot
 	}

@@ -164,7 +164,7 @@ func TestProcessMemory(t *testing.T) {
 	if _, ok := second["process.pss_bytes"]; ok {
 		t.Error("the proportional set size was read again at once")
 	}
-	p.memoryRead = time.Time{}
+	p.memoryNext = time.Time{}
 	if _, ok := collect(t, p)["process.pss_bytes"]; !ok {
 		t.Error("no proportional set size though its time had come")
 	}
