@@ -42,9 +42,9 @@ var (
 	errBig    = errors.New("it is larger than any log that is read here")
 )
 
-// limit is the greatest size of a file: ten million transactions in a log of
-// pgbench. Larger logs should be sampled or aggregated.
-const limit = 512 << 20
+// limit is the greatest size of a file: of a day of transactions in a log of pgbench. What is kept of a file
+// does not grow with it; reading takes 25 s per GB.
+const limit = 16 << 30
 
 // looked is the number of lines used to recognise a format: db_bench prints many
 // settings before its first result, and sysbench prepare a line for each table.
