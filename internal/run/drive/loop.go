@@ -87,10 +87,16 @@ func (l *loop) run(ctx context.Context) {
 			l.sitOut()
 			return
 		}
-		if !l.turn(ctx) || !l.awake(ctx) {
+		if !l.turn(ctx) {
 			return
 		}
 		start := l.clock()
+		if l.rested(start) {
+			if !l.awake(ctx) {
+				return
+			}
+			start = l.clock()
+		}
 		if l.over(start) || !l.operate(ctx, start) {
 			return
 		}
@@ -100,11 +106,13 @@ func (l *loop) run(ctx context.Context) {
 // idleTime is the time without operations after which a connection may have been ended.
 const idleTime = time.Second
 
+// rested reports whether a client was idle for so long that it has to be readied.
+func (l *loop) rested(now int64) bool {
+	return l.Awake != nil && l.retry.failures == 0 && (!l.used || now-int64(l.end) >= int64(idleTime))
+}
+
 // awake readies a client that was idle, and reports whether it can continue.
 func (l *loop) awake(ctx context.Context) bool {
-	if l.Awake == nil || l.retry.failures > 0 || l.used && l.clock()-int64(l.end) < int64(idleTime) {
-		return true
-	}
 	l.used = true
 	l.idle()
 	err := l.Awake(ctx, l.at, l.seat)
