@@ -1,10 +1,11 @@
-// Command bench prints the budgets of the project, each with its limit and the
-// value measured on this machine. Its exit code does not depend on them, since a
+// Command bench prints the budgets of the project in a table, each with its limit and
+// the value measured on this machine. Its exit code does not depend on them, since a
 // machine may be busy.
 //
 //	bench [NAME…]
 //
-// measures only the budgets with these names.
+// measures only the budgets with these names, and more about them. Some take long and are
+// measured only if they are named.
 package main
 
 import (
@@ -58,12 +59,14 @@ func run(w io.Writer, dir string, names []string) error {
 	type part struct {
 		name    string
 		measure func(string) ([]budget, error)
+		long    bool // it is measured if it is named
 	}
 	all := []part{
-		{"null", nullEngine}, {"rows", rowGeneration}, {"files", fileAgainstGo}, {"sampling", sampling},
-		{"servers", serverSampling},
-		{"profiles", profiled}, {"report", dayReport}, {"equals", equals}, {"gates", gates}, {"decisions", decisionRule},
-		{"coverage", coverage},
+		{"null", nullEngine, false}, {"rows", rowGeneration, false}, {"files", fileAgainstGo, false},
+		{"sampling", sampling, false}, {"report", dayReport, false}, {"page", pageSize, false}, {"peers", peers, false},
+		{"tests", testTimes, false},
+		{"servers", serverSampling, true}, {"profiles", profiled, true}, {"equals", equals, true}, {"gates", gates, true},
+		{"decisions", decisionRule, true}, {"coverage", coverage, true}, {"growth", grows, true},
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(p part) bool { return p.name == name }) {
@@ -71,7 +74,7 @@ func run(w io.Writer, dir string, names []string) error {
 		}
 	}
 	for _, b := range all {
-		if len(names) > 0 && !slices.Contains(names, b.name) {
+		if named := slices.Contains(names, b.name); !named && (len(names) > 0 || b.long) {
 			continue
 		}
 		list, err := b.measure(dir)
@@ -79,13 +82,14 @@ func run(w io.Writer, dir string, names []string) error {
 			return err
 		}
 		for _, b := range list {
-			b.print(w)
+			b.print(w, len(names) > 0)
 		}
 	}
 	return nil
 }
 
-func (b budget) print(w io.Writer) {
+// print prints a line, and how it was measured if more is wanted.
+func (b budget) print(w io.Writer, more bool) {
 	sign, held := "≤", b.value <= b.limit
 	if b.atLeast {
 		sign, held = "≥", b.value >= b.limit
@@ -95,7 +99,7 @@ func (b budget) print(w io.Writer) {
 		verdict = fmt.Sprintf("NOT HELD: %.2f× the limit", b.value/b.limit)
 	}
 	fmt.Fprintf(w, "%-58s %12.4g %-8s %s %-9.4g %s\n", b.subject, b.value, b.unit, sign, b.limit, verdict)
-	if b.measured != "" {
+	if more && b.measured != "" {
 		fmt.Fprintf(w, "    %s\n", b.measured)
 	}
 }
@@ -150,7 +154,7 @@ func nullEngine(string) ([]budget, error) {
 	one, two := perOp(1), perOp(2)
 	ns := func(r testing.BenchmarkResult) float64 { return float64(r.T.Nanoseconds()) / float64(r.N) }
 	return []budget{
-		{subject: "null engine: client cost of an operation", value: ns(one), limit: 150, unit: "ns"},
+		{subject: "null engine: client cost of an operation", value: ns(one), limit: 100, unit: "ns"},
 		{
 			subject: "null engine: allocations of an operation", value: float64(one.MemAllocs) / float64(one.N), limit: 0.001,
 			measured: "a few per run, for its set-up; none per operation",
@@ -199,6 +203,7 @@ func rowGeneration(string) ([]budget, error) {
 		unit: "rows/s", atLeast: true}}, nil
 }
 
+// thousand has counters of an engine.
 type thousand struct{ names []string }
 
 func (t *thousand) Counters(_ context.Context, s *engine.Sample) error {
@@ -209,8 +214,15 @@ func (t *thousand) Counters(_ context.Context, s *engine.Sample) error {
 }
 
 func sampling(string) ([]budget, error) {
+	share, err := sampled(1000)
+	subject := "sampling 1,000 counters a second: share of one core"
+	return []budget{{subject: subject, value: share, limit: 1, unit: "%"}}, err
+}
+
+// sampled returns the share of one core, in percent, that sampling a number of counters every second takes.
+func sampled(counters int) (float64, error) {
 	var t thousand
-	for i := range 1000 {
+	for i := range counters {
 		t.names = append(t.names, fmt.Sprintf("counter.%04d", i))
 	}
 	s := &observe.Sampler{Collectors: []observe.Collector{observe.NewEngine(&t)}, Interval: time.Second}
@@ -222,14 +234,17 @@ func sampling(string) ([]budget, error) {
 			prev = cur
 		}
 	})
-	perSample := float64(r.T.Nanoseconds()) / float64(r.N)
-	return []budget{{subject: "sampling 1,000 counters a second: share of one core", value: 100 * perSample / 1e9,
-		limit: 1, unit: "%"}}, nil
+	return 100 * float64(r.T.Nanoseconds()) / float64(r.N) / 1e9, nil
 }
 
 // dayReport measures the report of a 24-hour run with one-second intervals.
-func dayReport(dir string) ([]budget, error) {
-	const seconds = 24 * 3600
+func dayReport(dir string) ([]budget, error) { return reportOfDay(filepath.Join(dir, "day"), 24*3600) }
+
+// reportOfDay measures the report of a step of so many seconds.
+func reportOfDay(dir string, seconds int) ([]budget, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
 	if err := writeDay(dir, seconds); err != nil {
 		return nil, err
 	}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,25 +102,64 @@ type comparison struct{ theirs, ours []result }
 // tolerance is the allowed relative difference in the server's work.
 const tolerance = 0.1
 
-func (c *comparison) print(peer, test string, clients int, limit float64) {
-	fmt.Printf("\n%s, %s, clients: %d\n%-34s %-24s %-24s %s\n", peer, test, clients, "", peer, "rumbench",
-		"rumbench ÷ "+peer)
-	c.line("client CPU µs", result.perTransaction, func(ratio float64) string {
-		switch {
-		case limit == 0:
-			return ""
-		case ratio <= limit:
-			return fmt.Sprintf("held: at most %g", limit)
-		}
-		return fmt.Sprintf("NOT HELD: at most %g", limit) // not an error, since a machine may be busy
-	})
+// outcome is a comparison in two figures, as -brief prints it: rumbench ÷ the peer.
+type outcome struct {
+	Peer, Test string
+	Clients    int
+	CPU, Rate  float64 // of a transaction; transactions per second
+	CPULimit   float64 // at most; 0: none
+	RateLimit  float64 // at least; 0: none
+}
+
+// show prints a comparison.
+func (o *options) show(c *comparison, out outcome) {
+	if !o.brief {
+		c.print(out)
+		return
+	}
+	out.CPU, out.Rate = c.ratio(result.perTransaction), c.ratio(result.rate)
+	_ = json.NewEncoder(os.Stdout).Encode(out)
+}
+
+// ratio returns the median ratio of a quantity.
+func (c *comparison) ratio(value func(result) float64) float64 {
+	var ratios []float64
+	for i := range c.theirs {
+		ratios = append(ratios, value(c.ours[i])/value(c.theirs[i]))
+	}
+	return stat.Median(ratios)
+}
+
+// held says whether a ratio is within its limit: not an error, since a machine may be busy.
+func held(ratio, limit float64, atLeast bool) string {
+	sign, ok := "at most", ratio <= limit
+	if atLeast {
+		sign, ok = "at least", ratio >= limit
+	}
+	switch {
+	case limit == 0:
+		return ""
+	case ok:
+		return fmt.Sprintf("held: %s %g", sign, limit)
+	}
+	return fmt.Sprintf("NOT HELD: %s %g", sign, limit)
+}
+
+func (c *comparison) print(o outcome) {
+	fmt.Printf("\n%s, %s, clients: %d\n%-34s %-24s %-24s %s\n", o.Peer, o.Test, o.Clients, "", o.Peer, "rumbench",
+		"rumbench ÷ "+o.Peer)
+	c.line("client CPU µs", result.perTransaction, func(ratio float64) string { return held(ratio, o.CPULimit, false) })
 	within := func(ratio float64) string {
 		if ratio < 1-tolerance || ratio > 1+tolerance {
 			return "DIFFERS"
 		}
 		return ""
 	}
-	c.line("transactions/s", result.rate, within)
+	rate := within
+	if c.theirs[0].server == nil { // one process: the rate is what is compared
+		rate = func(ratio float64) string { return held(ratio, o.RateLimit, true) }
+	}
+	c.line("transactions/s", result.rate, rate)
 	for _, name := range c.names() {
 		c.line(name, func(r result) float64 { return r.server[name] / float64(r.Transactions) }, within)
 	}

@@ -55,7 +55,14 @@ type facts struct {
 	connections int      // the maximum
 	// limit returns the maximum client CPU per transaction of rumbench, relative to
 	// the peer; 0: no limit.
-	limit func(test string, clients int) float64
+	limit func(clients int) float64
+}
+
+// atMost returns the limits of one connection and of eight.
+func atMost(one, eight float64) func(clients int) float64 {
+	return func(clients int) float64 {
+		return map[int]float64{1: one, 8: eight}[clients]
+	}
 }
 
 // target is a server as rumbench attaches to it.
@@ -96,7 +103,9 @@ func main() {
 	flag.StringVar(&o.peer, "peer", "", "compare only with this peer")
 	flag.StringVar(&o.clients, "clients", "1,8", "numbers of connections")
 	flag.StringVar(&o.tests, "tests", "", "run only these tests")
+	flag.BoolVar(&o.brief, "brief", false, "print a line of JSON for each comparison")
 	embedded := flag.String("embedded", "", "run a test of an embedded engine and print the result (used by peers itself)")
+	plain := flag.String("plain", "", "run a test in a plain loop over an engine's library (used by peers itself)")
 	client := flag.String("client", "", "measure with rumbench's client and print the result (used by peers itself)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
@@ -105,6 +114,8 @@ func main() {
 	switch {
 	case *client != "":
 		err = ownClient(ctx, *client)
+	case *plain != "":
+		err = runPlain(*plain)
 	case *embedded != "":
 		err = ownEmbedded(ctx, *embedded)
 	default:
@@ -119,6 +130,7 @@ func main() {
 type options struct {
 	rounds, seconds      int
 	peer, clients, tests string
+	brief                bool
 }
 
 func (o *options) compare(ctx context.Context) error {
@@ -130,8 +142,10 @@ func (o *options) compare(ctx context.Context) error {
 		return fmt.Errorf("two CPUs are needed, one for the server and one for the client; available: %v", cpus)
 	}
 	server, client := cpus[:1], cpus[1:2]
-	fmt.Printf("server on CPU %v, client on %v; medians of %d rounds of about %d s (minimum–maximum), per "+
-		"transaction unless stated\n", server, client, o.rounds, o.seconds)
+	if !o.brief {
+		fmt.Printf("server on CPU %v, client on %v; medians of %d rounds of about %d s (minimum–maximum), per "+
+			"transaction unless stated\n", server, client, o.rounds, o.seconds)
+	}
 	for _, p := range []peer{&sysbench{}, &pgbench{}, &replay{}} {
 		if o.peer != "" && o.peer != p.facts().name {
 			continue
@@ -139,9 +153,6 @@ func (o *options) compare(ctx context.Context) error {
 		if err := o.compareWith(ctx, p, server, client); err != nil {
 			return fmt.Errorf("%s: %w", p.facts().name, err)
 		}
-	}
-	if o.peer != "" && o.peer != "db_bench" {
-		return nil
 	}
 	return o.compareEmbedded(ctx)
 }
@@ -212,7 +223,7 @@ func (o *options) row(ctx context.Context, p peer, at target, test string, clien
 	if err != nil {
 		return err
 	}
-	c.print(p.facts().name, test, clients, p.facts().limit(test, clients))
+	o.show(&c, outcome{Peer: p.facts().name, Test: test, Clients: clients, CPULimit: p.facts().limit(clients)})
 	return nil
 }
 

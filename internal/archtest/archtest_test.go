@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 128_511
+const mostTotal = 129_306
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -51,30 +51,30 @@ var rooms = []room{
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
 	{"workload", 19_059, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
-	{"internal/observe", 7_648, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
+	{"internal/observe", 7_649, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 3_124, []string{"internal/account"}},
 	{"internal/result", 3_521, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 3_691, []string{"internal/plan"}},
-	{"internal/run", 9_244, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 9_252, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_438, []string{"internal/importer"}},
 	{"internal/compare", 5_577, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_753, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_807, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 11_983, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
 	{"internal/cli", 9_623, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
-	{"bench", 3_247, []string{"bench/slowed", "bench bench/peers bench/planted"}},
-	{"scripts", 418, []string{"scripts/man scripts/suite"}},
+	{"bench", 4_029, []string{"bench/slowed", "bench bench/peers bench/planted"}},
+	{"scripts", 423, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},
 }
 
 // clients are the modules that talk to databases, with the only folders that
 // may import them.
 var clients = map[string][]string{
-	"github.com/cockroachdb/pebble":  {"engine/pebble"},
-	"github.com/dgraph-io/badger":    {"engine/badger"},
+	"github.com/cockroachdb/pebble":  {"engine/pebble", "bench/peers"},
+	"github.com/dgraph-io/badger":    {"engine/badger", "bench/peers"},
 	"github.com/dgraph-io/ristretto": {"engine/badger"}, // its cache
 	"github.com/PowerDNS/lmdb-go":    {"engine/lmdb"},
-	"go.etcd.io/bbolt":               {"engine/bbolt"},
+	"go.etcd.io/bbolt":               {"engine/bbolt", "bench/peers"},
 	"modernc.org/sqlite":             {"engine/sqlite"},
 	"github.com/tidwall/btree":       {"engine/memory"},
 	"github.com/go-sql-driver/mysql": {"engine/mysql/mysqlwire"},
