@@ -38,9 +38,9 @@ targets:
 // runs campaigns with one target 3 % slower, with the number of trials that the
 // first campaigns recommend, and counts how often the difference is found.
 func equals(dir string) ([]budget, error) {
-	exe := filepath.Join(dir, "rumbench")
-	if out, err := exec.Command("go", "build", "-o", exe, "rumbench/cmd/rumbench").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build rumbench: %w\n%s", err, out)
+	exe, err := built(dir)
+	if err != nil {
+		return nil, err
 	}
 	claims, judged, campaigns := 0, 0, 0
 	var needed []int

@@ -25,7 +25,6 @@ type growth struct {
 	sizes         []int
 	values        []float64
 	limit         float64 // of the last value; 0: none
-	rate          bool    // values fall where the cost grows
 	binds         string  // what a large input is bound by
 }
 
@@ -50,7 +49,7 @@ func (g *growth) print(w io.Writer) {
 // grows measures all of them, and prints each when it is known.
 func grows(dir string) ([]budget, error) {
 	exe, err := built(dir)
-	if err = errors.Join(err, os.Chmod(dir, 0o755)); err != nil { // for PostgreSQL's user
+	if err != nil {
 		return nil, err
 	}
 	g := grower{dir: dir, exe: exe}
@@ -64,15 +63,6 @@ func grows(dir string) ([]budget, error) {
 		}
 	}
 	return nil, nil
-}
-
-// built builds rumbench.
-func built(dir string) (exe string, err error) {
-	exe = filepath.Join(dir, "rumbench")
-	if out, err := exec.Command("go", "build", "-o", exe, "rumbench/cmd/rumbench").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build rumbench: %w\n%s", err, out)
-	}
-	return exe, nil
 }
 
 type grower struct{ dir, exe string }
@@ -102,9 +92,9 @@ targets: [{name: postgres, engine: postgres, options: {max_connections: 4200}}]
 		return nil, err
 	}
 	rate := growth{subject: "clients of one process on PostgreSQL, point selects: throughput", unit: "/s", sizes: sizes,
-		rate: true, binds: "the processors, which the server shares"}
+		binds: "the processors, which the server shares"}
 	cost := growth{subject: "the same: client CPU of a query", unit: "µs", sizes: sizes,
-		binds: "two system calls, and more of the caches' misses"}
+		binds: "waking the server's processes, whose number is sampled, too"}
 	for _, n := range sizes {
 		for i := range list[0].Steps {
 			s := &list[0].Steps[i]

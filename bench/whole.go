@@ -12,6 +12,18 @@ import (
 
 // Budgets of whole programs: pages, other benchmarks, the tests.
 
+// built builds rumbench in a directory that servers may enter, which run as other users.
+func built(dir string) (exe string, err error) {
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return "", err
+	}
+	exe = filepath.Join(dir, "rumbench")
+	if out, err := exec.Command("go", "build", "-o", exe, "rumbench/cmd/rumbench").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build rumbench: %w\n%s", err, out)
+	}
+	return exe, nil
+}
+
 // pageSize measures the page of an ordinary campaign: 3 targets, 10 steps, 3 trials.
 func pageSize(dir string) ([]budget, error) {
 	exe, err := built(dir)

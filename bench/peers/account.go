@@ -117,17 +117,16 @@ func (o *options) show(c *comparison, out outcome) {
 		c.print(out)
 		return
 	}
-	out.CPU, out.Rate = c.ratio(result.perTransaction), c.ratio(result.rate)
+	out.CPU, out.Rate = stat.Median(c.ratios(result.perTransaction)), stat.Median(c.ratios(result.rate))
 	_ = json.NewEncoder(os.Stdout).Encode(out)
 }
 
-// ratio returns the median ratio of a quantity.
-func (c *comparison) ratio(value func(result) float64) float64 {
-	var ratios []float64
+// ratios returns a quantity's ratio in each round.
+func (c *comparison) ratios(value func(result) float64) (out []float64) {
 	for i := range c.theirs {
-		ratios = append(ratios, value(c.ours[i])/value(c.theirs[i]))
+		out = append(out, value(c.ours[i])/value(c.theirs[i]))
 	}
-	return stat.Median(ratios)
+	return out
 }
 
 // held says whether a ratio is within its limit: not an error, since a machine may be busy.
@@ -179,11 +178,11 @@ func (c *comparison) names() []string {
 
 // line prints the medians of a quantity and the verdict on its ratio.
 func (c *comparison) line(name string, value func(result) float64, verdict func(ratio float64) string) {
-	var theirs, ours, ratios []float64
+	var theirs, ours []float64
 	for i := range c.theirs {
-		t, o := value(c.theirs[i]), value(c.ours[i])
-		theirs, ours, ratios = append(theirs, t), append(ours, o), append(ratios, o/t)
+		theirs, ours = append(theirs, value(c.theirs[i])), append(ours, value(c.ours[i]))
 	}
+	ratios := c.ratios(value)
 	fmt.Printf("%-34s %-24s %-24s %-20s %s\n", name, spread(theirs), spread(ours), spread(ratios),
 		verdict(stat.Median(ratios)))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"syscall"
 )
@@ -68,6 +69,21 @@ func ByClass[C ~string](dir string, class func(path string) C) (map[C]Sum, error
 		return nil, fmt.Errorf("measure the size of %s: %w", dir, err)
 	}
 	return sums, nil
+}
+
+// Existing returns the nearest of a path and the directories above it that exists.
+func Existing(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "."
+	}
+	for abs != "/" {
+		if _, err := os.Stat(abs); err == nil {
+			return abs
+		}
+		abs = filepath.Dir(abs)
+	}
+	return abs
 }
 
 // Free returns the free bytes of the filesystem that holds dir.

@@ -175,10 +175,11 @@ func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bo
 			for _, warning := range s.Warnings {
 				fmt.Fprintf(w, "  ! %s: %s\n", s.Name, warning)
 			}
-			for _, note := range s.Notes {
-				if s.Caches != "" { // why the time to warm up is not known
-					fmt.Fprintf(w, "  %s: %s\n", s.Name, note)
-				}
+			if s.Caches == "" {
+				continue
+			}
+			for _, note := range s.Notes { // why the time to warm up is not known
+				fmt.Fprintf(w, "  %s: %s\n", s.Name, note)
 			}
 		}
 	}

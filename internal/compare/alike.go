@@ -187,7 +187,7 @@ func SettingText(name, value string) string {
 }
 
 // UnequalCaches returns the cache of each target, if they differ: "a: 16 MiB, b:
-// the page cache, without a limit". Unknown caches do not count as different.
+// the page cache". Unknown caches do not count as different.
 func (c *Campaign) UnequalCaches() string {
 	text, differ := c.Shared(func(t *Target) []string { return t.Distinct((*result.Trial).CacheText) })
 	if !differ || !slices.ContainsFunc(c.Targets, func(t *Target) bool { return t.Trials[0].Knobs["memory"] == "" }) {

@@ -110,8 +110,8 @@ func (s *stepRuns) loads(t *result.Trial) bool {
 	return s.campaign.Steps[at].Name == s.Name
 }
 
-// LoadedOnce reports whether the step loads data from which several trials may begin: there are fewer of its
-// runs than of theirs.
+// LoadedOnce reports whether the step loads data that are copied: there may be fewer of its runs than of the
+// steps after it.
 func (s *stepRuns) LoadedOnce() bool {
 	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool { return slices.ContainsFunc(t.Trials, s.loads) })
 }

@@ -36,12 +36,9 @@ func IsProbe(s *Step) bool {
 
 // Uncounted reports whether none of the step's runs counts in its search.
 func Uncounted(s *Step) bool {
-	for _, t := range s.campaign.Targets {
-		if slices.ContainsFunc(s.Runs[t], func(r Run) bool { return !r.Step.Uncounted }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool {
+		return slices.ContainsFunc(s.Runs[t], func(r Run) bool { return !r.Step.Uncounted })
+	})
 }
 
 // searched reports whether a rate was searched for in a step.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"rumbench/engine"
+	"rumbench/engine/fsize"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
@@ -71,14 +71,12 @@ func (p *Plan) copied() int {
 
 // Loads reports whether a target loads data, of those that share them: it is the first.
 func (p *Plan) Loads(name string) bool {
-	loader := ""
-	for _, t := range p.Targets {
-		if t.Name == name {
-			loader = t.LoadedAs()
-		}
+	own := slices.IndexFunc(p.Targets, func(t Target) bool { return t.Name == name })
+	if own < 0 {
+		return true // of a calibration
 	}
-	first := slices.IndexFunc(p.Targets, func(t Target) bool { return t.LoadedAs() == loader })
-	return first < 0 || p.Targets[first].Name == name
+	same := func(t Target) bool { return t.LoadedAs() == p.Targets[own].LoadedAs() }
+	return slices.IndexFunc(p.Targets, same) == own
 }
 
 // DataSeed returns the seed of the data that the trials of a block begin with; nil if it is their own.
@@ -153,15 +151,12 @@ func later(b *binder, p *Plan) (names []string) {
 
 // creatable refuses a path that is there and no directory, or where none can be made.
 func creatable(path string) error {
-	info, err := os.Stat(path)
-	for ; errors.Is(err, os.ErrNotExist) && path != filepath.Dir(path); info, err = os.Stat(path) {
-		path = filepath.Dir(path)
-	}
-	switch {
-	case err != nil:
+	if _, err := os.Stat(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
-	case !info.IsDir():
-		return fmt.Errorf("%s is no directory", path)
+	}
+	path = fsize.Existing(path)
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return cmp.Or(err, fmt.Errorf("%s is no directory", path))
 	}
 	if err := unix.Access(path, unix.W_OK); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, err)

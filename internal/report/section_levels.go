@@ -24,8 +24,7 @@ func overLevels(v *view) (out []page.Section) {
 	var knobs []string
 	families := map[string][]compare.Family{}
 	for _, f := range v.Families() {
-		numbered := func(t *target) bool { _, ok := levelOf(f, t); return ok }
-		if len(f.Targets) >= leastLevels && !slices.ContainsFunc(f.Targets, not(numbered)) {
+		if len(f.Targets) >= leastLevels && numbered(f) {
 			knobs = compare.AppendNew(knobs, f.Knob)
 			families[f.Knob] = append(families[f.Knob], f)
 		}
@@ -52,7 +51,10 @@ func overLevels(v *view) (out []page.Section) {
 	return out
 }
 
-func not(is func(*target) bool) func(*target) bool { return func(t *target) bool { return !is(t) } }
+// numbered reports whether a family's knob is a number on each of its targets.
+func numbered(f compare.Family) bool {
+	return !slices.ContainsFunc(f.Targets, func(t *target) bool { _, ok := levelOf(f, t); return !ok })
+}
 
 // levelOf returns the value of a family's knob on a target, if it is a number.
 func levelOf(f compare.Family, t *target) (float64, bool) {
@@ -88,8 +90,7 @@ func familyName(f compare.Family) string {
 func (c *campaign) ladder() (out []compare.Family) {
 	placed := map[*target]bool{}
 	for _, f := range c.Families() {
-		numbered := func(t *target) bool { _, ok := levelOf(f, t); return ok }
-		if len(out) > 0 && f.Knob != out[0].Knob || slices.ContainsFunc(f.Targets, not(numbered)) {
+		if len(out) > 0 && f.Knob != out[0].Knob || !numbered(f) {
 			continue
 		}
 		out = append(out, f)

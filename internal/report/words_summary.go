@@ -193,22 +193,8 @@ func ownLines(s *step) (out []string) {
 		out = append(out, "begun "+compare.Begun(begun))
 	}
 	for _, t := range s.c.Targets {
-		if begun.Caches == "" {
-			break
-		}
-		var parts []string
-		for _, name := range []string{metric.StopS, metric.StartS, metric.WarmS, metric.FirstMinuteP99US} {
-			if k, ok := s.Own(name); ok && s.number(t, k).Missing == "" {
-				label, seconds := strings.CutSuffix(metric.ByName(name).Label, " s")
-				text := label + " " + s.number(t, k).String()
-				if seconds {
-					text += " s"
-				}
-				parts = append(parts, text)
-			}
-		}
-		if len(parts) > 0 {
-			out = append(out, t.Name+": "+strings.Join(parts, ", "))
+		if times := restartTimes(s, t); times != "" {
+			out = append(out, t.Name+": "+times)
 		}
 	}
 	for _, t := range s.c.Targets {
@@ -217,6 +203,26 @@ func ownLines(s *step) (out []string) {
 		}
 	}
 	return out
+}
+
+// restartTimes returns how long a target took to restart in a step, or to warm up after that.
+func restartTimes(s *step, t *target) string {
+	if s.First().Step.Caches == "" {
+		return ""
+	}
+	var parts []string
+	for _, name := range []string{metric.StopS, metric.StartS, metric.WarmS, metric.FirstMinuteP99US} {
+		k, ok := s.Own(name)
+		if !ok || s.number(t, k).Missing != "" {
+			continue
+		}
+		text := metric.ByName(name).Label + " " + s.number(t, k).String()
+		if label, seconds := strings.CutSuffix(metric.ByName(name).Label, " s"); seconds {
+			text = label + " " + s.number(t, k).String() + " s"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // answerLines returns the results of a search in a step.

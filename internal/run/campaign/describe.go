@@ -69,10 +69,10 @@ func Describe(w io.Writer, c Config) error {
 	if len(slices.DeleteFunc(slices.Clone(p.Targets), attached)) == 0 {
 		return nil
 	}
-	free, err := fsize.Free(existing(c.Dir))
+	free, err := fsize.Free(fsize.Existing(c.Dir))
 	if err == nil {
 		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", quantity.Bytes(peak), quantity.Bytes(free),
-			existing(c.Dir))
+			fsize.Existing(c.Dir))
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func Need(c Config) (peak int64, perTarget []int64) {
 // sameDisk reports whether two directories that may not exist yet are in one file system.
 func sameDisk(a, b string) bool {
 	var x, y unix.Stat_t
-	return unix.Stat(existing(a), &x) == nil && unix.Stat(existing(b), &y) == nil && x.Dev == y.Dev
+	return unix.Stat(fsize.Existing(a), &x) == nil && unix.Stat(fsize.Existing(b), &y) == nil && x.Dev == y.Dev
 }
 
 // kept returns how many bytes more the loaded data of all targets may take that trials begin with copies of.
@@ -174,7 +174,7 @@ func CheckSpace(c Config) error {
 // checkStore refuses a directory for loaded data that has no room for them, or that this user cannot write:
 // that would be found after the load only.
 func checkStore(c Config, dir string) error {
-	temp, err := os.MkdirTemp(existing(dir), ".rumbench")
+	temp, err := os.MkdirTemp(fsize.Existing(dir), ".rumbench")
 	if err == nil {
 		err = os.Remove(temp)
 	}
@@ -190,7 +190,7 @@ func checkStore(c Config, dir string) error {
 // checkFree refuses to need a number of bytes more under a directory if they
 // are not free.
 func checkFree(dir string, need int64, help string) error {
-	free, err := fsize.Free(existing(dir))
+	free, err := fsize.Free(fsize.Existing(dir))
 	if err != nil {
 		return err
 	}
@@ -199,19 +199,4 @@ func checkFree(dir string, need int64, help string) error {
 	}
 	return Unfit(help, "the disk under %s would fill: about %s may be needed, %s are free", dir,
 		quantity.Bytes(need+reserve), quantity.Bytes(free))
-}
-
-// existing returns the nearest directory above a path that exists.
-func existing(path string) string {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "."
-	}
-	for abs != "/" {
-		if _, err := os.Stat(abs); err == nil {
-			return abs
-		}
-		abs = filepath.Dir(abs)
-	}
-	return abs
 }

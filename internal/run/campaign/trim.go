@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rumbench/engine/fsize"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -25,7 +26,7 @@ func trimDirs(c Config) (dirs []string) {
 		case t.Config.Server.DSN != "":
 			continue // wherever its server keeps them
 		case dir == "":
-			dir = existing(c.Dir)
+			dir = fsize.Existing(c.Dir)
 		}
 		var st unix.Stat_t
 		if err := unix.Stat(dir, &st); err == nil && slices.Contains(devices, st.Dev) {
