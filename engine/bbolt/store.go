@@ -47,7 +47,7 @@ func (s *store) Settings() []engine.Setting {
 		{Name: "freelist", Value: string(s.db.FreelistType), Source: engine.ReadBack},
 		{Name: "sync_freelist", Value: strconv.FormatBool(!s.db.NoFreelistSync), Source: engine.ReadBack},
 		{Name: "fill_percent", Value: strconv.Itoa(int(s.fill * 100)), Source: engine.AsSet},
-		{Name: "cache", Value: "the page cache: the file is mapped", Source: engine.AsSet},
+		{Name: "cache", Value: "the page cache (the file is mapped)", Source: engine.AsSet},
 		engine.Compressed(engine.AsSet, "none"),
 	}
 }

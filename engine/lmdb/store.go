@@ -78,7 +78,7 @@ func (s *store) Settings() []engine.Setting {
 		{Name: "writemap", Value: strconv.FormatBool(flags&lmdb.WriteMap != 0), Source: engine.ReadBack},
 		{Name: "readahead", Value: strconv.FormatBool(flags&lmdb.NoReadahead == 0), Source: engine.ReadBack},
 		{Name: "page_size", Value: strconv.Itoa(pageSize), Source: engine.AsSet},
-		{Name: "cache", Value: "the page cache: the file is mapped", Source: engine.AsSet},
+		{Name: "cache", Value: "the page cache (the file is mapped)", Source: engine.AsSet},
 		engine.Compressed(engine.AsSet, "none"),
 	}
 	if info, err := s.env.Info(); err == nil {
