@@ -128,9 +128,9 @@ func (db *database) table(name string) (*layout, error) {
 	return l, nil
 }
 
-func (db *database) update(f func(Tx) error) error { return db.run(Write, f, nil) }
+func (db *database) update(f func(Tx) error) error { return db.run(Write, f) }
 
-func (db *database) view(f func(Tx) error) error { return db.run(Read, f, nil) }
+func (db *database) view(f func(Tx) error) error { return db.run(Read, f) }
 
 // begin begins a transaction of the store. Where only one may write at a time, it counts how
 // long writers wait for each other.
@@ -144,9 +144,8 @@ func (db *database) begin(mode Mode) (Tx, error) {
 	return tx, err
 }
 
-// run runs f in a transaction. It calls visible, unless that is nil, when the
-// writes are visible but not yet durable, if the store knows the difference.
-func (db *database) run(mode Mode, f func(Tx) error, visible func()) error {
+// run runs f in a transaction.
+func (db *database) run(mode Mode, f func(Tx) error) error {
 	tx, err := db.begin(mode)
 	if err != nil {
 		return err
@@ -154,12 +153,6 @@ func (db *database) run(mode Mode, f func(Tx) error, visible func()) error {
 	defer tx.Rollback()
 	if err := f(tx); err != nil || !mode.Writes() {
 		return err
-	}
-	if a, ok := tx.(Applier); ok && visible != nil {
-		if err := a.Apply(); err != nil {
-			return err
-		}
-		visible()
 	}
 	return tx.Commit()
 }

@@ -56,15 +56,7 @@ func (s *insertStmt) Exec(ctx context.Context, args []model.Value, r *engine.Res
 	}
 	if s.blind {
 		return s.write(ctx, Write, r, func(tx *txn) error {
-			for i := range s.op.Rows {
-				s.setRow(args, i, first)
-				copy(s.row, s.given)
-				if err := s.putRow(tx); err != nil {
-					return err
-				}
-				r.Rows++
-			}
-			return nil
+			return s.putAll(tx, args, first, r)
 		})
 	}
 	if err := s.encodeGiven(args, first); err != nil {
@@ -76,6 +68,21 @@ func (s *insertStmt) Exec(ctx context.Context, args []model.Value, r *engine.Res
 	return s.isolated(ctx, s.mode, r, func(tx *txn) error { return s.checked(tx, args, first, r) })
 }
 
+// putAll writes the rows and reads nothing.
+func (s *insertStmt) putAll(tx *txn, args []model.Value, first int64, r *engine.Result) (err error) {
+	for i := range s.op.Rows {
+		s.setRow(s.row, args, i, first)
+		if s.key, err = s.l.appendRowKey(s.key[:0], s.row); err != nil {
+			return err
+		}
+		if err := s.putRow(tx, s.key); err != nil {
+			return err
+		}
+		r.Rows++
+	}
+	return nil
+}
+
 // lastNumber returns the number of the last row, assigned by the engine or by
 // the caller.
 func (s *insertStmt) lastNumber(args []model.Value, first int64) model.Value {
@@ -85,21 +92,24 @@ func (s *insertStmt) lastNumber(args []model.Value, first int64) model.Value {
 	return args[(s.op.Rows-1)*len(s.columns)+slices.Index(s.columns, s.l.auto)]
 }
 
-func (s *insertStmt) setRow(args []model.Value, i int, first int64) {
-	clear(s.given)
+// setRow sets a row to the one with index i of an execution.
+func (s *insertStmt) setRow(row, args []model.Value, i int, first int64) {
 	n := len(s.columns)
+	if n < len(row) {
+		clear(row)
+	}
 	for j, c := range s.columns {
-		s.given[c] = args[i*n+j]
+		row[c] = args[i*n+j]
 	}
 	if s.l.auto < 0 {
 		return
 	}
 	if s.numbers {
-		s.given[s.l.auto] = model.IntValue(first + int64(i))
+		row[s.l.auto] = model.IntValue(first + int64(i))
 		return
 	}
 	// A number from the caller advances the numbering.
-	for id := s.given[s.l.auto].Int(); ; {
+	for id := row[s.l.auto].Int(); ; {
 		last := s.l.lastID.Load()
 		if id <= last || s.l.lastID.CompareAndSwap(last, id) {
 			return
@@ -113,7 +123,7 @@ func (s *insertStmt) encodeGiven(args []model.Value, first int64) error {
 	s.keys.reset()
 	s.values.reset()
 	for i := range s.op.Rows {
-		s.setRow(args, i, first)
+		s.setRow(s.given, args, i, first)
 		var err error
 		if s.keys.buf, err = s.l.appendRowKey(s.keys.buf, s.given); err != nil {
 			return err
@@ -136,35 +146,39 @@ func (s *insertStmt) checked(tx *txn, args []model.Value, first int64, r *engine
 		}
 	}
 	for i := range s.op.Rows {
-		there := false
-		if s.readsOld() {
-			var err error
-			if there, err = s.fetchForUpdate(tx, s.keys.at(i)); err != nil {
-				return err
-			}
+		key := s.keys.at(i)
+		there, err := s.fetchOld(tx, key)
+		if err != nil {
+			return err
 		}
-		s.setRow(args, i, first)
-		if err := s.insertOne(tx, there, r); err != nil {
+		if s.op.Rows > 1 { // else it is still set
+			s.setRow(s.given, args, i, first)
+		}
+		if err := s.insertOne(tx, key, there, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readsOld reports whether the old row matters. Of a row that is replaced only
-// the index entries do; in an Isolated store reading it claims the key.
-func (s *insertStmt) readsOld() bool {
-	switch s.op.OnConflict {
-	case model.Fail:
-		return false
-	case model.Replace:
-		return len(s.l.indexes) > 0 || s.db.kind == Isolated
+// fetchOld reads the old row, if it matters, and reports whether there is one. Of a row
+// that is replaced only the index entries matter; in an Isolated store reading it claims
+// the key.
+func (s *insertStmt) fetchOld(tx *txn, key []byte) (bool, error) {
+	switch {
+	case s.op.OnConflict == model.Fail:
+		return false, nil
+	case s.op.OnConflict != model.Replace || len(s.l.indexes) > 0:
+		return s.fetchForUpdate(tx, key)
+	case s.db.kind == Isolated:
+		_, err := tx.getForUpdate(key)
+		return false, err
 	}
-	return true
+	return false, nil
 }
 
 // insertOne writes s.given. If there is set, s.row holds the old row.
-func (s *insertStmt) insertOne(tx *txn, there bool, r *engine.Result) error {
+func (s *insertStmt) insertOne(tx *txn, key []byte, there bool, r *engine.Result) error {
 	if there && s.op.OnConflict == model.Ignore {
 		return nil
 	}
@@ -181,14 +195,14 @@ func (s *insertStmt) insertOne(tx *txn, there bool, r *engine.Result) error {
 		copy(s.row, s.given)
 	}
 	r.Rows++
-	return s.putRow(tx)
+	return s.putRow(tx, key)
 }
 
 // upsert writes the rows as operands, which add to existing rows. Their index
 // entries hold nothing that changes.
 func (s *insertStmt) upsert(tx *txn, args []model.Value, first int64, r *engine.Result) (err error) {
 	for i := range s.op.Rows {
-		s.setRow(args, i, first)
+		s.setRow(s.given, args, i, first)
 		if s.operand, err = s.l.appendUpsert(s.operand[:0], s.given, s.add); err != nil {
 			return err
 		}
@@ -226,7 +240,7 @@ func (s *insertStmt) refuseDuplicates(tx *txn, args []model.Value, first int64) 
 				return engine.Errorf(engine.Duplicate, "table %s: a row with the key exists", s.l.table.Name)
 			}
 		}
-		s.setRow(args, i, first)
+		s.setRow(s.given, args, i, first)
 		if err := s.refuseUnique(tx); err != nil {
 			return err
 		}

@@ -50,6 +50,9 @@ type lockSet struct {
 func (l *rowLocks) bucket(hash uint64) *bucket { return &l.buckets[hash%buckets] }
 
 func (l *rowLocks) lock(set *lockSet, keys *arena) {
+	if keys.len() == 0 {
+		return
+	}
 	if set.granted == nil {
 		set.granted = make(chan struct{}, 1)
 	}
@@ -57,8 +60,10 @@ func (l *rowLocks) lock(set *lockSet, keys *arena) {
 	for i := range keys.len() {
 		set.hashes = append(set.hashes, maphash.Bytes(l.seed, keys.at(i)))
 	}
-	slices.Sort(set.hashes)
-	set.hashes = slices.Compact(set.hashes)
+	if len(set.hashes) > 1 {
+		slices.Sort(set.hashes)
+		set.hashes = slices.Compact(set.hashes)
+	}
 	set.locks = slices.Grow(set.locks[:0], len(set.hashes))[:len(set.hashes)] // none is held, so they may move
 	for i, h := range set.hashes {
 		set.locks[i] = rowLock{hash: h, granted: set.granted}

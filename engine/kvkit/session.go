@@ -180,16 +180,21 @@ func (b *base) uniqueKeys() {
 	b.keys, b.spare = b.spare, b.keys
 }
 
-// fetch reads the row of an encoded key into b.row and reports whether it
-// exists.
+// fetch reads the row of an encoded key into b.row and reports whether it exists. The
+// row's texts are valid until the next call on the transaction.
 func (b *base) fetch(tx *txn, key []byte) (bool, error) {
 	value, err := tx.Get(key)
 	return b.decode(key, value, err)
 }
 
-// fetchForUpdate is fetch of a row that the operation is going to change.
+// fetchForUpdate is fetch of a row that the operation is going to change; its texts are
+// valid until the next row is fetched.
 func (b *base) fetchForUpdate(tx *txn, key []byte) (bool, error) {
 	value, err := tx.getForUpdate(key)
+	if value != nil {
+		b.val = append(b.val[:0], value...)
+		value = b.val
+	}
 	return b.decode(key, value, err)
 }
 
@@ -197,14 +202,13 @@ func (b *base) decode(key, value []byte, err error) (bool, error) {
 	if err != nil || value == nil || b.l.hides(value) {
 		return false, err
 	}
-	b.val = append(b.val[:0], value...) // values of the row refer to it
 	b.text = b.text[:0]
-	return true, b.l.decodeRow(key, b.val, b.row, &b.text)
+	return true, b.l.decodeRow(key, value, b.row, &b.text)
 }
 
-// putRow writes b.row and its entries in the existing indexes.
-func (b *base) putRow(tx *txn) error {
-	if err := b.putOnlyRow(tx); err != nil {
+// putRow writes b.row, with its encoded key, and its entries in the existing indexes.
+func (b *base) putRow(tx *txn, key []byte) error {
+	if err := b.putOnlyRow(tx, key); err != nil {
 		return err
 	}
 	return b.putEntries(tx, b.l.indexes)
@@ -222,15 +226,11 @@ func (b *base) putEntries(tx *txn, indexes []*indexLayout) error {
 	return nil
 }
 
-func (b *base) putOnlyRow(tx *txn) error {
-	var err error
-	if b.key, err = b.l.appendRowKey(b.key[:0], b.row); err != nil {
-		return err
-	}
+func (b *base) putOnlyRow(tx *txn, key []byte) (err error) {
 	if b.end, err = b.l.appendRow(b.end[:0], b.row); err != nil {
 		return err
 	}
-	return tx.Put(b.key, b.end)
+	return tx.Put(key, b.end)
 }
 
 func (b *base) putEntry(tx *txn, ix *indexLayout) error {

@@ -142,12 +142,25 @@ func (s *session) watch(tx Tx) txn {
 	return txn{Tx: tx, counts: &s.counts, single: s.db.switches.SingleDeletes, limit: s.db.maxEntries}
 }
 
-// run runs f in a separate transaction, see database.run.
+// run runs f in a separate transaction. It calls visible, unless that is nil, when the
+// writes are visible but not yet durable, if the store knows the difference.
 func (s *session) run(mode Mode, f func(*txn) error, visible func()) error {
-	return s.db.run(mode, func(tx Tx) error {
-		s.own = s.watch(tx)
-		return f(&s.own)
-	}, visible)
+	tx, err := s.db.begin(mode)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	s.own = s.watch(tx)
+	if err := f(&s.own); err != nil || !mode.Writes() {
+		return err
+	}
+	if a, ok := tx.(Applier); ok && visible != nil {
+		if err := a.Apply(); err != nil {
+			return err
+		}
+		visible()
+	}
+	return tx.Commit()
 }
 
 // in runs f, which only reads, in the session's explicit transaction, or else in

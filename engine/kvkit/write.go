@@ -330,7 +330,7 @@ func (s *updateStmt) updateRow(tx *txn, key []byte, values []model.Value) error 
 			}
 		}
 	}
-	if err := s.putOnlyRow(tx); err != nil {
+	if err := s.putOnlyRow(tx, key); err != nil {
 		return err
 	}
 	for _, ix := range s.changed {

@@ -106,20 +106,31 @@ static handle family(const store *s, const char *key) {
 	return s->families[s->count == 1 ? 0 : (unsigned char)key[0] << 8 | (unsigned char)key[1]];
 }
 
-// store_write commits a transaction whose writes are in a batch. If it has a
-// transaction of RocksDB, the records from applied on are still to be repeated
-// there.
-char *store_write(store *s, view *v, const char *batch, size_t length, size_t applied) {
+// Each thread keeps a batch: creating one costs more than a put.
+static __thread handle kept;
+#define KEPT_MOST (1 << 20)
+
+// store_write commits a transaction with its writes. A transaction of RocksDB has made
+// those before applied.
+char *store_write(store *s, view *v, const char *writes, size_t length, size_t applied) {
 	char *error = NULL;
 	if (v && v->tx) {
-		error = view_apply(v, batch + applied, length - applied);
+		error = view_apply(v, writes + applied, length - applied);
 		if (!error)
 			rocks.transaction_commit(v->tx, &error);
 		return error;
 	}
-	handle b = rocks.writebatch_create_from(batch, length);
-	rocks.write(s->db, s->write, b, &error);
-	rocks.writebatch_destroy(b);
+	if (!kept)
+		kept = rocks.writebatch_create();
+	view plain = {.s = s, .batch = kept};
+	rocks.writebatch_clear(kept);
+	error = view_apply(&plain, writes, length);
+	if (!error)
+		rocks.write(s->db, s->write, kept, &error);
+	if (length > KEPT_MOST) {
+		rocks.writebatch_destroy(kept);
+		kept = NULL;
+	}
 	return error;
 }
 
@@ -192,42 +203,59 @@ size_t uvarint(const char **p) {
 	}
 }
 
-// apply repeats a record of a batch in the view.
-static char *apply(view *v, int kind, const char *key, size_t nk, const char *value, size_t nv) {
-	handle at = family(v->s, key);
+// apply_tx makes a write in a transaction of RocksDB.
+static char *apply_tx(view *v, int kind, handle at, const char *key, size_t nk, const char *value, size_t nv) {
 	char *error = NULL;
-	if (kind == PUT && v->tx)
+	if (kind == PUT)
 		rocks.transaction_put_cf(v->tx, at, key, nk, value, nv, &error);
-	else if (kind == PUT)
-		rocks.writebatch_wi_put_cf(v->indexed, at, key, nk, value, nv);
-	else if (kind == MERGE && v->tx)
+	else if (kind == MERGE)
 		rocks.transaction_merge_cf(v->tx, at, key, nk, value, nv, &error);
+	else // they have no single deletes
+		rocks.transaction_delete_cf(v->tx, at, key, nk, &error);
+	return error;
+}
+
+static void apply_indexed(view *v, int kind, handle at, const char *key, size_t nk, const char *value, size_t nv) {
+	if (kind == PUT)
+		rocks.writebatch_wi_put_cf(v->indexed, at, key, nk, value, nv);
 	else if (kind == MERGE)
 		rocks.writebatch_wi_merge_cf(v->indexed, at, key, nk, value, nv);
-	else if (v->tx) // they have no single deletes
-		rocks.transaction_delete_cf(v->tx, at, key, nk, &error);
 	else if (kind == DELETE)
 		rocks.writebatch_wi_delete_cf(v->indexed, at, key, nk);
 	else
 		rocks.writebatch_wi_singledelete_cf(v->indexed, at, key, nk);
-	return error;
 }
 
-// view_apply repeats records of a batch in the view.
+static void apply_batch(view *v, int kind, handle at, const char *key, size_t nk, const char *value, size_t nv) {
+	if (kind == PUT)
+		rocks.writebatch_put_cf(v->batch, at, key, nk, value, nv);
+	else if (kind == MERGE)
+		rocks.writebatch_merge_cf(v->batch, at, key, nk, value, nv);
+	else if (kind == DELETE)
+		rocks.writebatch_delete_cf(v->batch, at, key, nk);
+	else if (kind == SINGLE_DELETE)
+		rocks.writebatch_singledelete_cf(v->batch, at, key, nk);
+	else
+		rocks.writebatch_delete_range_cf(v->batch, at, key, nk, value, nv);
+}
+
+// view_apply makes writes in the view.
 char *view_apply(view *v, const char *p, size_t length) {
 	char *error = NULL;
 	for (const char *end = p + length; p < end && !error;) {
 		int kind = *p++;
-		if (v->s->count > 1) {
-			kind = kind == FAMILY_SINGLE_DELETE ? SINGLE_DELETE : kind - FAMILY_DELETE;
-			uvarint(&p); // the family
-		}
 		size_t nk = uvarint(&p), nv = 0;
 		const char *key = p;
 		p += nk;
-		if (kind == PUT || kind == MERGE)
+		if (kind != DELETE && kind != SINGLE_DELETE)
 			nv = uvarint(&p);
-		error = apply(v, kind, key, nk, p, nv);
+		handle at = family(v->s, key);
+		if (v->batch)
+			apply_batch(v, kind, at, key, nk, p, nv);
+		else if (v->indexed)
+			apply_indexed(v, kind, at, key, nk, p, nv);
+		else
+			error = apply_tx(v, kind, at, key, nk, p, nv);
 		p += nv;
 	}
 	return error;

@@ -53,8 +53,14 @@ typedef char *(*partial_merge_t)(void *, const char *, size_t, const char *const
 	X(const char *, iter_key, (handle, size_t *)) \
 	X(const char *, iter_value, (handle, size_t *)) \
 	X(void, iter_get_error, (handle, char **)) \
-	X(handle, writebatch_create_from, (BYTES)) \
+	X(handle, writebatch_create, (void)) \
 	X(void, writebatch_destroy, (handle)) \
+	X(void, writebatch_clear, (handle)) \
+	X(void, writebatch_put_cf, (handle, handle, BYTES, BYTES)) \
+	X(void, writebatch_delete_cf, (handle, handle, BYTES)) \
+	X(void, writebatch_singledelete_cf, (handle, handle, BYTES)) \
+	X(void, writebatch_delete_range_cf, (handle, handle, BYTES, BYTES)) \
+	X(void, writebatch_merge_cf, (handle, handle, BYTES, BYTES)) \
 	X(void, write, (handle, handle, handle, char **)) \
 	X(handle, writebatch_wi_create, (size_t, unsigned char)) \
 	X(void, writebatch_wi_destroy, (handle)) \
@@ -123,6 +129,8 @@ typedef struct {
 	store *s;
 	handle read;
 	handle snapshot; // its own, or that of tx
+	// Where it writes, at most one of:
+	handle batch;
 	handle indexed;
 	handle tx;
 } view;
@@ -139,8 +147,8 @@ typedef struct {
 	char bounds[];
 } iter;
 
-// The kinds of records in a batch, without a family and with one.
-enum { DELETE, PUT, MERGE, SINGLE_DELETE = 7, FAMILY_DELETE = 4, FAMILY_SINGLE_DELETE = 8 };
+// The kinds of writes. DELETE_RANGE is for a batch only.
+enum { PUT, MERGE, DELETE, SINGLE_DELETE, DELETE_RANGE };
 
 // A page is entries, one after the other: the lengths of key and value as 32-bit
 // numbers, then both. They are valid until the iterator's next.
@@ -166,13 +174,13 @@ void store_merge(store *s, const char *name, const char *formats, size_t spaces,
 char *store_open(store *s, const char *dir);
 char *store_flush(store *s);
 char *store_close(store *s);
-char *store_write(store *s, view *v, const char *batch, size_t length, size_t applied);
+char *store_write(store *s, view *v, const char *writes, size_t length, size_t applied);
 uint64_t store_number(store *s, int family, const char *name);
 char *store_text(store *s, int family, const char *name);
 char *store_statistics(store *s);
 char *store_size(store *s, BYTES, BYTES, uint64_t *out);
 view *view_open(store *s, int kind);
-char *view_apply(view *v, const char *records, size_t length);
+char *view_apply(view *v, const char *writes, size_t length);
 void view_close(view *v);
 value get(store *s, view *v, int lock, const char *key, size_t length, char *room, size_t capacity);
 page scan(store *s, view *v, const char *lower, size_t nl, const char *upper, size_t nu, int reverse, size_t want);

@@ -50,9 +50,8 @@ type tx struct {
 func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	t := s.pool.Get().(*tx)
 	t.mode = mode
-	t.batch.families = s.settings.families > 1
 	t.batch.reset()
-	t.applied = batchHeader
+	t.applied = 0
 	return t, nil
 }
 
@@ -60,30 +59,30 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 func chars(b []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))) }
 
 func (t *tx) Put(key, value []byte) error {
-	t.batch.add(put, key, value)
+	t.batch.put(key, value)
 	return nil
 }
 
 func (t *tx) Delete(key []byte) error {
-	t.batch.add(deletion, key)
+	t.batch.change(C.DELETE, key)
 	return nil
 }
 
 // SingleDelete implements kvkit.SingleDeleter.
 func (t *tx) SingleDelete(key []byte) error {
-	t.batch.add(singleDeletion, key)
+	t.batch.change(C.SINGLE_DELETE, key)
 	return nil
 }
 
 // DeleteRange implements kvkit.RangeDeleter.
 func (t *tx) DeleteRange(lower, upper []byte) error {
-	t.batch.add(rangeDeletion, lower, upper)
+	t.batch.change(C.DELETE_RANGE, lower, upper)
 	return nil
 }
 
 // Merge implements kvkit.Merger.
 func (t *tx) Merge(key, operand []byte) error {
-	t.batch.add(merge, key, operand)
+	t.batch.change(C.MERGE, key, operand)
 	return nil
 }
 
@@ -95,7 +94,7 @@ func (t *tx) prepare() error {
 			t.view = C.view_open(t.store.c, C.SNAPSHOT)
 		case t.mode == kvkit.ReadWrite && t.store.Concurrency() == kvkit.Isolated:
 			t.view = C.view_open(t.store.c, C.TX)
-		case t.mode == kvkit.ReadWrite && t.batch.count > 0:
+		case t.mode == kvkit.ReadWrite && len(t.batch.bytes) > 0:
 			t.view = C.view_open(t.store.c, C.INDEXED)
 		}
 	}
@@ -131,13 +130,13 @@ func (t *tx) get(key []byte, update bool) ([]byte, error) {
 }
 
 func (t *tx) Commit() error {
-	if t.batch.count == 0 && t.view == nil {
+	if len(t.batch.bytes) == 0 && t.view == nil {
 		return nil
 	}
 	if t.view == nil && t.batch.changes && t.store.Concurrency() == kvkit.Isolated {
 		t.view = C.view_open(t.store.c, C.TX)
 	}
-	b := t.batch.whole()
+	b := t.batch.bytes
 	return t.store.fail(C.store_write(t.store.c, t.view, chars(b), C.size_t(len(b)), C.size_t(t.applied)))
 }
 

@@ -117,7 +117,7 @@ func (se *session) statistics(values []C.int64_t, names []byte) (int, error) {
 	var n C.int
 	p, room := pointer(names)
 	err := call(func(a *arena) C.int {
-		n = C.wt_stats(se.s, a.text("statistics:"), &values[0], C.int(len(values)), (*C.char)(p), room)
+		n = C.wt_stats(se.s, a.text("statistics:"), &values[0], C.int(len(values)), p, room)
 		return min(n, 0)
 	})
 	if err != nil {

@@ -38,6 +38,10 @@ const (
 )
 
 func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
+	if err := t.ready(); err != nil {
+		return nil, err
+	}
+	t.scanned = true
 	space := kvkit.SpaceOf(lower)
 	i := t.iters[space]
 	if i == nil {

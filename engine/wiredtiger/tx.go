@@ -2,7 +2,19 @@
 
 package wiredtiger
 
-// #include "binding.h"
+/*
+#cgo noescape wt_get
+#cgo nocallback wt_get
+#cgo noescape wt_copy
+#cgo nocallback wt_copy
+#cgo noescape wt_put
+#cgo nocallback wt_put
+#cgo noescape wt_finish
+#cgo nocallback wt_finish
+#cgo noescape wt_delete
+#cgo nocallback wt_delete
+#include "binding.h"
+*/
 import "C"
 
 import (
@@ -18,6 +30,8 @@ type session struct {
 	s       *C.WT_SESSION
 	cursors []*C.WT_CURSOR // by space
 	iters   []*iter        // by space, nil while in use
+	room    []byte         // for values
+	tx      tx             // the one that uses it
 	err     error          // from its creation
 }
 
@@ -51,29 +65,64 @@ func (se *session) cursor(key []byte) (_ *C.WT_CURSOR, err error) {
 	return *c, err
 }
 
-// Begin begins a transaction, except for one that reads a B-tree without a snapshot: each
-// of its reads then has its own. In an LSM tree of WiredTiger 11, reads outside a
-// transaction find older versions of rows when the tree switches chunks.
+// Begin takes a session. The transaction of WiredTiger begins at once, except for one
+// that only writes, which begins with its first write, and one that reads a B-tree without
+// a snapshot: each of its reads then has its own. In an LSM tree of WiredTiger 11, reads
+// outside a transaction find older versions of rows when the tree switches chunks.
 func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	se := s.pool.Get().(*session)
 	if se.err != nil {
 		return nil, se.err
 	}
-	t := &tx{session: se, store: s, begun: mode != kvkit.Read || s.set.storage == lsm}
-	if t.begun {
-		if err := failure(C.wt_begin(se.s)); err != nil {
-			s.pool.Put(se)
-			return nil, err
-		}
+	t := &se.tx
+	*t = tx{session: se, store: s, alone: mode == kvkit.Read && s.set.storage != lsm, last: put{t.last.key[:0], t.last.value[:0]}}
+	if mode == kvkit.Write || t.alone {
+		return t, nil
+	}
+	if err := t.begin(); err != nil {
+		s.pool.Put(se)
+		return nil, err
 	}
 	return t, nil
 }
 
+// tx is a transaction. Its last put waits for the next call: as a rule that is the commit,
+// and both take one call to C.
 type tx struct {
 	*session
-	store        *store
-	begun, ended bool
-	failed       error // it can only be rolled back
+	store   *store
+	alone   bool // it only reads, without a transaction of WiredTiger
+	begun   bool
+	ended   bool
+	last    put   // of a key that is not empty
+	scanned bool  // cursors stand on pages
+	failed  error // it can only be rolled back
+}
+
+type put struct{ key, value []byte }
+
+func (t *tx) begin() error {
+	if t.begun || t.alone {
+		return nil
+	}
+	err := failure(C.wt_begin(t.s))
+	t.begun = err == nil
+	return err
+}
+
+// ready begins the transaction, and makes the put that waits.
+func (t *tx) ready() error {
+	if err := t.begin(); err != nil || len(t.last.key) == 0 {
+		return err
+	}
+	c, err := t.cursor(t.last.key)
+	if err != nil {
+		return err
+	}
+	k, nk := pointer(t.last.key[kvkit.SpaceLen:])
+	v, nv := pointer(t.last.value)
+	t.last.key = t.last.key[:0]
+	return t.fail(C.wt_put(c, k, nk, v, nv))
 }
 
 // fail returns the error of a code. After a conflict WiredTiger would still commit a
@@ -86,7 +135,12 @@ func (t *tx) fail(code C.int) error {
 	return err
 }
 
-func (t *tx) Get(key []byte) ([]byte, error) { return t.get(key, 0) }
+func (t *tx) Get(key []byte) ([]byte, error) {
+	if t.alone {
+		return t.copy(key)
+	}
+	return t.get(key, 0)
+}
 
 // GetForUpdate reserves the row, as if it were written. A row that does not exist
 // conflicts with others when it is inserted. In an LSM tree WiredTiger reserves rows of
@@ -94,35 +148,59 @@ func (t *tx) Get(key []byte) ([]byte, error) { return t.get(key, 0) }
 func (t *tx) GetForUpdate(key []byte) ([]byte, error) { return t.get(key, t.store.reserve) }
 
 func (t *tx) get(key []byte, reserve C.int) ([]byte, error) {
+	if err := t.ready(); err != nil {
+		return nil, err
+	}
 	c, err := t.cursor(key)
 	if err != nil {
 		return nil, err
 	}
 	p, n := pointer(key[kvkit.SpaceLen:])
-	switch v := C.wt_get(c, p, n, reserve); v.code {
-	case 0:
-		if v.size == 0 {
-			return []byte{}, nil
-		}
-		return unsafe.Slice((*byte)(v.data), v.size), nil
-	case notFound:
-		return nil, nil
-	default:
-		return nil, t.fail(v.code)
+	v := C.wt_get(c, p, n, reserve)
+	return t.value(v, v.data)
+}
+
+// copy reads a row outside a transaction.
+func (t *tx) copy(key []byte) ([]byte, error) {
+	c, err := t.cursor(key)
+	if err != nil {
+		return nil, err
 	}
+	p, n := pointer(key[kvkit.SpaceLen:])
+	for {
+		room, size := pointer(t.room)
+		v := C.wt_copy(c, p, n, room, size)
+		if v.code != 0 || v.size <= size {
+			return t.value(v, room)
+		}
+		t.room = make([]byte, v.size) // and again
+	}
+}
+
+func (t *tx) value(v C.rumbench_wt_value, data *C.char) ([]byte, error) {
+	switch {
+	case v.code == notFound:
+		return nil, nil
+	case v.code != 0:
+		return nil, t.fail(v.code)
+	case v.size == 0:
+		return []byte{}, nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(data)), v.size), nil
 }
 
 func (t *tx) Put(key, value []byte) error {
-	c, err := t.cursor(key)
-	if err != nil {
+	if err := t.ready(); err != nil {
 		return err
 	}
-	k, nk := pointer(key[kvkit.SpaceLen:])
-	v, nv := pointer(value)
-	return t.fail(C.wt_put(c, k, nk, v, nv))
+	t.last.key, t.last.value = append(t.last.key, key...), append(t.last.value[:0], value...)
+	return nil
 }
 
 func (t *tx) Delete(key []byte) error {
+	if err := t.ready(); err != nil {
+		return err
+	}
 	c, err := t.cursor(key)
 	if err != nil {
 		return err
@@ -134,32 +212,46 @@ func (t *tx) Delete(key []byte) error {
 	return nil
 }
 
-func pointer(b []byte) (unsafe.Pointer, C.size_t) {
-	return unsafe.Pointer(unsafe.SliceData(b)), C.size_t(len(b))
+func pointer(b []byte) (*C.char, C.size_t) {
+	return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.size_t(len(b))
 }
 
+// Commit commits the transaction. One that fails is rolled back.
 func (t *tx) Commit() error {
-	if t.failed != nil {
-		t.Rollback()
+	switch {
+	case t.failed != nil:
 		return t.failed
+	case len(t.last.key) > 0:
+		return t.finish()
+	case !t.begun:
+		return nil
 	}
 	t.ended = true
-	defer t.store.pool.Put(t.session)
-	if !t.begun {
-		return failure(C.wt_reset(t.s))
-	}
-	return failure(C.wt_commit(t.s)) // rolls back if it fails
+	return failure(C.wt_commit(t.s))
 }
 
-func (t *tx) Rollback() {
-	if t.ended {
-		return
+func (t *tx) finish() error {
+	c, err := t.cursor(t.last.key)
+	if err != nil {
+		return err
+	}
+	k, nk := pointer(t.last.key[kvkit.SpaceLen:])
+	v, nv := pointer(t.last.value)
+	begun := C.int(0)
+	if t.begun {
+		begun = 1
 	}
 	t.ended = true
-	if t.begun {
-		C.wt_rollback(t.s)
-	} else {
+	return failure(C.wt_finish(t.s, begun, c, k, nk, v, nv))
+}
+
+// Rollback also gives the session back, so that kvkit calls it last, and once.
+func (t *tx) Rollback() {
+	switch {
+	case t.alone && t.scanned:
 		C.wt_reset(t.s) // releases the pages under the cursors
+	case t.begun && !t.ended:
+		C.wt_rollback(t.s)
 	}
 	t.store.pool.Put(t.session)
 }

@@ -51,31 +51,41 @@ int rumbench_wt_close(WT_CONNECTION *c) { return c->close(c, NULL); }
 int rumbench_wt_session(WT_CONNECTION *c, WT_SESSION **s) { return c->open_session(c, NULL, "isolation=snapshot", s); }
 int rumbench_wt_end(WT_SESSION *s) { return s->close(s, NULL); }
 int rumbench_wt_create(WT_SESSION *s, const char *uri, const char *config) { return s->create(s, uri, config); }
-int rumbench_wt_begin(WT_SESSION *s) { return s->begin_transaction(s, "isolation=snapshot"); }
+int rumbench_wt_begin(WT_SESSION *s) { return s->begin_transaction(s, NULL); } // as isolated as its session: parsing a configuration takes longer
 int rumbench_wt_commit(WT_SESSION *s) { return s->commit_transaction(s, NULL); }
 int rumbench_wt_rollback(WT_SESSION *s) { return s->rollback_transaction(s, NULL); }
 int rumbench_wt_reset(WT_SESSION *s) { return s->reset(s); }
 int rumbench_wt_checkpoint(WT_SESSION *s) { return s->checkpoint(s, NULL); }
 int rumbench_wt_cursor(WT_SESSION *s, const char *uri, WT_CURSOR **c) { return s->open_cursor(s, uri, NULL, NULL, c); }
 
-static void set_key(WT_CURSOR *c, const void *key, size_t n) {
+static void set_key(WT_CURSOR *c, const char *key, size_t n) {
 	WT_ITEM k = {.data = key, .size = n};
 	c->set_key(c, &k);
 }
 
-int rumbench_wt_put(WT_CURSOR *c, const void *key, size_t nkey, const void *value, size_t nvalue) {
+int rumbench_wt_put(WT_CURSOR *c, const char *key, size_t nkey, const char *value, size_t nvalue) {
 	WT_ITEM v = {.data = value, .size = nvalue};
 	set_key(c, key, nkey);
 	c->set_value(c, &v);
 	return c->insert(c);
 }
 
-int rumbench_wt_delete(WT_CURSOR *c, const void *key, size_t n) {
+int rumbench_wt_finish(WT_SESSION *s, int begun, WT_CURSOR *c, const char *key, size_t nkey, const char *value, size_t nvalue) {
+	int code = begun ? 0 : rumbench_wt_begin(s);
+	if (code)
+		return code;
+	if ((code = rumbench_wt_put(c, key, nkey, value, nvalue)) == 0)
+		return rumbench_wt_commit(s);
+	rumbench_wt_rollback(s);
+	return code;
+}
+
+int rumbench_wt_delete(WT_CURSOR *c, const char *key, size_t n) {
 	set_key(c, key, n);
 	return c->remove(c);
 }
 
-rumbench_wt_value rumbench_wt_get(WT_CURSOR *c, const void *key, size_t n, int reserve) {
+rumbench_wt_value rumbench_wt_get(WT_CURSOR *c, const char *key, size_t n, int reserve) {
 	WT_ITEM v = {0};
 	set_key(c, key, n);
 	int code = reserve ? c->reserve(c) : 0;
@@ -86,9 +96,20 @@ rumbench_wt_value rumbench_wt_get(WT_CURSOR *c, const void *key, size_t n, int r
 	return (rumbench_wt_value){code, v.size, v.data};
 }
 
+rumbench_wt_value rumbench_wt_copy(WT_CURSOR *c, const char *key, size_t n, char *room, size_t capacity) {
+	rumbench_wt_value v = rumbench_wt_get(c, key, n, 0);
+	if (v.code == 0 && v.size <= capacity)
+		memcpy(room, v.data, v.size);
+	v.data = NULL;
+	int code = c->reset(c);
+	if (v.code == 0)
+		v.code = code;
+	return v;
+}
+
 // seek moves to the first entry from a key on, or the last one before it. An empty
 // key is before the first and, backwards, after the last.
-static int seek(WT_CURSOR *c, const void *key, size_t n, int back) {
+static int seek(WT_CURSOR *c, const char *key, size_t n, int back) {
 	int exact = 0, code = 0;
 	if (n == 0) {
 		if ((code = c->reset(c)) != 0)
@@ -103,12 +124,12 @@ static int seek(WT_CURSOR *c, const void *key, size_t n, int back) {
 	return exact >= 0 ? 0 : c->next(c);
 }
 
-static int compare(const WT_ITEM *k, const void *bound, size_t n) {
+static int compare(const WT_ITEM *k, const char *bound, size_t n) {
 	int d = memcmp(k->data, bound, k->size < n ? k->size : n);
 	return d ? d : (k->size > n) - (k->size < n);
 }
 
-rumbench_wt_batch rumbench_wt_scan(WT_CURSOR *c, int back, int start, const void *from, size_t nfrom, const void *bound, size_t nbound, int max, char *to, size_t room) {
+rumbench_wt_batch rumbench_wt_scan(WT_CURSOR *c, int back, int start, const char *from, size_t nfrom, const char *bound, size_t nbound, int max, char *to, size_t room) {
 	rumbench_wt_batch b = {0};
 	for (; b.count < max; start = 0) {
 		WT_ITEM k, v;
