@@ -125,7 +125,8 @@ var plainStores = map[string]func(dir string) (plainStore, error){
 			return s, err
 		}
 		return plainStore{
-			put: func(key, value []byte) error { return db.Set(key, value, pebble.NoSync) },
+			// With NoSync a commit would not wait for the log to be written. In memory a sync is a call that does nothing.
+			put: func(key, value []byte) error { return db.Set(key, value, pebble.Sync) },
 			get: func(key []byte) error {
 				_, c, err := db.Get(key)
 				if err == nil {

@@ -121,16 +121,15 @@ func read(dir string, file fs.DirEntry) *Run {
 		return r
 	}
 	r.Campaign = c
-	for _, e := range c.Trials {
-		path := result.TrialPath(dir, e.Dir)
-		t, err := result.ReadTrial(path)
+	for i, t := range result.ReadEach(dir, c.Trials) {
+		e := c.Trials[i]
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && e.Status == "":
+		case errors.Is(t.Err, fs.ErrNotExist) && e.Status == "":
 			// not begun
-		case err != nil:
-			r.problem(err)
+		case t.Err != nil:
+			r.problem(t.Err)
 		default:
-			r.Trials = append(r.Trials, Trial{t, path})
+			r.Trials = append(r.Trials, Trial{t.Trial, result.TrialPath(dir, e.Dir)})
 		}
 	}
 	return r
