@@ -50,7 +50,7 @@ targets: [pebble, bbolt, sqlite]
 
 // peers measures rumbench's client beside other benchmarks, in fewer rounds than make bench-peers.
 func peers(string) ([]budget, error) {
-	cmd := exec.Command("go", "run", "-tags", "native", "./bench/peers", "-brief", "-rounds", "3", "-seconds", "3")
+	cmd := exec.Command("go", "run", "-tags", "native", "./bench/peers", "-brief", "-rounds", "3", "-seconds", "1")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

@@ -75,7 +75,8 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 		return nil, se.err
 	}
 	t := &se.tx
-	*t = tx{session: se, store: s, alone: mode == kvkit.Read && s.set.storage != lsm, last: put{t.last.key[:0], t.last.value[:0]}}
+	*t = tx{session: se, store: s, last: put{t.last.key[:0], t.last.value[:0]}}
+	t.alone = mode == kvkit.Read && s.set.storage != lsm
 	if mode == kvkit.Write || t.alone {
 		return t, nil
 	}
