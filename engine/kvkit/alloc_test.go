@@ -89,3 +89,33 @@ func TestAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A row of key columns alone has an empty value, and exists.
+func TestRowOfKeyColumns(t *testing.T) {
+	for _, kind := range []kvkit.Concurrency{kvkit.SingleWriter, kvkit.Unisolated, kvkit.Isolated} {
+		store := &still{kind: kind}
+		db, err := kvkit.Open(store, model.Schema{Tables: []model.Table{{Name: "t", Key: []string{"id"},
+			Columns: []model.Column{{Name: "id", Type: model.Int}}}}})
+		if err == nil {
+			err = db.CreateTables(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.tx.row = []byte{}
+		for _, op := range []model.Op{{Kind: model.Delete, Table: "t"}, {Kind: model.Get, Table: "t", Columns: []string{"id"}}} {
+			s, err := db.Session(t.Context()) // whose memory is fresh
+			if err != nil {
+				t.Fatal(err)
+			}
+			stmt, err := s.Prepare(t.Context(), &op)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r engine.Result
+			if err := stmt.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r); err != nil || r.Rows != 1 {
+				t.Errorf("concurrency %d, %s: %d rows, %v", kind, op.Label(), r.Rows, err)
+			}
+		}
+	}
+}

@@ -191,7 +191,7 @@ func (b *base) fetch(tx *txn, key []byte) (bool, error) {
 // valid until the next row is fetched.
 func (b *base) fetchForUpdate(tx *txn, key []byte) (bool, error) {
 	value, err := tx.getForUpdate(key)
-	if value != nil {
+	if len(value) > 0 { // an empty value is a row, too
 		b.val = append(b.val[:0], value...)
 		value = b.val
 	}
