@@ -6,6 +6,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	choices "github.com/dgraph-io/badger/v4/options"
@@ -108,11 +111,25 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	if err := engine.CheckDir(c.Dir, "KEYREGISTRY"); err != nil {
 		return nil, err
 	}
-	db, err := badger.Open(o)
+	db, err := openFree(o)
 	if err != nil {
 		return nil, fmt.Errorf("open badger in %s: %w", c.Dir, err)
 	}
 	return switches.Open(&store{db: db, dir: c.Dir, durability: c.Durability}, c.Schema)
+}
+
+// openFree opens a database, whose lock may be held for a moment after it was closed:
+// Badger closes the lock's file without unlocking it, and a process that is being started
+// just then still has the file.
+func openFree(o badger.Options) (db *badger.DB, err error) {
+	const tries, pause = 20, 50 * time.Millisecond
+	for range tries {
+		if db, err = badger.Open(o); err == nil || !strings.Contains(err.Error(), syscall.EAGAIN.Error()) {
+			return db, err
+		}
+		time.Sleep(pause)
+	}
+	return nil, err
 }
 
 // logger prints Badger's errors and drops everything else.
