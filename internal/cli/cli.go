@@ -231,7 +231,8 @@ func Commands(a *App) *cobra.Command {
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newRunCommand(a), newReportCommand(a), newCompareCommand(a), newExplainCommand(a), newTableCommand(a),
 		newCostCommand(a), newProfileCommand(a), newImportCommand(a), newShowCommand(a), newListCommand(a),
-		newSchemaCommand(a), newWorkloadCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a),
+		newSchemaCommand(a), newWorkloadCommand(a), newHistoryCommand(a), newServeCommand(a),
+		newSiteCommand(a), newExportCommand(a), newStatCommand(a),
 		newDoctorCommand(a), newVersionCommand(a), newTrialCommand(a))
 	addCompletions(root)
 	addHelp(root)

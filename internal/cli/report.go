@@ -160,7 +160,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 		return in, err
 	}
 	for i, s := range sides {
-		dir := dirs[i]
+		dir, _ := splitTarget(dirs[i])
 		c, err := result.ReadCampaign(dir)
 		if err != nil {
 			return in, err

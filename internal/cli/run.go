@@ -19,6 +19,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
+	"rumbench/internal/report/serve"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/result/regular"
@@ -37,7 +38,7 @@ type runOptions struct {
 	format    string
 	force     bool
 
-	noPreflight, keepGoing, hooks bool
+	noPreflight, keepGoing, hooks, serve bool
 }
 
 func newRunCommand(a *App) *cobra.Command {
@@ -77,6 +78,7 @@ func newRunCommand(a *App) *cobra.Command {
 		"run the commands that the plan has before and after the campaign, its trials and its steps")
 	f.BoolVar(&o.keepGoing, "keep-going", false,
 		"run the other trials when one of the plan's first target, the base of comparisons, has failed")
+	f.BoolVar(&o.serve, "serve", false, "show the campaign as a page while it runs; the link is printed")
 	f.StringVar(&o.format, "format", "", formatUsage)
 	choices(f, "format", formatSysbench)
 	f.StringVar(&o.resume, "resume", "", "go on with the interrupted campaign in `DIR`")
@@ -216,6 +218,15 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 			return err
 		}
 		return campaign.Fits(c)
+	case o.serve:
+		o.serve = false
+		s, err := startServer(ctx, filepath.Dir(filepath.Clean(c.Dir)), "")
+		if err != nil {
+			return err
+		}
+		defer s.http.Close()
+		fmt.Fprintf(a.Stderr, "to look on: %s\n", s.link(serve.LiveAddress(filepath.Base(c.Dir))))
+		return start(ctx, a, c, o)
 	case !o.hooks && (c.Plan.Before.Any() || c.Plan.After.Any()):
 		return usage(hint.Errorf("--dry-run shows them; --hooks runs them", "the plan has commands to run (before, after)"))
 	case o.format != formatSysbench:

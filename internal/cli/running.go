@@ -2,7 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
+	"sync"
+	"time"
 
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -15,18 +18,36 @@ func whereIs(dir string, c *result.Campaign) string {
 	if !result.IsRunning(dir) {
 		return ""
 	}
+	var begun []*result.Trial
+	for _, read := range result.ReadEach(dir, slices.Concat(c.Trials, c.Profiled)) {
+		if read.Err == nil {
+			begun = append(begun, read.Trial)
+		}
+	}
+	p, err := planOf(dir, c, plan.Forced(true))
+	if err != nil {
+		return placeIn(c, begun, nil)
+	}
+	return placeIn(c, begun, forecast.New(p, nil))
+}
+
+// placeIn returns how far a campaign is, given its trials that have begun. Without a forecast
+// the steps of its plan are unknown.
+func placeIn(c *result.Campaign, begun []*result.Trial, f *forecast.Forecast) string {
 	all, ended := slices.Concat(c.Trials, c.Profiled), 0
 	for i, e := range all {
 		if e.Status != "" {
 			ended++
 		}
-		t, err := result.ReadTrial(result.TrialPath(dir, e.Dir))
-		if err != nil || t.Status != result.Running {
+		at := slices.IndexFunc(begun, func(t *result.Trial) bool {
+			return t.Status == result.Running && filepath.Base(t.Dir) == e.Dir
+		})
+		if at < 0 {
 			continue
 		}
 		text := fmt.Sprintf("trial %d of %d (%s)", i+1, len(all), e.Dir)
-		if n := len(t.Steps); n > 0 {
-			text += ", step " + stepOf(dir, c, e.Target, t.Steps[n-1].Name)
+		if n := len(begun[at].Steps); n > 0 {
+			text += ", step " + stepOf(f, e.Target, begun[at].Steps[n-1].Name)
 		}
 		return text
 	}
@@ -34,14 +55,60 @@ func whereIs(dir string, c *result.Campaign) string {
 }
 
 // stepOf returns which of a target's steps one is, as far as the plan is known.
-func stepOf(dir string, c *result.Campaign, target, step string) string {
-	p, err := planOf(dir, c, plan.Forced(true))
-	if err != nil {
+func stepOf(f *forecast.Forecast, target, step string) string {
+	if f == nil {
 		return step
 	}
-	t := forecast.New(p, nil).Trial(target, 1)
+	t := f.Trial(target, 1)
 	if part := t.Part(step); part >= 0 {
 		return fmt.Sprintf("%d of %d (%s)", part+1, len(t.Parts), step)
 	}
 	return step
+}
+
+// places says how far running campaigns are, and how long they take. It reads the plan of
+// each once.
+type places struct {
+	mu    sync.Mutex
+	plans map[string]*forecast.Forecast // by directory; nil: it cannot be read
+}
+
+// where returns how far a campaign is, and how much of it is left at most; 0: unknown.
+func (k *places) where(dir string, c *result.Campaign, begun []*result.Trial) (string, time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f, known := k.plans[dir]
+	if !known {
+		if p, err := planOf(dir, c, plan.Forced(true)); err == nil {
+			f = forecast.New(p, forecast.Find(p, filepath.Dir(dir), resultsDir))
+		}
+		if k.plans == nil {
+			k.plans = map[string]*forecast.Forecast{}
+		}
+		k.plans[dir] = f
+	}
+	if f == nil {
+		return placeIn(c, begun, nil), 0
+	}
+	var left forecast.Span
+	for _, e := range slices.Concat(c.Trials, c.Profiled) {
+		if e.Status == "" {
+			left = left.Plus(leftOf(f, e, begun))
+		}
+	}
+	if !left.Bounded() {
+		return placeIn(c, begun, f), 0
+	}
+	return placeIn(c, begun, f), left.Most
+}
+
+// leftOf returns how much is left of a trial that has not ended.
+func leftOf(f *forecast.Forecast, e result.Entry, begun []*result.Trial) forecast.Span {
+	length := f.Trial(e.Target, e.Trial).Length()
+	for _, t := range begun {
+		if filepath.Base(t.Dir) == e.Dir && !t.Started.IsZero() {
+			return length.Minus(time.Since(t.Started))
+		}
+	}
+	return length
 }

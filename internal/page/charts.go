@@ -47,6 +47,7 @@ type MovingChart struct {
 // Stall is a period in which a series did nothing.
 type Stall struct {
 	Index int     `json:"index"`
+	Bare  bool    `json:"-"` // without the series' marker
 	From  float64 `json:"from"`
 	To    float64 `json:"to"`
 }

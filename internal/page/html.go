@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"rumbench/internal/page/picture"
 	"rumbench/internal/text/escape"
@@ -20,9 +21,41 @@ var assets embed.FS
 // HTML writes a document as one file that loads nothing else: styles, scripts
 // and data are in it. The same document gives the same bytes.
 func HTML(w io.Writer, d *Document) error {
+	t, err := parsed()
+	if err == nil {
+		t, err = t.Clone()
+	}
+	if err != nil {
+		return err
+	}
 	inside, remarks := &policy{rules: map[string]string{}}, remarksOf(d, true)
+	t.Funcs(functions(t, inside, remarks))
+	var body bytes.Buffer // first, because the head lists its contents
+	if err := t.ExecuteTemplate(&body, "page.html", d); err != nil {
+		return err
+	}
+	head, err := inside.head(d)
+	if err != nil {
+		return err
+	}
+	var whole strings.Builder
+	if err := t.ExecuteTemplate(&whole, "head.html", head); err != nil {
+		return err
+	}
+	body.WriteTo(&whole)
+	return written(w, whole.String())
+}
+
+// parsed returns the templates, parsed once. They are cloned for each page, whose functions
+// differ.
+var parsed = sync.OnceValues(func() (*template.Template, error) {
 	t := template.New("page.html")
-	t.Funcs(template.FuncMap{
+	return t.Funcs(functions(t, nil, nil)).ParseFS(assets, "assets/*.html")
+})
+
+// functions returns the functions that templates call for a page.
+func functions(t *template.Template, inside *policy, remarks remarks) template.FuncMap {
+	return template.FuncMap{
 		"script":  inside.script,
 		"asset":   inside.asset,
 		"percent": inside.percent,
@@ -43,24 +76,7 @@ func HTML(w io.Writer, d *Document) error {
 
 		"heads":   func(t Table) heads { return newHeads(remarks, t) },
 		"remarks": remarks.list,
-	})
-	if _, err := t.ParseFS(assets, "assets/*.html"); err != nil {
-		return err
 	}
-	var body bytes.Buffer // first, because the head lists its contents
-	if err := t.ExecuteTemplate(&body, "page.html", d); err != nil {
-		return err
-	}
-	head, err := inside.head(d)
-	if err != nil {
-		return err
-	}
-	var whole strings.Builder
-	if err := t.ExecuteTemplate(&whole, "head.html", head); err != nil {
-		return err
-	}
-	body.WriteTo(&whole)
-	return written(w, whole.String())
 }
 
 // heads are the notes marked at the heads of a table's columns and groups.

@@ -15,6 +15,9 @@ type Document struct {
 	Data     []Data   // the data that the scripts of an HTML page read
 	Style    string   // style rules in addition to those of every page
 	Scripts  []string // scripts in addition to those that draw charts
+	Links    []Link   // to other pages, above the title
+	Plain    bool     // it has no charts that move, and nothing to take away
+	Every    int      // after how many seconds a plain page shows what is new; 0: it stays
 }
 
 // Data is JSON embedded in an HTML page, in an element with an id.

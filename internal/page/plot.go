@@ -44,6 +44,7 @@ type Line struct {
 	Points []Point
 	Band   bool // the area between Low and High is shaded, instead of whiskers
 	Each   bool // every point has a marker; otherwise some have
+	Bare   bool // none has
 }
 
 // Point is a point of a line, in values; NaN is unknown.
@@ -213,9 +214,10 @@ func (p *Plot) Picture() *picture.Picture {
 			f.whiskers(p, l, points)
 		}
 		f.Of(l.Series, picture.Line, f.places(points)...)
-		if l.Each {
+		switch {
+		case l.Each:
 			f.marks(l.Series, points)
-		} else {
+		case !l.Bare:
 			f.someMarks(l.Series, points)
 		}
 	}
@@ -238,7 +240,9 @@ func (f *frame) events(p *Plot) {
 	for _, s := range p.Stalls {
 		start, end := f.x(s.From), f.x(s.To)
 		f.Rect(s.Index, picture.Stall, start, f.top, max(end-start, 1), bottom-f.top)
-		f.Of(s.Index, picture.Mark, picture.Point{X: (start + end) / 2, Y: bottom - 8})
+		if !s.Bare {
+			f.Of(s.Index, picture.Mark, picture.Point{X: (start + end) / 2, Y: bottom - 8})
+		}
 	}
 	lanes := map[int]float64{}
 	for _, m := range p.Marks {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -61,6 +62,7 @@ func (p *policy) class(name, rule string) string {
 // head is the part of a page before its body.
 type head struct {
 	Title  string
+	Every  int // see Document
 	Policy template.HTMLAttr
 	Style  template.CSS
 }
@@ -80,9 +82,14 @@ func (p *policy) head(d *Document) (head, error) {
 	for _, selector := range slices.Sorted(maps.Keys(p.rules)) {
 		fmt.Fprintf(&style, "%s{%s}\n", selector, p.rules[selector])
 	}
-	allowed := fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; img-src data:", hashOf(style.String()),
-		strings.Join(p.scripts, " "))
-	return head{d.Title, template.HTMLAttr(`content="` + allowed + `"`), template.CSS(style.String())}, nil
+	allowed := fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; img-src data:; base-uri 'none'",
+		hashOf(style.String()), cmp.Or(strings.Join(p.scripts, " "), "'none'"))
+	h := head{Title: d.Title, Every: d.Every, Style: template.CSS(style.String())}
+	if d.Every > 0 {
+		allowed += "; connect-src 'self'"
+	}
+	h.Policy = template.HTMLAttr(`content="` + allowed + `"`)
+	return h, nil
 }
 
 // hashOf returns the hash that identifies a text in a policy.

@@ -38,6 +38,7 @@ type Group struct {
 // Row is a row of a table.
 type Row struct {
 	Head   string
+	Link   string // the page about it; "" without
 	Series int    // the row's series, -1 for none
 	Base   bool   // of the series that others are compared with
 	Class  string // of a row with numbers from elsewhere
@@ -47,6 +48,8 @@ type Row struct {
 // Cell is a number with its ratio to another, or text.
 type Cell struct {
 	Text    string
+	Link    string  // the page about it; "" without
+	Boxes   []Box   // before the text
 	Per     string  // small print after the number, mostly its denominator
 	Ratio   string  // "" without one
 	Sign    string  // the verdict without colour

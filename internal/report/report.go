@@ -49,6 +49,10 @@ type Input struct {
 	PublishedColours bool
 	// Profiles are the profiles of the steps' CPU time.
 	Profiles []*Profile
+	// Links lead to other pages, and Above is what stands before the first screen, on a
+	// page of a site.
+	Links []page.Link
+	Above []page.Block
 	// Across are the differences of targets that do not prevent comparisons.
 	Across compare.Across
 }
@@ -147,7 +151,8 @@ func HTML(w io.Writer, in Input) error {
 	if d.Data, err = pageData(v.campaign, rows, offsets); err != nil {
 		return err
 	}
-	d.Style, d.Scripts = reportStyle, []string{reportScript}
+	d.Style, d.Scripts, d.Links = reportStyle, []string{reportScript}, in.Links
+	d.Lead = slices.Concat(in.Above, d.Lead)
 	return page.HTML(w, d)
 }
 

@@ -220,6 +220,23 @@ func wholeLines(data []byte, _ bool) (int, []byte, error) {
 // “engine:engine.stalls”, and be listed several times. A last line that was cut
 // off ends it without error.
 func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
+	return NewSeries(dir, wanted).Read(yield)
+}
+
+// Series is a trial's series that is read while it grows.
+type Series struct {
+	dir    string
+	wanted []string
+	at     int64 // where the next line begins
+}
+
+// NewSeries returns the series of a trial, for ReadSeries of what is there and then of what
+// has been added.
+func NewSeries(dir string, wanted []string) *Series { return &Series{dir: dir, wanted: wanted} }
+
+// Read is ReadSeries of the lines that it has not read yet.
+func (s *Series) Read(yield func(Line) error) error {
+	dir := s.dir
 	f, err := regular.Open(filepath.Join(dir, SeriesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -228,11 +245,15 @@ func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
 		return err
 	}
 	defer f.Close()
+	if _, err := f.Seek(s.at, io.SeekStart); err != nil {
+		return err
+	}
 	in := bufio.NewScanner(f)
 	in.Buffer(make([]byte, 1<<16), longest)
 	in.Split(wholeLines)
-	want := wantsOf(wanted)
+	want := wantsOf(s.wanted)
 	for n := 1; in.Scan(); n++ {
+		s.at += int64(len(in.Bytes()))
 		names, ok := want.subject(in.Bytes())
 		if !ok {
 			continue

@@ -28,12 +28,16 @@ const (
 
 // Change is a point of a series at which a new level begins.
 type Change struct {
-	Kind   Kind    `json:"kind"`
-	At     int     `json:"at"`     // the first point on the new level
-	Dir    string  `json:"dir"`    // its run
-	Before string  `json:"before"` // the last run on the old level
-	From   float64 `json:"from"`   // the old level: the median of its points
-	To     float64 `json:"to"`     // the new level
+	Kind   Kind   `json:"kind"`
+	At     int    `json:"at"`     // the first point on the new level
+	Dir    string `json:"dir"`    // its run
+	Before string `json:"before"` // the last run on the old level
+	// Of a change of the level: the first and the last point at which it may begin, at
+	// about 95 % confidence.
+	First int     `json:"first,omitempty"`
+	Last  int     `json:"last,omitempty"`
+	From  float64 `json:"from"` // the old level: the median of its points
+	To    float64 `json:"to"`   // the new level
 	// Ratio is To ÷ From, nil if From is 0.
 	Ratio *float64 `json:"ratio,omitempty"`
 	// Verdict is compare.Better, compare.Worse, or "" if neither direction is better, or
@@ -89,6 +93,8 @@ func (s *Series) setChanges(points []int) {
 				c.Verdict = compare.Better
 			}
 		}
+		first, last := around(s.Values()[start:ends[i+1]], at-start)
+		c.First, c.Last = start+first, start+last
 		s.setSpeed(&c, start, ends[i+1])
 		s.Changes = append(s.Changes, c)
 		start = at

@@ -121,6 +121,20 @@ func (s *Series) factChanges(at int) []Fact {
 	return factChanges(trials, at)
 }
 
+// Versions returns, for each point, the versions that differ from those of the point before.
+func (s *Series) Versions() [][]Fact {
+	out := make([][]Fact, len(s.Points))
+	for i := 1; i < len(s.Points); i++ {
+		before, now := s.Points[i-1].trial.Versions, s.Points[i].trial.Versions
+		for _, v := range now {
+			if old := before.Value(v.Name); old != v.Value {
+				out[i] = append(out[i], Fact{Version, v.Name, old, v.Value})
+			}
+		}
+	}
+	return out
+}
+
 // factChanges returns the facts that differ between a trial and the one before. Facts
 // other than versions are left out if they differ between most, as the load average and the
 // paths of private servers do: a fact that always changes explains nothing.

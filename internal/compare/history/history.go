@@ -88,33 +88,45 @@ func markCopies(runs []*Run) {
 	}
 }
 
-// visit returns the campaigns in a directory and below it. Files in the trials of a
-// campaign, such as the data of a server, are not part of the store.
-func visit(dir string) []*Run {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return []*Run{{Dir: dir, Problems: []string{err.Error()}}}
-	}
-	var runs []*Run
-	at := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Name() == result.CampaignFile })
-	if at >= 0 {
-		runs = append(runs, read(dir, entries[at]))
-	}
-	for _, e := range entries {
-		if e.IsDir() && (at < 0 || e.Name() != result.TrialsDir) {
-			runs = append(runs, visit(filepath.Join(dir, e.Name()))...)
+// visit returns the campaigns in a directory and below it.
+func visit(dir string) (runs []*Run) {
+	Walk(dir, func(dir string, err error) {
+		if err != nil {
+			runs = append(runs, &Run{Dir: dir, Problems: []string{err.Error()}})
+		} else {
+			runs = append(runs, Read(dir))
 		}
-	}
+	})
 	return runs
 }
 
-// read returns a campaign with all readable trials.
-func read(dir string, file fs.DirEntry) *Run {
-	r := &Run{Dir: dir}
-	if !file.Type().IsRegular() {
-		r.problem(fmt.Errorf("%s is no regular file", filepath.Join(dir, result.CampaignFile)))
-		return r
+// Walk calls a function for the directories of campaigns in a directory and below it, and
+// for those that cannot be read, with the error. Files in the trials of a campaign, such as
+// the data of a server, are not part of the store. Links are not followed.
+func Walk(dir string, found func(dir string, err error)) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		found(dir, err)
+		return
 	}
+	at := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Name() == result.CampaignFile })
+	switch {
+	case at < 0:
+	case entries[at].Type().IsRegular():
+		found(dir, nil)
+	default:
+		found(dir, fmt.Errorf("%s is no regular file", filepath.Join(dir, result.CampaignFile)))
+	}
+	for _, e := range entries {
+		if e.IsDir() && (at < 0 || e.Name() != result.TrialsDir) {
+			Walk(filepath.Join(dir, e.Name()), found)
+		}
+	}
+}
+
+// Read returns the campaign in a directory with all readable trials.
+func Read(dir string) *Run {
+	r := &Run{Dir: dir}
 	c, err := result.ReadCampaign(dir)
 	if err != nil {
 		r.problem(err)

@@ -66,14 +66,24 @@ func change(x []float64) (at int, p float64) {
 // units of their difference by chance; 0 if there is none. Differences are counted
 // in pairs, so that an outlier weighs no more than any value.
 func split(x []float64) (at int, z float64) {
+	for k, s := range differences(x) {
+		if s > z {
+			at, z = k, s
+		}
+	}
+	return at, z
+}
+
+// differences returns how much the values before and after each position differ, in units
+// of their difference by chance; 0 at positions too near to an end.
+func differences(x []float64) []float64 {
 	n := len(x)
+	out := make([]float64, n)
 	more := 0 // pairs across position k whose later value is greater, less those whose later value is smaller
 	for k := range n {
 		if k >= leastLevel && n-k >= leastLevel {
 			// The variance is that of Kendall's and Mann and Whitney's counts.
-			if s := math.Abs(float64(more)) / math.Sqrt(float64(k*(n-k)*(n+1))/3); s > z {
-				at, z = k, s
-			}
+			out[k] = math.Abs(float64(more)) / math.Sqrt(float64(k*(n-k)*(n+1))/3)
 		}
 		for i := range n {
 			if i < k {
@@ -83,7 +93,21 @@ func split(x []float64) (at int, z float64) {
 			}
 		}
 	}
-	return at, z
+	return out
+}
+
+// around returns the first and the last position at which the level of x may have changed
+// instead of at: those in a row whose squared difference is within chi-squared's 95 % of
+// the one there, as confidence sets by likelihood take it (Worsley 1986); approximate.
+func around(x []float64, at int) (first, last int) {
+	const chiSquared = 3.84
+	d := differences(x)
+	near := func(k int) bool { return d[k] > 0 && d[at]*d[at]-d[k]*d[k] <= chiSquared }
+	for first = at; first > 0 && near(first-1); first-- {
+	}
+	for last = at; last+1 < len(x) && near(last+1); last++ {
+	}
+	return first, last
 }
 
 // stretches returns all n points, and shorter and shorter overlapping stretches of

@@ -249,6 +249,9 @@ func (s *Series) String() string {
 	return name
 }
 
+// IsRate reports whether the series is the main number of a step, and no latency.
+func (s *Series) IsRate() bool { return s.rate }
+
 // Siblings returns all series of the family.
 func (s *Series) Siblings() []*Series { return s.family.Series }
 

@@ -18,12 +18,7 @@ import (
 func (v View) findings(list []*history.Finding) (out []page.Block) {
 	var acknowledged page.Tree
 	for _, f := range list {
-		moves := slices.DeleteFunc(slices.Clone(f.Moves), func(m history.Move) bool {
-			return !m.Moves(v.Least/100) && (m.Kind != history.Split || !m.Main())
-		})
-		if f.Split && len(moves) == 0 {
-			moves = f.Moves[:min(1, len(f.Moves))]
-		}
+		moves := v.moves(f)
 		switch {
 		case len(moves) == 0 && !f.Split:
 		case f.Note == "" || v.All:

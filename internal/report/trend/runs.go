@@ -21,8 +21,8 @@ func RunsText(w io.Writer, runs []*history.Run) error {
 		if l.Started != nil {
 			started, trials = minute(*l.Started), fmt.Sprintf("%d of %d", l.TrialsDone, l.TrialsPlanned)
 		}
-		row := []string{l.Dir, started, l.Plan, l.Workload, trials, string(l.Status), l.Durability, mainText(&l),
-			targetsText(l.Targets)}
+		row := []string{l.Dir, started, l.Plan, l.Workload, trials, string(l.Status), l.Durability, Main(&l),
+			Targets(l.Targets)}
 		for i, text := range row {
 			row[i] = cmp.Or(text, quantity.Unknown)
 		}
@@ -37,9 +37,9 @@ func RunsText(w io.Writer, runs []*history.Run) error {
 	return page.Text(w, []page.Block{t}, page.TextStyle{})
 }
 
-// mainText writes the main numbers of a run: "insert rate in l.i1 61.2k/s", or with several
+// Main returns the main numbers of a run: "insert rate in l.i1 61.2k/s", or with several
 // targets "insert rate in l.i1: pebble 61.2k/s, sqlite 9,000/s".
-func mainText(l *history.Line) string {
+func Main(l *history.Line) string {
 	var parts []string
 	last := ""
 	for _, m := range l.Main {
@@ -55,9 +55,9 @@ func mainText(l *history.Line) string {
 	return strings.Join(parts, ", ")
 }
 
-// targetsText names the targets with their engines: "innodb (mysql
+// Targets names the targets with their engines: "innodb (mysql
 // 10.11.6-MariaDB)". An engine with the target's name is not repeated.
-func targetsText(targets []history.Target) string {
+func Targets(targets []history.Target) string {
 	var out []string
 	for _, t := range targets {
 		subject := t.Version

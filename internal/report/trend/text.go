@@ -30,13 +30,10 @@ func Text(w io.Writer, families []*history.Family, findings []*history.Finding, 
 		blocks = append(blocks, v.family(f, families))
 	}
 	if tested > 0 {
-		blocks = append(blocks, page.Prose("",
-			fmt.Sprintf("Series looked at: %d; expected false positives among the changes: at most %.0f %%.",
-				tested, 100*history.FalseShare)))
-		if n := longest(families); history.Together(n, tested) > 1 {
-			blocks = append(blocks, page.Prose("",
-				fmt.Sprintf("With %d runs, a change of fewer than %d of them can hardly be distinguished from chance: "+
-					"make more runs, or choose fewer series with --target, --step or --metric.", n, history.Together(n, tested))))
+		blocks = append(blocks, page.Prose("", looked(tested)))
+		if text := tooFew(families, tested); text != "" {
+			blocks = append(blocks, page.Prose("", text+": make more runs, or choose fewer series with --target, --step or "+
+				"--metric."))
 		}
 	}
 	return page.Text(w, blocks, page.TextStyle{})
@@ -206,6 +203,22 @@ func warnings(s *history.Series) (out []string) {
 	return quantity.Texts(notes.List, func(n page.Note) string {
 		return quantity.Count(runs[n.Number], "run") + ": " + n.Text
 	})
+}
+
+// looked returns how many series were searched for changes.
+func looked(tested int) string {
+	return fmt.Sprintf("Series looked at: %d; expected false positives among the changes: at most %.0f %%.", tested,
+		100*history.FalseShare)
+}
+
+// tooFew returns that a change of few series cannot be found in so many; "" if it can.
+func tooFew(families []*history.Family, tested int) string {
+	n := longest(families)
+	if tested == 0 || history.Together(n, tested) <= 1 {
+		return ""
+	}
+	return fmt.Sprintf("With %d runs, a change of fewer than %d of them can hardly be distinguished from chance", n,
+		history.Together(n, tested))
 }
 
 // longest returns the number of points of the longest series.

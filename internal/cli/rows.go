@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"rumbench/internal/cli/export"
+	"rumbench/internal/compare/history"
+	"rumbench/internal/metric"
+	"rumbench/internal/result/redact"
+)
+
+// rowFormats are the formats in which a campaign's numbers can be taken away.
+var rowFormats = []string{"csv", "json", "parquet"}
+
+// writeRows writes the numbers of a campaign.
+func writeRows(w io.Writer, dir, format string, redacted bool) error {
+	trials, _ := exportTrials([]*history.Run{history.Read(dir)})
+	if redacted {
+		trials = redact.Copy(trials)
+	}
+	switch format {
+	case "csv":
+		return export.WriteCSV(w, trials)
+	case "parquet":
+		_, err := export.WriteRows(w, trials)
+		return err
+	case "json":
+		var rows []metric.Row
+		for _, t := range trials {
+			for i := range t.Steps {
+				rows = append(rows, t.Steps[i].Shown()...)
+			}
+		}
+		return metric.WriteLines(w, rows)
+	}
+	return fmt.Errorf("rows are written as %v, not as %s", rowFormats, format)
+}

@@ -1,0 +1,95 @@
+package serve
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Guard lets in whoever has the token, from the address itself.
+//
+// The first link has the token in its address; it becomes a cookie, which other sites cannot
+// make a browser send. A name in Host that is not the server's is refused: with it another
+// site could be let in under its own name, by answering its visitors' queries for it with
+// this address. So is an Origin of another site.
+type Guard struct {
+	next   http.Handler
+	token  string
+	cookie string
+	hosts  []string
+}
+
+// tokenValue is the name of the token in an address.
+const tokenValue = "token"
+
+// NewToken returns a token that nobody can guess.
+func NewToken() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // it never fails
+	return hex.EncodeToString(b)
+}
+
+// NewGuard returns a guard of pages that are served at an address.
+func NewGuard(next http.Handler, at net.Addr, token string) *Guard {
+	host, port, _ := net.SplitHostPort(at.String())
+	g := &Guard{next: next, token: token, cookie: "rumbench-" + port}
+	for _, name := range []string{host, "localhost", "127.0.0.1", "::1"} {
+		g.hosts = append(g.hosts, net.JoinHostPort(name, port))
+	}
+	return g
+}
+
+// headers are those of every answer: a browser keeps nothing, tells other sites nothing,
+// and shows the pages in no other site's frame.
+var headers = map[string]string{
+	"Cache-Control":                "no-store",
+	"Content-Security-Policy":      "frame-ancestors 'none'; form-action 'self'",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Referrer-Policy":              "no-referrer",
+	"X-Content-Type-Options":       "nosniff",
+}
+
+// ServeHTTP answers, or refuses to.
+func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for name, value := range headers {
+		w.Header().Set(name, value)
+	}
+	origin := r.Header.Get("Origin")
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "pages are only read here", http.StatusMethodNotAllowed)
+	case !slices.Contains(g.hosts, r.Host):
+		http.Error(w, "this server has another name", http.StatusForbidden)
+	case origin != "" && origin != "http://"+r.Host:
+		http.Error(w, "another site asks", http.StatusForbidden)
+	case g.equal(r.URL.Query().Get(tokenValue)):
+		http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.token, Path: "/", HttpOnly: true,
+			SameSite: http.SameSiteStrictMode})
+		q := r.URL.Query()
+		q.Del(tokenValue)
+		next := "/" + strings.TrimLeft(r.URL.EscapedPath(), "/") // never another host
+		if text := q.Encode(); text != "" {
+			next += "?" + text
+		}
+		http.Redirect(w, r, next, http.StatusSeeOther)
+	case !g.known(r):
+		http.Error(w, "Open the link that rumbench serve printed: it has a token that lets you in.", http.StatusForbidden)
+	default:
+		g.next.ServeHTTP(w, r)
+	}
+}
+
+func (g *Guard) equal(token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(g.token)) == 1
+}
+
+func (g *Guard) known(r *http.Request) bool {
+	c, err := r.Cookie(g.cookie)
+	return err == nil && g.equal(c.Value)
+}

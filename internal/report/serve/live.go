@@ -1,0 +1,313 @@
+package serve
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
+)
+
+// lives are the campaigns that somebody looks on at. All who look on at one share what was
+// read of it.
+type lives struct {
+	site *Site
+	mu   sync.Mutex
+	all  map[string]*live // by path
+}
+
+// live is a campaign that somebody looks on at.
+type live struct {
+	mu     sync.Mutex
+	tails  map[string]*tail // by the trial's directory
+	trials map[string]stamped
+	made   time.Time
+	body   []byte
+}
+
+// stamped is a trial, or nil, with the stamp of its file when it was read.
+type stamped struct {
+	stamp string
+	trial *result.Trial
+}
+
+// begun returns the trials of a campaign that have begun, in the order of their entries. It
+// reads those only that have changed, and all when the campaign has ended: one that was killed
+// says so only then.
+func (v *live) begun(dir string, c *result.Campaign, running bool) (out []*result.Trial) {
+	for _, e := range c.Trials {
+		path := result.TrialPath(dir, e.Dir)
+		stamp := stampOf(filepath.Join(path, result.TrialFile)) + fmt.Sprint(running)
+		known := v.trials[path]
+		if known.stamp != stamp {
+			known.stamp = stamp
+			known.trial, _ = result.ReadTrial(path) // one that cannot be read is not shown here
+			v.trials[path] = known
+		}
+		if known.trial != nil {
+			out = append(out, known.trial)
+		}
+	}
+	return out
+}
+
+const (
+	renewed   = 2 // seconds after which a page shows what is new
+	forgotten = time.Minute
+)
+
+// page returns the page of a campaign as it is now. One that has been made just before is shown to
+// all.
+func (l *lives) page(e *entry) ([]byte, error) {
+	v := l.watched(e)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if time.Since(v.made) < renewed*time.Second*9/10 {
+		return v.body, nil
+	}
+	d, err := l.document(v, e)
+	if err != nil {
+		return nil, err
+	}
+	body, err := l.site.page(d, nil)
+	if err == nil {
+		v.body, v.made = body, time.Now()
+	}
+	return body, err
+}
+
+// watched returns what is known of a campaign, and forgets those that nobody looks on at any more.
+func (l *lives) watched(e *entry) *live {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil {
+		l.all = map[string]*live{}
+	}
+	for rel, v := range l.all {
+		if rel != e.rel && v.mu.TryLock() {
+			if time.Since(v.made) > forgotten {
+				delete(l.all, rel)
+			}
+			v.mu.Unlock()
+		}
+	}
+	if l.all[e.rel] == nil {
+		l.all[e.rel] = &live{tails: map[string]*tail{}, trials: map[string]stamped{}}
+	}
+	return l.all[e.rel]
+}
+
+// document returns what a campaign does, or that it has ended.
+func (l *lives) document(v *live, e *entry) (*page.Document, error) {
+	c, err := result.ReadCampaign(e.dir)
+	if err != nil {
+		return nil, err
+	}
+	at := campaigns + e.rel + "/" + liveName
+	d := &page.Document{Title: c.Name, Links: append(l.site.links(at), page.Link{Text: "report", To: reportName},
+		page.Link{Text: "live"})}
+	running := result.IsRunning(e.dir)
+	if running {
+		d.Every = renewed
+	}
+	trials := v.begun(e.dir, c, running)
+	d.Lead = l.state(e, c, trials, running)
+	shown := v.now(e, c, trials)
+	if shown == nil {
+		d.Sections = []page.Section{{ID: "now", Title: "Nothing measured yet"}}
+	} else {
+		d.Sections = append(d.Sections, shown.section())
+	}
+	if blocks := warningsOf(trials); len(blocks) > 0 {
+		d.Sections = append(d.Sections, page.Section{ID: "warnings", Title: "Warnings", Blocks: blocks})
+	}
+	if list := soFar(c, trials); len(list.Groups) > 0 {
+		d.Sections = append(d.Sections, page.Section{ID: "far", Title: "So far", Blocks: []page.Block{
+			page.Prose("about", "The main number of each step that is complete: the median of the target's trials."), list}})
+	}
+	return d, nil
+}
+
+// state returns how far a campaign is, and how it ended.
+func (l *lives) state(e *entry, c *result.Campaign, trials []*result.Trial, running bool) []page.Block {
+	done := 0
+	for _, t := range c.Trials {
+		if t.Status == result.Complete {
+			done++
+		}
+	}
+	if !running {
+		text := fmt.Sprintf("It does not run: %d of %s complete.", done, quantity.Count(len(c.Trials), "trial"))
+		if c.Stopped != "" {
+			text += " " + c.Stopped
+		}
+		return []page.Block{page.Prose("head", text)}
+	}
+	where, left := l.site.Where(e.dir, c, trials)
+	text := "Running: " + where
+	if left > 0 {
+		text += fmt.Sprintf(" · at most %s left, until about %s", quantity.Length(left.Round(10*time.Second)),
+			time.Now().Add(left).Format("15:04"))
+	}
+	return []page.Block{page.Prose("head", text)}
+}
+
+// mostWarnings limits the warnings of a running campaign, the last ones of which are shown.
+const mostWarnings = 8
+
+// warningsOf returns the warnings so far, each with the step or the trial that it is about.
+func warningsOf(trials []*result.Trial) []page.Block {
+	var lines []page.Item
+	for _, t := range trials {
+		add := func(where, text string) {
+			item := page.Item{Text: fmt.Sprintf("%s.%d%s: %s", t.Target, t.Trial, where, text)}
+			if !slices.ContainsFunc(lines, func(l page.Item) bool { return l.Text == item.Text }) {
+				lines = append(lines, item)
+			}
+		}
+		if t.Reason != "" {
+			add("", string(t.Status)+": "+t.Reason)
+		}
+		for _, w := range t.Warnings {
+			add("", w.String())
+		}
+		for i := range t.Steps {
+			if t.Steps[i].Status == result.Running {
+				continue // what is said of a step that did not end
+			}
+			for _, w := range t.Steps[i].Warnings {
+				add(", "+t.Steps[i].Name, w.String())
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	more := max(0, len(lines)-mostWarnings)
+	out := []page.Block{page.List{Class: "words", Items: lines[more:]}}
+	if more > 0 {
+		text := fmt.Sprintf("The last %d of %d; the report has all.", mostWarnings, len(lines))
+		out = append(out, page.Prose("about", text))
+	}
+	return out
+}
+
+// soFar returns the medians of the main numbers of complete steps: a row per step, a column
+// per target.
+func soFar(c *result.Campaign, trials []*result.Trial) page.Table {
+	t := page.Table{Head: "step"}
+	values := map[string]map[string][]float64{} // by step and target
+	var steps []string
+	for _, read := range trials {
+		for i := range read.Steps {
+			s := &read.Steps[i]
+			v, ok := rateOf(s)
+			if s.Status != result.Complete || !ok {
+				continue
+			}
+			if values[s.Name] == nil {
+				steps, values[s.Name] = append(steps, s.Name), map[string][]float64{}
+			}
+			values[s.Name][read.Target] = append(values[s.Name][read.Target], v)
+		}
+	}
+	targets := targetsOf(c)
+	for _, name := range targets {
+		t.Columns = append(t.Columns, page.Column{Name: name})
+	}
+	for _, step := range steps {
+		row := page.Row{Head: step, Series: -1}
+		for _, name := range targets {
+			row.Cells = append(row.Cells, medianCell(values[step][name]))
+		}
+		t.Add(row)
+	}
+	return t
+}
+
+// targetsOf returns the names of a campaign's targets, in its order.
+func targetsOf(c *result.Campaign) []string {
+	names := slices.Clone(c.Targets)
+	for _, t := range c.Trials {
+		names = compare.AppendNew(names, t.Target)
+	}
+	return names
+}
+
+func medianCell(v []float64) page.Cell {
+	if len(v) == 0 {
+		return page.Absent("")
+	}
+	slices.Sort(v)
+	cell := page.Cell{Text: quantity.Short(v[(len(v)-1)/2]) + "/s", Number: true}
+	if len(v) > 1 {
+		cell.Text = quantity.Short((v[(len(v)-1)/2]+v[len(v)/2])/2) + "/s"
+		cell.Per = quantity.Count(len(v), "trial")
+	}
+	return cell
+}
+
+// rateOf returns the rate of the operation that a step is about.
+func rateOf(s *result.Step) (float64, bool) {
+	for i := range s.Rows {
+		if r := &s.Rows[i]; r.Metric == metric.RowsPerS && r.Op == s.Primary {
+			return r.Value, true
+		}
+	}
+	return math.NaN(), false
+}
+
+// now returns the course of the step that runs, or ran last, and those of the same step of
+// other targets.
+func (v *live) now(e *entry, c *result.Campaign, trials []*result.Trial) *course {
+	var last *tail
+	var target string
+	begun := slices.Concat(c.Trials, c.Profiled)
+	for _, t := range begun {
+		one := v.tail(e.dir, t)
+		if one.err == nil && one.step != "" && (last == nil || one.latest() >= last.latest()) {
+			last, target = one, t.Target
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	embedded := slices.ContainsFunc(trials, func(t *result.Trial) bool {
+		return t.Target == target && t.Hosting == result.Embedded
+	})
+	out := &course{embedded: embedded, step: last.step, targets: targetsOf(c), lines: map[string]*track{}}
+	for _, t := range begun { // the last trial of each other target that has the step
+		if own := v.tail(e.dir, t).tracks[out.step]; own != nil && t.Target != target {
+			out.lines[t.Target] = own
+		}
+	}
+	out.current, out.lines[target] = target, last.tracks[out.step]
+	return out
+}
+
+// tail returns what has been read of a trial, and reads what has been added: of the trial
+// that runs, or one that it does not know.
+func (v *live) tail(dir string, t result.Entry) *tail {
+	path := result.TrialPath(dir, t.Dir)
+	one := v.tails[path]
+	if one == nil {
+		one = newTail(path)
+		v.tails[path] = one
+	}
+	if !one.whole {
+		one.read()
+		one.whole = t.Status != ""
+	}
+	return one
+}
+
+// latest returns when the trial's series was last written to.
+func (t *tail) latest() int64 { return cmp.Or(t.modified, -1) }

@@ -1,0 +1,240 @@
+// Package serve shows a folder of campaigns as pages: a list, reports, comparisons of any
+// targets, the history, and what a running campaign does. It only reads: nothing that a
+// reader asks for starts, stops, changes or deletes anything.
+//
+// Every page is written here and on request, from the files as they are: pages need no
+// script, except that with one a running campaign renews itself without flicker.
+package serve
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"rumbench/internal/page"
+	"rumbench/internal/report"
+	"rumbench/internal/result"
+)
+
+// Config is what the pages are made of.
+type Config struct {
+	Dir string // the folder
+	// Report reads results, each DIR or DIR:TARGET, into one report.
+	Report func(dirs ...string) (report.Input, error)
+	// Rows writes the numbers of a campaign in a format of Formats.
+	Rows    func(w io.Writer, dir, format string) error
+	Formats []string
+	// Where returns how far a running campaign is, and how long it takes at most; 0: unknown.
+	Where func(dir string, c *result.Campaign, begun []*result.Trial) (at string, left time.Duration)
+	// History returns what is to be said of the campaigns in the folder over time. link is
+	// the address of a comparison of two of them, given by their paths below the folder.
+	History func(dir string, link func(base, other string) string) ([]page.Block, error)
+}
+
+// Site serves a folder.
+type Site struct {
+	Config
+	store  *store
+	pages  cache
+	lives  lives
+	making sync.Mutex // one report or comparison at a time: each takes a core and memory
+}
+
+// New returns the site of a folder. Until the context ends it reads, in the background, what
+// the list says of each campaign.
+func New(ctx context.Context, c Config) *Site {
+	s := &Site{Config: c, store: newStore(c.Dir, c.Report)}
+	s.lives.site = s
+	go s.store.keepRead(ctx)
+	return s
+}
+
+// The addresses of pages, below the root.
+const (
+	listPage    = "index.html"
+	historyPage = "history.html"
+	comparePage = "compare.html"
+	campaigns   = "campaigns/" // PATH/report.html, PATH/live.html, PATH/rows.FORMAT
+	reportName  = "report.html"
+	liveName    = "live.html"
+	rowsName    = "rows."
+)
+
+// ServeHTTP answers a request that has been let in, see Guard.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	at := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
+	if at == "" {
+		at = listPage
+	}
+	var body []byte
+	var err error
+	kind := "text/html; charset=utf-8"
+	switch dir, name, ok := s.campaignAt(at); {
+	case at == listPage:
+		body, err = s.page(s.list(r.URL.Query(), false), nil)
+	case at == historyPage:
+		body, err = s.history()
+	case at == comparePage:
+		body, err = s.comparison(r.URL.Query())
+	case ok && name == reportName:
+		body, err = s.report(dir)
+	case ok && name == liveName:
+		body, err = s.lives.page(dir)
+	case ok && strings.HasPrefix(name, rowsName):
+		body, kind, err = s.rows(dir, strings.TrimPrefix(name, rowsName))
+	default:
+		err = errNone
+	}
+	if err != nil {
+		s.fail(w, at, err)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	if !strings.HasPrefix(kind, "text/html") {
+		w.Header().Set("Content-Disposition", "attachment")
+	}
+	_, _ = w.Write(body) // the reader may have gone
+}
+
+// campaignAt returns the campaign of an address, and the name of its page. Only campaigns
+// that the store has found are known: no address leads elsewhere.
+func (s *Site) campaignAt(at string) (c *entry, name string, ok bool) {
+	rest, below := strings.CutPrefix(at, campaigns)
+	if !below {
+		return nil, "", false
+	}
+	dir, name := path.Split(rest)
+	c = s.store.find(strings.TrimSuffix(dir, "/"))
+	return c, name, c != nil
+}
+
+// fail answers with an error, which may name what is in the folder but no path above it.
+func (s *Site) fail(w http.ResponseWriter, at string, err error) {
+	status, text := http.StatusInternalServerError, strings.ReplaceAll(err.Error(), s.Dir+"/", "")
+	if err == errNone {
+		status, text = http.StatusNotFound, "There is no such page. The campaign may have been moved."
+	}
+	body, err := s.page(&page.Document{Title: http.StatusText(status), Lead: []page.Block{page.Banner(text)}}, s.links(at))
+	if err != nil {
+		body = []byte(text)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// page renders a plain page of the site.
+func (s *Site) page(d *page.Document, links []page.Link) ([]byte, error) {
+	var b bytes.Buffer
+	d.Plain = true
+	if d.Links == nil {
+		d.Links = links
+	}
+	err := page.HTML(&b, d)
+	return b.Bytes(), err
+}
+
+// links returns the links of a page to the others.
+func (s *Site) links(at string) []page.Link {
+	up := strings.Repeat("../", strings.Count(at, "/"))
+	all := []page.Link{{Text: "campaigns", To: up + listPage}, {Text: "history", To: up + historyPage}}
+	for i, name := range []string{listPage, historyPage} {
+		if at == name {
+			all[i].To = ""
+		}
+	}
+	return all
+}
+
+// addressOf returns the address of a campaign's page, from the root.
+func addressOf(rel, name string) string {
+	return campaigns + (&url.URL{Path: rel}).EscapedPath() + "/" + name
+}
+
+// LiveAddress returns the address, from the root, of the page about a campaign that runs, given
+// by its path below the folder.
+func LiveAddress(rel string) string { return addressOf(rel, liveName) }
+
+// report returns the report of a campaign.
+func (s *Site) report(c *entry) ([]byte, error) {
+	at := campaigns + c.rel + "/" + reportName
+	return s.cached(at, c.stampNow(), func() ([]byte, error) {
+		in, err := s.Report(c.dir)
+		if err != nil {
+			return nil, err
+		}
+		in.Links = s.links(at)
+		if c.isRunning() {
+			in.Links = append(in.Links, page.Link{Text: "live", To: liveName})
+		}
+		for _, f := range s.Formats {
+			in.Links = append(in.Links, page.Link{Text: "rows as " + f, To: rowsName + f})
+		}
+		return html(in)
+	})
+}
+
+func html(in report.Input) ([]byte, error) {
+	var b bytes.Buffer
+	err := report.HTML(&b, in)
+	return b.Bytes(), err
+}
+
+// kinds are the types of files, by their formats.
+var kinds = map[string]string{"csv": "text/csv; charset=utf-8", "json": "application/x-ndjson",
+	"parquet": "application/vnd.apache.parquet"}
+
+// rows returns the numbers of a campaign as a file.
+func (s *Site) rows(c *entry, format string) (body []byte, kind string, err error) {
+	if kind = kinds[format]; kind == "" {
+		return nil, "", errNone
+	}
+	body, err = s.cached(c.rel+"/"+rowsName+format, c.stampNow(), func() ([]byte, error) {
+		var b bytes.Buffer
+		err := s.Rows(&b, c.dir, format)
+		return b.Bytes(), err
+	})
+	return body, kind, err
+}
+
+// history returns the page about all campaigns over time.
+func (s *Site) history() ([]byte, error) {
+	return s.cached(historyPage, s.store.stamp(), func() ([]byte, error) {
+		return s.historyWith(func(base, other string) string {
+			return comparePage + "?" + url.Values{baseValue: {base}, newValue: {other}}.Encode()
+		})
+	})
+}
+
+// historyWith returns that page with links of a kind to the comparisons of two campaigns.
+func (s *Site) historyWith(link func(base, other string) string) ([]byte, error) {
+	blocks, err := s.History(s.Dir, link)
+	if err != nil {
+		return nil, err
+	}
+	d := &page.Document{Title: "History", Sections: []page.Section{{ID: "changes", Title: "What changed", Blocks: blocks}}}
+	return s.page(d, s.links(historyPage))
+}
+
+// cached returns a page that was made of the same files, or makes it.
+func (s *Site) cached(at, stamp string, render func() ([]byte, error)) ([]byte, error) {
+	if body := s.pages.get(at, stamp); body != nil {
+		return body, nil
+	}
+	s.making.Lock()
+	defer s.making.Unlock()
+	if body := s.pages.get(at, stamp); body != nil { // made in the meantime
+		return body, nil
+	}
+	body, err := render()
+	if err == nil {
+		s.pages.put(at, stamp, body)
+	}
+	return body, err
+}

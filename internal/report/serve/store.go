@@ -1,0 +1,257 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"rumbench/internal/compare/history"
+	"rumbench/internal/report"
+	"rumbench/internal/result"
+)
+
+// errNone is the error of an address without a page.
+var errNone = errors.New("there is no such page")
+
+// lookEvery is how often the folder is looked at for new campaigns, if anybody asks.
+const lookEvery = 2 * time.Second
+
+// store is the campaigns in a folder.
+type store struct {
+	dir  string
+	read func(dirs ...string) (report.Input, error)
+
+	mu     sync.Mutex
+	all    map[string]*entry // by path below the folder
+	looked time.Time
+	news   chan struct{} // there may be something to read
+}
+
+// entry is a campaign. It is not changed once it is in the store, but replaced.
+type entry struct {
+	rel, dir string
+	stamp    string           // of campaign.json
+	about    *result.Campaign // nil if it cannot be read
+	problem  string
+	brief    *brief // nil: not read yet
+}
+
+// brief is what the list says of a campaign that does not run.
+type brief struct {
+	line history.Line
+	report.Brief
+	problem string
+}
+
+func newStore(dir string, read func(dirs ...string) (report.Input, error)) *store {
+	return &store{dir: filepath.Clean(dir), read: read, all: map[string]*entry{}, news: make(chan struct{}, 1)}
+}
+
+// look takes the folder as it is now.
+func (s *store) look() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.looked) < lookEvery {
+		return
+	}
+	now := map[string]*entry{}
+	history.Walk(s.dir, func(dir string, err error) {
+		e := newEntry(s.dir, dir, err)
+		if old := s.all[e.rel]; old != nil && old.stamp == e.stamp {
+			e = old
+		} else if err == nil {
+			e.open()
+		}
+		now[e.rel] = e
+	})
+	s.all, s.looked = now, time.Now()
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+}
+
+func newEntry(root, dir string, err error) *entry {
+	e := &entry{dir: dir, rel: relativeTo(root, dir)}
+	if err != nil {
+		e.problem = err.Error()
+		return e
+	}
+	e.stamp = stampOf(filepath.Join(dir, result.CampaignFile))
+	return e
+}
+
+func relativeTo(root, dir string) string {
+	rel, err := filepath.Rel(root, dir)
+	if err != nil {
+		return dir
+	}
+	return filepath.ToSlash(rel)
+}
+
+// stampOf returns a text that changes when a file does.
+func stampOf(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+}
+
+func (e *entry) open() {
+	c, err := result.ReadCampaign(e.dir)
+	if err != nil {
+		e.problem = err.Error()
+		return
+	}
+	e.about = c
+}
+
+// isRunning reports whether a process runs the campaign, which is asked of those only that
+// have trials to come.
+func (e *entry) isRunning() bool {
+	if e.about == nil {
+		return false
+	}
+	toCome := func(t result.Entry) bool { return t.Status == "" }
+	return slices.ContainsFunc(slices.Concat(e.about.Trials, e.about.Profiled), toCome) && result.IsRunning(e.dir)
+}
+
+// stampNow changes when the campaign does; that of a running one every few seconds.
+func (e *entry) stampNow() string {
+	if !e.isRunning() {
+		return e.stamp
+	}
+	return fmt.Sprint("running", time.Now().Unix()/5)
+}
+
+// stamp changes when any campaign does.
+func (s *store) stamp() (text string) {
+	for _, e := range s.entries() {
+		text += e.rel + e.stamp
+	}
+	return text
+}
+
+// entries returns all campaigns, the latest first, and those that cannot be read last.
+func (s *store) entries() []*entry {
+	s.look()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.all), func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(b.started(), a.started()), cmp.Compare(a.rel, b.rel))
+	})
+}
+
+func (e *entry) started() int64 {
+	if e.about == nil {
+		return -1
+	}
+	return e.about.Started.Unix()
+}
+
+// find returns the campaign at a path below the folder, nil if there is none. It looks at
+// the folder only for one that it does not know: readers of a running campaign ask often.
+func (s *store) find(rel string) *entry {
+	known := func() *entry {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.all[cmp.Or(rel, ".")]
+	}
+	e := known()
+	if e == nil {
+		s.look()
+		e = known()
+	}
+	return e
+}
+
+// idleShare is the part of a core that reading for the list may take while a campaign
+// runs: 1 in idleShare.
+const idleShare = 200
+
+// keepRead reads what the list says of campaigns that do not run, the latest first, until
+// the context ends. While one runs it takes time to rest.
+func (s *store) keepRead(ctx context.Context) {
+	for {
+		e, busy := s.next()
+		if e == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-s.news:
+			}
+			continue
+		}
+		began := time.Now()
+		s.set(e, s.briefOf(e))
+		rest := time.Duration(0)
+		if busy {
+			rest = idleShare * time.Since(began)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(rest):
+		}
+	}
+}
+
+// next returns the next campaign to read, nil if there is none, and whether one runs.
+func (s *store) next() (found *entry, busy bool) {
+	for _, e := range s.entries() {
+		switch {
+		case e.about == nil:
+		case e.isRunning():
+			busy = true
+		case e.brief == nil && found == nil:
+			found = e
+		}
+	}
+	return found, busy
+}
+
+func (s *store) briefOf(e *entry) *brief {
+	b := &brief{}
+	in, err := s.read(e.dir)
+	if err == nil {
+		b.Brief, err = report.BriefOf(in)
+	}
+	if err != nil {
+		b.problem = err.Error()
+	}
+	run := history.Run{Dir: e.dir, Campaign: e.about}
+	for _, t := range in.Trials {
+		run.Trials = append(run.Trials, history.Trial{Trial: t.Trial, Path: t.Dir})
+	}
+	b.line = run.Line()
+	return b
+}
+
+// set replaces an entry by one with its brief, unless it has changed.
+func (s *store) set(e *entry, b *brief) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all[e.rel] == e {
+		known := *e
+		known.brief = b
+		s.all[e.rel] = &known
+	}
+}
+
+// unread returns how many campaigns the list does not know in full yet.
+func unread(all []*entry) (n int) {
+	for _, e := range all {
+		if e.about != nil && e.brief == nil && !e.isRunning() {
+			n++
+		}
+	}
+	return n
+}
