@@ -6,7 +6,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 # More words for the demo, such as --set params.rows=50000.
 DEMO ?=
 .NOTPARALLEL:
-.PHONY: build native wiredtiger old demo check vet test planted bench bench-peers explain-suite setup dist check-dist clean
+.PHONY: build native wiredtiger postgres old demo check vet test planted bench bench-peers explain-suite setup dist check-dist clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o bin/rumbench ./cmd/rumbench
@@ -17,9 +17,12 @@ native: build
 	CGO_ENABLED=1 $(GO) build -buildvcs=auto -tags native -o bin/rumbench-native ./cmd/rumbench
 
 # The shim that the engine wiredtiger loads, around version V of WiredTiger.
-V ?= 11.3.1
 wiredtiger:
-	scripts/wiredtiger.sh $(V)
+	scripts/wiredtiger.sh $(or $(V),11.3.1)
+
+# The programs of a release of PostgreSQL, for binary: of a target: make postgres V=18.0.0
+postgres:
+	scripts/postgres.sh $(V)
 
 # A rumbench with another version of a Go engine, for binary: of a target:
 # make old MOD=github.com/cockroachdb/pebble/v2@v2.1.0

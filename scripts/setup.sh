@@ -28,6 +28,7 @@ need tarantool test -x /usr/bin/tarantool
 need e2fsprogs test -x /sbin/mkfs.ext4
 need mount test -x /bin/mount
 need maven command -v mvn
+need xz-utils command -v xz
 need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
 need unzip command -v unzip
 need g++ command -v g++
@@ -71,6 +72,8 @@ made=$(
 	./once.sh rocksdb "lib/librocksdb-6.29.5.so lib/librocksdb-11.8.1.so" ./rocksdb.sh 6.29.5 11.8.1
 	INPUTS=$(echo ../engine/wiredtiger/shim/shim.*) ./once.sh wiredtiger \
 		"lib/rumbench-wiredtiger-3.2.1.so lib/rumbench-wiredtiger-11.3.1.so" ./wiredtiger.sh 3.2.1 11.3.1
+	# An old and a new PostgreSQL.
+	./once.sh postgres "postgres-12.22.0 postgres-18.0.0" ./postgres.sh 12.22.0 18.0.0
 	# What answers MongoDB's protocol in tests.
 	./once.sh ferretdb ferretdb ./ferretdb.sh "$opt/ferretdb"
 	./once.sh duckdb duckdb ./duckdb.sh "$opt/duckdb"

@@ -14,6 +14,7 @@ import (
 	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/need"
+	"rumbench/internal/server"
 	"rumbench/model"
 )
 
@@ -35,8 +36,26 @@ func clear(t *testing.T, d *db) {
 }
 
 // TestOperations runs on one server, since starting one takes a second.
-func TestOperations(t *testing.T) {
-	d := open(t, config(need.TempDir(t)))
+func TestOperations(t *testing.T) { testOperations(t, config(need.TempDir(t))) }
+
+// An old and a new release, fetched by scripts/postgres.sh, do the same.
+func TestReleases(t *testing.T) {
+	for _, release := range []string{"12.22", "18.0"} {
+		t.Run(release, func(t *testing.T) {
+			c := config(need.TempDir(t))
+			c.Server.Binary = "/opt/rumbench/postgres-" + release + ".0/bin/postgres"
+			p, err := server.Find(t.Context(), server.Postgres, c.Server.Binary)
+			need.Installed(t, err)
+			if p.Version != release {
+				t.Errorf("%s is release %s", c.Server.Binary, p.Version)
+			}
+			testOperations(t, c)
+		})
+	}
+}
+
+func testOperations(t *testing.T, c engine.Config) {
+	d := open(t, c)
 	fill(t, d)
 	for _, c := range []struct {
 		name string

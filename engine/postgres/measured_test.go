@@ -43,16 +43,22 @@ func testCounters(t *testing.T, d *db) {
 		insert.OK(saleRows(i*50, 50)...)
 	}
 	must(t, s.Close()) // a session that ends reports all that it has counted
-	for i := 0; points(t, d)[`postgres.table.rows_inserted{table="sale"}`].Value < before[`postgres.table.rows_inserted{table="sale"}`].Value+2000; i++ {
-		if i > 500 {
-			t.Fatal("no rows were counted")
+	// Old releases report commits later, and those of who samples later than they are subtracted.
+	commits := 40.0
+	if d.about.release/10000 < reportsAsked {
+		commits = 30
+	}
+	counted := func(name string, n float64) bool { return points(t, d)[name].Value >= before[name].Value+n }
+	for i := 0; !counted(`postgres.table.rows_inserted{table="sale"}`, 2000) || !counted("postgres.database.commits", commits); i++ {
+		if i > 100 {
+			t.Fatal("no rows, or no commits, were counted")
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 	}
 	after := points(t, d)
 	for name, lowest := range map[string]float64{
 		engine.BytesWritten: 100_000, "postgres.wal.position": 100_000,
-		"postgres.database.pages_hit": 2000, "postgres.database.rows_inserted": 2000, "postgres.database.commits": 40, `postgres.index.pages_hit{index="sale.market"}`: 2000, `postgres.table.index_pages_hit{table="sale"}`: 2000,
+		"postgres.database.pages_hit": 2000, "postgres.database.rows_inserted": 2000, "postgres.database.commits": commits, `postgres.index.pages_hit{index="sale.market"}`: 2000, `postgres.table.index_pages_hit{table="sale"}`: 2000,
 	} {
 		p, ok := after[name]
 		if grew := p.Value - before[name].Value; !ok || p.Kind != engine.Counter || grew < lowest {

@@ -28,6 +28,7 @@ type reader struct {
 	labels  []string
 	samples float64
 	own     *own
+	before  map[string]float64 // the counters that include our own share, without it
 }
 
 // reportsAsked is the first release in which a process reports its counts when asked: when the
@@ -108,7 +109,7 @@ func (v *view) text() string {
 // function that reads them.
 func newReader(ctx context.Context, conn *sqlkit.Admin, release int, schema string,
 	own *own) (serverkit.Sample, error) {
-	r := &reader{conn: conn, own: own}
+	r := &reader{conn: conn, own: own, before: map[string]float64{}}
 	all := views(release, schema)
 	statements, err := conn.Value(ctx, statementsSchema)
 	if err != nil {
@@ -165,6 +166,18 @@ func (r *reader) sample(ctx context.Context, s *engine.Sample) error {
 	return nil
 }
 
+// without returns a counter without our own share of it. Before release 15 the server
+// reports that later than it happens: until then the counter stays as it was, rather than
+// fall. It falls if it was reset.
+func (r *reader) without(name string, value, own float64) float64 {
+	v, before := max(0, value-own), r.before[name]
+	if v < before && before-v <= own {
+		return before
+	}
+	r.before[name] = v
+	return v
+}
+
 // add adds the points of a row. NULL is an unknown value.
 func (r *reader) add(s *engine.Sample, v *view, row []model.Value) {
 	r.labels = r.labels[:0]
@@ -177,9 +190,10 @@ func (r *reader) add(s *engine.Sample, v *view, row []model.Value) {
 		case value.IsNull():
 		case p.name == engine.Queries:
 			own := r.samples*float64(len(r.queries)) + float64(r.own.looks.Load()+r.own.reports.Load())
-			s.Counter(p.name, p.unit, max(0, value.Float()-own))
+			s.Counter(p.name, p.unit, r.without(p.name, value.Float(), own))
 		case strings.HasSuffix(p.name, ".commits") && len(v.labels) == 0:
-			s.Counter(p.name, p.unit, max(0, value.Float()-r.samples-float64(r.own.reports.Load())))
+			own := r.samples + float64(r.own.reports.Load())
+			s.Counter(p.name, p.unit, r.without(p.name, value.Float(), own))
 		case p.gauge:
 			s.Gauge(p.name, p.unit, value.Float(), r.labels...)
 		default:

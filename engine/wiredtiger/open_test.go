@@ -170,3 +170,59 @@ func TestLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestFreshReads: a read outside a transaction sees what others have committed, also in a
+// session of WiredTiger whose transaction has left cursors on pages.
+func TestFreshReads(t *testing.T) { eachVersion(t, testFreshReads) }
+
+func testFreshReads(t *testing.T, version string) {
+	schema := model.Schema{Tables: []model.Table{
+		{Name: "a", Key: []string{"id"}, Columns: []model.Column{{Name: "id", Type: model.Int}, {Name: "n", Type: model.Int}}},
+		{Name: "b", Key: []string{"id"}, Columns: []model.Column{{Name: "id", Type: model.Int}, {Name: "n", Type: model.Int}}},
+	}}
+	db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{Dir: t.TempDir(), Schema: schema, Durability: model.DurabilityProcess,
+		Options: map[string]any{"library": version}})
+	must(t, err)
+	defer db.Close()
+	must(t, db.CreateTables(t.Context()))
+	one, err := db.Session(t.Context())
+	must(t, err)
+	other, err := db.Session(t.Context())
+	must(t, err)
+	do := func(s engine.Session, op model.Op, args ...int64) (value int64) {
+		t.Helper()
+		st, err := s.Prepare(t.Context(), &op)
+		must(t, err)
+		var values []model.Value
+		for _, n := range args {
+			values = append(values, model.IntValue(n))
+		}
+		r := engine.Result{Each: func(row []model.Value) { value = row[0].Int() }}
+		must(t, st.Exec(t.Context(), values, &r))
+		return value
+	}
+	for _, table := range []string{"a", "b"} {
+		do(one, model.Op{Kind: model.Insert, Table: table, Columns: []string{"id", "n"}, Rows: 2}, 1, 0, 2, 0)
+	}
+	begin, commit := model.Op{Kind: model.Begin}, model.Op{Kind: model.Commit}
+	get := func(table string) model.Op { return model.Op{Kind: model.Get, Table: table, Columns: []string{"n"}} }
+	set := model.Op{Kind: model.Update, Table: "b", Set: []model.Assign{{Column: "n"}}}
+	leave := map[string]func(){
+		"a get":  func() { do(one, get("a"), 1) },
+		"a scan": func() { do(one, model.Op{Kind: model.Scan, Table: "a", Columns: []string{"n"}, Limit: 1}) },
+	}
+	want := int64(0)
+	for name, touch := range leave {
+		want++
+		do(other, begin) // which takes another session
+		do(one, begin)
+		touch()
+		do(one, commit)
+		do(one, get("b"), 1)
+		do(other, set, want, 1)
+		do(other, commit)
+		if got := do(one, get("b"), 1); got != want {
+			t.Errorf("after %s in a transaction it reads %d, not %d", name, got, want)
+		}
+	}
+}

@@ -123,7 +123,10 @@ func (t *tx) ready() error {
 	k, nk := pointer(t.last.key[kvkit.SpaceLen:])
 	v, nv := pointer(t.last.value)
 	t.last.key = t.last.key[:0]
-	return t.fail(C.wt_put(c, k, nk, v, nv))
+	if err := t.fail(C.wt_put(c, k, nk, v, nv)); err != nil {
+		t.failed = err // the caller of the put does not know
+	}
+	return t.failed
 }
 
 // fail returns the error of a code. After a conflict WiredTiger would still commit a

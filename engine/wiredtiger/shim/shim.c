@@ -52,7 +52,14 @@ int rumbench_wt_session(WT_CONNECTION *c, WT_SESSION **s) { return c->open_sessi
 int rumbench_wt_end(WT_SESSION *s) { return s->close(s, NULL); }
 int rumbench_wt_create(WT_SESSION *s, const char *uri, const char *config) { return s->create(s, uri, config); }
 int rumbench_wt_begin(WT_SESSION *s) { return s->begin_transaction(s, NULL); } // as isolated as its session: parsing a configuration takes longer
-int rumbench_wt_commit(WT_SESSION *s) { return s->commit_transaction(s, NULL); }
+
+// A commit leaves cursors on their pages. As long as one stays there, the session's reads
+// outside transactions share a snapshot.
+int rumbench_wt_commit(WT_SESSION *s) {
+	int code = s->commit_transaction(s, NULL), reset = s->reset(s);
+	return code ? code : reset;
+}
+
 int rumbench_wt_rollback(WT_SESSION *s) { return s->rollback_transaction(s, NULL); }
 int rumbench_wt_reset(WT_SESSION *s) { return s->reset(s); }
 int rumbench_wt_checkpoint(WT_SESSION *s) { return s->checkpoint(s, NULL); }
@@ -75,7 +82,7 @@ int rumbench_wt_finish(WT_SESSION *s, int begun, WT_CURSOR *c, const char *key, 
 	if (code)
 		return code;
 	if ((code = rumbench_wt_put(c, key, nkey, value, nvalue)) == 0)
-		return rumbench_wt_commit(s);
+		return begun ? rumbench_wt_commit(s) : s->commit_transaction(s, NULL); // a put leaves its cursor nowhere
 	rumbench_wt_rollback(s);
 	return code;
 }

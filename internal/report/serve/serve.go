@@ -9,6 +9,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -117,7 +118,7 @@ func (s *Site) campaignAt(at string) (c *entry, name string, ok bool) {
 // fail answers with an error, which may name what is in the folder but no path above it.
 func (s *Site) fail(w http.ResponseWriter, at string, err error) {
 	status, text := http.StatusInternalServerError, strings.ReplaceAll(err.Error(), s.Dir+"/", "")
-	if err == errNone {
+	if errors.Is(err, errNone) {
 		status, text = http.StatusNotFound, "There is no such page. The campaign may have been moved."
 	}
 	body, err := s.page(&page.Document{Title: http.StatusText(status), Lead: []page.Block{page.Banner(text)}}, s.links(at))

@@ -124,12 +124,13 @@ func (e *entry) isRunning() bool {
 	return slices.ContainsFunc(slices.Concat(e.about.Trials, e.about.Profiled), toCome) && result.IsRunning(e.dir)
 }
 
-// stampNow changes when the campaign does; that of a running one every few seconds.
+// stampNow changes when the campaign does, which may have been since the store has looked at
+// it; that of a running one every few seconds.
 func (e *entry) stampNow() string {
-	if !e.isRunning() {
-		return e.stamp
+	if result.IsRunning(e.dir) {
+		return fmt.Sprint("running", time.Now().Unix()/5)
 	}
-	return fmt.Sprint("running", time.Now().Unix()/5)
+	return stampOf(filepath.Join(e.dir, result.CampaignFile))
 }
 
 // stamp changes when any campaign does.
