@@ -7,6 +7,8 @@ import (
 	"rumbench/internal/cli/export"
 	"rumbench/internal/compare/history"
 	"rumbench/internal/metric"
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
 	"rumbench/internal/result/redact"
 )
 
@@ -17,7 +19,7 @@ var rowFormats = []string{"csv", "json", "parquet"}
 func writeRows(w io.Writer, dir, format string, redacted bool) error {
 	trials, _ := exportTrials([]*history.Run{history.Read(dir)})
 	if redacted {
-		trials = redact.Copy(trials)
+		trials = redact.Copy(trials, planText(dir))
 	}
 	switch format {
 	case "csv":
@@ -35,4 +37,13 @@ func writeRows(w io.Writer, dir, format string, redacted bool) error {
 		return metric.WriteLines(w, rows)
 	}
 	return fmt.Errorf("rows are written as %v, not as %s", rowFormats, format)
+}
+
+// planText returns the plan of a campaign; "" without one.
+func planText(dir string) string {
+	src, err := result.ReadPlan(dir)
+	if err != nil {
+		return ""
+	}
+	return string(plan.WithoutSecrets(src))
 }

@@ -220,12 +220,13 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 		return campaign.Fits(c)
 	case o.serve:
 		o.serve = false
-		s, err := startServer(ctx, filepath.Dir(filepath.Clean(c.Dir)), "")
+		in, name := filepath.Split(filepath.Clean(c.Dir))
+		s, err := startServer(ctx, cmp.Or(in, "."), name, "")
 		if err != nil {
 			return err
 		}
 		defer s.http.Close()
-		fmt.Fprintf(a.Stderr, "to look on: %s\n", s.link(serve.LiveAddress(filepath.Base(c.Dir))))
+		fmt.Fprintf(a.Stderr, "to look on: %s\n", s.link(serve.LiveAddress(name)))
 		return start(ctx, a, c, o)
 	case !o.hooks && (c.Plan.Before.Any() || c.Plan.After.Any()):
 		return usage(hint.Errorf("--dry-run shows them; --hooks runs them", "the plan has commands to run (before, after)"))

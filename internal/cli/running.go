@@ -73,7 +73,7 @@ type places struct {
 	plans map[string]*forecast.Forecast // by directory; nil: it cannot be read
 }
 
-// where returns how far a campaign is, and how much of it is left at most; 0: unknown.
+// where returns how far a campaign is, and about how much of it is left; 0: unknown.
 func (k *places) where(dir string, c *result.Campaign, begun []*result.Trial) (string, time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -90,25 +90,21 @@ func (k *places) where(dir string, c *result.Campaign, begun []*result.Trial) (s
 	if f == nil {
 		return placeIn(c, begun, nil), 0
 	}
+	var ahead []result.Entry
 	var left forecast.Span
 	for _, e := range slices.Concat(c.Trials, c.Profiled) {
-		if e.Status == "" {
-			left = left.Plus(leftOf(f, e, begun))
+		started := func(t *result.Trial) bool { return filepath.Base(t.Dir) == e.Dir && !t.Started.IsZero() }
+		switch at := slices.IndexFunc(begun, started); {
+		case e.Status != "":
+		case at < 0:
+			ahead = append(ahead, e)
+		default: // two at the same time end together
+			own := f.Trial(e.Target, e.Trial).Length().Minus(time.Since(begun[at].Started))
+			left = left.Beside(own)
 		}
 	}
-	if !left.Bounded() {
+	if left = left.Plus(f.Trials(ahead, 0)); !left.Bounded() {
 		return placeIn(c, begun, f), 0
 	}
 	return placeIn(c, begun, f), left.Most
-}
-
-// leftOf returns how much is left of a trial that has not ended.
-func leftOf(f *forecast.Forecast, e result.Entry, begun []*result.Trial) forecast.Span {
-	length := f.Trial(e.Target, e.Trial).Length()
-	for _, t := range begun {
-		if filepath.Base(t.Dir) == e.Dir && !t.Started.IsZero() {
-			return length.Minus(time.Since(t.Started))
-		}
-	}
-	return length
 }

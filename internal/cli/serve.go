@@ -39,7 +39,7 @@ func newServeCommand(a *App) *cobra.Command {
 			if _, err := os.Stat(dir); err != nil {
 				return usage(result.Missing(dir, "name a folder with campaigns, as rumbench run makes them"))
 			}
-			s, err := startServer(c.Context(), dir, listen)
+			s, err := startServer(c.Context(), dir, "", listen)
 			if err != nil {
 				return err
 			}
@@ -61,14 +61,17 @@ type pageServer struct {
 }
 
 // startServer begins to serve the campaigns in a folder.
-func startServer(ctx context.Context, dir, listen string) (*pageServer, error) {
+// With only it shows that campaign alone.
+func startServer(ctx context.Context, dir, only, listen string) (*pageServer, error) {
 	l, err := listenAt(listen)
 	if err != nil {
 		return nil, err
 	}
+	site := siteOf(absolute(dir), false)
+	site.Only = only
 	s := &pageServer{at: l.Addr(), token: serve.NewToken(), ended: make(chan error, 1)}
 	s.http = &http.Server{
-		Handler:           serve.NewGuard(serve.New(ctx, siteOf(absolute(dir), false)), l.Addr(), s.token),
+		Handler:           serve.NewGuard(serve.New(ctx, site), l.Addr(), s.token),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      2 * time.Minute,
@@ -115,7 +118,7 @@ func listenAt(address string) (net.Listener, error) {
 func siteOf(dir string, redacted bool) serve.Config {
 	known := &places{}
 	return serve.Config{
-		Dir: dir, Formats: rowFormats, Where: known.where,
+		Dir: dir, Formats: rowFormats, Where: known.where, Mute: redacted, Marked: history.JudgedFile,
 		Report: func(dirs ...string) (report.Input, error) {
 			in, err := reportInput(dirs...)
 			if err == nil && redacted {
@@ -129,21 +132,27 @@ func siteOf(dir string, redacted bool) serve.Config {
 			if err != nil {
 				return nil, err
 			}
+			if info, err := os.Lstat(filepath.Join(dir, history.JudgedFile)); err == nil && !info.Mode().IsRegular() {
+				return nil, fmt.Errorf("%s is no regular file", history.JudgedFile)
+			}
 			judged, err := history.ReadJudged(dir)
 			if err != nil {
 				return nil, err
 			}
 			for _, r := range runs {
-				if r.Dir, err = filepath.Rel(dir, r.Dir); err != nil {
-					return nil, err
-				}
 				if redacted {
-					r.Trials = redact.Copy(r.Trials)
+					r.Trials = redact.Copy(r.Trials, planText(r.Dir))
 				}
 			}
 			families := history.Families(runs, history.Pick{})
 			tested := history.Detect(families)
-			return trend.Pictures(families, history.Findings(families, judged), tested, trend.View{Least: 1}, link), nil
+			findings := history.Findings(families, judged)
+			for _, r := range runs { // as pages name them
+				if r.Dir, err = filepath.Rel(dir, r.Dir); err != nil {
+					return nil, err
+				}
+			}
+			return trend.Pictures(families, findings, tested, trend.View{Least: 1}, link), nil
 		},
 	}
 }

@@ -206,6 +206,9 @@ func (s *SeriesWriter) Close() error {
 // longest is the maximum length of a line of a series.
 const longest = 1 << 20
 
+// longestStep is more than any step takes, in seconds.
+const longestStep = 1e9
+
 // wholeLines splits at line ends; text after the last one was cut off.
 func wholeLines(data []byte, _ bool) (int, []byte, error) {
 	end := bytes.IndexByte(data, '\n') + 1
@@ -261,6 +264,9 @@ func (s *Series) Read(yield func(Line) error) error {
 		var l Line
 		if err := l.decode(in.Bytes(), names); err != nil {
 			return fmt.Errorf("read series of %s: line %d: %w", dir, n, err)
+		}
+		if !(l.T >= 0 && l.T <= longestStep && l.DT >= 0 && l.DT <= longestStep) {
+			return fmt.Errorf("read series of %s: line %d: %g s, of %g s: no times of an interval", dir, n, l.T, l.DT)
 		}
 		if err := yield(l); err != nil {
 			return err

@@ -155,7 +155,7 @@ func TestPagesInBrowser(t *testing.T) {
 	b.do(chromedp.SendKeys(`input[name="q"]`, "night-07\r"))
 	b.await("1 of 21 campaigns")
 	b.do(chromedp.Click(`input[type="radio"]`), chromedp.Click(`input[type="checkbox"]`), chromedp.Click("main form button"))
-	b.await("Compare")
+	b.await("base: night-07") // the choice of its target
 	if at := evaluate[string](b, "location.href"); !strings.Contains(at, "compare.html?base=night-07&new=night-07") {
 		t.Errorf("the comparison is at %s", at)
 	}

@@ -1,11 +1,13 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/page"
 )
 
@@ -33,12 +35,19 @@ func (s *Site) comparisonFor(q url.Values, at string) ([]byte, error) {
 		return s.page(&page.Document{Title: "Compare", Lead: []page.Block{
 			page.Prose("", "Choose a base and what to compare with it in the list of campaigns.")}}, s.links(comparePage))
 	}
+	if !hasTarget([]*entry{base}, q.Get(ofBase)) || !hasTarget(others, q.Get(ofNew)) {
+		return nil, errors.New("there is no such target to choose")
+	}
 	args := []string{withTarget(base, q.Get(ofBase))}
-	stamp := base.stampNow()
 	for _, e := range others {
-		if arg := withTarget(e, q.Get(ofNew)); !slices.Contains(args, arg) {
-			args, stamp = append(args, arg), stamp+e.stampNow()
+		args = compare.AppendNew(args, withTarget(e, q.Get(ofNew)))
+	}
+	stamp := func() string {
+		text := base.stampNow()
+		for _, e := range others {
+			text += e.stampNow()
 		}
+		return text
 	}
 	return s.cached(comparePage+strings.Join(args, "\x00"), stamp, func() ([]byte, error) {
 		in, err := s.Report(args...)
@@ -73,6 +82,14 @@ func (s *Site) chosen(q url.Values) (base *entry, others []*entry, err error) {
 		others = append(others, find(rel))
 	}
 	return base, others, err
+}
+
+// hasTarget reports whether each campaign has a target. Names that look like paths are none
+// here: DIR:TARGET must not name anything else.
+func hasTarget(in []*entry, target string) bool {
+	return target == "" || !strings.ContainsAny(target, "/:") && !slices.ContainsFunc(in, func(e *entry) bool {
+		return !slices.Contains(targetsOf(e.about), target)
+	})
 }
 
 func withTarget(e *entry, target string) string {

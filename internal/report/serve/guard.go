@@ -12,8 +12,8 @@ import (
 
 // Guard lets in whoever has the token, from the address itself.
 //
-// The first link has the token in its address; it becomes a cookie, which other sites cannot
-// make a browser send. A name in Host that is not the server's is refused: with it another
+// The first link has the token in its address; it becomes a cookie, which a browser sends with
+// no request of another site but a link. A name in Host that is not the server's is refused: with it another
 // site could be let in under its own name, by answering its visitors' queries for it with
 // this address. So is an Origin of another site.
 type Guard struct {
@@ -39,6 +39,9 @@ func NewGuard(next http.Handler, at net.Addr, token string) *Guard {
 	g := &Guard{next: next, token: token, cookie: "rumbench-" + port}
 	for _, name := range []string{host, "localhost", "127.0.0.1", "::1"} {
 		g.hosts = append(g.hosts, net.JoinHostPort(name, port))
+		if port == "80" { // which browsers leave out
+			g.hosts = append(g.hosts, name)
+		}
 	}
 	return g
 }
@@ -70,7 +73,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "another site asks", http.StatusForbidden)
 	case g.equal(r.URL.Query().Get(tokenValue)):
 		http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.token, Path: "/", HttpOnly: true,
-			SameSite: http.SameSiteStrictMode})
+			SameSite: http.SameSiteLaxMode})
 		q := r.URL.Query()
 		q.Del(tokenValue)
 		next := "/" + strings.TrimLeft(r.URL.EscapedPath(), "/") // never another host

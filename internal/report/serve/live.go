@@ -1,9 +1,9 @@
 package serve
 
 import (
-	"cmp"
 	"fmt"
 	"math"
+	"path"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -29,6 +29,7 @@ type live struct {
 	mu     sync.Mutex
 	tails  map[string]*tail // by the trial's directory
 	trials map[string]stamped
+	seen   *course // what was drawn last; nil: nothing
 	made   time.Time
 	body   []byte
 }
@@ -43,7 +44,7 @@ type stamped struct {
 // reads those only that have changed, and all when the campaign has ended: one that was killed
 // says so only then.
 func (v *live) begun(dir string, c *result.Campaign, running bool) (out []*result.Trial) {
-	for _, e := range c.Trials {
+	for _, e := range slices.Concat(c.Trials, c.Profiled) {
 		path := result.TrialPath(dir, e.Dir)
 		stamp := stampOf(filepath.Join(path, result.TrialFile)) + fmt.Sprint(running)
 		known := v.trials[path]
@@ -111,7 +112,7 @@ func (l *lives) document(v *live, e *entry) (*page.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := campaigns + e.rel + "/" + liveName
+	at := path.Join(campaigns, e.rel, liveName)
 	d := &page.Document{Title: c.Name, Links: append(l.site.links(at), page.Link{Text: "report", To: reportName},
 		page.Link{Text: "live"})}
 	running := result.IsRunning(e.dir)
@@ -120,10 +121,8 @@ func (l *lives) document(v *live, e *entry) (*page.Document, error) {
 	}
 	trials := v.begun(e.dir, c, running)
 	d.Lead = l.state(e, c, trials, running)
-	shown := v.now(e, c, trials)
-	if shown == nil {
-		d.Sections = []page.Section{{ID: "now", Title: "Nothing measured yet"}}
-	} else {
+	shown := v.now(e.dir, c, trials, running)
+	if shown != nil {
 		d.Sections = append(d.Sections, shown.section())
 	}
 	if blocks := warningsOf(trials); len(blocks) > 0 {
@@ -154,7 +153,7 @@ func (l *lives) state(e *entry, c *result.Campaign, trials []*result.Trial, runn
 	where, left := l.site.Where(e.dir, c, trials)
 	text := "Running: " + where
 	if left > 0 {
-		text += fmt.Sprintf(" · at most %s left, until about %s", quantity.Length(left.Round(10*time.Second)),
+		text += fmt.Sprintf(" · about %s left, until %s", quantity.Length(left.Round(10*time.Second)),
 			time.Now().Add(left).Format("15:04"))
 	}
 	return []page.Block{page.Prose("head", text)}
@@ -265,49 +264,46 @@ func rateOf(s *result.Step) (float64, bool) {
 	return math.NaN(), false
 }
 
-// now returns the course of the step that runs, or ran last, and those of the same step of
-// other targets.
-func (v *live) now(e *entry, c *result.Campaign, trials []*result.Trial) *course {
-	var last *tail
-	var target string
-	begun := slices.Concat(c.Trials, c.Profiled)
-	for _, t := range begun {
-		one := v.tail(e.dir, t)
-		if one.err == nil && one.step != "" && (last == nil || one.latest() >= last.latest()) {
-			last, target = one, t.Target
+// now returns the course of the step that runs, and those of the same step of other targets;
+// of a campaign that does not run what was seen of it last. Only the trials that are drawn are
+// read: the one that runs, and the last one of each other target.
+func (v *live) now(dir string, c *result.Campaign, trials []*result.Trial, running bool) *course {
+	if !running {
+		return v.seen
+	}
+	at := slices.IndexFunc(trials, func(t *result.Trial) bool { return t.Status == result.Running })
+	if at < 0 {
+		return v.seen
+	}
+	current := v.tail(trials[at])
+	if current.err != nil || current.step == "" {
+		return v.seen
+	}
+	out := &course{embedded: trials[at].Hosting == result.Embedded, step: current.step, current: trials[at].Target,
+		targets: targetsOf(c), lines: map[string]*track{}}
+	for _, target := range out.targets {
+		for _, t := range slices.Backward(trials) {
+			if t.Target != target || t.Target == out.current || t.Status == result.Running {
+				continue
+			}
+			if own := v.tail(t).tracks[out.step]; own != nil {
+				out.lines[target] = own
+			}
+			break
 		}
 	}
-	if last == nil {
-		return nil
-	}
-	embedded := slices.ContainsFunc(trials, func(t *result.Trial) bool {
-		return t.Target == target && t.Hosting == result.Embedded
-	})
-	out := &course{embedded: embedded, step: last.step, targets: targetsOf(c), lines: map[string]*track{}}
-	for _, t := range begun { // the last trial of each other target that has the step
-		if own := v.tail(e.dir, t).tracks[out.step]; own != nil && t.Target != target {
-			out.lines[t.Target] = own
-		}
-	}
-	out.current, out.lines[target] = target, last.tracks[out.step]
+	out.lines[out.current] = current.tracks[out.step]
+	v.seen = out
 	return out
 }
 
-// tail returns what has been read of a trial, and reads what has been added: of the trial
-// that runs, or one that it does not know.
-func (v *live) tail(dir string, t result.Entry) *tail {
-	path := result.TrialPath(dir, t.Dir)
-	one := v.tails[path]
+// tail returns what has been read of a trial, and reads what has been added.
+func (v *live) tail(t *result.Trial) *tail {
+	one := v.tails[t.Dir]
 	if one == nil {
-		one = newTail(path)
-		v.tails[path] = one
+		one = newTail(t.Dir)
+		v.tails[t.Dir] = one
 	}
-	if !one.whole {
-		one.read()
-		one.whole = t.Status != ""
-	}
+	one.read(t)
 	return one
 }
-
-// latest returns when the trial's series was last written to.
-func (t *tail) latest() int64 { return cmp.Or(t.modified, -1) }

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +26,12 @@ import (
 
 // Config is what the pages are made of.
 type Config struct {
-	Dir string // the folder
+	Dir  string // the folder
+	Only string // a campaign in it, by its path, if no others are shown
+	// Mute leaves out the texts of errors, which may have paths.
+	Mute bool
+	// Marked is a file in the folder that the history depends on, too.
+	Marked string
 	// Report reads results, each DIR or DIR:TARGET, into one report.
 	Report func(dirs ...string) (report.Input, error)
 	// Rows writes the numbers of a campaign in a format of Formats.
@@ -50,7 +56,7 @@ type Site struct {
 // New returns the site of a folder. Until the context ends it reads, in the background, what
 // the list says of each campaign.
 func New(ctx context.Context, c Config) *Site {
-	s := &Site{Config: c, store: newStore(c.Dir, c.Report)}
+	s := &Site{Config: c, store: newStore(c)}
 	s.lives.site = s
 	go s.store.keepRead(ctx)
 	return s
@@ -117,7 +123,7 @@ func (s *Site) campaignAt(at string) (c *entry, name string, ok bool) {
 
 // fail answers with an error, which may name what is in the folder but no path above it.
 func (s *Site) fail(w http.ResponseWriter, at string, err error) {
-	status, text := http.StatusInternalServerError, strings.ReplaceAll(err.Error(), s.Dir+"/", "")
+	status, text := http.StatusInternalServerError, s.said(err)
 	if errors.Is(err, errNone) {
 		status, text = http.StatusNotFound, "There is no such page. The campaign may have been moved."
 	}
@@ -128,6 +134,14 @@ func (s *Site) fail(w http.ResponseWriter, at string, err error) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
+}
+
+// said returns an error without the path of the folder.
+func (s *Site) said(err error) string {
+	if s.Mute {
+		return "It cannot be read."
+	}
+	return strings.ReplaceAll(err.Error(), s.Dir+"/", "")
 }
 
 // page renders a plain page of the site.
@@ -155,7 +169,7 @@ func (s *Site) links(at string) []page.Link {
 
 // addressOf returns the address of a campaign's page, from the root.
 func addressOf(rel, name string) string {
-	return campaigns + (&url.URL{Path: rel}).EscapedPath() + "/" + name
+	return (&url.URL{Path: path.Join(campaigns, rel, name)}).EscapedPath()
 }
 
 // LiveAddress returns the address, from the root, of the page about a campaign that runs, given
@@ -164,8 +178,8 @@ func LiveAddress(rel string) string { return addressOf(rel, liveName) }
 
 // report returns the report of a campaign.
 func (s *Site) report(c *entry) ([]byte, error) {
-	at := campaigns + c.rel + "/" + reportName
-	return s.cached(at, c.stampNow(), func() ([]byte, error) {
+	at := path.Join(campaigns, c.rel, reportName)
+	return s.cached(at, c.stampNow, func() ([]byte, error) {
 		in, err := s.Report(c.dir)
 		if err != nil {
 			return nil, err
@@ -196,7 +210,7 @@ func (s *Site) rows(c *entry, format string) (body []byte, kind string, err erro
 	if kind = kinds[format]; kind == "" {
 		return nil, "", errNone
 	}
-	body, err = s.cached(c.rel+"/"+rowsName+format, c.stampNow(), func() ([]byte, error) {
+	body, err = s.cached(c.rel+"/"+rowsName+format, c.stampNow, func() ([]byte, error) {
 		var b bytes.Buffer
 		err := s.Rows(&b, c.dir, format)
 		return b.Bytes(), err
@@ -206,7 +220,8 @@ func (s *Site) rows(c *entry, format string) (body []byte, kind string, err erro
 
 // history returns the page about all campaigns over time.
 func (s *Site) history() ([]byte, error) {
-	return s.cached(historyPage, s.store.stamp(), func() ([]byte, error) {
+	stamp := func() string { return s.store.stamp() + stampOf(filepath.Join(s.Dir, s.Marked)) }
+	return s.cached(historyPage, stamp, func() ([]byte, error) {
 		return s.historyWith(func(base, other string) string {
 			return comparePage + "?" + url.Values{baseValue: {base}, newValue: {other}}.Encode()
 		})
@@ -223,19 +238,21 @@ func (s *Site) historyWith(link func(base, other string) string) ([]byte, error)
 	return s.page(d, s.links(historyPage))
 }
 
-// cached returns a page that was made of the same files, or makes it.
-func (s *Site) cached(at, stamp string, render func() ([]byte, error)) ([]byte, error) {
-	if body := s.pages.get(at, stamp); body != nil {
+// cached returns a page that was made of files with the same stamp, or makes it. Those who wait
+// for one page share it.
+func (s *Site) cached(at string, stamp func() string, render func() ([]byte, error)) ([]byte, error) {
+	if body := s.pages.get(at, stamp()); body != nil {
 		return body, nil
 	}
 	s.making.Lock()
 	defer s.making.Unlock()
-	if body := s.pages.get(at, stamp); body != nil { // made in the meantime
+	now := stamp()
+	if body := s.pages.get(at, now); body != nil { // made in the meantime
 		return body, nil
 	}
 	body, err := render()
 	if err == nil {
-		s.pages.put(at, stamp, body)
+		s.pages.put(at, now, body)
 	}
 	return body, err
 }

@@ -59,12 +59,13 @@ func config(dir string) serve.Config {
 			if err != nil {
 				return nil, err
 			}
+			families := history.Families(runs, history.Pick{})
+			tested := history.Detect(families)
+			findings := history.Findings(families, nil)
 			for _, r := range runs {
 				r.Dir, _ = filepath.Rel(dir, r.Dir)
 			}
-			families := history.Families(runs, history.Pick{})
-			tested := history.Detect(families)
-			return trend.Pictures(families, history.Findings(families, nil), tested, trend.View{Least: 1}, link), nil
+			return trend.Pictures(families, findings, tested, trend.View{Least: 1}, link), nil
 		},
 	}
 }
@@ -222,6 +223,7 @@ func TestGuard(t *testing.T) {
 		"a file of a page": {"/campaigns/night-01/campaign.json", func(*http.Request) {}, 404},
 		"the plan":         {"/campaigns/night-01/plan.yaml", func(*http.Request) {}, 404},
 		"another format":   {"/campaigns/night-01/rows.exe", func(*http.Request) {}, 404},
+		"no target":        {"/compare.html?base=night-01&new=night-02&base-target=" + url.QueryEscape("/../../../secret:db"), func(*http.Request) {}, 500},
 		"no campaign":      {"/compare.html?base=..&new=night-01", func(*http.Request) {}, 500},
 		"too many":         {"/compare.html?base=night-00&new=" + strings.Repeat("night-01&new=", 30) + "night-02", func(*http.Request) {}, 500},
 	} {
@@ -284,8 +286,38 @@ func TestHostileFolder(t *testing.T) {
 		}
 	})
 	store.Add("many", c, trials)
+	// campaigns that lead elsewhere
+	for name, spoil := range map[string]func(dir string, c *result.Campaign){
+		"a plan elsewhere": func(dir string, _ *result.Campaign) { must(os.Symlink("/etc/passwd", filepath.Join(dir, "plan.yaml"))) },
+		"a trial elsewhere": func(dir string, c *result.Campaign) {
+			c.Trials[0].Dir = "../../../" + filepath.Base(outside.Dir) + "/secret/trials/db.1"
+			must(result.WriteJSON(filepath.Join(dir, result.CampaignFile), c))
+		},
+		"a linked trial": func(dir string, _ *result.Campaign) {
+			must(os.RemoveAll(filepath.Join(dir, "trials", "db.1")))
+			must(os.Symlink(filepath.Join(outside.Dir, "secret", "trials", "db.1"), filepath.Join(dir, "trials", "db.1")))
+		},
+	} {
+		c, trials := historytest.Night(5)
+		store.Add(name, c, trials)
+		spoil(at(name), c)
+	}
+	// times that no step has
+	c, trials = historytest.Night(6)
+	store.Add("times", c, trials)
+	must(os.WriteFile(at("times", "trials", "db.1", result.SeriesFile),
+		[]byte(`{"step":"l.i1","src":"ops","t":1e300,"dt":1,"group":"insert","op":"insert","ops":1,"rows":1}`+"\n"), 0o644))
 	s := open(t, store.Dir)
 	s.read("/")
+	for _, name := range []string{"a plan elsewhere", "a trial elsewhere", "a linked trial"} {
+		for _, page := range []string{"report.html", "live.html", "rows.json"} {
+			if status, body := s.get("/campaigns/" + url.PathEscape(name) + "/" + page); status == http.StatusOK || strings.Contains(body, "root:") {
+				t.Errorf("%s: %s is shown", name, page)
+			}
+		}
+	}
+	s.get("/campaigns/times/live.html")
+	s.get("/campaigns/times/report.html")
 	body := s.await("/?q=broken", "broken")
 	for _, at := range []string{"/", "/history.html", "/campaigns/evil%20%3Cb%3E&/report.html", "/campaigns/evil%20%3Cb%3E&/live.html", "/campaigns/pipes/live.html",
 		"/campaigns/many/live.html", "/campaigns/half/report.html"} {
@@ -325,7 +357,7 @@ func TestLive(t *testing.T) {
 	s := open(t, run.dir)
 	const at = "/campaigns/now/live.html"
 	_, body := s.get(at)
-	contains(t, body, "Running: trial 2 of 3", "at most 1 min left", "now 5,000/s, p99 900 µs", "Step l.i1", `name="every" content="2"`, "rows per second", "k/s</td>")
+	contains(t, body, "Running: trial 2 of 3", "about 1 min left", "now 5,000/s, p99 900 µs", "Step l.i1", `name="every" content="2"`, "rows per second", "k/s</td>")
 	contains(t, s.await("/", "running: look on"), `href="campaigns/now/live.html"`)
 	run.second(6, 7777)
 	s.await(at, "now 7,777/s")

@@ -28,10 +28,13 @@ type store struct {
 	dir  string
 	read func(dirs ...string) (report.Input, error)
 
-	mu     sync.Mutex
-	all    map[string]*entry // by path below the folder
-	looked time.Time
-	news   chan struct{} // there may be something to read
+	only string // the only campaign, by its path below the folder; "": all
+
+	looking sync.Mutex // held while the folder is walked
+	looked  time.Time
+	mu      sync.Mutex
+	all     map[string]*entry // by path below the folder
+	news    chan struct{}     // there may be something to read
 }
 
 // entry is a campaign. It is not changed once it is in the store, but replaced.
@@ -50,32 +53,42 @@ type brief struct {
 	problem string
 }
 
-func newStore(dir string, read func(dirs ...string) (report.Input, error)) *store {
-	return &store{dir: filepath.Clean(dir), read: read, all: map[string]*entry{}, news: make(chan struct{}, 1)}
+func newStore(c Config) *store {
+	return &store{dir: filepath.Clean(c.Dir), only: c.Only, read: c.Report, all: map[string]*entry{},
+		news: make(chan struct{}, 1)}
 }
 
-// look takes the folder as it is now.
-func (s *store) look() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if time.Since(s.looked) < lookEvery {
+// look takes the folder as it is now, unless it has just been looked at.
+func (s *store) look(again bool) {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	if !again && time.Since(s.looked) < lookEvery {
 		return
 	}
 	now := map[string]*entry{}
-	history.Walk(s.dir, func(dir string, err error) {
+	history.Walk(filepath.Join(s.dir, filepath.FromSlash(s.only)), func(dir string, err error) {
 		e := newEntry(s.dir, dir, err)
-		if old := s.all[e.rel]; old != nil && old.stamp == e.stamp {
+		if old := s.known(e.rel); old != nil && old.stamp == e.stamp {
 			e = old
 		} else if err == nil {
 			e.open()
 		}
 		now[e.rel] = e
 	})
-	s.all, s.looked = now, time.Now()
+	s.looked = time.Now()
+	s.mu.Lock()
+	s.all = now
+	s.mu.Unlock()
 	select {
 	case s.news <- struct{}{}:
 	default:
 	}
+}
+
+func (s *store) known(rel string) *entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all[cmp.Or(rel, ".")]
 }
 
 func newEntry(root, dir string, err error) *entry {
@@ -107,11 +120,48 @@ func stampOf(path string) string {
 
 func (e *entry) open() {
 	c, err := result.ReadCampaign(e.dir)
+	if err == nil {
+		err = within(e.dir, c)
+	}
 	if err != nil {
 		e.problem = err.Error()
 		return
 	}
 	e.about = c
+}
+
+// within returns an error if a campaign is not all in its directory: has links, or trials
+// elsewhere. They could lead to any file.
+func within(dir string, c *result.Campaign) error {
+	dirs := []string{dir, filepath.Join(dir, result.TrialsDir)}
+	entries := slices.Concat(c.Trials, c.Profiled)
+	for _, name := range []string{c.Client} {
+		entries = append(entries, result.Entry{Dir: name})
+	}
+	for _, b := range c.Builds {
+		entries = append(entries, result.Entry{Dir: b.Client})
+	}
+	for _, t := range entries {
+		if t.Dir == "" {
+			continue
+		}
+		if t.Dir != filepath.Base(t.Dir) || !filepath.IsLocal(t.Dir) {
+			return errors.New("a trial is not in its directory")
+		}
+		dirs = append(dirs, result.TrialPath(dir, t.Dir))
+	}
+	for _, d := range dirs {
+		files, err := os.ReadDir(d)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		for _, f := range files {
+			if f.Type()&os.ModeSymlink != 0 {
+				return fmt.Errorf("%s is a link, which is not followed", filepath.Join(d, f.Name()))
+			}
+		}
+	}
+	return nil
 }
 
 // isRunning reports whether a process runs the campaign, which is asked of those only that
@@ -143,7 +193,7 @@ func (s *store) stamp() (text string) {
 
 // entries returns all campaigns, the latest first, and those that cannot be read last.
 func (s *store) entries() []*entry {
-	s.look()
+	s.look(false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.SortedFunc(maps.Values(s.all), func(a, b *entry) int {
@@ -158,18 +208,18 @@ func (e *entry) started() int64 {
 	return e.about.Started.Unix()
 }
 
-// find returns the campaign at a path below the folder, nil if there is none. It looks at
-// the folder only for one that it does not know: readers of a running campaign ask often.
+// find returns the campaign at a path below the folder, nil if there is none that can be
+// read. It looks at
+// the folder only for one that it does not know as it is: readers of a running campaign ask
+// often.
 func (s *store) find(rel string) *entry {
-	known := func() *entry {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.all[cmp.Or(rel, ".")]
+	e := s.known(rel)
+	if e == nil || stampOf(filepath.Join(e.dir, result.CampaignFile)) != e.stamp {
+		s.look(e != nil)
+		e = s.known(rel)
 	}
-	e := known()
-	if e == nil {
-		s.look()
-		e = known()
+	if e == nil || e.about == nil || within(e.dir, e.about) != nil { // as it is now
+		return nil
 	}
 	return e
 }
@@ -182,6 +232,7 @@ const idleShare = 200
 // the context ends. While one runs it takes time to rest.
 func (s *store) keepRead(ctx context.Context) {
 	for {
+		began := time.Now()
 		e, busy := s.next()
 		if e == nil {
 			select {
@@ -191,7 +242,6 @@ func (s *store) keepRead(ctx context.Context) {
 			}
 			continue
 		}
-		began := time.Now()
 		s.set(e, s.briefOf(e))
 		rest := time.Duration(0)
 		if busy {
@@ -219,8 +269,13 @@ func (s *store) next() (found *entry, busy bool) {
 	return found, busy
 }
 
-func (s *store) briefOf(e *entry) *brief {
-	b := &brief{}
+func (s *store) briefOf(e *entry) (b *brief) {
+	b = &brief{}
+	defer func() { // a file may have what no rumbench writes
+		if failed := recover(); failed != nil {
+			b.problem = fmt.Sprint("it cannot be read: ", failed)
+		}
+	}()
 	in, err := s.read(e.dir)
 	if err == nil {
 		b.Brief, err = report.BriefOf(in)

@@ -15,30 +15,44 @@ import (
 
 // tail is the series of a trial as far as it has been written.
 type tail struct {
-	dir      string
-	series   *result.Series
-	tracks   map[string]*track // by step
-	step     string            // the last one
-	modified int64
-	whole    bool // the trial has ended, and all of it is read
-	err      error
+	dir     string
+	series  *result.Series
+	tracks  map[string]*track // by step
+	step    string            // the last one
+	file    os.FileInfo       // of the series when it was read last
+	primary map[string]string // the operation that a step is about, by step
+	order   []string          // the steps with tracks, in their order
+	err     error
 }
 
-func newTail(dir string) *tail {
-	return &tail{dir: dir, series: result.NewSeries(dir, report.Sources), tracks: map[string]*track{}}
-}
+// mostTracks limits the steps that are kept of a trial, the last ones.
+const mostTracks = 64
 
-func (t *tail) read() {
+func newTail(dir string) *tail { return &tail{dir: dir} }
+
+// read reads what has been added; all, if the trial was run anew.
+func (t *tail) read(trial *result.Trial) {
 	info, err := os.Stat(filepath.Join(t.dir, result.SeriesFile))
 	if err != nil {
 		t.err = err
 		return
 	}
-	t.modified = info.ModTime().UnixNano()
+	if t.file == nil || !os.SameFile(t.file, info) || info.Size() < t.file.Size() {
+		*t = tail{dir: t.dir, series: result.NewSeries(t.dir, report.Sources), tracks: map[string]*track{},
+			primary: map[string]string{}}
+	}
+	t.file = info
+	for i := range trial.Steps {
+		t.primary[trial.Steps[i].Name] = trial.Steps[i].Primary
+	}
 	t.err = t.series.Read(func(l result.Line) error {
-		t.step = l.Step
-		if t.tracks[l.Step] == nil {
-			t.tracks[l.Step] = &track{}
+		if t.step = l.Step; t.tracks[l.Step] == nil {
+			t.tracks[l.Step] = &track{primary: t.primary[l.Step]}
+			t.order = append(t.order, l.Step)
+		}
+		if len(t.order) > mostTracks {
+			delete(t.tracks, t.order[0])
+			t.order = t.order[1:]
 		}
 		t.tracks[l.Step].add(&l)
 		return nil
@@ -50,8 +64,10 @@ const mostPoints = 600
 
 // track is the course of a step, second by second at first.
 type track struct {
-	width  float64 // seconds of a point; 0 is one
-	points []point
+	width   float64 // seconds of a point; 0 is one
+	points  []point
+	primary string  // the operation that counts; "": all
+	last    float64 // the end of the last interval of operations
 }
 
 // point is what was done in a stretch of time.
@@ -96,9 +112,13 @@ func (t *track) add(l *result.Line) {
 	p := &t.points[at]
 	switch l.Source {
 	case "ops":
-		if !l.Upkeep {
-			p.rows, p.errors, p.seconds = p.rows+float64(l.Rows), p.errors+float64(l.Errors), max(p.seconds, l.DT)
-			p.p50, p.p99 = max(p.p50, l.P50), max(p.p99, l.P99, l.ResponseP99)
+		if l.T != t.last { // several operations share an interval
+			p.seconds, t.last = p.seconds+l.DT, l.T
+		}
+		p.errors += float64(l.Errors)
+		if !l.Upkeep && (t.primary == "" || l.Op == t.primary) {
+			p.rows += float64(l.Rows)
+			p.p50, p.p99 = max(p.p50, l.P50), max(p.p99, l.P99)
 		}
 	case "process":
 		p.grow(serverCPU, l, "process.cpu_ns")
@@ -143,8 +163,8 @@ var drawn = []struct {
 	value  func(p *point) float64
 }{
 	{"rows per second", quantity.Short, false, func(p *point) float64 { return per(p.rows, p.seconds) }},
-	{"p50 latency", quantity.Micros, true, func(p *point) float64 { return known(p.p50) }},
-	{"p99 latency", quantity.Micros, true, func(p *point) float64 { return known(p.p99) }},
+	{"p50 of the service time", quantity.Micros, true, func(p *point) float64 { return known(p.p50) }},
+	{"p99 of the service time", quantity.Micros, true, func(p *point) float64 { return known(p.p99) }},
 	{"CPU of the server, cores", quantity.Digits, false, func(p *point) float64 { return p.rate(serverCPU) / 1e9 }},
 	{"CPU of the client, cores", quantity.Digits, false, func(p *point) float64 { return p.rate(clientCPU) / 1e9 }},
 	{"KB written per second", quantity.Short, false, func(p *point) float64 { return p.rate(written) / 1024 }},

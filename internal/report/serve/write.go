@@ -13,15 +13,21 @@ import (
 // returns the number of files. Campaigns that run are as they are now; without a server,
 // targets of different campaigns are compared only where they changed.
 func Write(c Config, write func(name string, body []byte) error, note func(text string)) (n int, err error) {
-	s := &Site{Config: c, store: newStore(c.Dir, c.Report)}
+	s := &Site{Config: c, store: newStore(c)}
 	for _, e := range s.store.entries() {
 		if e.about == nil {
 			note("left out: " + e.rel + ": " + e.problem)
+			if c.Mute {
+				e.problem = ""
+			}
 			continue
 		}
 		b := s.store.briefOf(e)
 		if b.problem != "" {
 			note("left out: " + e.rel + ": " + b.problem)
+			if c.Mute {
+				b.problem = "it cannot be read"
+			}
 		}
 		s.store.set(e, b)
 	}
@@ -38,7 +44,7 @@ func Write(c Config, write func(name string, body []byte) error, note func(text 
 		if e.brief == nil || e.brief.problem != "" {
 			continue
 		}
-		dir := campaigns + e.rel + "/"
+		dir := path.Join(campaigns, e.rel) + "/"
 		body, failed := s.report(e)
 		put(dir+reportName, body, failed)
 		for _, f := range c.Formats {
@@ -58,7 +64,7 @@ func Write(c Config, write func(name string, body []byte) error, note func(text 
 	for name, q := range compared {
 		body, failed := s.comparisonFor(q, name)
 		if failed != nil {
-			d := &page.Document{Title: "Not compared", Lead: []page.Block{page.Banner(failed.Error())}}
+			d := &page.Document{Title: "Not compared", Lead: []page.Block{page.Banner(s.said(failed))}}
 			body, failed = s.page(d, s.links(name))
 		}
 		put(name, body, failed)
