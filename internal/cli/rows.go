@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"rumbench/internal/cli/export"
 	"rumbench/internal/compare/history"
@@ -17,10 +18,11 @@ var rowFormats = []string{"csv", "json", "parquet"}
 
 // writeRows writes the numbers of a campaign.
 func writeRows(w io.Writer, dir, format string, redacted bool) error {
-	trials, _ := exportTrials([]*history.Run{history.Read(dir)})
+	run := history.Read(dir)
 	if redacted {
-		trials = redact.Copy(trials, planText(dir))
+		run.Dir, run.Trials = filepath.Base(dir), redact.Copy(run.Trials, planText(dir))
 	}
+	trials, _ := exportTrials([]*history.Run{run})
 	switch format {
 	case "csv":
 		return export.WriteCSV(w, trials)
