@@ -49,10 +49,7 @@ type Input struct {
 	PublishedColours bool
 	// Profiles are the profiles of the steps' CPU time.
 	Profiles []*Profile
-	// Links lead to other pages, and Above is what stands before the first screen, on a
-	// page of a site.
-	Links []page.Link
-	Above []page.Block
+	Links    []page.Link // to other pages, of a page of a site
 	// Across are the differences of targets that do not prevent comparisons.
 	Across compare.Across
 }
@@ -133,7 +130,10 @@ func (v *view) document() (*page.Document, error) {
 
 // HTML writes the report as one HTML file that loads nothing else. The same
 // input gives the same bytes.
-func HTML(w io.Writer, in Input) error {
+func HTML(w io.Writer, in Input) error { return Page(w, in, nil) }
+
+// Page writes the report as HTML does, below other blocks.
+func Page(w io.Writer, in Input, above []page.Block) error {
 	v := newView(&in)
 	var err error
 	if v.tracks, err = readSeries(v.campaign); err != nil {
@@ -152,7 +152,7 @@ func HTML(w io.Writer, in Input) error {
 		return err
 	}
 	d.Style, d.Scripts, d.Links = reportStyle, []string{reportScript}, in.Links
-	d.Lead = slices.Concat(in.Above, d.Lead)
+	d.Lead = slices.Concat(above, d.Lead)
 	return page.HTML(w, d)
 }
 

@@ -111,7 +111,7 @@ func evaluate[T any](b *browser, script string) T {
 	return v
 }
 
-func (b *browser) text() string { return evaluate[string](b, "document.body.innerText") }
+func (b *browser) text() string { return evaluate[string](b, "document.body ? document.body.innerText : \"\"") }
 
 // await waits until the page has a text.
 func (b *browser) await(text string) {

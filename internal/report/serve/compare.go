@@ -55,10 +55,10 @@ func (s *Site) comparisonFor(q url.Values, at string) ([]byte, error) {
 			return nil, err
 		}
 		in.Links = s.links(at)
-		if at == comparePage { // else nobody answers
-			in.Above = []page.Block{s.targetsForm(q, base, others)}
+		if at != comparePage { // nobody would answer
+			return html(in)
 		}
-		return html(in)
+		return html(in, s.targetsForm(q, base, others))
 	})
 }
 

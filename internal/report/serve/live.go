@@ -121,7 +121,7 @@ func (l *lives) document(v *live, e *entry) (*page.Document, error) {
 	}
 	trials := v.begun(e.dir, c, running)
 	d.Lead = l.state(e, c, trials, running)
-	shown := v.now(e.dir, c, trials, running)
+	shown := v.now(c, trials, running)
 	if shown != nil {
 		d.Sections = append(d.Sections, shown.section())
 	}
@@ -206,6 +206,9 @@ func soFar(c *result.Campaign, trials []*result.Trial) page.Table {
 	values := map[string]map[string][]float64{} // by step and target
 	var steps []string
 	for _, read := range trials {
+		if read.Profiled == result.ProfileExtra {
+			continue // it was run for its profile alone
+		}
 		for i := range read.Steps {
 			s := &read.Steps[i]
 			v, ok := rateOf(s)
@@ -267,7 +270,7 @@ func rateOf(s *result.Step) (float64, bool) {
 // now returns the course of the step that runs, and those of the same step of other targets;
 // of a campaign that does not run what was seen of it last. Only the trials that are drawn are
 // read: the one that runs, and the last one of each other target.
-func (v *live) now(dir string, c *result.Campaign, trials []*result.Trial, running bool) *course {
+func (v *live) now(c *result.Campaign, trials []*result.Trial, running bool) *course {
 	if !running {
 		return v.seen
 	}
@@ -283,7 +286,7 @@ func (v *live) now(dir string, c *result.Campaign, trials []*result.Trial, runni
 		targets: targetsOf(c), lines: map[string]*track{}}
 	for _, target := range out.targets {
 		for _, t := range slices.Backward(trials) {
-			if t.Target != target || t.Target == out.current || t.Status == result.Running {
+			if t.Target != target || target == out.current || t.Status == result.Running || t.Profiled == result.ProfileExtra {
 				continue
 			}
 			if own := v.tail(t).tracks[out.step]; own != nil {

@@ -195,9 +195,10 @@ func (s *Site) report(c *entry) ([]byte, error) {
 	})
 }
 
-func html(in report.Input) ([]byte, error) {
+// html renders a report below other blocks.
+func html(in report.Input, above ...page.Block) ([]byte, error) {
 	var b bytes.Buffer
-	err := report.HTML(&b, in)
+	err := report.Page(&b, in, above)
 	return b.Bytes(), err
 }
 
