@@ -111,12 +111,19 @@ func evaluate[T any](b *browser, script string) T {
 	return v
 }
 
-func (b *browser) text() string { return evaluate[string](b, "document.body ? document.body.innerText : \"\"") }
+// text returns the text of the page; "" while the browser is on its way to another.
+func (b *browser) text() string {
+	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.body ? document.body.innerText : ''"))
+	if err != nil && b.ctx.Err() != nil {
+		b.Fatal(err)
+	}
+	return text
+}
 
 // await waits until the page has a text.
 func (b *browser) await(text string) {
 	b.Helper()
-	for range 100 {
+	for range 200 {
 		if strings.Contains(b.text(), text) {
 			return
 		}
