@@ -32,9 +32,7 @@ func writeRows(w io.Writer, dir, format string, redacted bool) error {
 	case "json":
 		var rows []metric.Row
 		for _, t := range trials {
-			for i := range t.Steps {
-				rows = append(rows, t.Steps[i].Shown()...)
-			}
+			rows = append(rows, t.Shown()...)
 		}
 		return metric.WriteLines(w, rows)
 	}

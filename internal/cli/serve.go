@@ -60,8 +60,7 @@ type pageServer struct {
 	ended chan error
 }
 
-// startServer begins to serve the campaigns in a folder.
-// With only it shows that campaign alone.
+// startServer begins to serve the campaigns in a folder, with only that one alone.
 func startServer(ctx context.Context, dir, only, listen string) (*pageServer, error) {
 	l, err := listenAt(listen)
 	if err != nil {

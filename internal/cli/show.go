@@ -69,9 +69,7 @@ func runShow(w io.Writer, o *showOptions, dir string) error {
 	}
 	var rows []metric.Row
 	for _, t := range trials {
-		for i := range t.Steps {
-			rows = append(rows, t.Steps[i].Shown()...)
-		}
+		rows = append(rows, t.Shown()...)
 	}
 	rows = slices.DeleteFunc(rows, func(r metric.Row) bool { return !o.has(&r) })
 	steps := func(s *result.Step) bool { return among(o.steps, s.Name) }

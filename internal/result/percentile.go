@@ -30,3 +30,11 @@ func (s *Step) Greatest(row *metric.Row) *metric.Row {
 	}
 	return nil
 }
+
+// Shown returns the rows of all steps that are shown.
+func (t *Trial) Shown() (rows []metric.Row) {
+	for i := range t.Steps {
+		rows = append(rows, t.Steps[i].Shown()...)
+	}
+	return rows
+}

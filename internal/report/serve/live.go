@@ -2,7 +2,6 @@ package serve
 
 import (
 	"fmt"
-	"math"
 	"path"
 	"path/filepath"
 	"slices"
@@ -13,18 +12,19 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
+	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
 
-// lives are the campaigns that somebody looks on at. All who look on at one share what was
-// read of it.
+// lives are the campaigns whose live pages are open. All readers of one share what was read
+// of it.
 type lives struct {
 	site *Site
 	mu   sync.Mutex
 	all  map[string]*live // by path
 }
 
-// live is a campaign that somebody looks on at.
+// live is a campaign whose live page is open.
 type live struct {
 	mu     sync.Mutex
 	tails  map[string]*tail // by the trial's directory
@@ -85,7 +85,8 @@ func (l *lives) page(e *entry) ([]byte, error) {
 	return body, err
 }
 
-// watched returns what is known of a campaign, and forgets those that nobody looks on at any more.
+// watched returns what is known of a campaign, and forgets those whose pages are
+// closed.
 func (l *lives) watched(e *entry) *live {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,14 +212,14 @@ func soFar(c *result.Campaign, trials []*result.Trial) page.Table {
 		}
 		for i := range read.Steps {
 			s := &read.Steps[i]
-			v, ok := rateOf(s)
-			if s.Status != result.Complete || !ok {
+			rate := s.Find(metric.RowsPerS, s.Primary, "")
+			if s.Status != result.Complete || s.Primary == "" || rate == nil {
 				continue
 			}
 			if values[s.Name] == nil {
 				steps, values[s.Name] = append(steps, s.Name), map[string][]float64{}
 			}
-			values[s.Name][read.Target] = append(values[s.Name][read.Target], v)
+			values[s.Name][read.Target] = append(values[s.Name][read.Target], rate.Value)
 		}
 	}
 	targets := targetsOf(c)
@@ -248,23 +249,11 @@ func medianCell(v []float64) page.Cell {
 	if len(v) == 0 {
 		return page.Absent("")
 	}
-	slices.Sort(v)
-	cell := page.Cell{Text: quantity.Short(v[(len(v)-1)/2]) + "/s", Number: true}
+	cell := page.Cell{Text: quantity.Short(stat.Median(v)) + "/s", Number: true}
 	if len(v) > 1 {
-		cell.Text = quantity.Short((v[(len(v)-1)/2]+v[len(v)/2])/2) + "/s"
 		cell.Per = quantity.Count(len(v), "trial")
 	}
 	return cell
-}
-
-// rateOf returns the rate of the operation that a step is about.
-func rateOf(s *result.Step) (float64, bool) {
-	for i := range s.Rows {
-		if r := &s.Rows[i]; r.Metric == metric.RowsPerS && r.Op == s.Primary {
-			return r.Value, true
-		}
-	}
-	return math.NaN(), false
 }
 
 // now returns the course of the step that runs, and those of the same step of other targets;

@@ -37,7 +37,7 @@ type Config struct {
 	// Rows writes the numbers of a campaign in a format of Formats.
 	Rows    func(w io.Writer, dir, format string) error
 	Formats []string
-	// Where returns how far a running campaign is, and how long it takes at most; 0: unknown.
+	// Where returns how far a running campaign is, and about how long it still takes; 0: unknown.
 	Where func(dir string, c *result.Campaign, begun []*result.Trial) (at string, left time.Duration)
 	// History returns what is to be said of the campaigns in the folder over time. link is
 	// the address of a comparison of two of them, given by their paths below the folder.

@@ -134,10 +134,7 @@ func (e *entry) open() {
 // elsewhere. They could lead to any file.
 func within(dir string, c *result.Campaign) error {
 	dirs := []string{dir, filepath.Join(dir, result.TrialsDir)}
-	entries := slices.Concat(c.Trials, c.Profiled)
-	for _, name := range []string{c.Client} {
-		entries = append(entries, result.Entry{Dir: name})
-	}
+	entries := append(slices.Concat(c.Trials, c.Profiled), result.Entry{Dir: c.Client})
 	for _, b := range c.Builds {
 		entries = append(entries, result.Entry{Dir: b.Client})
 	}
@@ -209,9 +206,8 @@ func (e *entry) started() int64 {
 }
 
 // find returns the campaign at a path below the folder, nil if there is none that can be
-// read. It looks at
-// the folder only for one that it does not know as it is: readers of a running campaign ask
-// often.
+// read. It looks at the folder only for one that it does not know as it is: readers of a
+// running campaign ask often.
 func (s *store) find(rel string) *entry {
 	e := s.known(rel)
 	if e == nil || stampOf(filepath.Join(e.dir, result.CampaignFile)) != e.stamp {

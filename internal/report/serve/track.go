@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rumbench/internal/account"
 	"rumbench/internal/page"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
@@ -95,7 +96,9 @@ func (p *point) grow(counter int, l *result.Line, name string) {
 }
 
 // rate returns the growth of a counter per second, NaN if it is unknown.
-func (p *point) rate(counter int) float64 { return per(p.growth[counter], p.time[counter]) }
+func (p *point) rate(counter int) float64 {
+	return account.PerSecond(p.growth[counter], p.time[counter])
+}
 
 func (t *track) add(l *result.Line) {
 	if t.width == 0 {
@@ -162,7 +165,7 @@ var drawn = []struct {
 	log    bool
 	value  func(p *point) float64
 }{
-	{"rows per second", quantity.Short, false, func(p *point) float64 { return per(p.rows, p.seconds) }},
+	{"rows per second", quantity.Short, false, func(p *point) float64 { return account.PerSecond(p.rows, p.seconds) }},
 	{"p50 of the service time", quantity.Micros, true, func(p *point) float64 { return known(p.p50) }},
 	{"p99 of the service time", quantity.Micros, true, func(p *point) float64 { return known(p.p99) }},
 	{"CPU of the server, cores", quantity.Digits, false, func(p *point) float64 { return p.rate(serverCPU) / 1e9 }},
@@ -172,13 +175,6 @@ var drawn = []struct {
 
 // clientPicture is the index of the client's CPU, after that of the server.
 const clientPicture = 4
-
-func per(v, seconds float64) float64 {
-	if !(seconds > 0) {
-		return math.NaN()
-	}
-	return v / seconds
-}
 
 func known(v float64) float64 {
 	if v == 0 {
@@ -264,10 +260,6 @@ func (c *course) numbers(t *track) string {
 	return text
 }
 
-// stallShare is the part of the median rate below which an interval is a stall, as in the
-// results.
-const stallShare = 0.1
-
 func (t *track) stalls(series int) (out []page.Stall) {
 	var rates []float64
 	for _, p := range t.points {
@@ -278,7 +270,7 @@ func (t *track) stalls(series int) (out []page.Stall) {
 	if len(rates) < 3 {
 		return nil
 	}
-	limit := stallShare * stat.Median(rates)
+	limit := stat.StallShare * stat.Median(rates)
 	for i, p := range t.points {
 		if p.seconds > 0 && p.rows/p.seconds < limit {
 			out = append(out, page.Stall{Index: series, From: float64(i) * t.width, To: float64(i+1) * t.width})
