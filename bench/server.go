@@ -19,7 +19,7 @@ import (
 func serverSampling(string) ([]budget, error) {
 	ctx := context.Background()
 	var missing *server.MissingError
-	if _, err := server.Find(ctx, server.MariaDB, ""); errors.As(err, &missing) {
+	if _, err := server.Find(ctx, server.MariaDB, server.Source{}); errors.As(err, &missing) {
 		return []budget{{subject: "sampling a real server", measured: err.Error()}}, nil
 	}
 	dir, err := os.MkdirTemp("", "rumbench-bench-server-")

@@ -15,6 +15,7 @@ import (
 type ServerConfig struct {
 	Kind   string // of the server to start, such as "mariadb"; "": the engine's default
 	Binary string // path of its program; "": the one that is installed
+	Image  string // of a container that holds its program, such as "mysql:8.4"; "": this host does
 	// DSN attaches to a running server, in its driver's syntax. Such a server is
 	// never started, stopped, configured or wiped.
 	DSN string
@@ -32,6 +33,14 @@ type ServerConfig struct {
 	Started func(pid int) error
 }
 
+// Kinds returns the kinds of servers that may be meant, of those that an engine has.
+func (c *ServerConfig) Kinds(all []string) []string {
+	if c.Kind != "" {
+		return []string{c.Kind}
+	}
+	return all
+}
+
 // ServerVersion is the Setting that holds the version that a server reports.
 const ServerVersion = "server_version"
 
@@ -46,6 +55,7 @@ func (c Config) CheckEmbedded(known []Option, has ...model.Isolation) error {
 	return cmp.Or(
 		RefuseIf(c.Storage != "", "storage", c.Storage, "the engine has only one storage engine"),
 		RefuseIf(c.Server.Kind != "", "server", c.Server.Kind, reason),
+		RefuseIf(c.Server.Image != "", "image", c.Server.Image, reason),
 		RefuseIf(c.Server.DSN != "", "dsn", nil, reason),
 		RefuseIf(c.Server.Schema != "", "schema", c.Server.Schema, reason),
 		RefuseIf(c.Protocol != "" && c.Protocol != Prepared, "protocol", c.Protocol, reason),

@@ -28,6 +28,8 @@ need tarantool test -x /usr/bin/tarantool
 need e2fsprogs test -x /sbin/mkfs.ext4
 need mount test -x /bin/mount
 need maven command -v mvn
+need podman test -x /usr/bin/podman
+need runc test -x /usr/sbin/runc
 need xz-utils command -v xz
 need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
 need unzip command -v unzip

@@ -24,7 +24,7 @@ const storageEnv = "RUMBENCH_TEST_STORAGE"
 // needServer skips a test where the server is not installed; in CI it fails.
 func needServer(t *testing.T) {
 	t.Helper()
-	_, err := server.Find(t.Context(), server.MariaDB, "")
+	_, err := server.Find(t.Context(), server.MariaDB, server.Source{})
 	need.Installed(t, err)
 }
 

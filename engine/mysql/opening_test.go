@@ -15,7 +15,7 @@ import (
 // written, unless that is forced; those that say where things are always.
 func TestOpening(t *testing.T) {
 	needServer(t)
-	program, err := server.Find(t.Context(), server.MariaDB, "")
+	program, err := server.Find(t.Context(), server.MariaDB, server.Source{})
 	must(t, err)
 	known, err := server.Variables(t.Context(), program)
 	must(t, err)

@@ -685,7 +685,7 @@ func TestOldRelease(t *testing.T) {
 	if path == "" {
 		path = "/opt/rumbench/mysql-5.5.9/bin/mysqld"
 	}
-	_, err := server.Find(t.Context(), server.MySQL, path)
+	_, err := server.Find(t.Context(), server.MySQL, server.Source{Binary: path})
 	need.Installed(t, err)
 	d := private(t, engine.Config{Cache: 32 * mb, Server: engine.ServerConfig{Kind: "mysql", Binary: path}, Options: map[string]any{"innodb_log_file_size": "16M"}})
 	must(t, d.CreateTables(t.Context()))

@@ -26,7 +26,7 @@ func hosted(t *testing.T) (*server.Server, *sqlkit.Admin) {
 	t.Helper()
 	needServer(t)
 	s, err := server.Start(t.Context(), server.Config{
-		Kind: server.Postgres, Binary: program(), Dir: need.TempDir(t), Ready: traits.Ready,
+		Kind: server.Postgres, Source: server.Source{Binary: program()}, Dir: need.TempDir(t), Ready: traits.Ready,
 		Settings: []server.Setting{{Name: "synchronous_commit", Value: "on"}, {Name: "fsync", Value: "off"}},
 	})
 	must(t, err)

@@ -44,7 +44,7 @@ func TestReleases(t *testing.T) {
 		t.Run(release, func(t *testing.T) {
 			c := config(need.TempDir(t))
 			c.Server.Binary = "/opt/rumbench/postgres-" + release + ".0/bin/postgres"
-			p, err := server.Find(t.Context(), server.Postgres, c.Server.Binary)
+			p, err := server.Find(t.Context(), server.Postgres, server.Source{Binary: c.Server.Binary})
 			need.Installed(t, err)
 			if p.Version != release {
 				t.Errorf("%s is release %s", c.Server.Binary, p.Version)

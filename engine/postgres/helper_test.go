@@ -23,7 +23,7 @@ func program() string { return os.Getenv("RUMBENCH_TEST_POSTGRES") }
 // needServer skips a test where the server is not installed; in CI it must be.
 func needServer(t testing.TB) {
 	t.Helper()
-	_, err := server.Find(t.Context(), server.Postgres, program())
+	_, err := server.Find(t.Context(), server.Postgres, server.Source{Binary: program()})
 	need.Installed(t, err)
 }
 

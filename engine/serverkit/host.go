@@ -104,7 +104,7 @@ func (h *Host) Start(ctx context.Context, s *Setup, settings []server.Setting,
 		return err
 	}
 	h.Private, err = server.Start(ctx, server.Config{
-		Kind: s.Server.Kind, Binary: s.Server.Binary, Dir: s.Dir, Log: s.Server.Log, Settings: settings, Ready: ready,
+		Kind: s.Server.Kind, Source: s.source(), Dir: s.Dir, Log: s.Server.Log, Settings: settings, Ready: ready,
 		Started: s.Server.Started,
 	})
 	if err == nil {

@@ -68,6 +68,7 @@ func (s *Setup) checkAttached() error {
 	return cmp.Or(
 		engine.RefuseIf(s.Server.Kind != "", "server", s.Server.Kind, both),
 		engine.RefuseIf(s.Server.Binary != "", "binary", s.Server.Binary, both),
+		engine.RefuseIf(s.Server.Image != "", "image", s.Server.Image, both),
 		engine.RefuseIf(s.Cache != 0, "cache", nil, NeverSet),
 		engine.RefuseIf(s.Page != 0, "page", nil, NeverSet),
 		engine.RefuseIf(s.DirectIO != nil, "direct_io", nil, NeverSet),
@@ -76,13 +77,18 @@ func (s *Setup) checkAttached() error {
 
 func (s *Setup) checkPrivate(ctx context.Context) (err error) {
 	kinds := s.rules.Kinds
-	s.Server.Kind = cmp.Or(s.Server.Kind, kinds[0])
-	if err := engine.Choose("server", s.Server.Kind, kinds...); err != nil {
-		return err
+	if s.Server.Kind != "" {
+		if err := engine.Choose("server", s.Server.Kind, kinds...); err != nil {
+			return err
+		}
 	}
-	if s.Program, err = server.Find(ctx, s.Server.Kind, s.Server.Binary); err != nil {
+	if s.Server.Image != "" && s.Server.Binary != "" {
+		return engine.Refuse("binary", s.Server.Binary, "a target has an image or a binary, not both")
+	}
+	if s.Program, err = server.FindAny(ctx, s.Server.Kinds(kinds), s.source()); err != nil {
 		return &engine.KnobError{Knob: s.ProgramKnob(), Reason: err.Error(), Err: err}
 	}
+	s.Server.Kind = s.Program.Kind
 	for _, name := range s.variableNames() {
 		v, err := s.variable(ctx, name)
 		if err != nil {
@@ -93,8 +99,15 @@ func (s *Setup) checkPrivate(ctx context.Context) (err error) {
 	return nil
 }
 
+func (s *Setup) source() server.Source {
+	return server.Source{Binary: s.Server.Binary, Image: s.Server.Image}
+}
+
 // ProgramKnob returns the knob that has chosen the program.
 func (s *Setup) ProgramKnob() string {
+	if s.Server.Image != "" {
+		return "image"
+	}
 	if s.Server.Binary != "" {
 		return "binary"
 	}

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // needServer skips a test where the server is not installed; in CI it must be.
 func needServer(t testing.TB) {
 	t.Helper()
-	_, err := server.Find(t.Context(), server.Tarantool, "")
+	_, err := server.Find(t.Context(), server.Tarantool, server.Source{})
 	need.Installed(t, err)
 }
 

@@ -31,7 +31,7 @@ func TestUgliestPath(t *testing.T) {
 		case name == "null" || name == "memory":
 			continue // they have no files
 		case programs[name] != "":
-			if _, err := server.Find(t.Context(), programs[name], ""); !need.Found(t, err) {
+			if _, err := server.Find(t.Context(), programs[name], server.Source{}); !need.Found(t, err) {
 				continue
 			}
 		case name == "mongodb":

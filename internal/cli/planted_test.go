@@ -157,7 +157,7 @@ func plant(t *testing.T, name string) *planted {
 	p := &planted{durability: model.DurabilityProcess, params: "tests: [oltp_read_write], clients: [2], table_size: 500", home: "mine"}
 	e, _ := catalog.Plugins{}.Engine(name)
 	if kind := e.Info().Servers[0]; name != "mongodb" {
-		_, err := server.Find(t.Context(), kind, "")
+		_, err := server.Find(t.Context(), kind, server.Source{})
 		need.Installed(t, err)
 	}
 	spare := model.Table{Name: "spare", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}

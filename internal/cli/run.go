@@ -89,16 +89,24 @@ func newRunCommand(a *App) *cobra.Command {
 type lookedAt []server.Found
 
 // look examines the program of a server. If it cannot be used, the engine reports that
-// when it checks the target.
-func (p *lookedAt) look(ctx context.Context) plan.Option {
-	return plan.Looking(func(kind, binary string) {
-		asked := func(f server.Found) bool { return f.Kind == kind && f.Binary == binary }
+// when it checks the target. An image is fetched if the plan allows that and pull gets what is
+// said meanwhile; nil: it is not.
+func (p *lookedAt) look(ctx context.Context, pull io.Writer) plan.Option {
+	return plan.Looking(func(t *plan.Target, kinds []string) error {
+		source := server.Source{Binary: t.Config.Server.Binary, Image: t.Config.Server.Image}
+		asked := func(f server.Found) bool { return slices.Contains(kinds, f.Kind) && f.Source == source }
 		if slices.ContainsFunc(*p, asked) {
-			return
+			return nil
 		}
-		if f, err := server.Look(ctx, kind, binary); err == nil {
+		if source.Image != "" && t.Pull != plan.PullNever && pull != nil {
+			if err := server.Pull(ctx, source.Image, pull); err != nil {
+				return err
+			}
+		}
+		if f, err := server.Look(ctx, kinds, source); err == nil {
 			*p = append(*p, f)
 		}
+		return nil
 	})
 }
 
@@ -125,7 +133,7 @@ func planMeant(path string) string {
 func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
 	var found lookedAt
 	programs := newBuilds(a)
-	p, err := loadPlan(path, o.sets, plan.Forced(o.force), found.look(ctx), programs.find(ctx))
+	p, err := loadPlan(path, o.sets, plan.Forced(o.force), found.look(ctx, pulling(a, o)), programs.find(ctx))
 	if err != nil {
 		return err
 	}
@@ -142,6 +150,14 @@ func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
 	return start(ctx, a, c, o)
 }
 
+// pulling returns where the fetching of images is told; nil, which forbids it, in a dry run.
+func pulling(a *App, o runOptions) io.Writer {
+	if o.dryRun {
+		return nil
+	}
+	return a.Stderr
+}
+
 func resume(ctx context.Context, a *App, o runOptions) error {
 	state, err := result.ReadCampaign(o.resume)
 	if err != nil {
@@ -149,7 +165,8 @@ func resume(ctx context.Context, a *App, o runOptions) error {
 	}
 	var found lookedAt
 	programs := newBuilds(a)
-	p, err := planOf(o.resume, state, plan.Forced(state.Force || o.force), found.look(ctx), programs.find(ctx))
+	p, err := planOf(o.resume, state, plan.Forced(state.Force || o.force), found.look(ctx, pulling(a, o)),
+		programs.find(ctx))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s has no %s: an imported or recorded campaign cannot be resumed", o.resume, result.PlanFile)
 	}

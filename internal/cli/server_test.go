@@ -34,7 +34,7 @@ targets:
 func serverEngines(t *testing.T) (engines []string) {
 	t.Helper()
 	for engine, kind := range map[string]string{"mysql": server.MariaDB, "postgres": server.Postgres} {
-		if _, err := server.Find(t.Context(), kind, ""); need.Found(t, err) {
+		if _, err := server.Find(t.Context(), kind, server.Source{}); need.Found(t, err) {
 			engines = append(engines, engine)
 		}
 	}

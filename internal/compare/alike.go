@@ -119,7 +119,7 @@ func Apart(a, b *Target) (out []Difference) {
 	version("rumbench version", func(t *result.Trial) string { return t.Versions.Value("rumbench") })
 	for _, name := range sortedNames(x.Knobs, y.Knobs) {
 		mine, other := x.Knobs[name], y.Knobs[name]
-		if name == "durability" || name == "binary" && versioned {
+		if name == "durability" || (name == "binary" || name == "image") && versioned {
 			continue // already listed above, with its meaning
 		}
 		if name == "cache" {

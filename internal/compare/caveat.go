@@ -58,6 +58,9 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 				"no number of trials takes it out")
 		}
 	}
+	if a, b := j.Base.Trials[0].Contained(), j.New.Trials[0].Contained(); a != b {
+		out = append(out, "one of the two servers ran in a container, whose filter of system calls costs time")
+	}
 	if oneBuild(j.Base, j.New) {
 		out = append(out, "one build each: a difference of a few percent may be the layout of the code")
 	}

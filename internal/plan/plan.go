@@ -126,6 +126,7 @@ type Target struct {
 	Machine Machine
 	// Binaries are the rumbenches of which each runs a block of trials in turn; usually none, see Programs.
 	Binaries []string
+	Pull     Pull   // whether an image that is not on this machine is fetched before the campaign
 	Data     string // absolute path of an existing data directory to use in place; "" for a private new one
 	// Own names the parameters that the target overrides. Params and Run are then its
 	// own, otherwise nil; see [Plan.For].
@@ -136,6 +137,15 @@ type Target struct {
 	// normalised, so that equal settings are equal texts.
 	Knobs map[string]string
 }
+
+// Pull is whether an image is fetched.
+type Pull string
+
+// The values of Pull: an image is fetched if it is not on this machine, or never.
+const (
+	PullMissing Pull = "missing"
+	PullNever   Pull = "never"
+)
 
 // LoadedAs returns the name under which the target's data are loaded: targets that differ only in what they
 // may use of the machine share them.
@@ -153,7 +163,11 @@ func Forced(force bool) Option { return func(b *binder) { b.force = force } }
 // Looking makes Load look at the programs of the servers that targets start,
 // before their engines check the plan. Without it they are not checked: reading a
 // plan runs nothing.
-func Looking(look func(kind, binary string)) Option { return func(b *binder) { b.look = look } }
+//
+// kinds are the kinds of servers that a target's program may be of. An error refuses its source.
+func Looking(look func(t *Target, kinds []string) error) Option {
+	return func(b *binder) { b.look = look }
+}
 
 // Building makes Load look for the rumbench program that runs the trials of
 // each target. The error states why there is none.
@@ -167,9 +181,9 @@ type binder struct {
 	chosen   workload.Workload
 	file     string // the plan's
 	force    bool
-	look     func(kind, binary string) // looks at the program of a server; nil: run nothing
-	build    func(t *Target) error     // looks for the rumbench that runs a target's trials; nil: any will do
-	attached []*bound                  // targets with a data source name
+	look     func(t *Target, kinds []string) error // looks at the program of a server; nil: run nothing
+	build    func(t *Target) error                 // looks for the rumbench that runs a target's trials; nil: any will do
+	attached []*bound                              // targets with a data source name
 	paths    paths
 	restart  *strictyaml.Node            // nil: the engines do not restart
 	loaders  map[*strictyaml.Node]string // Target.Loader of targets at levels of the machine

@@ -182,7 +182,7 @@ func printable(c engine.Config) map[string]string {
 		"cache": size(c.Cache), "page": size(c.Page), "durability": string(c.Durability),
 		"compression": string(c.Compression),
 		"isolation":   c.Isolation.String(), "protocol": string(c.Protocol), "storage": c.Storage,
-		"server": c.Server.Kind, "binary": c.Server.Binary, "schema": c.Server.Schema,
+		"server": c.Server.Kind, "binary": c.Server.Binary, "image": c.Server.Image, "schema": c.Server.Schema,
 	}
 	if c.DirectIO != nil {
 		out["direct_io"] = strconv.FormatBool(*c.DirectIO)
@@ -312,7 +312,10 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 		if b.look == nil {
 			return
 		}
-		b.look(cmp.Or(t.Config.Server.Kind, info.Servers[0]), t.Config.Server.Binary)
+		if err := b.look(&t.Target, t.Config.Server.Kinds(info.Servers)); err != nil {
+			b.At(t.fields.Value("image"), err.Error(), hint.Of(err))
+			return
+		}
 	}
 	c := t.Config
 	c.Options = maps.Clone(c.Options)
@@ -457,8 +460,8 @@ func drop(c *engine.Config, knob string) bool {
 		c.Storage = ""
 	case "schema":
 		c.Server.Schema = ""
-	case "server", "binary", "dsn": // of an engine that has none
-		c.Server.Kind, c.Server.Binary, c.Server.DSN = "", "", ""
+	case "server", "binary", "image", "dsn": // of an engine that has none
+		c.Server.Kind, c.Server.Binary, c.Server.Image, c.Server.DSN = "", "", "", ""
 	default:
 		delete(c.Options, strings.TrimPrefix(knob, "options."))
 	}

@@ -149,6 +149,9 @@ func describe(t *target) string {
 	if v := cmp.Or(server, own); v != "" {
 		parts = append(parts, v)
 	}
+	if first.Contained() {
+		parts = append(parts, "in a container")
+	}
 	return strings.Join(said(append(parts, ownSQL(t, ""))...), ", ")
 }
 

@@ -142,6 +142,12 @@ func (t *Trial) Setting(name string) string {
 	return ""
 }
 
+// ImageFact is the fact among Versions that names the container image that the server was run from.
+const ImageFact = "image"
+
+// Contained reports whether the server ran in a container.
+func (t *Trial) Contained() bool { return t.Versions.Value(ImageFact) != "" }
+
 // CacheText returns the cache in a unit that people read.
 func (t *Trial) CacheText() string {
 	if n, err := quantity.ParseSize(t.Cache()); err == nil {

@@ -22,6 +22,13 @@ type Program struct {
 	Kind    string
 	Path    string // with symbolic links resolved, to find its companions
 	Version string // as it reports
+	Image   *Image // that holds it; nil: this host does
+}
+
+// Source is where a server's program is looked for; its zero value is what is installed.
+type Source struct {
+	Binary string `json:"binary,omitempty"` // path of the program
+	Image  string `json:"image,omitempty"`  // of a container that holds it, as podman and docker call it
 }
 
 // Name returns the kind with its version.
@@ -32,10 +39,9 @@ func (p Program) base() string { return filepath.Dir(filepath.Dir(p.Path)) }
 
 // companion returns the path of another program of the same installation.
 func (p Program) companion(names ...string) (string, error) {
-	for _, dir := range []string{filepath.Dir(p.Path), filepath.Join(p.base(), "bin"),
-		filepath.Join(p.base(), "scripts")} {
+	for _, dir := range p.programDirs() {
 		for _, name := range names {
-			if path := filepath.Join(dir, name); executable(path) {
+			if path := filepath.Join(dir, name); p.holds(path) && (p.Image != nil || executable(path)) {
 				return path, nil
 			}
 		}
@@ -43,16 +49,53 @@ func (p Program) companion(names ...string) (string, error) {
 	return "", fmt.Errorf("the installation of %s has no %s", p.Path, strings.Join(names, " or "))
 }
 
+func (p Program) programDirs() []string {
+	return []string{filepath.Dir(p.Path), filepath.Join(p.base(), "bin"), filepath.Join(p.base(), "scripts")}
+}
+
+// holds reports whether a path exists where the program is installed.
+func (p Program) holds(path string) bool {
+	if p.Image != nil {
+		return slices.Contains(p.Image.Holds, path)
+	}
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// related lists the paths that holds is asked for.
+func (p Program) related() (paths []string) {
+	for _, dir := range p.programDirs() {
+		for _, name := range []string{"initdb", "mariadb-install-db", "mysql_install_db"} {
+			paths = append(paths, filepath.Join(dir, name))
+		}
+	}
+	for _, name := range append([]string{"libs", "share", "data/mysql"}, myRocksPaths...) {
+		paths = append(paths, filepath.Join(p.base(), name))
+	}
+	return paths
+}
+
+// output returns what the program prints about itself.
+func (p Program) output(ctx context.Context, args ...string) (string, error) {
+	if p.Image != nil {
+		return p.Image.output(ctx, p.Path, args...)
+	}
+	return Output(ctx, p.Path, args...)
+}
+
 // MissingError is a server program that is not installed.
 type MissingError struct {
 	Kind   string
 	Binary string   // as requested; "" if none was named
+	Image  string   // as requested
 	Looked []string // where it was searched for
 	Reason string   // why the program found is unsuitable; "": none was found
 }
 
 func (e *MissingError) Error() string {
 	switch {
+	case e.Image != "":
+		return fmt.Sprintf("image %s is none of server %s: %s", e.Image, e.Kind, e.Reason)
 	case e.Reason != "":
 		return fmt.Sprintf("%s is not a program of server %s: %s", e.Binary, e.Kind, e.Reason)
 	case e.Binary != "":
@@ -87,6 +130,8 @@ func (e *MissingError) Hint() string {
 	switch {
 	case err != nil:
 		return ""
+	case e.Image != "":
+		return "server: names the kind of server that an image holds, one of " + strings.Join(Kinds(), ", ")
 	case k.aptPackage == "":
 		return "name its program with binary: PATH"
 	case e.Binary != "":
@@ -105,17 +150,25 @@ func Package(kind string) string {
 	return k.aptPackage
 }
 
-// Find returns the program of a kind of server: binary, or the one that is
-// installed. It runs programs to identify them, unless they are known by Look or
-// Remember. Its error is a *MissingError or a *ProbeError.
-func Find(ctx context.Context, name, binary string) (Program, error) {
-	if p, ok := programs.Load([2]string{name, binary}); ok {
+// Find returns the program of a kind of server from a source. It runs programs to identify
+// them, unless they are known by Look or Remember. Its error is a *MissingError or a
+// *ProbeError, or says that an image is not there.
+func Find(ctx context.Context, name string, source Source) (Program, error) {
+	if p, ok := programs.Load(key{name, source}); ok {
 		return p.(Program), nil
 	}
 	k, err := kindOf(name)
 	if err != nil {
 		return Program{}, err
 	}
+	if source.Image != "" {
+		image, err := findImage(ctx, source.Image)
+		if err != nil {
+			return Program{}, err
+		}
+		return image.identify(ctx, name, k, source.Image)
+	}
+	binary := source.Binary
 	candidates := []string{binary}
 	if binary == "" {
 		candidates = installed(k)
@@ -132,6 +185,26 @@ func Find(ctx context.Context, name, binary string) (Program, error) {
 		return Program{}, &MissingError{Kind: name, Looked: k.paths}
 	}
 	return Program{}, reason
+}
+
+// FindAny is Find for a source whose kind of server is not named: the first of the kinds that its
+// program is of. What is installed is looked for as the first kind only.
+func FindAny(ctx context.Context, kinds []string, source Source) (p Program, err error) {
+	if source == (Source{}) {
+		return Find(ctx, kinds[0], source)
+	}
+	for _, kind := range kinds {
+		if p, ok := programs.Load(key{kind, source}); ok {
+			return p.(Program), nil
+		}
+	}
+	for _, kind := range kinds {
+		p, err = Find(ctx, kind, source)
+		if _, other := errors.AsType[*MissingError](err); !other {
+			return p, err
+		}
+	}
+	return p, err
 }
 
 // installed lists the programs in the usual directories, the best first.
@@ -228,25 +301,39 @@ func ended(err error) bool {
 
 // Found is the result of Look for a server's program.
 type Found struct {
-	Kind      string `json:"server"`
-	Binary    string `json:"binary,omitempty"` // as requested; "": the one that is installed
+	Kind string `json:"server"`
+	Source
 	Path      string `json:"path"`
 	Version   string `json:"version"`
 	Variables string `json:"variables,omitempty"` // the settings it knows, in one line; "" if unknown
+	Container *Image `json:"container,omitempty"` // the image that the source has named
 }
 
-// programs and variablesOf cache programs by kind and requested binary, and
-// their settings by path.
+// key is what a program is found by.
+type key struct {
+	kind   string
+	source Source
+}
+
+// programs and variablesOf cache programs by what they are found by, and their settings by
+// the image and the path.
 var programs, variablesOf sync.Map
 
-// Look runs the program of a kind of server to learn its version and settings.
-// After it, Find and Variables run nothing.
-func Look(ctx context.Context, name, binary string) (Found, error) {
-	p, err := Find(ctx, name, binary)
+func (p Program) place() [2]string {
+	if p.Image != nil {
+		return [2]string{p.Image.ID, p.Path}
+	}
+	return [2]string{"", p.Path}
+}
+
+// Look runs the program of one of the kinds of server to learn its version and settings.
+// After it, Find, FindAny and Variables run nothing.
+func Look(ctx context.Context, kinds []string, source Source) (Found, error) {
+	p, err := FindAny(ctx, kinds, source)
 	if err != nil {
 		return Found{}, err
 	}
-	f := Found{Kind: name, Binary: binary, Path: p.Path, Version: p.Version}
+	f := Found{Kind: p.Kind, Source: source, Path: p.Path, Version: p.Version, Container: p.Image}
 	if known, err := Variables(ctx, p); err == nil { // else Variables reports it
 		f.Variables = strings.Join(slices.Sorted(maps.Keys(known)), " ")
 	}
@@ -257,7 +344,8 @@ func Look(ctx context.Context, name, binary string) (Found, error) {
 // Remember has Find and Variables return what Look found, possibly in another
 // process.
 func Remember(f Found) {
-	programs.Store([2]string{f.Kind, f.Binary}, Program{Kind: f.Kind, Path: f.Path, Version: f.Version})
+	p := Program{Kind: f.Kind, Path: f.Path, Version: f.Version, Image: f.Container}
+	programs.Store(key{f.Kind, f.Source}, p)
 	if f.Variables == "" {
 		return
 	}
@@ -265,14 +353,14 @@ func Remember(f Found) {
 	for name := range strings.FieldsSeq(f.Variables) {
 		known[name] = true
 	}
-	variablesOf.Store(f.Path, known)
+	variablesOf.Store(p.place(), known)
 }
 
 // Variables returns the settings that a program knows, by their names in its configuration
 // file, in lower case unless the server distinguishes it. The map is shared and must not be
 // changed.
 func Variables(ctx context.Context, p Program) (map[string]bool, error) {
-	if known, ok := variablesOf.Load(p.Path); ok {
+	if known, ok := variablesOf.Load(p.place()); ok {
 		return known.(map[string]bool), nil
 	}
 	k, err := kindOf(p.Kind)
@@ -290,6 +378,6 @@ func Variables(ctx context.Context, p Program) (map[string]bool, error) {
 		}
 		known[name] = true
 	}
-	variablesOf.Store(p.Path, known)
+	variablesOf.Store(p.place(), known)
 	return known, nil
 }

@@ -35,7 +35,7 @@ func TestProbe(t *testing.T) {
 		{t.Context(), "echo something else", false},
 		{ended, "sleep 600", true},
 	} {
-		_, err := server.Find(c.ctx, server.MariaDB, write(c.script))
+		_, err := server.Find(c.ctx, server.MariaDB, server.Source{Binary: write(c.script)})
 		var probe *server.ProbeError
 		var missing *server.MissingError
 		if errors.As(err, &probe) != c.probe || errors.As(err, &missing) == c.probe {
@@ -85,12 +85,12 @@ func TestLook(t *testing.T) {
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f, err := server.Look(t.Context(), server.Postgres, path)
+	f, err := server.Look(t.Context(), []string{server.MariaDB, server.Postgres}, server.Source{Binary: path})
 	if err != nil || f.Version != "15.3" || f.Variables != "fsync work_mem" {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	ask := func(binary string) {
-		p, err := server.Find(t.Context(), server.Postgres, binary)
+		p, err := server.Find(t.Context(), server.Postgres, server.Source{Binary: binary})
 		if err != nil || p.Path != f.Path || p.Version != "15.3" {
 			t.Errorf("%+v, %v", p, err)
 		}

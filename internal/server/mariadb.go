@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,7 +14,7 @@ import (
 // mariadb is MariaDB's server.
 var mariadb = kind{
 	user: "mysql", superuser: "root", aptPackage: "mariadb-server", socket: "s", stop: syscall.SIGTERM,
-	paths:     []string{"/usr/local/sbin/mariadbd", "/usr/libexec/mariadbd", "/usr/sbin/mariadbd"},
+	paths:     []string{"/usr/sbin/mysqld", "/usr/local/sbin/mariadbd", "/usr/libexec/mariadbd", "/usr/sbin/mariadbd"},
 	arguments: defaultsFile, version: mariadbVersion, create: createMariaDB,
 	variables: func(ctx context.Context, p Program) ([]string, error) {
 		return mysqlVariables(ctx, p, "--no-defaults", "--plugin-load-add=ha_rocksdb.so")
@@ -79,25 +78,24 @@ const (
 // MyRocks returns the path of the MyRocks plugin of an installation of MariaDB,
 // "" if there is none.
 func MyRocks(p Program) string {
-	if p.Path == "" {
-		return ""
-	}
-	for _, dir := range []string{"lib/mysql/plugin", "lib/x86_64-linux-gnu/mariadb/plugin", "lib64/mysql/plugin",
-		"lib/plugin"} {
-		path := filepath.Join(p.base(), dir, "ha_rocksdb.so")
-		if _, err := os.Stat(path); err == nil {
+	for _, name := range myRocksPaths {
+		if path := filepath.Join(p.base(), name); p.Path != "" && p.holds(path) {
 			return path
 		}
 	}
 	return ""
 }
 
+var myRocksPaths = []string{"lib/mysql/plugin/ha_rocksdb.so", "lib/x86_64-linux-gnu/mariadb/plugin/ha_rocksdb.so",
+	"lib64/mysql/plugin/ha_rocksdb.so", "lib/plugin/ha_rocksdb.so"}
+
 // run runs the command that creates the data, as the server's user.
 func (s *Server) run(ctx context.Context, command []string) error {
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Dir = s.DataDir()
-	cmd.Env = environment(s)
-	cmd.SysProcAttr = s.owner.attributes()
+	cmd, end, err := s.command(ctx, command[0], command[1:]...)
+	if err != nil {
+		return err
+	}
+	defer end()
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil
@@ -122,9 +120,9 @@ func (s *Server) keep(said []byte) error {
 //
 // Padding has the random length that the trial's has.
 func environment(s *Server) []string {
-	env := []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.seen(s.tempDir()), "LANG=C", marker + s.Dir,
+	env := []string{"TMPDIR=" + s.seen(s.tempDir()), "LANG=C", marker + s.Dir,
 		Padding + os.Getenv(strings.TrimSuffix(Padding, "="))}
-	if libs := filepath.Join(s.Program.base(), "libs"); s.Program.base() != "/usr" && isDir(libs) {
+	if libs := filepath.Join(s.Program.base(), "libs"); s.Program.base() != "/usr" && s.Program.holds(libs) {
 		env = append(env, "LD_LIBRARY_PATH="+libs)
 	}
 	return env
@@ -174,16 +172,18 @@ func quoteOption(v string) string {
 // It uses a temporary directory, because some releases access, or even fill, the
 // data directory.
 func mysqlVariables(ctx context.Context, p Program, args ...string) (names []string, err error) {
-	dir, err := os.MkdirTemp("", "rumbench-variables-")
-	if err != nil {
-		return nil, err
+	dir := "/tmp" // a container has its own
+	if p.Image == nil {
+		if dir, err = os.MkdirTemp("", "rumbench-variables-"); err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
 	}
-	defer os.RemoveAll(dir)
 	args = append(args, "--datadir="+dir, "--tmpdir="+dir)
-	if os.Getuid() == 0 {
+	if os.Getuid() == 0 && p.Image == nil {
 		args = append(args, "--user=root") // it only prints; the directory is root's
 	}
-	text, err := Output(ctx, p.Path, append(args, "--verbose", "--help")...)
+	text, err := p.output(ctx, append(args, "--verbose", "--help")...)
 	_, table, found := strings.Cut(text, "\n-----")
 	if !found {
 		if err == nil {

@@ -21,7 +21,7 @@ var mongod = kind{
 	},
 	version: versionIn(regexp.MustCompile(`^db version v([^\s,]+)`)),
 	variables: func(ctx context.Context, p Program) (names []string, err error) {
-		text, err := Output(ctx, p.Path, "--help")
+		text, err := p.output(ctx, "--help")
 		for _, m := range mongodOption.FindAllStringSubmatch(text, -1) {
 			names = append(names, m[1])
 		}

@@ -24,7 +24,7 @@ var mysql = kind{
 	},
 	variables: func(ctx context.Context, p Program) ([]string, error) {
 		args := []string{"--no-defaults"}
-		if share := filepath.Join(p.base(), "share"); isDir(share) {
+		if share := filepath.Join(p.base(), "share"); p.base() != "/usr" && p.holds(share) {
 			args = append(args, "--lc-messages-dir="+share)
 		}
 		return mysqlVariables(ctx, p, args...)
@@ -33,7 +33,8 @@ var mysql = kind{
 
 func configureMySQL(s *Server) error {
 	more := []Setting{{"loose-mysqlx", "OFF"}} // 8.0 and later would listen on another port
-	if share := filepath.Join(s.Program.base(), "share"); isDir(share) {
+	base := s.Program.base()
+	if share := filepath.Join(base, "share"); base != "/usr" && s.Program.holds(share) {
 		more = append(more, Setting{"lc_messages_dir", share})
 	}
 	if old(s.Program.Version) { // later ones have no superuser at the port
@@ -55,7 +56,12 @@ func old(version string) bool {
 // 5.7 contain them in directory data.
 func createMySQL(s *Server) ([]string, error) {
 	template := filepath.Join(s.Program.base(), "data")
-	if isDir(filepath.Join(template, "mysql")) {
+	switch {
+	case !s.Program.holds(filepath.Join(template, "mysql")):
+	case s.Program.Image != nil:
+		return []string{"/bin/sh", "-c", `for d in mysql performance_schema; do [ ! -d "$0/$d" ] || cp -R "$0/$d" .; done`,
+			template}, nil
+	default:
 		return nil, s.copyData(template)
 	}
 	if old(s.Program.Version) {

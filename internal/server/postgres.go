@@ -19,7 +19,7 @@ import (
 var postgres = kind{
 	// SIGTERM waits for clients
 	user: "postgres", superuser: "postgres", aptPackage: "postgresql", socket: ".s.PGSQL.PORT", stop: syscall.SIGINT,
-	paths: []string{"/usr/local/pgsql/bin/postgres", "/usr/lib/postgresql/*/bin/postgres"},
+	paths: []string{"/usr/local/bin/postgres", "/usr/local/pgsql/bin/postgres", "/usr/lib/postgresql/*/bin/postgres"},
 	arguments: func(s *Server) []string {
 		return []string{"-D", s.seen(s.DataDir()), "--config-file=" + s.seen(s.configFile())}
 	},
@@ -56,7 +56,7 @@ func createPostgres(s *Server) ([]string, error) {
 
 // postgresVariables reads the names in the first column of --describe-config.
 func postgresVariables(ctx context.Context, p Program) (names []string, err error) {
-	text, err := Output(ctx, p.Path, "--describe-config")
+	text, err := p.output(ctx, "--describe-config")
 	for line := range strings.Lines(text) {
 		if name, _, ok := strings.Cut(line, "\t"); ok {
 			names = append(names, name)

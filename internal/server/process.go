@@ -66,6 +66,7 @@ func Sweep(dir string) error {
 	err = waitGone(context.Background(), real)
 	if err == nil {
 		removeSharedMemory(filepath.Join(real, "data"))
+		err = removeContainers(real)
 	}
 	return err
 }

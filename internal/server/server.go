@@ -30,8 +30,8 @@ type Setting struct{ Name, Value string }
 
 // Config is a server to start.
 type Config struct {
-	Kind   string // see Kinds
-	Binary string // path of the server's program; "": the one that is installed
+	Kind string // see Kinds
+	Source
 	// Dir is an existing private directory. Data is created in it, unless a
 	// server of the kind was started there before.
 	Dir string
@@ -91,6 +91,8 @@ type Server struct {
 	since    int64 // the offset of this server's messages in the log
 	created  bool  // the data was created by this start
 	cmd      *exec.Cmd
+	release  func() // called when cmd has ended
+	pid      int    // the process, which a container's cmd is not
 
 	done    chan struct{} // closed when the process has ended
 	ended   error         // how it ended, valid when done is closed
@@ -115,7 +117,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Config: c, kind: k, done: make(chan struct{})}
-	if s.Program, err = Find(ctx, c.Kind, c.Binary); err != nil {
+	if s.Program, err = Find(ctx, c.Kind, c.Source); err != nil {
 		return nil, err
 	}
 	// The kernel reports working directories without links.
@@ -192,7 +194,7 @@ func create(ctx context.Context, s *Server) error {
 	if err != nil || command == nil {
 		return err
 	}
-	if !testing.Testing() || s.anew {
+	if !testing.Testing() || s.anew || s.Program.Image != nil {
 		return s.run(ctx, command)
 	}
 	p, err := preparedFor(s, command)
@@ -254,7 +256,7 @@ func (s *Server) fresh() (bool, error) {
 func (s *Server) Endpoint() Endpoint { return s.endpoint }
 
 // PID returns the server's main process, the ancestor of all others.
-func (s *Server) PID() int { return s.cmd.Process.Pid }
+func (s *Server) PID() int { return s.pid }
 
 func (s *Server) openLog() (err error) {
 	s.Log = cmp.Or(s.Log, filepath.Join(s.Dir, "server.log"))
@@ -272,17 +274,22 @@ func (s *Server) openLog() (err error) {
 
 // begin starts the process and waits until the server answers.
 func (s *Server) begin(ctx context.Context) error {
-	s.cmd = exec.Command(s.Program.Path, s.kind.arguments(s)...)
-	s.cmd.Env = environment(s)
-	s.cmd.Dir = s.DataDir()
+	var err error
+	s.cmd, s.release, err = s.command(context.Background(), s.Program.Path, s.kind.arguments(s)...)
+	if err != nil {
+		return err
+	}
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
-	s.cmd.SysProcAttr = s.owner.attributes()
 	s.cmd.SysProcAttr.Setsid = true // Ctrl-C must reach only rumbench, which stops the server
 	if err := s.launch(); err != nil {
+		s.release()
 		return fmt.Errorf("start %s: %w", s.Program.Path, err)
 	}
-	var err error
-	if s.Started != nil {
+	s.pid = s.cmd.Process.Pid
+	if s.Program.Image != nil {
+		s.pid, err = s.findProcess(ctx)
+	}
+	if err == nil && s.Started != nil {
 		err = s.Started(s.PID())
 	}
 	if err == nil {
@@ -309,6 +316,10 @@ func (s *Server) launch() error {
 			return
 		}
 		s.ended = s.cmd.Wait()
+		if s.Program.Image != nil {
+			s.ended = howEnded(s.ended)
+		}
+		s.release()
 		close(s.done)
 	}()
 	return <-started
@@ -408,7 +419,7 @@ func (s *Server) signalUntilDone() bool {
 // Kill kills the server and all of its processes, as a crash would, and waits
 // until they are gone.
 func (s *Server) Kill() {
-	family := descendants(s.PID())
+	family := descendants(s.pid)
 	s.signal(syscall.SIGKILL)
 	for _, pid := range family {
 		if worksFor(pid, s.Dir) { // the PID may be another process's by now
@@ -425,5 +436,12 @@ func (s *Server) signal(sig syscall.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped = true
-	_ = s.cmd.Process.Signal(sig) // it may have just ended
+	switch {
+	case s.Program.Image == nil:
+		_ = s.cmd.Process.Signal(sig) // it may have just ended
+	case s.pid == 0:
+		_ = s.cmd.Cancel()
+	case worksFor(s.pid, s.Dir): // the PID may be another process's by now
+		_ = syscall.Kill(s.pid, sig)
+	}
 }

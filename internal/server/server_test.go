@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 // holdServer starts a server and waits to be killed.
 func holdServer(dir string) {
 	kind := os.Getenv("RUMBENCH_TEST_KIND")
-	_, err := Start(context.Background(), Config{Kind: kind, Dir: dir, Ready: ready(kind, dir)})
+	_, err := Start(context.Background(), Config{Kind: kind, Source: Source{Image: os.Getenv("RUMBENCH_TEST_IMAGE")}, Dir: dir,
+		Ready: ready(kind, dir)})
 	if err != nil {
 		println(err.Error())
 		os.Exit(1)
@@ -72,7 +73,7 @@ func accepts(ctx context.Context, e Endpoint) error {
 func installedKinds(t *testing.T) (kinds []string) {
 	t.Helper()
 	for _, k := range []string{MariaDB, Postgres, Tarantool} {
-		if _, err := Find(t.Context(), k, ""); need.Found(t, err) {
+		if _, err := Find(t.Context(), k, Source{}); need.Found(t, err) {
 			kinds = append(kinds, k)
 		}
 	}
@@ -305,13 +306,13 @@ func TestMissing(t *testing.T) {
 		{MariaDB, "/bin/true", "/bin/true is not a program of server mariadb", "binary:"},
 		{Postgres, "/etc/passwd", "it cannot be executed", "binary:"},
 	} {
-		_, err := Find(t.Context(), c.kind, c.binary)
+		_, err := Find(t.Context(), c.kind, Source{Binary: c.binary})
 		var missing *MissingError
 		if !errors.As(err, &missing) || !strings.Contains(err.Error(), c.text) || !strings.Contains(missing.Hint(), c.hint) {
 			t.Errorf("%s: %v", c.binary, err)
 		}
 	}
-	if _, err := Find(t.Context(), "oracle", ""); err == nil {
+	if _, err := Find(t.Context(), "oracle", Source{}); err == nil {
 		t.Error("a server of an unknown kind was found")
 	}
 }
@@ -403,7 +404,7 @@ func TestVariables(t *testing.T) {
 		Postgres: {"shared_buffers", "max_wal_size"},
 	}
 	for _, k := range installedKinds(t) {
-		p, err := Find(t.Context(), k, "")
+		p, err := Find(t.Context(), k, Source{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,6 +53,6 @@ local function find(f, depth)
 end
 for name in pairs(find(box.cfg, 4)) do print(name) end
 os.exit(0)`
-	text, err := Output(ctx, p.Path, "-e", script)
+	text, err := p.output(ctx, "-e", script)
 	return strings.Fields(text), err
 }

@@ -352,7 +352,7 @@ func usable(t *testing.T, e engine.Engine) bool {
 		return false
 	}
 	for _, kind := range e.Info().Servers[:min(1, len(e.Info().Servers))] {
-		if _, err := server.Find(t.Context(), kind, binaries[e.Info().Name]); !need.Found(t, err) {
+		if _, err := server.Find(t.Context(), kind, server.Source{Binary: binaries[e.Info().Name]}); !need.Found(t, err) {
 			return false
 		}
 	}
@@ -376,7 +376,7 @@ func startForeign(t *testing.T, e engine.Engine) (dsn string) {
 func startServer(t *testing.T, e engine.Engine, settings ...server.Setting) (running *server.Server, dsn string) {
 	t.Helper()
 	running, err := server.Start(t.Context(), server.Config{
-		Kind: e.Info().Servers[0], Binary: binaries[e.Info().Name], Dir: need.TempDir(t), Settings: settings,
+		Kind: e.Info().Servers[0], Source: server.Source{Binary: binaries[e.Info().Name]}, Dir: need.TempDir(t), Settings: settings,
 		Ready: func(ctx context.Context, at server.Endpoint) error {
 			w, err := e.(engine.Watcher).Watch(ctx, enginetest.DSN(e, at))
 			if err != nil {

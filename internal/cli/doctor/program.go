@@ -82,7 +82,7 @@ func Servers(ctx context.Context) (all []Program) {
 			continue // there is no package; plans name its program
 		}
 		p := Program{Name: kind, Package: server.Package(kind)}
-		found, err := server.Find(ctx, kind, "")
+		found, err := server.Find(ctx, kind, server.Source{})
 		var probe *server.ProbeError
 		switch {
 		case err == nil:
@@ -95,5 +95,23 @@ func Servers(ctx context.Context) (all []Program) {
 			all = append(all, Program{Name: server.MyRocksName, Package: server.MyRocksPackage, Found: server.MyRocks(found)})
 		}
 	}
-	return all
+	return append(all, containers(ctx))
+}
+
+// containers returns the program that would run the images of targets: the first that can.
+func containers(ctx context.Context) Program {
+	p := Program{Name: "containers", Package: "podman"}
+	for _, runtime := range server.Runtimes() {
+		path, err := exec.LookPath(runtime)
+		if err != nil {
+			continue
+		}
+		p.Found, p.Problem = path, ""
+		err = server.Usable(ctx, runtime)
+		if err == nil {
+			return p
+		}
+		p.Problem = err.Error()
+	}
+	return p
 }

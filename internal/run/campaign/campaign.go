@@ -232,7 +232,14 @@ func (r *runner) prepare() error {
 func (r *runner) resolvedAgain() error {
 	for _, is := range r.Programs {
 		for _, was := range r.state.Programs {
-			if is.Kind == was.Kind && is.Binary == was.Binary && is.Version != was.Version {
+			if is.Kind != was.Kind || is.Source != was.Source {
+				continue
+			}
+			if is.Container != nil && was.Container != nil && is.Container.ID != was.Container.ID {
+				return hint.Errorf("fetch the image of then by its digest "+was.Container.Digest+", or begin a new campaign",
+					"%s is another image now than when the campaign began", is.Image)
+			}
+			if is.Version != was.Version {
 				return hint.Errorf("install "+was.Version+" again, or begin a new campaign",
 					"%s is %s %s now, and was %s when the campaign began", is.Path, is.Kind, is.Version, was.Version)
 			}

@@ -101,7 +101,7 @@ func TestRestart(t *testing.T) {
 	for _, c := range restartable {
 		t.Run(c.name, func(t *testing.T) {
 			if c.kind != "" {
-				_, err := server.Find(t.Context(), c.kind, "")
+				_, err := server.Find(t.Context(), c.kind, server.Source{})
 				need.Installed(t, err)
 				t.Parallel() // embedded engines share the counters of this process
 			}
@@ -266,7 +266,7 @@ func TestRestartFails(t *testing.T) {
 
 // A server that dies when it is started again is shown with its own words.
 func TestRestartServerDies(t *testing.T) {
-	_, err := server.Find(t.Context(), server.MariaDB, "")
+	_, err := server.Find(t.Context(), server.MariaDB, server.Source{})
 	need.Installed(t, err)
 	s := restartSpec(t, "mysql", workload.CachesKept)
 	s = s.with(&faulty{close: func() error {
@@ -375,7 +375,7 @@ func TestPrewarm(t *testing.T) {
 			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := server.Find(t.Context(), c.kind, "")
+			_, err := server.Find(t.Context(), c.kind, server.Source{})
 			need.Installed(t, err)
 			t.Parallel()
 			read := func(options string, await bool) float64 {

@@ -103,7 +103,7 @@ func (a *adder) Do(ctx context.Context, out *workload.Outcome) error {
 func countOn(t *testing.T, engineName string, c counters) *result.Step {
 	t.Helper()
 	kind := map[string]string{"mysql": server.MariaDB, "postgres": server.Postgres}[engineName]
-	_, err := server.Find(t.Context(), kind, "")
+	_, err := server.Find(t.Context(), kind, server.Source{})
 	need.Installed(t, err)
 	s := spec(t, engineName)
 	s.Dir, s.Plan.Run, s.Target.Config.Schema = need.TempDir(t), c, c.Schema()

@@ -120,7 +120,7 @@ func TestOldVersionsTakeSpace(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			program, err := server.Find(t.Context(), c.kind, "")
+			program, err := server.Find(t.Context(), c.kind, server.Source{})
 			if err == nil && c.storage == "rocksdb" && server.MyRocks(program) == "" {
 				err = errors.New("MyRocks is not installed")
 			}

@@ -97,12 +97,14 @@ func identity(s *Spec, start *result.Start) (base.Identity, error) {
 		}
 	}
 	if len(info.Servers) > 0 {
-		c := &s.Target.Config.Server
-		p, err := server.Find(context.Background(), cmp.Or(c.Kind, info.Servers[0]), c.Binary)
+		p, err := serverProgram(s)
 		if err != nil {
 			return nil, err
 		}
 		id["server"] = p.Name() + " " + p.Version
+		if p.Image != nil {
+			id["image"] = p.Image.ID
+		}
 	}
 	for name, value := range s.Target.Knobs {
 		if !slices.Contains(plan.MachineKnobs(), name) { // they do not limit the load
@@ -124,6 +126,13 @@ func identity(s *Spec, start *result.Start) (base.Identity, error) {
 	text, err := json.Marshal(more)
 	id["steps"] = string(text)
 	return id, err
+}
+
+// serverProgram returns the program of the target's server.
+func serverProgram(s *Spec) (server.Program, error) {
+	c := &s.Target.Config.Server
+	return server.FindAny(context.Background(), c.Kinds(s.Engine.Info().Servers),
+		server.Source{Binary: c.Binary, Image: c.Image})
 }
 
 // copyData makes the trial's data a copy, in the private directory, and readies it.

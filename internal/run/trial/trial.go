@@ -212,6 +212,13 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if version := t.res.Setting(engine.ServerVersion); version != "" {
 		t.res.Versions = append(t.res.Versions, observe.Fact{Name: "server", Value: version})
 	}
+	if t.Target.Config.Server.Image != "" {
+		p, err := serverProgram(&t.Spec)
+		if err != nil {
+			return err
+		}
+		t.res.Versions = append(t.res.Versions, observe.Fact{Name: result.ImageFact, Value: p.Image.String()})
+	}
 	t.observe(t.db)
 	if t.Calibrate {
 		t.res.Ceilings = ceilings(t.Dir)

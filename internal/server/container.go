@@ -1,0 +1,194 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A server of an image runs as any private server does: the same directory under the same path,
+// the same user, socket, port, limits and processes of the host. The container gives it only the
+// image's files, read-only, and takes what a server does not need: capabilities, new privileges.
+
+// label names the private directory that a container works for: it identifies what a killed run
+// has left.
+const label = "rumbench.dir="
+
+// highestProcesses is a limit of processes that podman lets every user have.
+const highestProcesses = 32 << 10
+
+// containerTimeout is how long a container's program may take to run.
+const containerTimeout = time.Minute
+
+// arguments returns the arguments with which the runtime runs a program of an image in a container.
+func (i *Image) arguments(name string, options []string, path string, args []string) []string {
+	all := []string{"run", "--rm", "--name", name, "--pull", "never", "--log-driver", "none", "--read-only",
+		"--tmpfs", "/tmp", "--cap-drop", "all", "--security-opt", "no-new-privileges",
+		"--security-opt", "label=disable", // SELinux would want the directory's files relabelled
+		"--ulimit", ulimit("nofile", unix.RLIMIT_NOFILE, 1<<30),
+		"--ulimit", ulimit("nproc", unix.RLIMIT_NPROC, highestProcesses)}
+	if i.Runtime == "podman" && os.Getuid() != 0 {
+		all = append(all, "--userns", "keep-id")
+	}
+	return append(append(append(all, options...), "--entrypoint", path, i.ID), args...)
+}
+
+// ulimit returns a limit of this process as an option: the runtimes have limits of their own.
+func ulimit(name string, resource int, highest uint64) string {
+	var own unix.Rlimit
+	_ = unix.Getrlimit(resource, &own) // cannot fail
+	return fmt.Sprintf("%s=%d:%d", name, min(own.Cur, highest), min(own.Max, highest))
+}
+
+// mount returns an option that shows a directory or file in a container. It has the syntax of
+// CSV: paths may hold commas.
+func mount(source, target string, more ...string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(append([]string{"type=bind", "source=" + source, "target=" + target}, more...)) // to memory
+	w.Flush()
+	return strings.TrimSpace(b.String())
+}
+
+func containerName() string { return "rumbench-" + strings.ToLower(rand.Text()) }
+
+// output returns what a program of the image prints about itself. It has no network and no rights.
+func (i *Image) output(ctx context.Context, path string, args ...string) (string, error) {
+	user := fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
+	if os.Getuid() == 0 {
+		user = "65534:65534"
+	}
+	name := containerName()
+	text, err := Output(ctx, i.Runtime, i.arguments(name, []string{"--network", "none", "--user", user}, path, args)...)
+	if err != nil {
+		i.kill(name) // it may go on without the program that has started it
+	}
+	return text, err
+}
+
+func (i *Image) kill(name string) { _ = exec.Command(i.Runtime, "kill", name).Run() }
+
+// command returns the command that runs a program of the server's installation as its user, in
+// its data directory, and a function to call when that has ended.
+func (s *Server) command(ctx context.Context, path string, args ...string) (cmd *exec.Cmd, end func(), err error) {
+	image := s.Program.Image
+	if image == nil {
+		cmd = exec.CommandContext(ctx, path, args...)
+		cmd.Dir, cmd.Env = s.DataDir(), append(environment(s), "PATH="+os.Getenv("PATH"))
+		cmd.SysProcAttr = s.owner.attributes()
+		return cmd, func() {}, nil
+	}
+	uid, gid := os.Getuid(), os.Getgid()
+	if s.owner != nil {
+		uid, gid = int(s.owner.uid), int(s.owner.gid)
+	}
+	// Programs such as initdb ask for the name of their user.
+	users := filepath.Join(s.runDir(), "passwd")
+	text := fmt.Sprintf("root:x:0:0::/:/bin/sh\n%s:x:%d:%d::/:/bin/sh\n", s.kind.user, uid, gid)
+	err = errors.Join(os.WriteFile(users, []byte(text), 0o644), os.WriteFile(s.runtimeFile(), []byte(image.Runtime), 0o644))
+	if err != nil {
+		return nil, nil, err
+	}
+	name := containerName()
+	options := []string{"--label", label + s.Dir, "--network", "host", "--pid", "host",
+		"--user", fmt.Sprintf("%d:%d", uid, gid), "--workdir", s.DataDir(),
+		"--mount", mount(s.Dir, s.Dir), "--mount", mount(users, "/etc/passwd", "readonly=true")}
+	for _, variable := range environment(s) {
+		options = append(options, "--env", variable)
+	}
+	cmd = exec.CommandContext(ctx, image.Runtime, image.arguments(name, options, path, args)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	cmd.Cancel = func() error { image.kill(name); return nil }
+	release, err := lifeline(image, name)
+	return cmd, func() { release(); _ = os.Remove(s.runtimeFile()) }, err
+}
+
+// lifeline starts a process that kills a container when this process dies, however it does. The
+// function that it returns ends that process.
+func lifeline(i *Image, name string) (release func(), err error) {
+	cmd := exec.Command("/bin/sh", "-c", `read -r ended; exec "$0" kill "$1"`, i.Runtime, name)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	end, err := cmd.StdinPipe() // only this process has it, and the kernel closes it
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("watch over the container: %w", err)
+	}
+	return func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		_ = end.Close()
+	}, nil
+}
+
+// exited is the end of a container's program by a signal, which its runtime reports as a status.
+type exited struct{ *exec.ExitError }
+
+func (e exited) Error() string { return fmt.Sprintf("signal: %v", syscall.Signal(e.ExitCode()-128)) }
+
+func (e exited) Unwrap() error { return e.ExitError }
+
+// howEnded returns how the program of a command has ended that was in a container.
+func howEnded(err error) error {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 128 {
+		return exited{exit}
+	}
+	return err
+}
+
+// findProcess waits for the container's program to run, and returns its process.
+func (s *Server) findProcess(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, containerTimeout)
+	defer cancel()
+	for {
+		if pids := workers(s.Dir); len(pids) > 0 {
+			return pids[0], nil // it has no children yet, or they are younger
+		}
+		select {
+		case <-s.done:
+			return 0, &DiedError{What: "start " + s.Program.Name(), How: s.ended, Messages: s.messages()}
+		case <-ctx.Done():
+			return 0, fmt.Errorf("start %s in a container: its process is not visible on this host: %w", s.Program.Name(),
+				ctx.Err())
+		case <-time.After(poll):
+		}
+	}
+}
+
+// runtimeFile is the file that names the program which runs the containers of a directory.
+func (c *Config) runtimeFile() string { return filepath.Join(c.runDir(), "containers") }
+
+// removeContainers removes the containers that were started for a directory; their processes have
+// been ended.
+func removeContainers(dir string) error {
+	file := (&Config{Dir: dir}).runtimeFile()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil //nolint:nilerr // no container was
+	}
+	runtime := string(text)
+	list := func() ([]string, error) {
+		out, err := Output(context.Background(), runtime, "ps", "--all", "--quiet", "--filter", "label="+label+dir)
+		return strings.Fields(out), err
+	}
+	ids, err := list()
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	_, err = Output(context.Background(), runtime, append([]string{"rm", "--force", "--volumes"}, ids...)...)
+	if ids, lerr := list(); lerr == nil && len(ids) == 0 {
+		return nil // the runtime may have removed them at the same time
+	}
+	return err
+}

@@ -1,0 +1,192 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rumbench/internal/need"
+	"rumbench/internal/text/hint"
+)
+
+// imageOf makes an image of an installed server.
+func imageOf(t *testing.T, kind string) string {
+	t.Helper()
+	build := need.Images(t)
+	source := Source{}
+	if kind == MySQL {
+		source.Binary = "/opt/rumbench/mysql-5.5.9/bin/mysqld"
+	}
+	p, err := Find(t.Context(), kind, source)
+	need.Installed(t, err)
+	name := "localhost/" + kind + ":" + strings.ToLower(rand.Text()) // what is found by a name is kept
+	switch kind {
+	case Postgres:
+		build(name, need.PostgresPaths(t, p.Path)...)
+	case MariaDB:
+		build(name, need.MariaDBPaths()...)
+	case MySQL:
+		build(name, p.Path, filepath.Join(p.base(), "data"), filepath.Join(p.base(), "share"), filepath.Join(p.base(), "libs"))
+	case Tarantool:
+		build(name, p.Path)
+	}
+	return name
+}
+
+func podman(t *testing.T, args ...string) string {
+	t.Helper()
+	var problem bytes.Buffer
+	cmd := exec.Command("podman", args...)
+	cmd.Stderr = &problem
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("podman %v: %v: %s", args, err, &problem)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// A server of an image is a private server like any other: it runs as the same user in the
+// same directory, is stopped, killed and started again, and leaves no container. What a
+// container has more are its own files and fewer rights.
+func TestImage(t *testing.T) {
+	for _, kind := range []string{MariaDB, MySQL, Postgres, Tarantool} {
+		t.Run(kind, func(t *testing.T) {
+			c := Config{Kind: kind, Source: Source{Image: imageOf(t, kind)}, Dir: filepath.Join(need.TempDir(t), need.UgliestName)}
+			if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			s := start(t, c)
+			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range []string{"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1",
+				fmt.Sprintf("Uid:\t%d\t", s.owner.uid)} {
+				if !strings.Contains(string(status), line) {
+					t.Errorf("the process has no %q:\n%s", line, status)
+				}
+			}
+			mounts := func(pid int) string {
+				link, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid))
+				return link
+			}
+			if at := mounts(s.PID()); at == "" || at == mounts(os.Getpid()) {
+				t.Errorf("it runs in mount namespace %q, as this process", at)
+			}
+			if !worksFor(s.PID(), s.Dir) || parent(s.PID()) == os.Getpid() {
+				t.Errorf("process %d (%s) is not the server", s.PID(), command(s.PID()))
+			}
+			if !s.Created() {
+				t.Error("the data are not said to be new")
+			}
+			if err := s.Stop(); err != nil {
+				t.Error(err)
+			}
+			s = start(t, c)
+			if s.Created() {
+				t.Error("the data were made again")
+			}
+			if err := syscall.Kill(s.PID(), syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+			s.Wait(time.Minute)
+			if err := s.Died(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
+				t.Errorf("after kill -9: %v", err)
+			}
+			s.Kill()
+			s = start(t, c)
+			s.Kill()
+			if left := podman(t, "ps", "--all", "--quiet"); left != "" {
+				t.Errorf("containers are left: %s", left)
+			}
+			if pids := workers(s.Dir); len(pids) > 0 {
+				t.Errorf("processes are left: %v", pids)
+			}
+		})
+	}
+}
+
+// A container does not outlive the process that has started its server. What is left in spite
+// of that is swept, and nothing else is.
+func TestContainersAreSwept(t *testing.T) {
+	image := imageOf(t, Postgres)
+	dir := need.TempDir(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "RUMBENCH_TEST_SERVER="+dir, "RUMBENCH_TEST_KIND="+Postgres, "RUMBENCH_TEST_IMAGE="+image)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if len(workers(dir)) == 0 {
+		t.Fatal("no server runs")
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if err := waitGone(t.Context(), dir); err != nil {
+		t.Error(err)
+	}
+
+	id := podman(t, "image", "inspect", "--format", "{{.Id}}", image)
+	foreign := podman(t, "create", "--label", label+dir+"2", "--entrypoint", "/bin/sh", id, "-c", "true")
+	podman(t, "create", "--label", label+dir, "--entrypoint", "/bin/sh", id, "-c", "true")
+	if err := os.WriteFile((&Config{Dir: dir}).runtimeFile(), []byte("podman"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Sweep(dir); err != nil {
+		t.Error(err)
+	}
+	if left := podman(t, "ps", "--all", "--quiet", "--no-trunc"); left != foreign {
+		t.Errorf("left are %q, and %q is foreign", left, foreign)
+	}
+}
+
+// The kind of server is that of the image's program, and images without one are refused.
+func TestImageKinds(t *testing.T) {
+	image := imageOf(t, Postgres)
+	p, err := FindAny(t.Context(), []string{MariaDB, MySQL, Postgres}, Source{Image: image})
+	if err != nil || p.Kind != Postgres || p.Image == nil || len(p.Image.ID) != 64 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if known, err := Variables(t.Context(), p); err != nil || !known["work_mem"] {
+		t.Errorf("%d variables, %v", len(known), err)
+	}
+	for _, c := range []struct {
+		image, kind string
+		text, help  string
+	}{
+		{image, Tarantool, "is none of server tarantool: it holds no tarantool", "server: names the kind"},
+		{"localhost/none:1", Postgres, "image localhost/none:1 is not on this machine", "podman pull localhost/none:1"},
+		{"--help", Postgres, `"--help" is no image`, ""},
+	} {
+		_, err := Find(t.Context(), c.kind, Source{Image: c.image})
+		if err == nil || !strings.Contains(err.Error(), c.text) || !strings.Contains(hint.Of(err), c.help) {
+			t.Errorf("%s: %v; hint: %s", c.image, err, hint.Of(err))
+		}
+	}
+	_, err = Start(t.Context(), Config{Kind: Postgres, Source: Source{Image: image}, Dir: need.TempDir(t),
+		Ready: accepts, Settings: []Setting{{"shared_buffers", "never"}}})
+	if died, ok := errors.AsType[*DiedError](err); !ok || !strings.Contains(died.Error(), "shared_buffers") {
+		t.Errorf("a wrong setting: %v", err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	imagesByName.Delete(image)
+	_, err = Find(t.Context(), Tarantool, Source{Image: image})
+	if err == nil || !strings.Contains(err.Error(), "podman is not installed; docker is not installed") {
+		t.Errorf("without podman and docker: %v", err)
+	}
+}
