@@ -37,6 +37,7 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 		}
 		stmt, err := conn.Prepare(ctx, fmt.Sprintf(activityText, d.about.database, int(own), int(other)))
 		look.From, look.Threads = "pg_stat_activity", fmt.Sprintf(processText, d.about.database, int(own), int(other))
+		d.watching.Store(conn)
 		look.Take = func(ctx context.Context, add func(engine.SessionActivity, int)) error {
 			d.own.looks.Add(1)
 			return conn.Use(func(sqlkit.Conn) error {

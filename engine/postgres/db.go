@@ -22,11 +22,13 @@ type db struct {
 	*setup
 	about about
 	own   own
+
+	watching atomic.Pointer[sqlkit.Admin] // looks at the sessions; nil: nobody does
 }
 
 // own counts our own statements, but for a reader's. Looks at the sessions read no table, so
-// the server does not report their transactions.
-type own struct{ looks, reports atomic.Int64 }
+// the server reports their transactions only with others; reported is the number of those looks.
+type own struct{ looks, reported, reports atomic.Int64 }
 
 // about is the information that a server reports about itself.
 type about struct {

@@ -122,6 +122,8 @@ func TestObserversDoNotCount(t *testing.T) {
 	for range 30 {
 		look()
 	}
+	time.Sleep(1100 * time.Millisecond) // after a second a session reports by itself
+	look()
 	d.Report(t.Context())
 	after := points(t, d)
 	for _, name := range []string{engine.Commits, engine.RowsExamined, engine.CacheHits, engine.CacheLookups, engine.CacheMisses,

@@ -50,6 +50,13 @@ func (d *db) Report(ctx context.Context) time.Duration {
 	}
 	failed := d.publish(ctx, d.Admin())
 	d.EachSession(func(s *sqlkit.Session) { failed = cmp.Or(failed, d.publish(ctx, s.Admin)) })
+	if looks, c := d.own.looks.Load(), d.watching.Load(); c != nil {
+		if d.publish(ctx, c) == nil {
+			d.own.reported.Store(looks)
+		} else { // it was closed
+			d.watching.Store(nil)
+		}
+	}
 	if failed != nil {
 		return reportDelay
 	}
@@ -60,7 +67,11 @@ func (d *db) Report(ctx context.Context) time.Duration {
 // table.
 func (d *db) publish(ctx context.Context, c *sqlkit.Admin) error {
 	d.own.reports.Add(1)
-	return c.Exec(ctx, "SELECT "+flush+" FROM pg_catalog.pg_namespace LIMIT 1")
+	err := c.Exec(ctx, "SELECT "+flush+" FROM pg_catalog.pg_namespace LIMIT 1")
+	if err != nil {
+		d.own.reports.Add(-1)
+	}
+	return err
 }
 
 // view is a source of counters: a query whose first columns are labels, and whose other
@@ -192,7 +203,7 @@ func (r *reader) add(s *engine.Sample, v *view, row []model.Value) {
 			own := r.samples*float64(len(r.queries)) + float64(r.own.looks.Load()+r.own.reports.Load())
 			s.Counter(p.name, p.unit, r.without(p.name, value.Float(), own))
 		case strings.HasSuffix(p.name, ".commits") && len(v.labels) == 0:
-			own := r.samples + float64(r.own.reports.Load())
+			own := r.samples + float64(r.own.reports.Load()+r.own.reported.Load())
 			s.Counter(p.name, p.unit, r.without(p.name, value.Float(), own))
 		case p.gauge:
 			s.Gauge(p.name, p.unit, value.Float(), r.labels...)

@@ -172,6 +172,7 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 		return err
 	}
 	d.Admin().KeepOpen(d.connect)
+	d.Admin().Quiet = d.Private != nil // nobody but rumbench ends its connections
 	d.Replace = d.setup.Attached() && d.setup.Server.Force
 	if err := d.findForeign(ctx); err != nil {
 		return err

@@ -15,21 +15,29 @@ import (
 	"rumbench/internal/text/hint"
 )
 
+// The formats of an export.
+const (
+	formatParquet = "parquet"
+	formatGobench = "gobench"
+)
+
 type exportOptions struct {
-	out, series string
-	force       bool
+	out, series, format string
+	force               bool
 }
 
 func newExportCommand(a *App) *cobra.Command {
 	var o exportOptions
 	c := &cobra.Command{
 		Use:   "export DIR...",
-		Short: "write the numbers of campaigns as Parquet files",
+		Short: "write the numbers of campaigns as Parquet files, or for benchstat",
 		Args:  args(campaigns),
 		RunE:  func(_ *cobra.Command, dirs []string) error { return runExport(a, o, dirs) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.out, "out", "", "the file to write the rows to")
+	f.StringVar(&o.out, "out", "", "the file to write the rows to (gobench: default standard output)")
+	f.StringVar(&o.format, "format", formatParquet, "the `format` of the file: "+formatParquet+", or "+formatGobench+", which benchstat reads")
+	choices(f, "format", formatParquet, formatGobench)
 	f.StringVar(&o.series, "series", "", "the file to write the interval series to (default: none is written)")
 	f.BoolVar(&o.force, "force", false, "replace files that exist")
 	return c
@@ -48,10 +56,19 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 	if len(trials) == 0 {
 		return fmt.Errorf("there is no trial in %s", strings.Join(dirs, ", "))
 	}
+	if o.format == formatGobench && o.out == "" {
+		if _, err := export.WriteGobench(a.Stdout, trials); err != nil {
+			return err
+		}
+		return partly(broken, runs)
+	}
 	write := func(path, subject string, write func(io.Writer, []export.Trial) (int64, error)) output {
 		return output{path: path, noun: subject, write: func(w io.Writer) (int64, error) { return write(w, trials) }}
 	}
 	files := []output{write(o.out, "rows", export.WriteRows)}
+	if o.format == formatGobench {
+		files = []output{write(o.out, "numbers", export.WriteGobench)}
+	}
 	if o.series != "" {
 		files = append(files, write(o.series, "samples", export.WriteSeries))
 	}
@@ -62,6 +79,11 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 		fmt.Fprintf(a.Stderr, "%d %s\n", f.count, f.noun)
 		fmt.Fprintln(a.Stdout, f.path)
 	}
+	return partly(broken, runs)
+}
+
+// partly returns the error of an export that lacks campaigns.
+func partly(broken int, runs []*history.Run) error {
 	if broken > 0 {
 		return fmt.Errorf("%d of %d campaigns are not exported in full: they cannot be read", broken, len(runs))
 	}
@@ -70,14 +92,18 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 
 // check refuses incompatible flags, and files that exist.
 func (o exportOptions) check() error {
-	if o.out == "" {
+	if o.format == formatGobench {
+		if o.series != "" {
+			return usageErrorf("--series is for --format parquet")
+		}
+	} else if o.out == "" {
 		return usageErrorf("export wants --out FILE")
 	}
 	if o.series != "" && filepath.Clean(o.out) == filepath.Clean(o.series) {
 		return usageErrorf("--out and --series name one file")
 	}
 	for _, path := range []string{o.out, o.series} {
-		if ext := filepath.Ext(path); slices.Contains([]string{".csv", ".tsv", ".json", ".jsonl"}, ext) {
+		if ext := filepath.Ext(path); o.format != formatGobench && slices.Contains([]string{".csv", ".tsv", ".json", ".jsonl"}, ext) {
 			return usage(hint.Errorf("name it .parquet; rumbench show DIR --json prints rows as JSON",
 				"export writes Parquet, not %s", ext[1:]))
 		}

@@ -19,17 +19,20 @@ type format struct {
 
 // Names of formats that the code refers to.
 const (
-	fmtSysbench = "sysbench"
-	fmtIBench   = "ibench"
-	fmtPgbench  = "pgbench"
-	fmtPgLog    = "pgbench -l"
-	fmtDBBench  = "db_bench"
-	fmtCSV      = "csv"
-	fmtIOStat   = "iostat"
-	fmtVMStat   = "vmstat"
-	fmtTime     = "time"
-	fmtMet      = "costs per operation"
-	fmtTable    = "table"
+	fmtSysbench  = "sysbench"
+	fmtIBench    = "ibench"
+	fmtPgbench   = "pgbench"
+	fmtPgLog     = "pgbench -l"
+	fmtDBBench   = "db_bench"
+	fmtYCSB      = "ycsb"
+	fmtHammerDB  = "hammerdb"
+	fmtBenchbase = "benchbase"
+	fmtCSV       = "csv"
+	fmtIOStat    = "iostat"
+	fmtVMStat    = "vmstat"
+	fmtTime      = "time"
+	fmtMet       = "costs per operation"
+	fmtTable     = "table"
 )
 
 // companionFormats are the formats of the files next to a log.
@@ -42,6 +45,9 @@ func formats() []format {
 		{fmtPgbench, isPgbench, parsePgbench},
 		{fmtIBench, isIBench, parseIBench},
 		{fmtDBBench, isDBBench, parseDBBench},
+		{fmtYCSB, isYCSB, parseYCSB},
+		{fmtBenchbase, isBenchbase, parseBenchbase},
+		{fmtHammerDB, isHammerDB, parseHammerDB},
 		{fmtTable, isTable, parseTable},
 		{fmtCSV, isCSV, parseCSV},
 		{fmtMet, isMet, parseMet},
@@ -54,7 +60,8 @@ func formats() []format {
 
 // Formats returns the names that Options.Format may have.
 func Formats() []string {
-	return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtTable, fmtCSV}
+	return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtYCSB, fmtHammerDB, fmtBenchbase, fmtTable,
+		fmtCSV}
 }
 
 // formatBy returns the first format that satisfies is, or a format without a name
@@ -69,8 +76,8 @@ func formatBy(is func(format) bool) format {
 
 // foreign returns the content found in a file of an unknown format.
 func foreign(f *file) (line int, reason, hint string) {
-	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, or a CSV with the columns " +
-		"target, step, metric and value"
+	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, YCSB, go-ycsb, HammerDB, " +
+		"benchbase, or a CSV with the columns target, step, metric and value"
 	for i, l := range f.head {
 		switch {
 		case strings.TrimSpace(l) == "":

@@ -1,5 +1,5 @@
 // Package importer turns the logs of other tools into campaign directories:
-// sysbench, pgbench, db_bench, the insert benchmark, and tables of numbers, with
+// sysbench, pgbench, db_bench, the insert benchmark, YCSB, go-ycsb, HammerDB, benchbase, and tables of numbers, with
 // the output of iostat, vmstat and /usr/bin/time from the same runs.
 //
 // It invents nothing. Data missing from a log are left out, partial data are

@@ -64,8 +64,8 @@ var decimals = regexp.MustCompile(`(\d)\.(\d)`)
 func spoiled(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	out := map[string]map[string]string{"sysbench": {"a.log": sysbenchLog}, "several": {"a.log": pgRun("s.sql", 4, 400) + pgRun("s.sql", 8, 500)},
-		"leveldb": {"a.log": levelDB}}
-	for _, pattern := range []string{"more/*.log", "pgbench/*.out", "db_bench/*.txt", "ibench/*/*/o.ib.dop1.1", "sysbench/*/sb.o.*"} {
+		"leveldb": {"a.log": levelDB}, "go-ycsb": {"a.log": goYCSB}, "hammerdb": {"a.log": hammerLog}, "benchbase": {"a.json": benchbaseJSON}}
+	for _, pattern := range []string{"more/*.log", "pgbench/*.out", "db_bench/*.txt", "ycsb/*.log", "ycsb/*.out", "ibench/*/*/o.ib.dop1.1", "sysbench/*/sb.o.*"} {
 		paths, err := filepath.Glob("testdata/" + pattern)
 		if err != nil || len(paths) == 0 {
 			t.Fatal(pattern, err)

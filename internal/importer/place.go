@@ -53,8 +53,8 @@ func repetition(base string) (name string, trial int) {
 // stem returns a file's name without the parts that state its kind.
 func stem(path string) string {
 	base := filepath.Base(path)
-	for _, ext := range []string{".gz", ".log", ".txt", ".out", ".err", ".stdout", ".stderr", ".csv", ".tsv", ".iostat",
-		".vmstat", ".time"} {
+	for _, ext := range []string{".gz", ".log", ".txt", ".out", ".err", ".stdout", ".stderr", ".csv", ".tsv", ".iostat", ".json",
+		".summary", ".vmstat", ".time"} {
 		if s := strings.TrimSuffix(base, ext); s != "" {
 			base = s
 		}
@@ -120,15 +120,16 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 var errorEnds = []string{".err", ".stderr"}
 
 // standardError returns the file at a path if it is named and reads like the standard
-// error of a run, else nil. That of pgbench has its progress.
+// error of a run, else nil. That of pgbench and YCSB has their progress.
 func standardError(path string) *file {
 	f, err := newFile(path)
 	if err != nil || len(f.head) == 0 || !slices.Contains(errorEnds, filepath.Ext(path)) {
 		return nil
 	}
 	own := formatBy(func(c format) bool { return c.detect(f.head) }).name
-	summary := func(l string) bool { return strings.HasPrefix(l, "transaction type: ") }
-	if own == "" || own == fmtPgbench && !slices.ContainsFunc(f.head, summary) {
+	begin, ok := map[string]string{fmtPgbench: "transaction type: ", fmtYCSB: "[OVERALL], "}[own]
+	summary := func(l string) bool { return strings.HasPrefix(l, begin) }
+	if own == "" || ok && !slices.ContainsFunc(f.head, summary) {
 		return f
 	}
 	return nil

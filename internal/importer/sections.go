@@ -25,6 +25,9 @@ var anatomies = map[string]anatomy{
 		pattern(`^tps = `), pattern(`^progress: |^SQL script | - |^\s+\d|^pgbench: |^statement lat|^[a-z][a-z ]*(: | = )`)},
 	fmtDBBench: {[]func(string) bool{pattern(`^(RocksDB|LevelDB): `), pattern(`^Keys: .* bytes each`)},
 		pattern(`^\S+ +: +\d+\.\d+ micros/op`), pattern(` \.\.\. thread \d+: `)},
+	fmtYCSB: {[]func(string) bool{pattern(`^Command line: `), pattern(`^YCSB Client `), pattern(`^\[OVERALL\], RunTime`),
+		pattern(`\* properties \*`), pattern(`^Run finished, takes `)},
+		pattern(`^\[[A-Z-]+\], Return=`), pattern(`^\[[A-Za-z_-]+\], |^[A-Z_]+ *- Takes|^"\w+"=| sec: \d+ operations;`)},
 	fmtIBench: {[]func(string) bool{pattern(`iibench\.py`)}, pattern(`^Totals:|^Done$`), pattern(`^\d`)},
 }
 

@@ -1,0 +1,85 @@
+package cli_test
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rumbench/internal/need"
+	"rumbench/internal/result"
+	"rumbench/internal/server"
+)
+
+// A target with an image is measured as one with a program of this machine: with the CPU, I/O
+// and files of the server, read back settings, and no container left, even after kill -9.
+func TestImages(t *testing.T) {
+	build := need.Images(t)
+	p, err := server.Find(t.Context(), server.Postgres, server.Source{})
+	need.Installed(t, err)
+	build("localhost/postgres:of-here", need.PostgresPaths(t, p.Path)...)
+	build("localhost/mariadb:of-here", need.MariaDBPaths()...)
+	h := newHost(t)
+	h.write("plan.yaml", `
+workload: ibench
+params: {rows: 4k, query_seconds: 0.3, steps: [l.i0, l.x, qr100]}
+trials: 1
+calibrate: false
+order: sequential
+common: {cache: 16MiB}
+targets:
+  - {name: first, engine: postgres, image: "localhost/postgres:of-here"}
+  - {name: second, engine: mysql, image: "localhost/mariadb:of-here", storage: rocksdb}
+  - {name: host, engine: postgres}
+`)
+	_, stderr := h.run(2, "run", "plan.yaml", "--dry-run", "--set", "targets.first.image=localhost/none:1")
+	if !strings.Contains(stderr, "image localhost/none:1 is not on this machine") {
+		t.Errorf("an image that is missing in a dry run: %s", stderr)
+	}
+	_, stderr = h.run(2, "run", "plan.yaml", "--set", "targets.first.image=localhost:1/none:1")
+	if !strings.Contains(stderr, "fetch image localhost:1/none:1: ") {
+		t.Errorf("an image that no registry has: %s", stderr)
+	}
+	h.run(0, "run", "plan.yaml", "--out", "out")
+	for _, name := range []string{"first", "second"} {
+		trial := h.trial("out/trials/" + name + ".1")
+		image := trial.Versions.Value(result.ImageFact)
+		if !strings.Contains(image, "sha256:") || !strings.HasSuffix(image, "run by podman") || !trial.Contained() {
+			t.Errorf("%s: it ran from image %q", name, image)
+		}
+		if trial.Unseen || len(trial.Steps) != 3 {
+			t.Fatalf("%s: unseen %v, %d steps", name, trial.Unseen, len(trial.Steps))
+		}
+		for _, number := range []string{"server_cpu_us", "write_kb", "server_memory_bytes", "db_bytes"} {
+			if m := trial.Steps[0].Find(number, "", ""); m == nil {
+				t.Errorf("%s: %s is unknown", name, number)
+			}
+		}
+	}
+	text, _ := h.run(0, "compare", "out", "--base", "host")
+	if !strings.Contains(text, "one of the two servers ran in a container") {
+		t.Errorf("the comparison does not say that one ran in a container:\n%s", text)
+	}
+	if page := h.file("out/report.html"); !strings.Contains(page, "in a container") {
+		t.Error("the report does not say what ran in a container")
+	}
+
+	h.replace("plan.yaml", "query_seconds: 0.3", "query_seconds: 600")
+	c := h.start("run", "plan.yaml", "--out", "killed")
+	c.during("killed/trials/first.1", "qr100")
+	child := c.child()
+	send(t, c.cmd.Process, syscall.SIGKILL)
+	send(t, child, syscall.SIGKILL)
+	c.end()
+	wait(t, "no server runs", func() bool { return len(h.servers("killed")) == 0 })
+	wait(t, "no container is left", func() bool {
+		out, err := exec.Command("podman", "ps", "--all", "--quiet").Output()
+		return err == nil && len(out) == 0
+	})
+	build("localhost/postgres:of-here", append(need.PostgresPaths(t, p.Path), "/etc/hostname")...)
+	_, stderr = h.run(1, "run", "--resume", "killed")
+	if want := fmt.Sprintf("%s is another image now", "localhost/postgres:of-here"); !strings.Contains(stderr, want) {
+		t.Errorf("going on with another image: %s", stderr)
+	}
+}

@@ -1,0 +1,150 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rumbench/internal/account"
+	"rumbench/internal/text/hint"
+)
+
+// benchbase is the summary that benchbase writes, NAME.summary.json.
+type benchbase struct {
+	Start      float64            `json:"Start timestamp (milliseconds)"`
+	Elapsed    float64            `json:"Elapsed Time (nanoseconds)"`
+	DBMS       string             `json:"DBMS Type"`
+	Version    string             `json:"DBMS Version"`
+	Benchmark  string             `json:"Benchmark Type"`
+	State      string             `json:"Final State"`
+	Requests   *float64           `json:"Measured Requests"`
+	Isolation  string             `json:"isolation"`
+	Scale      string             `json:"scalefactor"`
+	Terminals  string             `json:"terminals"`
+	Latency    map[string]float64 `json:"Latency Distribution"`
+	Throughput *float64           `json:"Throughput (requests/second)"`
+	Goodput    *float64           `json:"Goodput (requests/second)"`
+}
+
+const benchbaseMark = `"Latency Distribution"`
+
+func isBenchbase(head []string) bool {
+	text := strings.Join(head, "")
+	return strings.HasPrefix(strings.TrimSpace(text), "{") && strings.Contains(text, benchbaseMark)
+}
+
+// longestSummary is far above the size of a summary.
+const longestSummary = 1 << 20
+
+// parseBenchbase reads a summary.
+func parseBenchbase(files []*file, _ *Options, ps *hint.Problems) []*run {
+	in := &input{file: files[0], ps: ps}
+	refuse := func(hint, reason string, args ...any) []*run {
+		in.refuse(hint, reason, args...)
+		return nil
+	}
+	text, err := in.open()
+	if err != nil {
+		return refuse("", "%v", reasonOf(err))
+	}
+	defer text.Close()
+	b, err := io.ReadAll(io.LimitReader(text, longestSummary))
+	if err != nil {
+		return refuse("", "%v", reasonOf(err))
+	}
+	var s benchbase
+	d := json.NewDecoder(bytes.NewReader(b))
+	if err := d.Decode(&s); err != nil {
+		return refuse("", "it is no summary of benchbase: %v", err)
+	}
+	if d.More() {
+		return refuse("split the file: one summary each", "a second summary follows the first")
+	}
+	if s.Requests == nil || s.Throughput == nil || s.Elapsed <= 0 {
+		return refuse("name the file NAME.summary.json that benchbase writes",
+			"a summary has Measured Requests, Elapsed Time (nanoseconds) and Throughput (requests/second)")
+	}
+	r := newRun(files[0], fmtBenchbase)
+	s.fill(r)
+	if *s.Requests < 1 || r.step.Find("ops_per_s", "", "") == nil {
+		return refuse("", "no request succeeded: there is no rate")
+	}
+	return []*run{r}
+}
+
+func (s *benchbase) fill(r *run) {
+	r.tool, r.engine, r.version = "benchbase", benchbaseEngine(s.DBMS), s.Version
+	r.base, r.trial = repetition(stem(r.file.path))
+	r.byFile = r.base
+	for _, p := range [][2]string{{"script", s.Benchmark}, {"clients", s.Terminals}, {"scale", s.Scale},
+		{"isolation", s.Isolation}} {
+		r.ask(0, p[0], p[1])
+	}
+	clients, _ := strconv.Atoi(s.Terminals)
+	r.step.Doc, r.step.Seconds = "benchbase, "+s.Benchmark, s.Elapsed/1e9
+	if s.Start > 0 && s.Start < 1e14 {
+		r.step.Started = time.UnixMilli(int64(s.Start)).UTC()
+	}
+	all, done := *s.Requests, *s.Requests
+	if printed := (figure{value: *s.Throughput * r.step.Seconds}); !printed.agrees(figure{value: all}) {
+		r.contradict("throughput × time", printed, "measured requests", figure{value: all})
+	}
+	if s.Goodput != nil {
+		if done = math.Round(*s.Goodput * r.step.Seconds); done > all*(1+slack) {
+			r.contradict("goodput × time", figure{value: done}, "measured requests", figure{value: all})
+		}
+	}
+	if done < 1 || done > math.MaxInt64/2 {
+		return
+	}
+	r.about(opTransaction, clients)
+	r.step.Groups[0].Name, r.clients = sbClients, clients
+	at := []account.With{account.Of(sbClients, opTransaction), account.Count(int64(done)), account.Source("summary")}
+	rate := account.PerSecond(done, r.step.Seconds)
+	r.work(done, rate, at...)
+	r.costs = append(r.costs, account.Denominator{Per: opTransaction, Units: rate, N: int64(done)})
+	r.put("duration_s", r.step.Seconds)
+	if done < all {
+		r.warn("%.0f of %.0f requests were aborted, retried or failed; the times are of all", all-done, all)
+	}
+	s.addLatency(r, int64(all))
+	if s.State != "" && !slices.Contains([]string{"EXIT", "DONE"}, s.State) {
+		r.cut("benchbase ended in state %s", clip(s.State))
+	}
+}
+
+// addLatency adds the times of requests.
+func (s *benchbase) addLatency(r *run, n int64) {
+	t := printedTimes{count: n}
+	for name, us := range s.Latency {
+		kind, known := strings.CutSuffix(name, " Latency (microseconds)")
+		if !known || us < 0 {
+			continue
+		}
+		switch percent, isRank := strings.CutSuffix(kind, "th Percentile"); {
+		case isRank:
+			if p, ok := number(percent); ok && p > 0 && p < 100 {
+				t.note("percentile", p, us)
+			}
+		case kind == "Median":
+			t.note("percentile", 50, us)
+		case kind == "Average":
+			t.note("mean", 0, us)
+		case kind == "Minimum":
+			t.note("min", 0, us)
+		case kind == "Maximum":
+			t.note("max", 0, us)
+		}
+	}
+	r.addTimes("service", opTransaction, &t, "benchbase")
+}
+
+// benchbaseEngine returns the engine of a type of server, "" if it is none that rumbench knows.
+func benchbaseEngine(dbms string) string {
+	return map[string]string{"POSTGRES": "postgres", "MYSQL": "mysql", "MARIADB": "mysql", "SQLITE": "sqlite"}[dbms]
+}

@@ -1,0 +1,91 @@
+package importer
+
+import (
+	"cmp"
+	"slices"
+
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
+)
+
+// printedTimes are the figures of a distribution that a tool prints, in µs.
+type printedTimes struct {
+	count             int64
+	mean, least, most float64             // 0: unknown
+	percentiles       map[float64]float64 // by percent
+}
+
+// note records a figure of the distribution; percent is that of a percentile.
+func (t *printedTimes) note(kind string, percent, us float64) {
+	switch kind {
+	case "mean":
+		t.mean = us
+	case "min":
+		t.least = us
+	case "max":
+		t.most = us
+	default:
+		if t.percentiles == nil {
+			t.percentiles = map[float64]float64{}
+		}
+		t.percentiles[percent] = us
+	}
+}
+
+// printedMetrics are the percentiles that metrics have.
+var printedMetrics = map[float64]string{50: "_p50_us", 95: "_p95_us", 99: "_p99_us", 99.9: "_p999_us"}
+
+// addTimes adds the rows and the curve of printed times. A time of 0 is less than its last digit,
+// and unknown. measure is the prefix of their metrics' names; only service times have a mean.
+func (r *run) addTimes(measure, op string, t *printedTimes, source string) {
+	if t.count == 0 {
+		return
+	}
+	at := []account.With{account.Of(sbClients, op), account.Count(t.count), account.Source(source)}
+	put := func(name string, us float64) {
+		if us > 0 {
+			r.put(name, us, at...)
+		}
+	}
+	if measure == "service" {
+		put(metric.ServiceMeanUS, t.mean)
+	}
+	put(measure+"_min_us", t.least)
+	c := metric.Curve{Group: sbClients, Op: op, Measure: measure, Count: t.count}
+	for percent, us := range t.percentiles {
+		if name := printedMetrics[percent]; name != "" {
+			put(measure+name, us)
+		}
+		c.Points = append(c.Points, [2]float64{percent, us})
+	}
+	if t.most > 0 {
+		put(measure+"_max_us", t.most)
+		c.Points = append(c.Points, [2]float64{100, t.most})
+	}
+	slices.SortFunc(c.Points, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
+	if slices.IsSortedFunc(c.Points, func(a, b [2]float64) int { return cmp.Compare(a[1], b[1]) }) {
+		r.step.Curves = append(r.step.Curves, c)
+	} else {
+		r.warn("the percentiles of %s do not grow: the log contradicts itself", op)
+	}
+}
+
+// addOperations adds the operations of several kinds done by one group of clients in the step's
+// seconds, and their sum.
+func (r *run) addOperations(kinds []string, done map[string]int64, all int64, clients int, source string) {
+	r.step.Primary, r.step.WritesPer, r.clients = opOperation, opOperation, clients
+	ops := append([]string{opOperation}, kinds...)
+	r.step.Groups = []result.Group{{Name: sbClients, Clients: clients, Ops: ops}}
+	add := func(op string, n int64) {
+		rate := account.PerSecond(float64(n), r.step.Seconds)
+		r.work(float64(n), rate, account.Of(sbClients, op), account.Count(n), account.Source(source))
+	}
+	add(opOperation, all)
+	for _, kind := range kinds {
+		add(kind, done[kind])
+	}
+	r.costs = append(r.costs, account.Denominator{Per: opOperation, Units: account.PerSecond(float64(all), r.step.Seconds),
+		N: all})
+	r.put(metric.DurationS, r.step.Seconds)
+}
