@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 131_948
+const mostTotal = 133_452
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -44,8 +44,8 @@ var rooms = []room{
 	{"internal/text", 2_266, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_272, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_311, []string{"internal/metric"}},
-	{"internal/server", 2_091, []string{"internal/server"}},
-	{"engine", 25_724, []string{
+	{"internal/server", 2_558, []string{"internal/server"}},
+	{"engine", 25_760, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
@@ -53,15 +53,15 @@ var rooms = []room{
 	{"workload", 19_059, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 7_649, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 3_124, []string{"internal/account"}},
-	{"internal/result", 3_580, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 3_686, []string{"internal/plan"}},
-	{"internal/run", 9_238, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
-	{"internal/importer", 7_438, []string{"internal/importer"}},
-	{"internal/compare", 5_632, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/result", 3_586, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/plan", 3_705, []string{"internal/plan"}},
+	{"internal/run", 9_261, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/importer", 8_232, []string{"internal/importer"}},
+	{"internal/compare", 5_635, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_753, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_878, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 13_943, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
-	{"internal/cli", 9_989, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/report", 13_946, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
+	{"internal/cli", 10_140, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 4_026, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 423, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},

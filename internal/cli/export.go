@@ -102,8 +102,9 @@ func (o exportOptions) check() error {
 	if o.series != "" && filepath.Clean(o.out) == filepath.Clean(o.series) {
 		return usageErrorf("--out and --series name one file")
 	}
+	texts := []string{".csv", ".tsv", ".json", ".jsonl"}
 	for _, path := range []string{o.out, o.series} {
-		if ext := filepath.Ext(path); o.format != formatGobench && slices.Contains([]string{".csv", ".tsv", ".json", ".jsonl"}, ext) {
+		if ext := filepath.Ext(path); o.format != formatGobench && slices.Contains(texts, ext) {
 			return usage(hint.Errorf("name it .parquet; rumbench show DIR --json prints rows as JSON",
 				"export writes Parquet, not %s", ext[1:]))
 		}

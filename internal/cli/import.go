@@ -22,7 +22,7 @@ func newImportCommand(a *App) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "import PATH...",
-		Short: "make a campaign of the logs of sysbench, pgbench, db_bench, the insert benchmark, or of tables",
+		Short: "make a campaign of the logs of sysbench, pgbench, db_bench, YCSB and other tools, or of tables",
 		Args: args(func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:

@@ -141,7 +141,7 @@ func (s *benchbase) addLatency(r *run, n int64) {
 			t.note("max", 0, us)
 		}
 	}
-	r.addTimes("service", opTransaction, &t, "benchbase")
+	addPrinted(r, "service", opTransaction, &t, "benchbase")
 }
 
 // benchbaseEngine returns the engine of a type of server, "" if it is none that rumbench knows.

@@ -53,8 +53,8 @@ func repetition(base string) (name string, trial int) {
 // stem returns a file's name without the parts that state its kind.
 func stem(path string) string {
 	base := filepath.Base(path)
-	for _, ext := range []string{".gz", ".log", ".txt", ".out", ".err", ".stdout", ".stderr", ".csv", ".tsv", ".iostat", ".json",
-		".summary", ".vmstat", ".time"} {
+	for _, ext := range []string{".gz", ".log", ".txt", ".out", ".err", ".stdout", ".stderr", ".csv", ".tsv", ".json",
+		".summary", ".iostat", ".vmstat", ".time"} {
 		if s := strings.TrimSuffix(base, ext); s != "" {
 			base = s
 		}

@@ -11,9 +11,9 @@ import (
 
 // printedTimes are the figures of a distribution that a tool prints, in µs.
 type printedTimes struct {
-	count             int64
-	mean, least, most float64             // 0: unknown
-	percentiles       map[float64]float64 // by percent
+	count                   int64
+	mean, shortest, longest float64             // 0: unknown
+	percentiles             map[float64]float64 // by percent
 }
 
 // note records a figure of the distribution; percent is that of a percentile.
@@ -22,9 +22,9 @@ func (t *printedTimes) note(kind string, percent, us float64) {
 	case "mean":
 		t.mean = us
 	case "min":
-		t.least = us
+		t.shortest = us
 	case "max":
-		t.most = us
+		t.longest = us
 	default:
 		if t.percentiles == nil {
 			t.percentiles = map[float64]float64{}
@@ -36,9 +36,9 @@ func (t *printedTimes) note(kind string, percent, us float64) {
 // printedMetrics are the percentiles that metrics have.
 var printedMetrics = map[float64]string{50: "_p50_us", 95: "_p95_us", 99: "_p99_us", 99.9: "_p999_us"}
 
-// addTimes adds the rows and the curve of printed times. A time of 0 is less than its last digit,
+// addPrinted adds the rows and the curve of printed times. A time of 0 is less than its last digit,
 // and unknown. measure is the prefix of their metrics' names; only service times have a mean.
-func (r *run) addTimes(measure, op string, t *printedTimes, source string) {
+func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
 	if t.count == 0 {
 		return
 	}
@@ -51,7 +51,7 @@ func (r *run) addTimes(measure, op string, t *printedTimes, source string) {
 	if measure == "service" {
 		put(metric.ServiceMeanUS, t.mean)
 	}
-	put(measure+"_min_us", t.least)
+	put(measure+"_min_us", t.shortest)
 	c := metric.Curve{Group: sbClients, Op: op, Measure: measure, Count: t.count}
 	for percent, us := range t.percentiles {
 		if name := printedMetrics[percent]; name != "" {
@@ -59,9 +59,9 @@ func (r *run) addTimes(measure, op string, t *printedTimes, source string) {
 		}
 		c.Points = append(c.Points, [2]float64{percent, us})
 	}
-	if t.most > 0 {
-		put(measure+"_max_us", t.most)
-		c.Points = append(c.Points, [2]float64{100, t.most})
+	if t.longest > 0 {
+		put(measure+"_max_us", t.longest)
+		c.Points = append(c.Points, [2]float64{100, t.longest})
 	}
 	slices.SortFunc(c.Points, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
 	if slices.IsSortedFunc(c.Points, func(a, b [2]float64) int { return cmp.Compare(a[1], b[1]) }) {
@@ -73,7 +73,7 @@ func (r *run) addTimes(measure, op string, t *printedTimes, source string) {
 
 // addOperations adds the operations of several kinds done by one group of clients in the step's
 // seconds, and their sum.
-func (r *run) addOperations(kinds []string, done map[string]int64, all int64, clients int, source string) {
+func addOperations(r *run, kinds []string, done map[string]int64, all int64, clients int, source string) {
 	r.step.Primary, r.step.WritesPer, r.clients = opOperation, opOperation, clients
 	ops := append([]string{opOperation}, kinds...)
 	r.step.Groups = []result.Group{{Name: sbClients, Clients: clients, Ops: ops}}

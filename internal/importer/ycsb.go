@@ -21,6 +21,9 @@ type ycsb struct {
 	port     bool               // it is go-ycsb's
 	ended    bool               // go-ycsb has printed that its run ended: what follows are the final figures
 	taken    bool               // properties are being listed
+	totals   bool               // go-ycsb prints a total
+	warmed   bool               // a part of the time is a warm-up
+	took     float64            // seconds, as go-ycsb says at its end; 0: unknown
 	millis   figure             // RunTime, in ms
 	overall  figure             // operations per second
 	kinds    map[string]*ycsbOp // by the name in the log
@@ -37,8 +40,9 @@ type ycsbOp struct {
 
 // ycsbStatus is the number of operations done at a time.
 type ycsbStatus struct {
-	when time.Time
-	done float64
+	when  time.Time
+	done  float64
+	whole bool // go-ycsb's figures of each kind agree with those of all
 }
 
 var (
@@ -85,7 +89,15 @@ func (y *ycsb) line(line string) {
 	case ycsbPort.MatchString(line):
 		y.portLine(ycsbPort.FindStringSubmatch(line))
 	case strings.HasPrefix(line, "Run finished, takes "):
+		if y.ended {
+			y.refuse("split the file: one run each", "a second run of go-ycsb ends here")
+			return
+		}
 		y.block()
+		took, err := time.ParseDuration(strings.TrimPrefix(line, "Run finished, takes "))
+		if err == nil {
+			y.took = took.Seconds()
+		}
 		y.port, y.ended, y.progress, y.kinds = true, true, y.kinds, map[string]*ycsbOp{}
 	case ycsbProp.MatchString(line):
 		m := ycsbProp.FindStringSubmatch(line)
@@ -100,6 +112,8 @@ var ycsbAsked = []string{"recordcount", "operationcount", "readproportion", "upd
 
 func (y *ycsb) property(name, value string) {
 	switch {
+	case name == "warmuptime":
+		y.warmed = value != "0"
 	case name == "threadcount":
 		y.ask(y.at, "clients", value)
 	case slices.Contains(ycsbAsked, name):
@@ -182,9 +196,13 @@ func (y *ycsb) portLine(m []string) {
 	if y.last && y.input.file.cut {
 		return
 	}
-	if y.kinds[m[1]] != nil && !y.ended {
+	if before := y.kinds[m[1]]; before != nil && !y.ended {
 		y.block() // the next one begins
+	} else if before != nil && y.ended {
+		y.refuse("split the file: one run each", "%s has final figures twice: a second run ends here", m[1])
+		return
 	}
+	y.totals = y.totals || m[1] == "TOTAL"
 	o := new(ycsbOp)
 	text, rest, _ := strings.Cut(m[2], ", ")
 	seconds, ok := figureOf(text)
@@ -217,14 +235,14 @@ func (y *ycsb) addStatus(m []string) {
 	when, err := time.Parse(time.DateTime+".000", m[1]+"."+m[2])
 	done, ok := number(m[3])
 	if err == nil && ok {
-		y.addCount(when, done)
+		y.addCount(ycsbStatus{when: when, done: done})
 	}
 }
 
 // addCount adds a number of operations, unless it is none that can follow the last one.
-func (y *ycsb) addCount(when time.Time, done float64) {
-	if n := len(y.status); n == 0 || when.After(y.status[n-1].when) && done >= y.status[n-1].done {
-		y.status = append(y.status, ycsbStatus{when, done})
+func (y *ycsb) addCount(s ycsbStatus) {
+	if n := len(y.status); n == 0 || s.when.After(y.status[n-1].when) && s.done >= y.status[n-1].done {
+		y.status = append(y.status, s)
 	}
 }
 
@@ -240,29 +258,31 @@ const ycsbRMW = "READ-MODIFY-WRITE"
 // finish makes the rows of the run.
 func (y *ycsb) finish() {
 	complete := y.millis.value > 0 && y.overall.value > 0 || y.ended && len(y.kinds) > 0
-	if y.port && !complete {
-		if len(y.kinds) == 0 {
-			y.kinds = y.progress
+	if y.port {
+		complete = complete && y.checkFinal()
+		if complete || y.total() {
+			y.block()
 		}
-		y.block()
+		if y.totals { // lines of the others are missing
+			y.status = slices.DeleteFunc(y.status, func(s ycsbStatus) bool { return !s.whole })
+		}
 	}
 	clients, _ := whole(y.params["clients"])
-	switch source := "final figures"; {
-	case y.port && len(y.kinds) > 0:
-		if !complete {
-			y.cut("the output has no final figures (%s:%d)", y.path, y.lines)
-			source = "the last intermediate figures"
-		}
+	switch {
+	case complete && y.port:
 		y.step.Seconds = y.longest()
-		y.summary(int(clients), source)
+		y.summary(int(clients))
+		if !y.totals && len(y.progress) == 0 {
+			y.warn("neither a total nor earlier figures: whether lines are missing cannot be seen")
+		}
 	case complete:
 		y.step.Seconds = y.millis.value / 1e3
-		y.summary(int(clients), source)
+		y.summary(int(clients))
 	case len(y.status) > 1:
 		y.cut("the output has no final figures (%s:%d)", y.path, y.lines)
 		first, last := y.status[0], y.status[len(y.status)-1]
 		y.step.Seconds = last.when.Sub(first.when).Seconds()
-		y.addOperations(nil, nil, int64(last.done-first.done), int(clients), "intervals")
+		addOperations(y.run, nil, nil, int64(last.done-first.done), int(clients), "intervals")
 	default:
 		y.refuse("run the test again; go-ycsb with outputstyle=plain",
 			"the output ends without final figures, and it has no intervals: nothing is known of the run")
@@ -302,39 +322,74 @@ func (y *ycsb) done() (kinds []string, done map[string]int64, all, failed int64)
 func (y *ycsb) block() {
 	_, _, all, _ := y.done()
 	if len(y.status) == 0 {
-		y.status = []ycsbStatus{{when: time.Unix(0, 0)}}
+		y.status = []ycsbStatus{{when: time.Unix(0, 0), whole: true}}
 	}
-	y.addCount(time.Unix(0, 0).Add(time.Duration(y.longest()*float64(time.Second))), float64(all))
+	y.addCount(ycsbStatus{time.Unix(0, 0).Add(time.Duration(y.longest() * float64(time.Second))), float64(all), y.total()})
 }
 
+// longest returns how long go-ycsb has measured: since the first operation of all.
 func (y *ycsb) longest() (seconds float64) {
+	if all := y.kinds["TOTAL"]; all != nil {
+		return all.seconds
+	}
 	for _, o := range y.kinds {
 		seconds = max(seconds, o.seconds)
 	}
 	return seconds
 }
 
+// total reports whether go-ycsb's figures of each kind agree with those of all.
+func (y *ycsb) total() bool {
+	var sum float64
+	for name, o := range y.kinds {
+		if kind := ycsbKinds[name]; kind != "" && kind != "read_modify_write" {
+			sum += float64(o.count)
+		}
+	}
+	all := y.kinds["TOTAL"]
+	return all != nil && (figure{value: sum}).agrees(figure{value: float64(all.count)})
+}
+
+// startTime is how long go-ycsb may take for other things than operations, in seconds.
+const startTime = 2
+
+// checkFinal reports whether the final figures are there: all kinds of the block before them, not
+// fewer of each, their sum, and the time that the run took.
+func (y *ycsb) checkFinal() bool {
+	late := y.took-y.longest() > startTime+0.05*y.took && !y.warmed
+	if late || y.totals && !y.total() {
+		return false
+	}
+	for name, before := range y.progress {
+		if now := y.kinds[name]; now == nil || now.count < before.count {
+			return false
+		}
+	}
+	return true
+}
+
 // summary adds the operations that succeeded, and their times.
-func (y *ycsb) summary(clients int, source string) {
+func (y *ycsb) summary(clients int) {
 	kinds, done, all, failed := y.done()
 	if len(kinds) == 0 || all <= 0 || y.step.Seconds <= 0 {
 		y.refuse("", "no operation succeeded: there is no rate")
 		return
 	}
-	y.addOperations(kinds, done, all, clients, source)
+	addOperations(y.run, kinds, done, all, clients, "final figures")
 	if failed > 0 {
 		y.put(metric.Errors, float64(failed), account.Of(sbClients, ""), account.Count(all+failed))
 		y.warn("%d operations failed", failed)
 	} else if counted := y.overall.times(y.millis); !y.port {
-		if total := (figure{value: counted.value / 1e3, half: counted.half / 1e3}); !total.agrees(figure{value: float64(all)}) {
-			y.contradict("throughput × run time", total, "operations", figure{value: float64(all)})
+		total, sum := figure{value: counted.value / 1e3, half: counted.half / 1e3}, figure{value: float64(all)}
+		if !total.agrees(sum) {
+			y.contradict("throughput × run time", total, "operations", sum)
 		}
 	}
 	for name, o := range y.kinds {
 		if kind := ycsbKinds[name]; kind != "" {
-			y.addTimes("service", kind, &o.printedTimes, y.tool)
+			addPrinted(y.run, "service", kind, &o.printedTimes, y.tool)
 		} else if kind := ycsbKinds[strings.TrimPrefix(name, "Intended-")]; kind != "" && y.params["target"] != "" {
-			y.addTimes("response", kind, &o.printedTimes, y.tool)
+			addPrinted(y.run, "response", kind, &o.printedTimes, y.tool)
 		}
 	}
 	if target, ok := number(y.params["target"]); ok && target > 0 {
@@ -343,8 +398,8 @@ func (y *ycsb) summary(clients int, source string) {
 	}
 }
 
-// addStatusLines adds the intervals of option -s, or of go-ycsb's blocks. YCSB's first line is the beginning of the second
-// interval: since when its own lasts is printed in whole seconds.
+// addStatusLines adds the intervals of option -s, or of go-ycsb's blocks. YCSB's first line is the
+// beginning of the second interval: how long its own was is printed in whole seconds.
 func (y *ycsb) addStatusLines() {
 	var intervals []account.Interval
 	for i := 1; i < len(y.status); i++ {
@@ -352,7 +407,8 @@ func (y *ycsb) addStatusLines() {
 		n, length := now.done-before.done, now.when.Sub(before.when).Seconds()
 		end := math.Round(now.when.Sub(y.status[0].when).Seconds()*1e3) / 1e3
 		intervals = append(intervals, account.NewInterval(end, length, n))
-		y.emit(result.Line{Source: "ops", T: end, DT: length, Group: sbClients, Op: opOperation, Ops: int64(n), Rows: int64(n)})
+		y.emit(result.Line{Source: "ops", T: end, DT: length, Group: sbClients, Op: opOperation, Ops: int64(n),
+			Rows: int64(n)})
 	}
 	if len(intervals) == 0 {
 		return

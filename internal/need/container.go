@@ -82,6 +82,7 @@ func PostgresPaths(t testing.TB, program string) []string {
 
 // MariaDBPaths are what an image of Debian's MariaDB needs.
 func MariaDBPaths() []string {
-	return []string{"/usr/sbin/mariadbd", "/usr/bin/mariadb-install-db", "/usr/bin/my_print_defaults", "/usr/bin/resolveip",
-		"/usr/share/mysql", "/usr/lib/mysql/plugin/ha_rocksdb.so", "/usr/lib/x86_64-linux-gnu/libaio.so.1"}
+	return []string{"/usr/sbin/mariadbd", "/usr/bin/mariadb-install-db", "/usr/bin/my_print_defaults",
+		"/usr/bin/resolveip", "/usr/share/mysql", "/usr/lib/mysql/plugin/ha_rocksdb.so",
+		"/usr/lib/x86_64-linux-gnu/libaio.so.1"}
 }

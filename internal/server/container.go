@@ -95,7 +95,8 @@ func (s *Server) command(ctx context.Context, path string, args ...string) (cmd 
 	// Programs such as initdb ask for the name of their user.
 	users := filepath.Join(s.runDir(), "passwd")
 	text := fmt.Sprintf("root:x:0:0::/:/bin/sh\n%s:x:%d:%d::/:/bin/sh\n", s.kind.user, uid, gid)
-	err = errors.Join(os.WriteFile(users, []byte(text), 0o644), os.WriteFile(s.runtimeFile(), []byte(image.Runtime), 0o644))
+	err = errors.Join(os.WriteFile(users, []byte(text), 0o644),
+		os.WriteFile(s.runtimeFile(), []byte(image.Runtime), 0o644))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -102,7 +102,7 @@ func TestLook(t *testing.T) {
 	f.Binary = "another"
 	server.Remember(f)
 	ask(f.Binary)
-	if runs, err := os.ReadFile(log); err != nil || string(runs) != "--version\n--describe-config\n" {
+	if runs, err := os.ReadFile(log); err != nil || string(runs) != "--version\n--version\n--describe-config\n" {
 		t.Errorf("the program was run with %q, %v", runs, err)
 	}
 }
