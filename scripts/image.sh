@@ -27,4 +27,4 @@ tools="sh readlink basename dirname hostname uname cat chmod chown mkdir rm ls i
 		files "$path"
 	done
 } | sort -u | tar --create --no-recursion --dereference --hard-dereference --files-from - 2>/dev/null |
-	"$runtime" import --quiet - "$name"
+	"$runtime" import - "$name" >/dev/null

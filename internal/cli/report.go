@@ -165,7 +165,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 		if err != nil {
 			return in, err
 		}
-		titles = append(titles, c.Name)
+		titles = compare.AppendNew(titles, c.Name)
 		if at := whereIs(dir, c); at != "" {
 			in.Running = append(in.Running, at)
 		}

@@ -54,6 +54,17 @@ func podman(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+func TestQualified(t *testing.T) {
+	for name, want := range map[string]string{
+		"mysql:8.4": "docker.io/library/mysql:8.4", "percona/percona-server:8.0": "docker.io/percona/percona-server:8.0",
+		"localhost/x:1": "localhost/x:1", "quay.io/a/b": "quay.io/a/b", "host:5000/a": "host:5000/a",
+	} {
+		if got := qualified(name); got != want {
+			t.Errorf("%s is fetched as %s, not as %s", name, got, want)
+		}
+	}
+}
+
 // A server of an image is a private server like any other: it runs as the same user in the
 // same directory, is stopped, killed and started again, and leaves no container. What a
 // container has more are its own files and fewer rights.

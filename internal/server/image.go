@@ -109,12 +109,25 @@ func Pull(ctx context.Context, name string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "fetching image %s with %s\n", name, runtimes[0])
-	text, err := exec.CommandContext(ctx, runtimes[0], "pull", "--quiet", "--", name).CombinedOutput()
+	text, err := exec.CommandContext(ctx, runtimes[0], "pull", "--quiet", "--", qualified(name)).CombinedOutput()
 	if err != nil {
 		return hint.Errorf("check its name, and that its registry can be reached; an image from elsewhere: "+runtimes[0]+
 			" load --input FILE", "fetch image %s: %w: %s", name, err, strings.TrimSpace(string(text)))
 	}
 	return nil
+}
+
+// qualified returns the name of an image with its registry, as docker understands it: podman has
+// no default registry unless it is configured.
+func qualified(name string) string {
+	first, _, several := strings.Cut(name, "/")
+	switch {
+	case !several:
+		return "docker.io/library/" + name
+	case first != "localhost" && !strings.ContainsAny(first, ".:"):
+		return "docker.io/" + name
+	}
+	return name
 }
 
 // listScript lists the programs that the image calls by one of the names, or that match patterns,

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"rumbench/internal/compare/history"
 	"rumbench/internal/page"
@@ -159,12 +160,16 @@ func flat(x int, y float64) page.Point {
 	return page.Point{X: float64(x), Y: y, Low: math.NaN(), High: math.NaN()}
 }
 
-// days labels about five of the points with their days.
+// days labels about five of the points with their days, or with their times of one day.
 func days(points []history.Point) (out []page.Tick) {
 	const labels = 5
+	layout := time.DateOnly
+	if n := len(points); n > 0 && points[0].Started.UTC().Format(layout) == points[n-1].Started.UTC().Format(layout) {
+		layout = "15:04"
+	}
 	every := max(1, (len(points)+labels-1)/labels)
 	for i := 0; i < len(points); i += every {
-		out = append(out, page.Tick{At: float64(i + 1), Text: points[i].Started.UTC().Format("2006-01-02")})
+		out = append(out, page.Tick{At: float64(i + 1), Text: points[i].Started.UTC().Format(layout)})
 	}
 	return out
 }

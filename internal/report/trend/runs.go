@@ -8,6 +8,7 @@ import (
 
 	"rumbench/internal/compare/history"
 	"rumbench/internal/page"
+	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
 
@@ -62,7 +63,7 @@ func Targets(targets []history.Target) string {
 	for _, t := range targets {
 		subject := t.Version
 		if t.Engine != t.Name {
-			subject = strings.TrimSpace(t.Engine + " " + t.Version)
+			subject = strings.TrimSpace(strings.TrimPrefix(t.Engine, result.Unknown) + " " + t.Version)
 		}
 		if subject != "" {
 			subject = " (" + subject + ")"
