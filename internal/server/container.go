@@ -114,10 +114,14 @@ func (s *Server) command(ctx context.Context, path string, args ...string) (cmd 
 	return cmd, func() { release(); _ = os.Remove(s.runtimeFile()) }, err
 }
 
+// lifelineScript waits for the end of its input. The container may be about to begin then.
+const lifelineScript = `read -r ended
+for second in 1 2 3 4 5 6 7 8 9; do "$0" kill "$1" >/dev/null 2>&1 && exit; sleep 1; done`
+
 // lifeline starts a process that kills a container when this process dies, however it does. The
 // function that it returns ends that process.
 func lifeline(i *Image, name string) (release func(), err error) {
-	cmd := exec.Command("/bin/sh", "-c", `read -r ended; exec "$0" kill "$1"`, i.Runtime, name)
+	cmd := exec.Command("/bin/sh", "-c", lifelineScript, i.Runtime, name)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	end, err := cmd.StdinPipe() // only this process has it, and the kernel closes it
 	if err != nil {
