@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -34,6 +35,8 @@ const containerTimeout = time.Minute
 func (i *Image) arguments(name string, options []string, path string, args []string) []string {
 	all := []string{"run", "--rm", "--name", name, "--pull", "never", "--log-driver", "none", "--read-only",
 		"--tmpfs", "/tmp", "--cap-drop", "all", "--security-opt", "no-new-privileges",
+		"--no-healthcheck", // an image's own would run beside the load
+		"--pids-limit", "-1",
 		"--security-opt", "label=disable", // SELinux would want the directory's files relabelled
 		"--ulimit", ulimit("nofile", unix.RLIMIT_NOFILE, 1<<30),
 		"--ulimit", ulimit("nproc", unix.RLIMIT_NPROC, highestProcesses)}
@@ -71,12 +74,28 @@ func (i *Image) output(ctx context.Context, path string, args ...string) (string
 	name := containerName()
 	text, err := Output(ctx, i.Runtime, i.arguments(name, []string{"--network", "none", "--user", user}, path, args)...)
 	if err != nil {
-		i.kill(name) // it may go on without the program that has started it
+		_ = i.kill(name) // it may go on without the program that has started it
 	}
 	return text, err
 }
 
-func (i *Image) kill(name string) { _ = exec.Command(i.Runtime, "kill", name).Run() }
+func (i *Image) kill(name string) error { return exec.Command(i.Runtime, "kill", name).Run() }
+
+// killTries is how often, at intervals of half a second, a container is to be killed that may
+// still be on its way to run.
+const killTries = 20
+
+// end kills a container as soon as it runs, or does nothing when it has ended.
+func (i *Image) end(name string) error {
+	var err error
+	for range killTries {
+		if err = i.kill(name); err == nil {
+			break
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	return err
+}
 
 // command returns the command that runs a program of the server's installation as its user, in
 // its data directory, and a function to call when that has ended.
@@ -93,7 +112,7 @@ func (s *Server) command(ctx context.Context, path string, args ...string) (cmd 
 		uid, gid = int(s.owner.uid), int(s.owner.gid)
 	}
 	// Programs such as initdb ask for the name of their user.
-	users := filepath.Join(s.runDir(), "passwd")
+	users := filepath.Join(s.Dir, "container.passwd") // not where the server itself may write
 	text := fmt.Sprintf("root:x:0:0::/:/bin/sh\n%s:x:%d:%d::/:/bin/sh\n", s.kind.user, uid, gid)
 	err = errors.Join(os.WriteFile(users, []byte(text), 0o644),
 		os.WriteFile(s.runtimeFile(), []byte(image.Runtime), 0o644))
@@ -109,7 +128,7 @@ func (s *Server) command(ctx context.Context, path string, args ...string) (cmd 
 	}
 	cmd = exec.CommandContext(ctx, image.Runtime, image.arguments(name, options, path, args)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	cmd.Cancel = func() error { image.kill(name); return nil }
+	cmd.Cancel = func() error { return errors.Join(image.end(name), cmd.Process.Kill()) }
 	release, err := lifeline(image, name)
 	return cmd, func() { release(); _ = os.Remove(s.runtimeFile()) }, err
 }
@@ -172,7 +191,7 @@ func (s *Server) findProcess(ctx context.Context) (int, error) {
 }
 
 // runtimeFile is the file that names the program which runs the containers of a directory.
-func (c *Config) runtimeFile() string { return filepath.Join(c.runDir(), "containers") }
+func (c *Config) runtimeFile() string { return filepath.Join(c.Dir, "container.runtime") }
 
 // removeContainers removes the containers that were started for a directory; their processes have
 // been ended.
@@ -183,6 +202,9 @@ func removeContainers(dir string) error {
 		return nil //nolint:nilerr // no container was
 	}
 	runtime := string(text)
+	if !slices.Contains(Runtimes(), runtime) {
+		return fmt.Errorf("%s names no program that runs containers", file)
+	}
 	list := func() ([]string, error) {
 		out, err := Output(context.Background(), runtime, "ps", "--all", "--quiet", "--filter", "label="+label+dir)
 		return strings.Fields(out), err

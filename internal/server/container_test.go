@@ -166,6 +166,30 @@ func TestContainersAreSwept(t *testing.T) {
 	}
 }
 
+// What a server writes into its own directory does not lead root elsewhere.
+func TestLinksOfTheServer(t *testing.T) {
+	dir := t.TempDir()
+	target := filepath.Join(dir, "target")
+	if err := errors.Join(os.WriteFile(target, []byte("ours"), 0o644), os.Mkdir(filepath.Join(dir, "run"), 0o755),
+		os.Symlink(target, filepath.Join(dir, "run", "password"))); err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{Config: Config{Dir: dir}}
+	password, err := s.password()
+	if text, _ := os.ReadFile(target); err != nil || password == "ours" || string(text) != "ours" {
+		t.Errorf("the password is %q, %v, and the file that a link named holds %q", password, err, text)
+	}
+	if again, err := s.password(); err != nil || again != password {
+		t.Errorf("%q is another password, %v", again, err)
+	}
+	if err := os.WriteFile(s.runtimeFile(), []byte("/bin/echo"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := removeContainers(dir); err == nil {
+		t.Error("a program that is none of those that run containers was run")
+	}
+}
+
 // The kind of server is that of the image's program, and images without one are refused.
 func TestImageKinds(t *testing.T) {
 	image := imageOf(t, Postgres)

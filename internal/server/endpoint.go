@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -63,15 +64,28 @@ func lostPort(s *Server, err error) bool {
 // password returns the password for the port: the stored one, or a new one.
 func (s *Server) password() (string, error) {
 	path := s.passwordFile()
-	b, err := os.ReadFile(path)
-	if err == nil {
-		return strings.TrimSpace(string(b)), nil
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		b, err := os.ReadFile(path)
+		return strings.TrimSpace(string(b)), err
 	}
 	password := rand.Text()
-	if err := os.WriteFile(path, []byte(password+"\n"), 0o600); err != nil {
+	if err := replaceFile(path, password+"\n"); err != nil {
 		return "", fmt.Errorf("write the password of the port: %w", err)
 	}
 	return password, s.owner.own(path)
+}
+
+// replaceFile writes a file in a directory that the server's user may change: it follows no link.
+func replaceFile(path, text string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // longestSocket is the maximum length of a socket's path in its address.

@@ -33,7 +33,7 @@ var mariadb = kind{
 func guardPort(s *Server) ([]Setting, error) {
 	path := filepath.Join(s.runDir(), "init.sql")
 	text := fmt.Sprintf("SET PASSWORD FOR 'root'@'127.0.0.1' = PASSWORD('%s');\n", s.endpoint.Password)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := replaceFile(path, text); err != nil {
 		return nil, err
 	}
 	return []Setting{{"init-file", s.seen(path)}}, s.owner.own(path)

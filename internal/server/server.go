@@ -419,6 +419,12 @@ func (s *Server) signalUntilDone() bool {
 // Kill kills the server and all of its processes, as a crash would, and waits
 // until they are gone.
 func (s *Server) Kill() {
+	if s.pid == 0 { // a container that was not seen to run
+		s.mu.Lock()
+		s.stopped = true
+		s.mu.Unlock()
+		_ = s.cmd.Cancel()
+	}
 	family := descendants(s.pid)
 	s.signal(syscall.SIGKILL)
 	for _, pid := range family {
@@ -439,9 +445,7 @@ func (s *Server) signal(sig syscall.Signal) {
 	switch {
 	case s.Program.Image == nil:
 		_ = s.cmd.Process.Signal(sig) // it may have just ended
-	case s.pid == 0:
-		_ = s.cmd.Cancel()
-	case worksFor(s.pid, s.Dir): // the PID may be another process's by now
+	case s.pid != 0 && worksFor(s.pid, s.Dir): // the PID may be another process's by now
 		_ = syscall.Kill(s.pid, sig)
 	}
 }

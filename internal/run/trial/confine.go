@@ -51,6 +51,13 @@ func (l *limits) add(pid int) error {
 	return l.group.Add(pid)
 }
 
+// adder returns a function that confines a container's process: a daemon may have started it, of
+// which it inherits other processors than this process has now.
+func (l *limits) adder() (func(pid int) error, error) {
+	own, err := cpuset.Allowed()
+	return func(pid int) error { return errors.Join(cpuset.Bind(pid, own), l.add(pid)) }, err
+}
+
 // readBack reads back the limits of the engine's processes, as settings.
 func (l *limits) readBack(pids []int) (out []engine.Setting, err error) {
 	note := func(name, value string) {

@@ -135,6 +135,18 @@ func serverProgram(s *Spec) (server.Program, error) {
 		server.Source{Binary: c.Binary, Image: c.Image})
 }
 
+// noteImage records the image that the server was run from, if there is one.
+func noteImage(t *trial) error {
+	if t.Target.Config.Server.Image == "" {
+		return nil
+	}
+	p, err := serverProgram(&t.Spec)
+	if err == nil {
+		t.res.Versions = append(t.res.Versions, observe.Fact{Name: result.ImageFact, Value: p.Image.String()})
+	}
+	return err
+}
+
 // copyData makes the trial's data a copy, in the private directory, and readies it.
 func copyData(t *trial) (err error) {
 	start, began := t.res.Start, time.Now()

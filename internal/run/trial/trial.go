@@ -212,12 +212,8 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if version := t.res.Setting(engine.ServerVersion); version != "" {
 		t.res.Versions = append(t.res.Versions, observe.Fact{Name: "server", Value: version})
 	}
-	if t.Target.Config.Server.Image != "" {
-		p, err := serverProgram(&t.Spec)
-		if err != nil {
-			return err
-		}
-		t.res.Versions = append(t.res.Versions, observe.Fact{Name: result.ImageFact, Value: p.Image.String()})
+	if err := noteImage(t); err != nil {
+		return err
 	}
 	t.observe(t.db)
 	if t.Calibrate {
@@ -243,6 +239,11 @@ func (t *trial) open(ctx context.Context) (err error) {
 	config.Server.Log, config.Server.Started = filepath.Join(t.Dir, result.ServerLogFile), t.limits.add
 	if t.data != "" {
 		t.res.Host = observe.FactsOf(t.data)
+	}
+	if t.Target.Config.Server.Image != "" {
+		if config.Server.Started, err = t.limits.adder(); err != nil {
+			return err
+		}
 	}
 	if m := &t.Target.Machine; m.Limited() && !t.Calibrate && !t.beginning.loading() { // after the facts of the host
 		if err := t.limits.begin(m, t.Dir, len(t.Engine.Info().Servers) > 0); err != nil {
