@@ -37,9 +37,24 @@ targets:
 	if !strings.Contains(stderr, "image localhost/none:1 is not on this machine") {
 		t.Errorf("an image that is missing in a dry run: %s", stderr)
 	}
-	_, stderr = h.run(2, "run", "plan.yaml", "--set", "targets.first.image=localhost:1/none:1")
-	if !strings.Contains(stderr, "fetch image localhost:1/none:1: ") {
-		t.Errorf("an image that no registry has: %s", stderr)
+	const fetched = "fetching image localhost:1/none:1"
+	elsewhere := "targets.first.image=localhost:1/none:1"
+	for _, c := range []struct {
+		status int
+		args   []string
+		want   string
+		fetch  bool
+	}{
+		{1, nil, "fetch image localhost:1/none:1: ", true},
+		{2, []string{"--set", "targets.first.pull=never"}, "is not on this machine", false},
+		{2, []string{"--set", "targets.host.cache=none"}, "cache", false},
+		{2, []string{"--set", "targets.first.binary=/bin/true"}, "an image or a binary, not both", false},
+		{1, []string{"--out", "."}, "is not empty", false},
+	} {
+		_, stderr = h.run(c.status, append([]string{"run", "plan.yaml", "--set", elsewhere}, c.args...)...)
+		if !strings.Contains(stderr, c.want) || strings.Contains(stderr, fetched) != c.fetch {
+			t.Errorf("%v with an image that is to be fetched: %s", c.args, stderr)
+		}
 	}
 	h.run(0, "run", "plan.yaml", "--out", "out")
 	for _, name := range []string{"first", "second"} {
@@ -58,7 +73,7 @@ targets:
 		}
 	}
 	text, _ := h.run(0, "compare", "out", "--base", "host")
-	if !strings.Contains(text, "one of the two servers ran in a container") {
+	if !strings.Contains(text, "ran in a container, whose filter") {
 		t.Errorf("the comparison does not say that one ran in a container:\n%s", text)
 	}
 	if page := h.file("out/report.html"); !strings.Contains(page, "in a container") {

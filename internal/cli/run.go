@@ -25,7 +25,6 @@ import (
 	"rumbench/internal/result/regular"
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/run/forecast"
-	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
 )
 
@@ -85,31 +84,6 @@ func newRunCommand(a *App) *cobra.Command {
 	return c
 }
 
-// lookedAt are the server programs that a plan's targets start.
-type lookedAt []server.Found
-
-// look examines the program of a server. If it cannot be used, the engine reports that
-// when it checks the target. An image is fetched if the plan allows that and pull gets what is
-// said meanwhile; nil: it is not.
-func (p *lookedAt) look(ctx context.Context, pull io.Writer) plan.Option {
-	return plan.Looking(func(t *plan.Target, kinds []string) error {
-		source := server.Source{Binary: t.Config.Server.Binary, Image: t.Config.Server.Image}
-		asked := func(f server.Found) bool { return slices.Contains(kinds, f.Kind) && f.Source == source }
-		if slices.ContainsFunc(*p, asked) {
-			return nil
-		}
-		if source.Image != "" && t.Pull != plan.PullNever && pull != nil {
-			if err := server.Pull(ctx, source.Image, pull); err != nil {
-				return err
-			}
-		}
-		if f, err := server.Look(ctx, kinds, source); err == nil {
-			*p = append(*p, f)
-		}
-		return nil
-	})
-}
-
 // loadPlan reads a plan from a file, or a pipe.
 func loadPlan(path string, sets []string, options ...plan.Option) (*plan.Plan, error) {
 	src, err := regular.ReadText(path)
@@ -131,9 +105,11 @@ func planMeant(path string) string {
 }
 
 func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
-	var found lookedAt
+	found := lookedAt{fetch: !o.dryRun}
 	programs := newBuilds(a)
-	p, err := loadPlan(path, o.sets, plan.Forced(o.force), found.look(ctx, pulling(a, o)), programs.find(ctx))
+	p, err := found.load(ctx, a, campaign.Config{Dir: o.out}, func(look plan.Option) (*plan.Plan, error) {
+		return loadPlan(path, o.sets, plan.Forced(o.force), look, programs.find(ctx))
+	})
 	if err != nil {
 		return err
 	}
@@ -146,16 +122,8 @@ func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
 	}
 	o.out = cmp.Or(o.out, newDir(name))
 	c := config(a, p, o)
-	c.AA, c.Programs, c.Builds = o.calibrate, found, programs.needed(p)
+	c.AA, c.Programs, c.Builds = o.calibrate, found.programs, programs.needed(p)
 	return start(ctx, a, c, o)
-}
-
-// pulling returns where the fetching of images is told; nil, which forbids it, in a dry run.
-func pulling(a *App, o runOptions) io.Writer {
-	if o.dryRun {
-		return nil
-	}
-	return a.Stderr
 }
 
 func resume(ctx context.Context, a *App, o runOptions) error {
@@ -163,10 +131,11 @@ func resume(ctx context.Context, a *App, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	var found lookedAt
+	found := lookedAt{fetch: !o.dryRun}
 	programs := newBuilds(a)
-	p, err := planOf(o.resume, state, plan.Forced(state.Force || o.force), found.look(ctx, pulling(a, o)),
-		programs.find(ctx))
+	p, err := found.load(ctx, a, campaign.Config{Dir: o.resume, Resume: true}, func(look plan.Option) (*plan.Plan, error) {
+		return planOf(o.resume, state, plan.Forced(state.Force || o.force), look, programs.find(ctx))
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s has no %s: an imported or recorded campaign cannot be resumed", o.resume, result.PlanFile)
 	}
@@ -175,7 +144,7 @@ func resume(ctx context.Context, a *App, o runOptions) error {
 	}
 	o.out = o.resume
 	c := config(a, p, o)
-	c.Resume, c.AA, c.Programs, c.Builds = true, state.AA, found, programs.needed(p)
+	c.Resume, c.AA, c.Programs, c.Builds = true, state.AA, found.programs, programs.needed(p)
 	return start(ctx, a, c, o)
 }
 

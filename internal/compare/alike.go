@@ -116,6 +116,9 @@ func Apart(a, b *Target) (out []Difference) {
 	for _, name := range AppendNew(slices.Clone(x.OwnParams), y.OwnParams...) {
 		differ(paramKnob+name, paramText(x.Params[name]), paramText(y.Params[name]))
 	}
+	if !versioned && x.Knobs["image"] == y.Knobs["image"] { // its tag may have moved
+		version("image", func(t *result.Trial) string { return t.Versions.Value(result.ImageFact) })
+	}
 	version("rumbench version", func(t *result.Trial) string { return t.Versions.Value("rumbench") })
 	for _, name := range sortedNames(x.Knobs, y.Knobs) {
 		mine, other := x.Knobs[name], y.Knobs[name]

@@ -59,7 +59,11 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 		}
 	}
 	if a, b := j.Base.Trials[0].Contained(), j.New.Trials[0].Contained(); a != b {
-		out = append(out, "one of the two servers ran in a container, whose filter of system calls costs time")
+		one := j.New
+		if a {
+			one = j.Base
+		}
+		out = append(out, one.Name+" ran in a container, whose filter of system calls costs time")
 	}
 	if oneBuild(j.Base, j.New) {
 		out = append(out, "one build each: a difference of a few percent may be the layout of the code")

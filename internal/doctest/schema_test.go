@@ -147,7 +147,7 @@ func TestSchemaRefuses(t *testing.T) {
 		if accepted {
 			continue
 		}
-		if _, err := planfile.Load("p.yaml", []byte(text), nil, catalog.Plugins{}, planfile.Looking(func(*planfile.Target, []string) error { return nil })); err == nil {
+		if _, err := planfile.Load("p.yaml", []byte(text), nil, catalog.Plugins{}, planfile.Looking(func(*planfile.Target, []string) bool { return false })); err == nil {
 			t.Errorf("%s: only the schema refuses it", strings.TrimSpace(text))
 		}
 	}

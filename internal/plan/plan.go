@@ -164,8 +164,9 @@ func Forced(force bool) Option { return func(b *binder) { b.force = force } }
 // before their engines check the plan. Without it they are not checked: reading a
 // plan runs nothing.
 //
-// kinds are the kinds of servers that a target's program may be of. An error refuses its source.
-func Looking(look func(t *Target, kinds []string) error) Option {
+// kinds are the kinds of servers that a target's program may be of. absent means that the program
+// is still to be fetched: its engine does not check the target then.
+func Looking(look func(t *Target, kinds []string) (absent bool)) Option {
 	return func(b *binder) { b.look = look }
 }
 
@@ -181,9 +182,9 @@ type binder struct {
 	chosen   workload.Workload
 	file     string // the plan's
 	force    bool
-	look     func(t *Target, kinds []string) error // looks at the program of a server; nil: run nothing
-	build    func(t *Target) error                 // looks for the rumbench that runs a target's trials; nil: any will do
-	attached []*bound                              // targets with a data source name
+	look     func(t *Target, kinds []string) bool // looks at the program of a server; nil: run nothing
+	build    func(t *Target) error                // looks for the rumbench that runs a target's trials; nil: any will do
+	attached []*bound                             // targets with a data source name
 	paths    paths
 	restart  *strictyaml.Node            // nil: the engines do not restart
 	loaders  map[*strictyaml.Node]string // Target.Loader of targets at levels of the machine

@@ -345,9 +345,9 @@ func TestLooking(t *testing.T) {
 		t.Errorf("refused at %s: %v", got, err)
 	}
 	var looked []string
-	_, err = Load("p.yaml", src, nil, extra, Looking(func(t *Target, kinds []string) error {
+	_, err = Load("p.yaml", src, nil, extra, Looking(func(t *Target, kinds []string) bool {
 		looked = append(looked, strings.Join(kinds, "|")+t.Config.Server.Binary)
-		return nil
+		return false
 	}))
 	if got := strings.Join(looked, " "); got != "usual|other other/b" || refused(err) != "3:23 3:23" { // once for the two of one engine
 		t.Errorf("looked at %s, refused at %s: %v", got, refused(err), err)

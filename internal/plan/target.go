@@ -309,11 +309,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 		}
 	}
 	if len(info.Servers) > 0 && t.Config.Server.DSN == "" {
-		if b.look == nil {
-			return
-		}
-		if err := b.look(&t.Target, t.Config.Server.Kinds(info.Servers)); err != nil {
-			b.At(t.fields.Value("image"), err.Error(), hint.Of(err))
+		if b.look == nil || b.look(&t.Target, t.Config.Server.Kinds(info.Servers)) {
 			return
 		}
 	}

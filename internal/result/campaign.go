@@ -113,7 +113,7 @@ type Entry struct {
 // ReadCampaign reads a campaign directory.
 func ReadCampaign(dir string) (*Campaign, error) {
 	var c Campaign
-	err := readJSON(filepath.Join(dir, CampaignFile), &c)
+	err := readJSON(filepath.Join(dir, CampaignFile), &c, &c.Format)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, noCampaign(dir)
 	}
@@ -265,7 +265,7 @@ func (c *Campaign) byTarget() []Entry {
 // killed is recovered from the series and the latency log.
 func ReadTrial(dir string) (*Trial, error) {
 	var t Trial
-	if err := readJSON(filepath.Join(dir, TrialFile), &t); err != nil {
+	if err := readJSON(filepath.Join(dir, TrialFile), &t, &t.Format); err != nil {
 		return nil, err
 	}
 	t.Dir = resolved(dir)

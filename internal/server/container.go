@@ -28,6 +28,10 @@ const label = "rumbench.dir="
 // highestProcesses is a limit of processes that podman lets every user have.
 const highestProcesses = 32 << 10
 
+// probeTimeout is how long a program of an image may take to describe itself: without root, a
+// runtime copies a new image first.
+const probeTimeout = 5 * time.Minute
+
 // containerTimeout is how long a container's program may take to run.
 const containerTimeout = time.Minute
 
@@ -36,11 +40,17 @@ func (i *Image) arguments(name string, options []string, path string, args []str
 	all := []string{"run", "--rm", "--name", name, "--pull", "never", "--log-driver", "none", "--read-only",
 		"--tmpfs", "/tmp", "--cap-drop", "all", "--security-opt", "no-new-privileges",
 		"--no-healthcheck", // an image's own would run beside the load
+		"--init=false",     // it would be the program's parent
 		"--pids-limit", "-1",
 		"--security-opt", "label=disable", // SELinux would want the directory's files relabelled
 		"--ulimit", ulimit("nofile", unix.RLIMIT_NOFILE, 1<<30),
-		"--ulimit", ulimit("nproc", unix.RLIMIT_NPROC, highestProcesses)}
-	if i.Runtime == "podman" && os.Getuid() != 0 {
+		"--ulimit", ulimit("nproc", unix.RLIMIT_NPROC, highestProcesses),
+		"--ulimit", ulimit("memlock", unix.RLIMIT_MEMLOCK, unix.RLIM_INFINITY),
+		"--ulimit", ulimit("stack", unix.RLIMIT_STACK, unix.RLIM_INFINITY)}
+	switch {
+	case i.Runtime == "docker": // its daemon may have users of its own
+		all = append(all, "--userns", "host")
+	case os.Getuid() != 0:
 		all = append(all, "--userns", "keep-id")
 	}
 	return append(append(append(all, options...), "--entrypoint", path, i.ID), args...)
@@ -50,7 +60,8 @@ func (i *Image) arguments(name string, options []string, path string, args []str
 func ulimit(name string, resource int, highest uint64) string {
 	var own unix.Rlimit
 	_ = unix.Getrlimit(resource, &own) // cannot fail
-	return fmt.Sprintf("%s=%d:%d", name, min(own.Cur, highest), min(own.Max, highest))
+	// Without a limit it is -1.
+	return fmt.Sprintf("%s=%d:%d", name, int64(min(own.Cur, highest)), int64(min(own.Max, highest)))
 }
 
 // mount returns an option that shows a directory or file in a container. It has the syntax of
@@ -72,9 +83,10 @@ func (i *Image) output(ctx context.Context, path string, args ...string) (string
 		user = "65534:65534"
 	}
 	name := containerName()
-	text, err := Output(ctx, i.Runtime, i.arguments(name, []string{"--network", "none", "--user", user}, path, args)...)
-	if err != nil {
-		_ = i.kill(name) // it may go on without the program that has started it
+	options := []string{"--network", "none", "--user", user}
+	text, err := outputWithin(ctx, probeTimeout, i.Runtime, i.arguments(name, options, path, args)...)
+	if err != nil { // it may go on, or be there, without the program that has started it
+		_ = exec.Command(i.Runtime, "rm", "--force", "--volumes", name).Run()
 	}
 	return text, err
 }
@@ -176,8 +188,10 @@ func (s *Server) findProcess(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, containerTimeout)
 	defer cancel()
 	for {
-		if pids := workers(s.Dir); len(pids) > 0 {
-			return pids[0], nil // it has no children yet, or they are younger
+		pids := workers(s.Dir)
+		ancestor := func(pid int) bool { return !slices.Contains(pids, parent(pid)) }
+		if i := slices.IndexFunc(pids, ancestor); i >= 0 {
+			return pids[i], nil
 		}
 		select {
 		case <-s.done:

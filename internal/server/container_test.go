@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,6 +66,22 @@ func TestQualified(t *testing.T) {
 	}
 }
 
+// The digest of an image is the one of the repository in its name, not of another that has it too.
+func TestDigest(t *testing.T) {
+	const text = `sha256:1234 ["localhost/copy@sha256:aa","mysql@sha256:bb","docker.io/library/mysql-more@sha256:cc"]`
+	for name, want := range map[string]string{
+		"mysql:8.4": "mysql@sha256:bb", "docker.io/library/mysql": "mysql@sha256:bb", "localhost/copy:1": "localhost/copy@sha256:aa",
+		"mysql@sha256:bb": "mysql@sha256:bb", "mysql-more:1": "docker.io/library/mysql-more@sha256:cc", "1234": "localhost/copy@sha256:aa",
+	} {
+		if i := parseImage("docker", name, text); i.Digest != want || i.ID != "1234" {
+			t.Errorf("%s has digest %s and ID %s, not %s", name, i.Digest, i.ID, want)
+		}
+	}
+	if i := parseImage("docker", "x", "sha256:1 []"); i.Digest != "" {
+		t.Errorf("an image that was built here has digest %s", i.Digest)
+	}
+}
+
 // A server of an image is a private server like any other: it runs as the same user in the
 // same directory, is stopped, killed and started again, and leaves no container. What a
 // container has more are its own files and fewer rights.
@@ -85,6 +102,18 @@ func TestImage(t *testing.T) {
 				if !strings.Contains(string(status), line) {
 					t.Errorf("the process has no %q:\n%s", line, status)
 				}
+			}
+			limits := func(pid int) (lines []string) {
+				text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+				for line := range strings.Lines(string(text)) {
+					if strings.HasPrefix(line, "Max locked memory") || strings.HasPrefix(line, "Max stack size") {
+						lines = append(lines, line)
+					}
+				}
+				return lines
+			}
+			if got, want := limits(s.PID()), limits(os.Getpid()); len(want) != 2 || !slices.Equal(got, want) {
+				t.Errorf("its limits are %q, not %q", got, want)
 			}
 			mounts := func(pid int) string {
 				link, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid))

@@ -107,17 +107,25 @@ func (e *MissingError) Error() string {
 // ProbeError is a program whose version could not be determined: it was killed,
 // or did not answer.
 type ProbeError struct {
-	Path string
-	Err  error
+	Path  string // of the program; "" if it is not known
+	Image string // that holds it, as requested; "": this host does
+	Err   error
 }
 
 func (e *ProbeError) Error() string {
-	return fmt.Sprintf("read the version of %s: %v", e.Path, e.Err)
+	program := e.Path
+	if e.Image != "" {
+		program = strings.TrimPrefix(program+" of image "+e.Image, " of ")
+	}
+	return fmt.Sprintf("read the version of %s: %v", program, e.Err)
 }
 
 func (e *ProbeError) Unwrap() error { return e.Err }
 
 func (e *ProbeError) Hint() string {
+	if e.Image != "" {
+		return "an image is asked with its own /bin/sh: try podman run --rm --entrypoint /bin/sh " + e.Image + " -c true"
+	}
 	if errors.Is(e.Err, context.DeadlineExceeded) {
 		return "it is no such program, or it hangs: try " + e.Path + " --version"
 	}
@@ -272,7 +280,11 @@ func (l *limited) Write(b []byte) (int, error) {
 // Output returns what a program prints about itself. One that does not end is killed, as is
 // a child that keeps the output open.
 func Output(ctx context.Context, path string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, outputTimeout)
+	return outputWithin(ctx, outputTimeout, path, args...)
+}
+
+func outputWithin(ctx context.Context, atMost time.Duration, path string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.WaitDelay, cmd.SysProcAttr = time.Second, &syscall.SysProcAttr{Setpgid: true}
@@ -283,7 +295,7 @@ func Output(ctx context.Context, path string, args ...string) (string, error) {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("%w within %v", ctx.Err(), outputTimeout)
+		return "", fmt.Errorf("%w within %v", ctx.Err(), atMost)
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = nil
 		_ = cmd.Cancel()

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -41,6 +42,14 @@ func Usable(ctx context.Context, runtime string) error {
 	if _, err := Output(ctx, runtime, "version"); err != nil {
 		return fmt.Errorf("%s cannot be used: %w", runtime, err)
 	}
+	if runtime != "docker" {
+		return nil
+	}
+	security, err := Output(ctx, runtime, "info", "--format", "{{json .SecurityOptions}}")
+	if err == nil && strings.Contains(security, "name=rootless") {
+		return errors.New("docker cannot be used: its daemon runs without root, and shows a server's files to no other " +
+			"user; podman can run without root")
+	}
 	return nil
 }
 
@@ -75,34 +84,53 @@ func findImage(ctx context.Context, name string) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range runtimes {
-		if text, err := Output(ctx, r, "image", "inspect", "--format", "{{.Id}} {{json .RepoDigests}}", name); err == nil {
-			i := parseImage(r, text)
-			imagesByName.Store(name, i)
-			return i, nil
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	for _, full := range []string{qualified(name), name} { // podman takes a short name for a local image's first
+		for _, r := range runtimes {
+			if text, err := Output(ctx, r, "image", "inspect", "--format", "{{.Id}} {{json .RepoDigests}}", full); err == nil {
+				i := parseImage(r, full, text)
+				imagesByName.Store(name, i)
+				return i, nil
+			}
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 		}
 	}
-	return nil, hint.Errorf(runtimes[0]+" pull "+name+"; a run with pull: missing, the default, does that",
-		"image %s is not on this machine", name)
+	return nil, &AbsentError{Image: name, runtime: runtimes[0]}
 }
 
-func parseImage(runtime, text string) *Image {
+// AbsentError is an image that is not on this machine.
+type AbsentError struct{ Image, runtime string }
+
+func (e *AbsentError) Error() string { return fmt.Sprintf("image %s is not on this machine", e.Image) }
+
+// Hint returns how to fetch it.
+func (e *AbsentError) Hint() string {
+	return e.runtime + " pull " + qualified(e.Image) + "; a run with pull: missing, the default, does that"
+}
+
+// parseImage reads the description of an image. It may have been fetched from several
+// registries: the digest is the one of the repository in its name.
+func parseImage(runtime, name, text string) *Image {
 	id, digests, _ := strings.Cut(strings.TrimSpace(text), " ")
 	i := &Image{Runtime: runtime, ID: strings.TrimPrefix(id, "sha256:")}
 	var all []string
-	if json.Unmarshal([]byte(digests), &all) == nil && len(all) > 0 {
-		i.Digest = all[0]
+	if json.Unmarshal([]byte(digests), &all) != nil || len(all) == 0 {
+		return i
 	}
+	named := func(digest string) bool {
+		repository, _, _ := strings.Cut(qualified(digest), "@")
+		return strings.HasPrefix(qualified(name)+":", repository+":") || strings.HasPrefix(qualified(name), repository+"@")
+	}
+	i.Digest = all[max(slices.IndexFunc(all, named), 0)]
 	return i
 }
 
 // Pull fetches an image unless it is on this machine. out gets what is to be said meanwhile.
 func Pull(ctx context.Context, name string, out io.Writer) error {
-	if _, err := findImage(ctx, name); err == nil {
-		return nil
+	_, err := findImage(ctx, name)
+	if _, absent := errors.AsType[*AbsentError](err); !absent {
+		return err
 	}
 	runtimes, err := usable(ctx, name)
 	if err != nil {
@@ -151,14 +179,14 @@ func (i *Image) identify(ctx context.Context, name string, k *kind, image string
 	patterns = append(patterns, k.paths...)
 	found, err := i.output(ctx, "/bin/sh", append([]string{"-c", listScript, "sh"}, patterns...)...)
 	if err != nil {
-		return Program{}, &ProbeError{Path: "image " + image, Err: err}
+		return Program{}, &ProbeError{Image: image, Err: err}
 	}
 	for path := range strings.FieldsSeq(found) {
 		p := Program{Kind: name, Path: path, Image: new(Image)}
 		*p.Image = *i
 		text, err := i.output(ctx, "/bin/sh", append([]string{"-c", askScript, "sh", path}, p.related()...)...)
 		if err != nil {
-			return p, &ProbeError{Path: path + " of image " + image, Err: err}
+			return p, &ProbeError{Path: path, Image: image, Err: err}
 		}
 		holds, version, _ := strings.Cut("\n"+text, "\n\n")
 		p.Image.Holds = strings.Fields(holds)

@@ -88,7 +88,7 @@ func workers(dir string) (pids []int) {
 
 // servers are the programs that run in a data directory. PostgreSQL's processes
 // overwrite their environment, so they are recognised by their program.
-var servers = []string{"mariadbd", "mysqld", "postgres", "tarantool"}
+var servers = []string{"mariadbd", "mysqld", "postgres", "mongod", "tarantool"}
 
 // worksFor reports whether a process runs in a directory and is a server, or has
 // the directory's marker. It is false for zombies.

@@ -349,6 +349,9 @@ func (s *Server) Died() error {
 	if s == nil {
 		return nil
 	}
+	if s.Program.Image != nil && s.pid != 0 && !worksFor(s.pid, s.Dir) {
+		s.Wait(containerTimeout) // its runtime tells later how it has ended
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {

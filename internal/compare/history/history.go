@@ -141,6 +141,10 @@ func Read(dir string) *Run {
 		case t.Err != nil:
 			r.problem(t.Err)
 		default:
+			for k := range t.Steps { // a store may hold many: what nobody compares over time is let go
+				s := &t.Steps[k]
+				s.Counters, s.Curves, s.Rows = nil, nil, slices.Clone(s.Rows)
+			}
 			r.Trials = append(r.Trials, Trial{t.Trial, result.TrialPath(dir, e.Dir)})
 		}
 	}

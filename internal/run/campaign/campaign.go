@@ -177,17 +177,10 @@ func (r *runner) prepare() error {
 		r.state.Resumed++
 		return r.save()
 	}
-	if _, err := os.Stat(filepath.Join(r.Dir, result.CampaignFile)); err == nil {
-		return hint.Errorf("choose another --out, or go on with it: "+resuming(r.Dir), "%s holds a campaign already", r.Dir)
-	}
 	entries, err := os.ReadDir(r.Dir)
 	r.made = err != nil || len(entries) > 0 // by this run, or by one that was abandoned
-	if err := forget(r.Dir); err != nil {
+	if err := vacate(r.Dir); err != nil {
 		return err
-	}
-	if entries, err := os.ReadDir(r.Dir); err == nil && len(entries) > 0 {
-		return hint.Errorf("choose another --out; nothing that rumbench did not make is overwritten",
-			"%s exists and is not empty", r.Dir)
 	}
 	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
 		return fmt.Errorf("make the campaign directory: %w", err)
@@ -225,6 +218,53 @@ func (r *runner) prepare() error {
 	return r.save()
 }
 
+// vacate checks that a directory holds nothing, or is not there. It removes what a campaign has
+// left that was abandoned.
+func vacate(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, result.CampaignFile)); err == nil {
+		return hint.Errorf("choose another --out, or go on with it: "+resuming(dir), "%s holds a campaign already", dir)
+	}
+	if err := forget(dir); err != nil {
+		return err
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return hint.Errorf("choose another --out; nothing that rumbench did not make is overwritten",
+			"%s exists and is not empty", dir)
+	}
+	return nil
+}
+
+// Alone does something before a campaign that would disturb a benchmark on this host. It is
+// refused while one runs, and when the campaign could not have its directory.
+func Alone(c Config, do func() error) error {
+	host, err := lock(c.LockFile, c.Dir)
+	if err != nil {
+		return err
+	}
+	defer unlock(host)
+	if !c.Resume && c.Dir != "" {
+		if err := vacate(c.Dir); err != nil {
+			return err
+		}
+	}
+	return do()
+}
+
+// sameImage checks that a server's image is the one of the campaign's beginning, run by the same program.
+func sameImage(is, was server.Found) error {
+	switch a, b := is.Container, was.Container; {
+	case a == nil || b == nil:
+		return nil
+	case a.ID != b.ID:
+		return hint.Errorf("give the name to the image of then, "+b.String()+", again, or begin a new campaign",
+			"%s is another image now than when the campaign began", is.Image)
+	case a.Runtime != b.Runtime:
+		return hint.Errorf("make "+b.Runtime+" usable again, or begin a new campaign",
+			"image %s would be run by %s now, and was run by %s when the campaign began", is.Image, a.Runtime, b.Runtime)
+	}
+	return nil
+}
+
 // resolvedAgain compares the programs and parameters with those at the
 // beginning of the campaign. It refuses to continue with a different version of
 // a server's program: the trials of a target would belong to two versions.
@@ -235,9 +275,8 @@ func (r *runner) resolvedAgain() error {
 			if is.Kind != was.Kind || is.Source != was.Source {
 				continue
 			}
-			if is.Container != nil && was.Container != nil && is.Container.ID != was.Container.ID {
-				return hint.Errorf("fetch the image of then by its digest "+was.Container.Digest+", or begin a new campaign",
-					"%s is another image now than when the campaign began", is.Image)
+			if err := sameImage(is, was); err != nil {
+				return err
 			}
 			if is.Version != was.Version {
 				return hint.Errorf("install "+was.Version+" again, or begin a new campaign",
