@@ -45,6 +45,10 @@ func TestCheck(t *testing.T) {
 		}, ""},
 		{"a line as a name", func(c *engine.Config) { c.Options = map[string]any{"include './other.conf'": 1} }, "options.include './other.conf'"},
 		{"wrong type", func(c *engine.Config) { c.Options = map[string]any{"copy": "much"} }, "options.copy"},
+		{"checksums", func(c *engine.Config) { c.Options = map[string]any{"data_checksums": false} }, ""},
+		{"dsn and checksums", func(c *engine.Config) {
+			c.Server, c.Options = engine.ServerConfig{DSN: dsn}, map[string]any{"data_checksums": true}
+		}, "options.data_checksums"},
 		{"list", func(c *engine.Config) { c.Options = map[string]any{"work_mem": []any{1}} }, "options.work_mem"},
 		{"another server", func(c *engine.Config) { c.Server.Kind = "mariadb" }, "server"},
 		{"missing program", func(c *engine.Config) { c.Server.Binary = "/no/such/postgres" }, "binary"},
@@ -97,6 +101,17 @@ func TestLongNames(t *testing.T) {
 	c.Schema.Tables[0].Indexes[0].Name = strings.Repeat("long", 15)
 	if err := (Engine{}).Check(c); err == nil || !strings.Contains(err.Error(), "is longer than 63") {
 		t.Error(err)
+	}
+}
+
+// Checksums of pages are chosen for the data directory, whatever the release's own choice is.
+func TestDataChecksums(t *testing.T) {
+	for value, want := range map[bool]string{true: "on", false: "off"} {
+		c := config(need.TempDir(t))
+		c.Options = map[string]any{"data_checksums": value}
+		if got := settings(t, open(t, c))["data_checksums"]; got != want {
+			t.Errorf("%v: the server has %q", value, got)
+		}
 	}
 }
 

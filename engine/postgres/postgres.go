@@ -11,6 +11,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/postgres/pgwire"
+	"rumbench/internal/server"
 	"rumbench/model"
 )
 
@@ -35,11 +36,15 @@ func (Engine) Info() engine.Info {
 	}
 }
 
-// optCopy is rumbench's own option.
-const optCopy = "copy"
+// rumbench's own options.
+const (
+	optCopy      = "copy"
+	optChecksums = server.DataChecksums
+)
 
 var options = []engine.Option{
 	{Name: optCopy, Type: "bool", Doc: "the inserts of a first load are done by COPY, one for each batch; not a rate of inserts that others can be compared with (default false)"},
+	{Name: optChecksums, Type: "bool", Doc: "checksums of pages, chosen when the data directory is made (default: the release's own, on since 18)"},
 	{Name: "any setting of the server", Type: "as in postgresql.conf", Doc: "written into the private server's configuration verbatim, such as max_wal_size: 16GB"},
 }
 

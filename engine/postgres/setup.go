@@ -50,7 +50,15 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 	if s.Setup, err = rules.Check(ctx, c); err != nil {
 		return nil, err
 	}
+	_, checked := c.Options[optChecksums]
+	checksums, err := c.BoolOption(optChecksums, false)
+	if err != nil {
+		return nil, err
+	}
 	if s.Attached() {
+		if checked {
+			return nil, engine.Refuse("options."+optChecksums, checksums, serverkit.NeverSet)
+		}
 		_, err = pgwire.ParseDSN(c.Server.DSN, nil)
 		return s, err
 	}
@@ -60,6 +68,10 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 			s.Program.Name(), oldest)
 	}
 	s.settings = append(s.knobSettings(major), s.Variables...) // these override all others
+	if checked {
+		value := map[bool]string{true: "on", false: "off"}[checksums]
+		s.settings = append(s.settings, server.Setting{Name: optChecksums, Value: value})
+	}
 	return s, nil
 }
 

@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 133_672
+const mostTotal = 133_709
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -44,8 +44,8 @@ var rooms = []room{
 	{"internal/text", 2_266, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_272, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_311, []string{"internal/metric"}},
-	{"internal/server", 2_672, []string{"internal/server"}},
-	{"engine", 25_760, []string{
+	{"internal/server", 2_687, []string{"internal/server"}},
+	{"engine", 25_777, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
@@ -60,7 +60,7 @@ var rooms = []room{
 	{"internal/compare", 5_646, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_753, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_878, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 13_952, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
+	{"internal/report", 13_957, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_173, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 4_026, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 423, []string{"scripts/man scripts/suite"}},

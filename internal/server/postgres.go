@@ -8,11 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rumbench/internal/text/quantity"
 )
 
 // postgres is PostgreSQL's server.
@@ -28,7 +31,7 @@ var postgres = kind{
 }
 
 func configurePostgres(s *Server) error {
-	settings := append([]Setting{}, s.Settings...)
+	settings := slices.DeleteFunc(slices.Clone(s.Settings), func(v Setting) bool { return v.Name == DataChecksums })
 	if !s.sets("listen_addresses") {
 		settings = append(settings, Setting{"listen_addresses", "127.0.0.1"})
 	}
@@ -50,9 +53,21 @@ func createPostgres(s *Server) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []string{path, "-D", s.seen(s.DataDir()), "-U", s.kind.superuser, "--auth-local=trust",
-		"--auth-host=scram-sha-256", "--pwfile=" + s.seen(s.passwordFile()), "--no-locale", "-E", "UTF8"}, nil
+	command := []string{path, "-D", s.seen(s.DataDir()), "-U", s.kind.superuser, "--auth-local=trust",
+		"--auth-host=scram-sha-256", "--pwfile=" + s.seen(s.passwordFile()), "--no-locale", "-E", "UTF8"}
+	for _, v := range s.Settings {
+		switch {
+		case v.Name == DataChecksums && v.Value == "on":
+			command = append(command, "--data-checksums")
+		case v.Name == DataChecksums && quantity.Natural(s.Program.Version, "18") >= 0: // earlier it was the default
+			command = append(command, "--no-data-checksums")
+		}
+	}
+	return command, nil
 }
+
+// DataChecksums is the setting of PostgreSQL that is chosen when its data directory is made.
+const DataChecksums = "data_checksums"
 
 // postgresVariables reads the names in the first column of --describe-config.
 func postgresVariables(ctx context.Context, p Program) (names []string, err error) {

@@ -20,10 +20,15 @@ func Pictures(families []*history.Family, findings []*history.Finding, tested in
 	for _, f := range findings {
 		out = append(out, v.pictured(f, link)...)
 	}
-	if len(out) == 0 {
+	switch {
+	case tested == 0:
+		out = append(out, page.Prose("", fmt.Sprintf("There are too few runs yet to look for changes: %d are needed.", history.MinRuns)))
+	case len(out) == 0:
 		out = append(out, page.Prose("", "No change of a number can be distinguished from chance."))
 	}
-	out = append(out, page.Prose("about", looked(tested)))
+	if tested > 0 {
+		out = append(out, page.Prose("about", looked(tested)))
+	}
 	if text := tooFew(families, tested); text != "" {
 		out = append(out, page.Prose("about", text+"."))
 	}
