@@ -22,7 +22,8 @@ func Pictures(families []*history.Family, findings []*history.Finding, tested in
 	}
 	switch {
 	case tested == 0:
-		out = append(out, page.Prose("", fmt.Sprintf("There are too few runs yet to look for changes: %d are needed.", history.MinRuns)))
+		out = append(out, page.Prose("", fmt.Sprintf("There are too few runs yet to look for changes: %d are needed.",
+			history.MinRuns)))
 	case len(out) == 0:
 		out = append(out, page.Prose("", "No change of a number can be distinguished from chance."))
 	}
