@@ -28,6 +28,8 @@ need tarantool test -x /usr/bin/tarantool
 need e2fsprogs test -x /sbin/mkfs.ext4
 need mount test -x /bin/mount
 need maven command -v mvn
+need openssh-server test -x /usr/sbin/sshd
+need iproute2 test -x /usr/sbin/ip
 need podman test -x /usr/bin/podman
 need runc test -x /usr/sbin/runc
 need xz-utils command -v xz

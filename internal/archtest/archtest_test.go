@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 133_710
+const mostTotal = 136_029
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -42,7 +42,7 @@ var rooms = []room{
 	{"internal/need", 0, []string{"internal/need"}}, // of tests
 	{"model", 868, []string{"model"}},
 	{"internal/text", 2_266, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
-	{"internal/stat", 2_272, []string{"internal/stat internal/stat/hist"}},
+	{"internal/stat", 2_274, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_311, []string{"internal/metric"}},
 	{"internal/server", 2_687, []string{"internal/server"}},
 	{"engine", 25_777, []string{
@@ -53,15 +53,16 @@ var rooms = []room{
 	{"workload", 19_059, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 7_649, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 3_124, []string{"internal/account"}},
-	{"internal/result", 3_586, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 3_705, []string{"internal/plan"}},
-	{"internal/run", 9_320, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/result", 3_592, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/plan", 3_946, []string{"internal/plan"}},
+	{"internal/run", 9_733, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_232, []string{"internal/importer"}},
-	{"internal/compare", 5_646, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 5_764, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/fleet", 1_287, []string{"internal/fleet"}},
 	{"internal/explain", 5_753, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_878, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 13_958, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
-	{"internal/cli", 10_173, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/report", 13_995, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
+	{"internal/cli", 10_385, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 4_026, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 423, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},
@@ -77,6 +78,7 @@ var clients = map[string][]string{
 	"go.etcd.io/bbolt":               {"engine/bbolt", "bench/peers"},
 	"modernc.org/sqlite":             {"engine/sqlite"},
 	"github.com/tidwall/btree":       {"engine/memory"},
+	"github.com/nats-io":             {"internal/fleet"},
 	"github.com/go-sql-driver/mysql": {"engine/mysql/mysqlwire"},
 	"github.com/jackc/pgx":           {"engine/postgres/pgwire"},
 	"github.com/tarantool":           {}, // only a benchmark compares with it

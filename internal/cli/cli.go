@@ -233,7 +233,8 @@ func Commands(a *App) *cobra.Command {
 		newCostCommand(a), newProfileCommand(a), newImportCommand(a), newShowCommand(a), newListCommand(a),
 		newSchemaCommand(a), newWorkloadCommand(a), newHistoryCommand(a), newServeCommand(a),
 		newSiteCommand(a), newExportCommand(a), newStatCommand(a),
-		newDoctorCommand(a), newVersionCommand(a), newTrialCommand(a))
+		newDoctorCommand(a), newVersionCommand(a), newTrialCommand(a), newAgentCommand(a),
+		newFleetCommand(a))
 	addCompletions(root)
 	addHelp(root)
 	return root

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/cli/progress"
 	"rumbench/internal/compare"
@@ -171,11 +170,8 @@ func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
 		Child: func(program string) []string { return []string{program, "trial", "--"} }, LockFile: a.lockFile(),
 		Progress: progress.New(a.Stderr, a.Width),
 		Forecast: forecast.New(p, forecast.Find(p, filepath.Dir(o.out), resultsDir)),
-		InfoOf: func(t *plan.Target) engine.Info {
-			e, _ := catalog.Plugins{}.Engine(t.Engine)
-			return engine.InfoOf(e, t.Config)
-		},
-		Force: o.force, NoPreflight: o.noPreflight, KeepGoing: o.keepGoing, Enough: precise(p.Stop.Precision),
+		InfoOf:   infoOf,
+		Force:    o.force, NoPreflight: o.noPreflight, KeepGoing: o.keepGoing, Enough: precise(p.Stop.Precision),
 	}
 }
 
@@ -231,7 +227,12 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 // execute runs the campaign, writes its report and prints the summary. The measurements
 // are reported even if the campaign ended early.
 func execute(ctx context.Context, a *App, c campaign.Config) error {
+	end, err := onMachines(ctx, a, &c)
+	if err != nil {
+		return err
+	}
 	state, err := campaign.Run(ctx, c)
+	end()
 	summary := a.Stdout
 	if _, data := c.Progress.(*progress.Sysbench); data {
 		summary = a.Stderr // standard output carries the data

@@ -45,10 +45,12 @@ func serverEngines(t *testing.T) (engines []string) {
 }
 
 // servers lists the processes that work below a directory.
-func (h *host) servers(name string) (pids []int) {
+func (h *host) servers(name string) []int { return workingIn(h.path(name)) }
+
+func workingIn(dir string) (pids []int) {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {
-		if dir, err := os.Readlink(link); err == nil && strings.HasPrefix(dir, h.path(name)+"/") {
+		if at, err := os.Readlink(link); err == nil && strings.HasPrefix(at, dir+"/") {
 			pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
 			pids = append(pids, pid)
 		}

@@ -73,12 +73,17 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	for _, f := range state.Programs {
 		server.Remember(f) // servers found when the campaign began are not searched for again
 	}
-	p, err := planOf(dir, state, plan.Forced(state.Force))
+	options := []plan.Option{plan.Forced(state.Force)}
+	if state.Machine != "" {
+		options = append(options, plan.OnMachine())
+	}
+	p, err := planOf(dir, state, options...)
 	if err != nil {
 		return trial.Spec{}, err
 	}
 	s := trial.Spec{Dir: absolute(result.TrialPath(dir, name)), Plan: p, Version: Version(), Began: state.Started,
-		Bases: cmp.Or(p.Start.Bases, absolute(filepath.Join(dir, result.BasesDir)))}
+		Machine: state.Machine,
+		Bases:   cmp.Or(p.Start.Bases, absolute(filepath.Join(dir, result.BasesDir)))}
 	if strings.HasPrefix(name, campaign.ClientDir) {
 		if b := state.Builds.Of(result.Entry{Dir: name}); b != nil {
 			s.Build = &b.Build

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -61,6 +62,14 @@ func unlikeWork(x *result.Trial, others []*result.Trial, but []string) (out []st
 var hostFacts = []string{"cpu", "cpus usable", "memory", "kernel", "virtualization", "filesystem", "device",
 	"device size"}
 
+// HostApart returns the facts that determine the speed of two hosts and differ. Unknown ones do not.
+func HostApart(x, y observe.Facts) []string {
+	return slices.DeleteFunc(slices.Clone(hostFacts), func(name string) bool {
+		a, b := x.Value(name), y.Value(name)
+		return a == b || a == "" || b == ""
+	})
+}
+
 // Difference is a difference between two targets: in a knob, by its name in the plan, in a
 // version, or in a fact of the host.
 type Difference struct {
@@ -104,12 +113,7 @@ func Apart(a, b *Target) (out []Difference) {
 	if known {
 		differ("start", cmp.Or(x.StartText(), ownLoad), cmp.Or(y.StartText(), ownLoad))
 	}
-	for _, name := range hostFacts {
-		if mine, other := x.Host.Value(name), y.Host.Value(name); mine != "" && other != "" {
-			differ(name, mine, other)
-		}
-	}
-	for _, name := range farApart(x.Host, y.Host) {
+	for _, name := range slices.Concat(HostApart(x.Host, y.Host), farApart(x.Host, y.Host)) {
 		differ(name, x.Host.Value(name), y.Host.Value(name))
 	}
 	differ("engine", x.Engine, y.Engine)

@@ -157,6 +157,37 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// Each machine counts once: with its pairs, and never with more than it has. Two prove nothing.
+func TestSeveralMachines(t *testing.T) {
+	on := func(list []*result.Trial, machines ...string) []*result.Trial {
+		for i, u := range list {
+			u.Machine = machines[i]
+		}
+		return list
+	}
+	values := []float64{100, 102, 50, 51, 200, 202}
+	faster := []float64{110, 112, 55, 56, 221, 222}
+	for _, c := range []struct {
+		name           string
+		base, other    []string
+		want           int
+		verdict        compare.Verdict
+		pairsOfMachine bool
+	}{
+		{"three", []string{"x", "x", "y", "y", "z", "z"}, []string{"x", "x", "y", "y", "z", "z"}, 3, compare.Better, true},
+		{"two", []string{"x", "x", "x", "y", "y", "y"}, []string{"x", "x", "x", "y", "y", "y"}, 2, compare.Unclear, true},
+		{"one", []string{"x", "x", "x", "x", "x", "x"}, []string{"x", "x", "x", "x", "x", "x"}, 0, compare.Better, false},
+		{"none in common", []string{"x", "x", "x", "x", "x", "x"}, []string{"y", "y", "y", "y", "y", "y"}, 0, "", false},
+	} {
+		j := judged(t, append(on(series("a", "interleaved", "rows_per_s", values...), c.base...),
+			on(series("b", "interleaved", "rows_per_s", faster...), c.other...)...)...)
+		e := &j.Items[0].Effect
+		if e.Machines != c.want || e.Verdict != c.verdict || (e.OverMachines() != nil) != c.pairsOfMachine {
+			t.Errorf("%s: %d machines, %s: %s", c.name, e.Machines, e.Verdict, e.Why)
+		}
+	}
+}
+
 // Exchanging the targets exchanges better and worse and inverts the ratio.
 func TestExchange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

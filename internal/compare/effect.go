@@ -76,7 +76,11 @@ type Effect struct {
 	Ratio, Low, High float64
 	// Pairs is the number of trials compared one to one because they ran side by side; 0
 	// if the sides ran separately.
-	Pairs  int
+	Pairs int
+	// Machines is the number of machines that ran trials of both; 0 unless there are several. Then Pairs
+	// is that number too: each machine counts once.
+	Machines int
+
 	beside bool      // trials ran side by side, even if too few to be compared in pairs
 	Test   stat.Test // the test that compared them
 	// P is the p-value, and Adjusted the p-value corrected for the other numbers
@@ -162,7 +166,13 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 	}
 	a, b := pairs(e.Base, e.New)
 	e.Pairs, e.beside = len(a), len(a) > 0
-	if e.Pairs < LeastTrials {
+	if x, y, several := byMachine(e.Base, e.New); several {
+		if a, b = x, y; len(a) == 0 {
+			e.Why = "no machine ran trials of both"
+			return e
+		}
+		e.Machines, e.Pairs = len(a), len(a)
+	} else if e.Pairs < LeastTrials {
 		e.Pairs, a, b = 0, e.Base.Values(), e.New.Values()
 	}
 	e.test(a, b)
@@ -292,7 +302,8 @@ func beside(a, b []*result.Trial, pair func(i, j int) bool) {
 
 // sideBySide reports whether two trials belong to one block of one campaign.
 func sideBySide(t, u *result.Trial) bool {
-	return t.Trial == u.Trial && t.Order == u.Order && (t.Order == "interleaved" || t.Order == "duet") &&
+	return t.Trial == u.Trial && t.Order == u.Order && t.Machine == u.Machine &&
+		(t.Order == "interleaved" || t.Order == "duet") &&
 		t.Resumed == u.Resumed && filepath.Dir(t.Dir) == filepath.Dir(u.Dir)
 }
 
@@ -320,7 +331,11 @@ func (e *Effect) test(a, b []float64) {
 	if logs {
 		a, b = logarithms(a), logarithms(b)
 	}
-	d := stat.Decide(a, b, designOf(e.Base.Trials, e.Pairs), confidence)
+	design := designOf(e.Base.Trials, e.Pairs)
+	if e.Machines > 0 {
+		design = stat.Machines
+	}
+	d := stat.Decide(a, b, design, confidence)
 	e.P, e.Test, e.guarded, e.shift = d.P, d.Test, !d.Agreed, d.Interval.Value
 	if !logs {
 		return
@@ -346,16 +361,8 @@ func designOf(base []*result.Trial, pairs int) stat.Design {
 // confidence is the confidence level of the intervals shown.
 const confidence = 0.95
 
-// trials returns the number of trials of the side that has fewer.
-func (e *Effect) trials() int { return min(len(e.Base.Rows), len(e.New.Rows)) }
-
-// tooFew returns the number of trials, in words, if they prove nothing, else "".
-func (e *Effect) tooFew() string {
-	if n := e.trials(); n < LeastTrials {
-		return fmt.Sprintf("%d of at least %d trials", n, LeastTrials)
-	}
-	return ""
-}
+// trials returns the number of trials of the side that has fewer, or of the machines that count once each.
+func (e *Effect) trials() int { return cmp.Or(e.Machines, min(len(e.Base.Rows), len(e.New.Rows))) }
 
 // TooFew reports whether there are too few trials to prove anything.
 func (e *Effect) TooFew() bool { return e.trials() < LeastTrials }

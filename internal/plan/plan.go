@@ -68,6 +68,7 @@ type Plan struct {
 	Until     float64       // how many times its planned time a step may take until it is steady; 0: once
 	Interval  time.Duration // of the time series
 	Between   Between       // trials
+	Fleet     Fleet         // the machines that it runs on
 	// Before and After are commands of the user; they need the flag --hooks.
 	Before, After Hooks
 	Restart       Restart
@@ -170,6 +171,10 @@ func Looking(look func(t *Target, kinds []string) (absent bool)) Option {
 	return func(b *binder) { b.look = look }
 }
 
+// OnMachine is for a machine of the plan's fleet: what targets start is here, and Plan.Fleet is left
+// out. Elsewhere the programs of such a plan are not looked at.
+func OnMachine() Option { return func(b *binder) { b.here = true } }
+
 // Building makes Load look for the rumbench program that runs the trials of
 // each target. The error states why there is none.
 func Building(build func(t *Target) error) Option { return func(b *binder) { b.build = build } }
@@ -183,6 +188,7 @@ type binder struct {
 	file     string // the plan's
 	force    bool
 	look     func(t *Target, kinds []string) bool // looks at the program of a server; nil: run nothing
+	here     bool                                 // this is a machine of the plan's fleet
 	build    func(t *Target) error                // looks for the rumbench that runs a target's trials; nil: any will do
 	attached []*bound                             // targets with a data source name
 	paths    paths
@@ -252,6 +258,7 @@ func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	readHooks(b, f, p)
 	readStart(b, f, p)
 	readBetween(b, f, p)
+	readFleet(b, f, p)
 	b.targets(f, p)
 	b.published(f, p)
 	return p

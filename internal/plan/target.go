@@ -280,6 +280,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
 	checkMachine(b, t, len(info.Servers) > 0, p)
+	checkSpread(b, t, p)
 	checkStart(b, t, engine.InfoOf(e, t.Config), p)
 	checkRestart(b, t, e, p)
 	if !t.checkBinaries(b, len(info.Servers) > 0) {
@@ -309,7 +310,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 		}
 	}
 	if len(info.Servers) > 0 && t.Config.Server.DSN == "" {
-		if b.look == nil || b.look(&t.Target, t.Config.Server.Kinds(info.Servers)) {
+		if b.look == nil || p.Fleet.Any() || b.look(&t.Target, t.Config.Server.Kinds(info.Servers)) {
 			return
 		}
 	}

@@ -51,8 +51,10 @@ type Campaign struct {
 	Programs []server.Found `json:"programs,omitempty"`
 	// Builds are the rumbench programs that run the trials, as found when the
 	// campaign began.
-	Builds Builds  `json:"builds,omitempty"`
-	Trials []Entry `json:"trials"` // in running order; those with the same number are a block
+	Builds Builds `json:"builds,omitempty"`
+	// Machine is the one of the fleet that this is the copy of; "": the campaign itself.
+	Machine string  `json:"machine,omitempty"`
+	Trials  []Entry `json:"trials"` // in running order; those with the same number are a block
 	// Profiled are the trials that are run for their profiles alone, one of each target.
 	// They are apart from Trials, so that nothing shows or compares their numbers.
 	Profiled []Entry `json:"profiled,omitempty"`

@@ -58,7 +58,11 @@ type Trial struct {
 	Slot  int    `json:"slot,omitempty"`
 	// Resumed is how often the campaign had been interrupted and resumed before.
 	// Trials of one number ran side by side only if they agree in it.
-	Resumed    int               `json:"resumed,omitempty"`
+	Resumed int `json:"resumed,omitempty"`
+	// Machine is the one of the fleet that ran the trial; "": the one that rumbench runs on.
+	Machine string `json:"machine,omitempty"`
+	// Lost: its machine was lost while it ran. That is no fault of its target.
+	Lost       bool              `json:"lost,omitempty"`
 	CPUs       string            `json:"cpus,omitempty"` // the processors of a trial of a duet, as "0-3"
 	Engine     string            `json:"engine"`
 	Hosting    Hosting           `json:"hosting,omitempty"`

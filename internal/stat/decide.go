@@ -35,9 +35,10 @@ type Design int
 
 // The designs.
 const (
-	Apart  Design = iota // each by itself
-	Blocks               // a[i] and b[i] shortly after each other
-	Duet                 // a[i] and b[i] at the same time: one may gain what the other loses
+	Apart    Design = iota // each by itself
+	Blocks                 // a[i] and b[i] shortly after each other
+	Duet                   // a[i] and b[i] at the same time: one may gain what the other loses
+	Machines               // a[i] and b[i] are means of one machine, of several that differ
 )
 
 // Noise limits the shifts that can be found. Values are NaN if unknown.
@@ -70,7 +71,8 @@ const (
 // not overlap, although an extreme value makes the noise look large.
 //
 // In a duet the two compete: noise in one is the opposite noise in the other, and only
-// the test of the pairs holds its level.
+// the test of the pairs holds its level. So it is with machines: how far they differ is no noise that a
+// test of single values could estimate.
 func Decide(a, b []float64, design Design, confidence float64) Decision {
 	d := Decision{P: math.NaN(), Interval: unknown(confidence), Noise: Noise{math.NaN(), math.NaN()}}
 	if min(len(a), len(b)) < 2 {
@@ -89,7 +91,7 @@ func Decide(a, b []float64, design Design, confidence float64) Decision {
 	case d.Noise.Pairs == 0: // equal differences of different values, such as counts, prove nothing
 		d.Noise.Pairs, diffs, paired = math.NaN(), nil, false
 	}
-	if design == Duet && paired {
+	if (design == Duet || design == Machines) && paired {
 		d.P, d.Interval = PairedT(diffs, confidence)
 		d.Test = PairedTest
 		d.consultRanks(a, b, diffs, confidence)

@@ -162,3 +162,33 @@ func TestPermutation(t *testing.T) {
 		t.Error("of nothing")
 	}
 }
+
+// Where machines differ in the ratio of two samples, a test of all pairs finds differences that are
+// none; the test of machine means does not. See docs/statistics.md.
+func TestMachines(t *testing.T) {
+	const campaigns, machines, each, sd = 2000, 3, 4, 0.02
+	draw := rand.New(rand.NewPCG(1, 2))
+	falsePairs, falseMeans := 0, 0
+	for range campaigns {
+		var a, b, meanA, meanB []float64
+		for range machines {
+			own, level := sd*draw.NormFloat64(), 0.3*draw.NormFloat64()
+			for range each {
+				a = append(a, level+sd*draw.NormFloat64()/math.Sqrt2)
+				b = append(b, level+own+sd*draw.NormFloat64()/math.Sqrt2)
+			}
+			meanA = append(meanA, Mean(a[len(a)-each:]))
+			meanB = append(meanB, Mean(b[len(b)-each:]))
+		}
+		if d := Decide(a, b, Blocks, 0.95); d.P < 0.05 && d.Agreed {
+			falsePairs++
+		}
+		if d := Decide(meanA, meanB, Machines, 0.95); d.P < 0.05 && d.Agreed {
+			falseMeans++
+		}
+	}
+	t.Logf("of %d campaigns of equal samples, pairs find %d different and machine means %d", campaigns, falsePairs, falseMeans)
+	if falseMeans > campaigns*7/100 || falsePairs < campaigns*15/100 {
+		t.Errorf("of %d campaigns of equal samples, pairs find %d different and machine means %d", campaigns, falsePairs, falseMeans)
+	}
+}

@@ -152,7 +152,11 @@ func (p *Progress) End(e result.Entry, t *result.Trial) {
 	for i := min(p.ends, len(t.Steps)); i < len(t.Steps); i++ {
 		p.println(p.stepLine(&t.Steps[i]))
 	}
-	line := fmt.Sprintf("  %s in %v", t.Status, p.now().Sub(p.began).Round(100*time.Millisecond))
+	took := p.now().Sub(p.began)
+	if t.Machine != "" && t.Ended != nil { // it is told when it is over
+		took = t.Ended.Sub(t.Started)
+	}
+	line := fmt.Sprintf("  %s in %v", t.Status, took.Round(100*time.Millisecond))
 	if n := remarked(t.Steps); n > 0 {
 		line += fmt.Sprintf(", with remarks on %d of %s", n, quantity.Count(len(t.Steps), "step"))
 	}

@@ -161,6 +161,9 @@ func effectBounds(e *compare.Effect) string {
 }
 
 func effectTrials(e *compare.Effect) string {
+	if e.Machines > 0 {
+		return fmt.Sprintf("%d machines", e.Machines)
+	}
 	if e.Pairs > 0 {
 		return fmt.Sprintf("%d pairs", e.Pairs)
 	}

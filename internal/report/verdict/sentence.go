@@ -8,6 +8,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
 
@@ -111,7 +112,9 @@ func TooFew(n int) string {
 // Caution returns how far the verdicts of a campaign can be trusted.
 func Caution(c *compare.Campaign) string {
 	low, high := len(c.Targets[0].Trials), 0
+	var all []*result.Trial
 	for _, t := range c.Targets {
+		all = append(all, t.Trials...)
 		low, high = min(low, len(t.Trials)), max(high, len(t.Trials))
 	}
 	switch {
@@ -122,9 +125,16 @@ func Caution(c *compare.Campaign) string {
 	case low < compare.LeastTrials:
 		return "Some targets have too few trials to prove anything about them. Numbers are medians."
 	}
+	var on string
+	switch machines := compare.MachinesOf(all); {
+	case len(machines) == 1:
+		on = " All trials ran on machine " + machines[0] + ": what holds there need not hold on another that looks the same."
+	case len(machines) > 1:
+		on = fmt.Sprintf(" The trials ran on %d machines: each counts once, with the means of its trials.", len(machines))
+	}
 	return fmt.Sprintf("Numbers are medians over %d or more trials%s; steps with missing trials say so. "+
 		"“Better” and “worse”: if two targets did not differ, one campaign in twenty would have such a verdict "+
-		"among the numbers asked about.", low, overLoads(c, low))
+		"among the numbers asked about.", low, overLoads(c, low)) + on
 }
 
 // overLoads reports over how many loads the numbers of the steps are that only some trials ran; "" if all did.

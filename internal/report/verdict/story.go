@@ -434,16 +434,40 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 	if k.Metric != metric.RowsPerS {
 		number = Name(k) + " in "
 	}
-	text := fmt.Sprintf("With %s each, differences in %s below %s may stay unseen",
-		quantity.Count(by.Outlook(worst).Have, "trial"), number+s.Name, DetectableText(worst.Detectable()))
+	have := quantity.Count(by.Outlook(worst).Have, worst.Unit())
+	if worst.Machines == 0 {
+		have += " each"
+	}
+	text := fmt.Sprintf("With %s, differences in %s below %s may stay unseen", have, number+s.Name,
+		DetectableText(worst.Detectable()))
 	smallest := by.Question.Smallest()
 	switch needed := worst.Needed(smallest); {
 	case worst.Detectable() <= smallest:
 	case needed > 0:
-		text += fmt.Sprintf("; %d trials would find %s", needed, quantity.RoughShare(smallest))
+		text += fmt.Sprintf("; %d %ss would find %s", needed, worst.Unit(), quantity.RoughShare(smallest))
+	case worst.Machines > 0:
+		text += fmt.Sprintf("; to find %s needs machines that are more alike, or one machine", quantity.RoughShare(smallest))
 	default:
 		text += fmt.Sprintf("; to find %s needs longer steps, or targets that run side by side (duet), not more trials",
 			quantity.RoughShare(smallest))
 	}
-	return text + "."
+	return text + "." + byMachine(by, worst)
+}
+
+// byMachine reports how far machines agree on a ratio; "" unless several ran trials.
+func byMachine(j *compare.Judgement, e *compare.Effect) string {
+	over := e.OverMachines()
+	if over == nil {
+		return ""
+	}
+	const named = 6
+	var each []string
+	for i, name := range over.Names[:min(named, len(over.Names))] {
+		each = append(each, name+" "+quantity.Times(over.Ratios[i]))
+	}
+	if more := len(over.Names) - named; more > 0 {
+		each = append(each, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf(" %s against %s by machine: %s, a standard deviation of %s between machines.", j.New.Name,
+		j.Base.Name, strings.Join(each, ", "), quantity.RoughShare(over.SD))
 }

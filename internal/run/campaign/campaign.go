@@ -54,6 +54,8 @@ type Config struct {
 	Forecast *forecast.Forecast
 	// Programs are the servers' programs that targets need, as found.
 	Programs []server.Found
+	// Machines run the trials of a plan with a fleet. They say what goes on through Progress, by turns.
+	Machines []Machine
 	// Resume continues an interrupted campaign: complete trials are kept.
 	Resume bool
 	// LockFile is locked while the campaign runs: one benchmark at a time.
@@ -97,25 +99,11 @@ var ErrIncomplete = errors.New("not all trials are complete")
 // Run runs the campaign. It returns the content of campaign.json, also when it
 // was ended early.
 func Run(ctx context.Context, c Config) (*result.Campaign, error) {
-	if c.now == nil {
-		c.now = time.Now
-	}
-	if c.Forecast == nil {
-		c.Forecast = forecast.New(c.Plan, nil)
-	}
-	host, err := lock(c.LockFile, c.Dir)
+	r, err := newRunner(c)
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{launcher: launcher{c, []*os.File{host}, spare(filepath.Join(c.Dir, ".spare"))}, began: c.now()}
-	defer func() {
-		for _, f := range r.locked {
-			unlock(f)
-		}
-	}()
-	if err := Fits(c); err != nil {
-		return nil, err
-	}
+	defer unlockAll(r)
 	if c.Plan.Order == plan.Duet {
 		if r.halves, err = halves(); err != nil {
 			return nil, err
@@ -138,6 +126,37 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 		return nil, errors.Join(err, r.abandon())
 	}
 	return r.state, errors.Join(err, r.spare.give())
+}
+
+// newRunner returns a campaign that has locked this host and has room on its disk, unless its trials
+// run elsewhere.
+func newRunner(c Config) (*runner, error) {
+	if c.now == nil {
+		c.now = time.Now
+	}
+	if c.Forecast == nil {
+		c.Forecast = forecast.New(c.Plan, nil)
+	}
+	r := &runner{launcher: launcher{c, nil, spare(filepath.Join(c.Dir, ".spare"))}, began: c.now()}
+	if len(c.Machines) > 0 {
+		return r, nil
+	}
+	host, err := lock(c.LockFile, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	r.locked = []*os.File{host}
+	if err := Fits(c); err != nil {
+		unlockAll(r)
+		return nil, err
+	}
+	return r, nil
+}
+
+func unlockAll(r *runner) {
+	for _, f := range r.locked {
+		unlock(f)
+	}
 }
 
 // hooked runs a command of the plan around the campaign.

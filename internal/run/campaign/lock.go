@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,10 +19,12 @@ import (
 // lock locks the file that all campaigns on a host share.
 func lock(path, dir string) (*os.File, error) {
 	return hold(path, dir, 0o666, func(who string) error { // another user's campaigns lock it too
-		return Unfit("two benchmarks at a time measure each other; wait until it has ended",
-			"another benchmark runs on this host%s", who)
+		return Unfit("two benchmarks at a time measure each other; wait until it has ended", "%w%s", ErrBusy, who)
 	})
 }
+
+// ErrBusy is the error of a campaign that does not begin because another runs.
+var ErrBusy = errors.New("another benchmark runs on this host")
 
 // lockDir locks the campaign's directory: campaigns with different locks of the host must not
 // share it. Others can read the file, to see that the campaign runs.
@@ -113,4 +116,21 @@ func unlock(f *os.File) {
 		_ = f.Truncate(0)
 	}
 	f.Close()
+}
+
+// Busy returns who holds a lock, in words; "": nobody does.
+func Busy(path string) string {
+	f, err := regular.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	who, err := holder(f)
+	if err != nil {
+		return err.Error()
+	}
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
+		return ""
+	}
+	return strings.TrimPrefix(cmp.Or(who, "another user's"), ": ")
 }

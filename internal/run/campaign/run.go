@@ -18,6 +18,9 @@ import (
 
 // run runs the blocks of trials that are not complete.
 func (r *runner) run(ctx context.Context) error {
+	if len(r.Machines) > 0 {
+		return spreadOut(ctx, r)
+	}
 	if err := r.preflight(ctx); err != nil {
 		return err
 	}

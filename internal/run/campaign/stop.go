@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"rumbench/internal/plan"
@@ -35,9 +36,12 @@ func (r *runner) ask(next int) (enough bool, reason string, err error) {
 	}
 	done := r.state.Trials[:next]
 	all := blocks(done)
-	last := all[len(all)-1]
-	n := last[0].Trial
-	if n < r.Plan.Stop.MinTrials || !complete(last) || r.Plan.Order == plan.Interleaved && n%2 == 1 {
+	n := all[len(all)-1][0].Trial
+	if len(r.Machines) > 0 { // the last blocks still run
+		all = slices.DeleteFunc(all, func(b []result.Entry) bool { return !complete(b) })
+		n, done = len(all), slices.Concat(all...)
+	}
+	if n < r.Plan.Stop.MinTrials || !complete(all[len(all)-1]) || r.Plan.Order == plan.Interleaved && n%2 == 1 {
 		return false, "", nil
 	}
 	// In the plan's order of targets: precision means that of all others

@@ -36,6 +36,7 @@ type Spec struct {
 	Slot    int       // the trial's place in it, from 1, recorded in the result
 	Resumed int       // how often the campaign had been resumed, recorded in the result
 	Began   time.Time // when the campaign did
+	Machine string    // of a fleet, recorded in the result; "": this one is no part of one
 	Engine  engine.Engine
 	Version string // of rumbench
 	// Build is the program that runs the trial, nil if it is unknown.
@@ -124,8 +125,8 @@ func (t *Spec) header() *result.Trial {
 	info := engine.InfoOf(t.Engine, t.Target.Config)
 	return &result.Trial{
 		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial, Order: t.Order, Slot: t.Slot,
-		Resumed: t.Resumed,
-		Engine:  info.Name, Structure: info.Structure,
+		Resumed: t.Resumed, Machine: t.Machine,
+		Engine: info.Name, Structure: info.Structure,
 		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: printable(t.Plan.Params), OwnParams: t.Target.Own,
 		Knobs:      t.Target.Knobs,
 		Affects:    info.Affected(t.Target.Config.Options),

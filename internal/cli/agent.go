@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"rumbench/engine"
+	"rumbench/internal/cli/catalog"
+	"rumbench/internal/fleet"
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/server"
+	"rumbench/internal/text/escape"
+)
+
+// newAgentCommand returns the command that rumbench run starts on each machine of a fleet.
+func newAgentCommand(a *App) *cobra.Command {
+	var stdio bool
+	c := &cobra.Command{
+		Use:    "agent --stdio",
+		Short:  "run trials on this machine for another rumbench (started by rumbench run, by ssh)",
+		Hidden: true,
+		Args:   args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !stdio {
+				return usageErrorf("an agent serves the rumbench at its standard input and output: --stdio")
+			}
+			// When the connection is gone, what it has started must still end cleanly.
+			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
+			own, err := ownBuild().Of(executable())
+			if err != nil {
+				return err
+			}
+			local := fleet.Local{
+				Build: own, LockFile: a.lockFile(), InfoOf: infoOf,
+				Load: func(ctx context.Context, dir string, force, aa bool) (*plan.Plan, []server.Found, error) {
+					return loadOnMachine(ctx, a, dir, force, aa)
+				},
+			}
+			return fleet.Serve(c.Context(), local, a.Stdin, escape.Raw(a.Stdout))
+		},
+	}
+	c.Flags().BoolVar(&stdio, "stdio", false, "serve the rumbench at standard input and output")
+	return c
+}
+
+// loadOnMachine reads the plan in a directory, with the servers' programs that are on this machine.
+func loadOnMachine(ctx context.Context, a *App, dir string, force, aa bool) (*plan.Plan, []server.Found, error) {
+	found := lookedAt{fetch: true}
+	p, err := found.load(ctx, a, campaign.Config{Dir: dir, Resume: true}, func(look plan.Option) (*plan.Plan, error) {
+		return loadPlan(filepath.Join(dir, result.PlanFile), nil, plan.Forced(force), plan.OnMachine(), look)
+	})
+	if err == nil && aa {
+		p, err = campaign.AgainstItself(p)
+	}
+	return p, found.programs, err
+}
+
+// infoOf returns the description of a target's engine.
+func infoOf(t *plan.Target) engine.Info {
+	e, _ := catalog.Plugins{}.Engine(t.Engine)
+	return engine.InfoOf(e, t.Config)
+}

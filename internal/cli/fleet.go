@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rumbench/internal/fleet"
+	"rumbench/internal/page"
+	"rumbench/internal/plan"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
+)
+
+func newFleetCommand(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "fleet up|status|check|down PLAN",
+		Short: "the machines of a plan: prepare them, look at them, clear them",
+		Args:  args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			return usageErrorf("fleet up, status, check or down, with a plan")
+		},
+	}
+	sub := func(use, short string, do func(ctx context.Context, p *plan.Plan, f *fleet.Coordinator) error) {
+		c.AddCommand(&cobra.Command{Use: use + " PLAN", Short: short, Args: args(cobra.ExactArgs(1)),
+			RunE: func(c *cobra.Command, args []string) error { return withFleet(c.Context(), a, args[0], do) }})
+	}
+	status := func(ctx context.Context, _ *plan.Plan, f *fleet.Coordinator) error {
+		return page.Text(a.Stdout, []page.Block{machineTable(f.Reports(ctx))}, page.TextStyle{Width: a.textWidth()})
+	}
+	sub("up", "copy rumbench to the machines, so that a run need not", status)
+	sub("status", "which machines can be used, what runs on them and what is left on them", status)
+	sub("check", "whether the machines are alike and have what the plan needs",
+		func(ctx context.Context, p *plan.Plan, f *fleet.Coordinator) error {
+			if err := status(ctx, p, f); err != nil {
+				return err
+			}
+			builds := newBuilds(a)
+			for i := range p.Targets {
+				if _, err := builds.checked(ctx, &p.Targets[i]); err != nil {
+					return err
+				}
+			}
+			if _, err := f.Check(ctx, p, builds.needed(p), fleet.Flags{}); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Stdout, "\n%s: each has the programs of the plan's servers, and they are alike where that matters\n",
+				quantity.Count(len(p.Fleet.Over), "machine"))
+			return nil
+		})
+	sub("down", "remove what rumbench has left on the machines; campaigns that run are not touched",
+		func(ctx context.Context, _ *plan.Plan, f *fleet.Coordinator) error { return f.Clear(ctx) })
+	return c
+}
+
+// withFleet does something with the machines of a plan. Those that cannot be used are reported after it.
+func withFleet(ctx context.Context, a *App, path string,
+	do func(ctx context.Context, p *plan.Plan, f *fleet.Coordinator) error,
+) error {
+	p, err := loadPlan(path, nil)
+	if err != nil {
+		return err
+	}
+	if !p.Fleet.Any() {
+		return usage(hint.Errorf("machines: and spread: name them", "plan %s runs on this machine alone", p.Name))
+	}
+	f, unusable, err := startFleet(ctx, a, p)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return errors.Join(do(ctx, p, f), unusable)
+}
+
+// startFleet starts an agent on each machine of a plan. unusable is about those where it could not.
+func startFleet(ctx context.Context, a *App, p *plan.Plan) (f *fleet.Coordinator, unusable, err error) {
+	own, err := ownBuild().Of(executable())
+	if err != nil {
+		return nil, nil, err
+	}
+	f, unusable = fleet.Start(ctx, p.Fleet.Spread(), own, func(machine, text string) {
+		fmt.Fprintf(a.Stderr, "%s: %s\n", machine, text)
+	})
+	if f == nil {
+		return nil, nil, unusable
+	}
+	return f, unusable, nil
+}
+
+func machineTable(reports []fleet.Report) page.Table {
+	var rows [][]string
+	for _, r := range reports {
+		if r.Err != nil {
+			rows = append(rows, []string{r.Host.Name, r.Host.SSH, "cannot be used", "", "", ""})
+			continue
+		}
+		left := "nothing"
+		if n := len(r.Hello.Left); n > 0 {
+			left = quantity.Count(n, "campaign") + " in " + filepath.Dir(r.Hello.Left[0])
+		}
+		rows = append(rows, []string{r.Host.Name, r.Host.SSH, cmp.Or(r.Hello.Build.Version, quantity.Unknown),
+			cmp.Or(strings.TrimSpace(r.Hello.Busy), "free"), left, r.Trip.Round(10 * time.Microsecond).String()})
+	}
+	return page.WordTable([]string{"machine", "ssh", "rumbench", "runs", "left", "round trip"}, rows...)
+}
+
+// onMachines gives a campaign the machines of its plan, with an agent on each; the function that it
+// returns ends them.
+func onMachines(ctx context.Context, a *App, c *campaign.Config) (end func(), err error) {
+	if !c.Plan.Fleet.Any() {
+		return func() {}, nil
+	}
+	f, unusable, err := startFleet(ctx, a, c.Plan)
+	if err != nil {
+		return nil, err
+	}
+	if err = unusable; err == nil {
+		c.Programs, err = f.Check(ctx, c.Plan, c.Builds, fleet.Flags{Force: c.Force, AA: c.AA, NoPreflight: c.NoPreflight})
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	c.Machines = f.Machines(c.Dir)
+	return f.Close, nil
+}

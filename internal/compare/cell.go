@@ -1,0 +1,107 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+// Machines differ, and may differ in how much faster one engine is than another: two machines that are
+// equal on paper are not. Trials of one machine say nothing about that, however many there are. So
+// with trials from several machines each machine counts once, with the means of its trials.
+
+// MachinesOf returns the machines of a fleet that ran trials, sorted; none if rumbench ran them itself.
+func MachinesOf(trials []*result.Trial) (out []string) {
+	for _, t := range trials {
+		if t.Machine != "" && !slices.Contains(out, t.Machine) {
+			out = append(out, t.Machine)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// byMachine returns the mean of each machine that ran trials of both numbers: of their pairs if there are
+// any. several is whether more than one machine ran trials of either.
+func byMachine(base, other *Number) (a, b []float64, several bool) {
+	machines := MachinesOf(slices.Concat(base.Trials, other.Trials))
+	if len(machines) < 2 {
+		return nil, nil, false
+	}
+	positive := base.Low > 0 && other.Low > 0
+	for _, m := range machines {
+		x, y := pairs(base.on(m), other.on(m))
+		if len(x) == 0 {
+			x, y = base.on(m).Values(), other.on(m).Values()
+		}
+		if len(x) > 0 && len(y) > 0 {
+			a, b = append(a, center(x, positive)), append(b, center(y, positive))
+		}
+	}
+	return a, b, true
+}
+
+// on returns the number with the trials of one machine.
+func (n *Number) on(machine string) *Number {
+	out := *n
+	out.Rows, out.Trials, out.steps = nil, nil, nil
+	for i, t := range n.Trials {
+		if t.Machine == machine {
+			out.Rows, out.Trials, out.steps = append(out.Rows, n.Rows[i]), append(out.Trials, t), append(out.steps, n.steps[i])
+		}
+	}
+	return &out
+}
+
+// center returns the mean: the geometric one of positive numbers, whose logarithms are compared.
+func center(v []float64, positive bool) float64 {
+	if positive {
+		return math.Exp(stat.Mean(logarithms(v)))
+	}
+	return stat.Mean(v)
+}
+
+// OverMachines is how far the machines of a campaign agree on the ratio of a number.
+type OverMachines struct {
+	Names  []string
+	Ratios []float64 // by machine
+	SD     float64   // relative standard deviation between them
+}
+
+// OverMachines returns how far machines agree; nil unless several ran trials of both targets.
+func (e *Effect) OverMachines() *OverMachines {
+	if e.Machines < 2 || e.Base.Low <= 0 || e.New.Low <= 0 {
+		return nil
+	}
+	out := &OverMachines{}
+	a, b, _ := byMachine(e.Base, e.New)
+	for _, m := range MachinesOf(slices.Concat(e.Base.Trials, e.New.Trials)) {
+		if len(e.Base.on(m).Rows) > 0 && len(e.New.on(m).Rows) > 0 {
+			out.Names = append(out.Names, m)
+		}
+	}
+	for i := range a {
+		out.Ratios = append(out.Ratios, b[i]/a[i])
+	}
+	out.SD = stat.Deviation(logarithms(out.Ratios))
+	return out
+}
+
+// Unit is what counts once: a trial or, with trials from several, a machine.
+func (e *Effect) Unit() string {
+	if e.Machines > 0 {
+		return "machine"
+	}
+	return "trial"
+}
+
+// tooFew returns the number of trials, in words, if they prove nothing, else "".
+func (e *Effect) tooFew() string {
+	if n := e.trials(); n < LeastTrials {
+		return fmt.Sprintf("%d of at least %d %ss", n, LeastTrials, e.Unit())
+	}
+	return ""
+}

@@ -1,0 +1,10 @@
+// Package fleet runs the trials of a campaign on other machines.
+//
+// rumbench run is the coordinator: it owns the campaign's directory and decides what runs where. On
+// each machine it starts an agent, rumbench agent, by ssh. The agent keeps a copy of the campaign in
+// a private directory, runs trials as any campaign does, and returns their files.
+//
+// The two talk through a NATS server in the coordinator's process. It listens nowhere: an agent's
+// connection is the standard input and output of its ssh, which has authenticated both sides, and
+// each agent may use only its own subjects. See docs/decisions/fleet.md.
+package fleet

@@ -1,0 +1,125 @@
+package fleet
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// hub is the NATS server in the coordinator's process. It listens on no port.
+type hub struct {
+	server *server.Server
+	conn   *nats.Conn // the coordinator's own
+	files  string     // directory of the files on their way
+	seeds  map[string]string
+}
+
+const (
+	mostMessage = 8 << 20 // bytes: events of a step's end hold all of its numbers
+	hubTimeout  = 10 * time.Second
+	pingEvery   = 20 * time.Second // a network that is cut for seconds is no end
+)
+
+// newHub starts a hub for agents.
+func newHub(ids []string) (h *hub, err error) {
+	h = &hub{seeds: map[string]string{}}
+	if h.files, err = os.MkdirTemp("", "rumbench-hub-"); err != nil {
+		return nil, fmt.Errorf("start the fleet's hub: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			h.close()
+		}
+	}()
+	own, key, err := newKey(nil)
+	if err != nil {
+		return h, err
+	}
+	users := []*server.NkeyUser{key}
+	for _, id := range ids {
+		seed, user, err := newKey(rights(id))
+		if err != nil {
+			return h, err
+		}
+		h.seeds[id] = seed
+		users = append(users, user)
+	}
+	h.server, err = server.NewServer(&server.Options{
+		ServerName: "rumbench", DontListen: true, NoSigs: true, Nkeys: users, MaxPayload: mostMessage,
+		PingInterval: pingEvery, JetStream: true, StoreDir: h.files, NoLog: true,
+	})
+	if err != nil {
+		return h, fmt.Errorf("start the fleet's hub: %w", err)
+	}
+	h.server.Start()
+	if !h.server.ReadyForConnections(hubTimeout) {
+		return h, fmt.Errorf("the fleet's hub is not ready within %v", hubTimeout)
+	}
+	h.conn, err = connect(own, "coordinator", nats.InProcessServer(h.server))
+	return h, err
+}
+
+// newKey makes a key for a connection: its seed, and its rights at the server; nil: all.
+func newKey(rights *server.Permissions) (seed string, user *server.NkeyUser, err error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return "", nil, fmt.Errorf("make a key: %w", err)
+	}
+	secret, err := pair.Seed()
+	if err != nil {
+		return "", nil, err
+	}
+	public, err := pair.PublicKey()
+	return string(secret), &server.NkeyUser{Nkey: public, Permissions: rights}, err
+}
+
+// rights are those of an agent: to hear and answer its own requests, and to put files into its own bucket.
+func rights(id string) *server.Permissions {
+	stream := "OBJ_" + bucket(id)
+	return &server.Permissions{
+		Subscribe: &server.SubjectPermission{Allow: []string{"to." + id + ".>", inbox(id) + ".>"}},
+		Publish: &server.SubjectPermission{Allow: []string{"from." + id + ".>", "$O." + bucket(id) + ".>", "$JS.API.INFO",
+			"$JS.API.STREAM.INFO." + stream, "$JS.API.STREAM.PURGE." + stream, "$JS.API.STREAM.MSG.GET." + stream,
+			"$JS.API.DIRECT.GET." + stream + ".>"}},
+	}
+}
+
+func bucket(id string) string { return "files-" + id }
+func inbox(id string) string  { return "_INBOX." + id }
+
+// connect connects with a key.
+func connect(seed, id string, options ...nats.Option) (*nats.Conn, error) {
+	pair, err := nkeys.FromSeed([]byte(seed))
+	if err != nil {
+		return nil, fmt.Errorf("read a key: %w", err)
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return nil, err
+	}
+	c, err := nats.Connect("", append(options, nats.Name(id), nats.CustomInboxPrefix(inbox(id)),
+		nats.Nkey(public, pair.Sign), nats.NoReconnect(), nats.Timeout(patience), nats.PingInterval(pingEvery))...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the fleet's hub: %w", err)
+	}
+	return c, nil
+}
+
+// admit returns a new connection to the hub, for an agent.
+func (h *hub) admit() (net.Conn, error) { return h.server.InProcessConn() }
+
+func (h *hub) close() {
+	if h.conn != nil {
+		h.conn.Close()
+	}
+	if h.server != nil {
+		h.server.Shutdown()
+		h.server.WaitForShutdown()
+	}
+	_ = os.RemoveAll(h.files)
+}

@@ -1,0 +1,110 @@
+package fleet
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+	"rumbench/internal/result/program"
+	"rumbench/internal/server"
+	"rumbench/internal/text/hint"
+)
+
+// greeting is the first line of an agent: what a login shell prints before it is skipped.
+const greeting = "rumbench agent 1"
+
+// welcome is the first line to an agent. Its key is nowhere else: not in arguments or environments.
+type welcome struct {
+	ID   string `json:"id"`   // of its subjects: to.ID.> and from.ID.>
+	Seed string `json:"seed"` // of its nkey
+	Dir  string `json:"dir"`  // where it keeps the data of trials; "": the default
+}
+
+// The requests to an agent, and what it reports.
+const (
+	opHello = "hello" // -> hello
+	opCheck = "check" // papers -> checked
+	opOpen  = "open"  // result.Campaign
+	opTrial = "trial" // order -> returned
+	opEnd   = "end"   // ends the request that runs, in good order
+	opClose = "close"
+	opClear = "clear" // removes what earlier campaigns have left
+	isAlive = "beat"  // in both directions
+	isNote  = "note"  // a line for the user
+)
+
+// The times of beats.
+const (
+	beatEvery = 500 * time.Millisecond
+	// patience is how long a whole trial goes on without beats from the other side: a network may
+	// be gone for a while.
+	patience = time.Minute
+)
+
+// Hello is what an agent says of its machine.
+type Hello struct {
+	Build program.Build `json:"build"`
+	Dir   string        `json:"dir"`            // where it keeps data
+	Busy  string        `json:"busy,omitempty"` // the benchmark that runs there, if one does
+	Left  []string      `json:"left,omitempty"` // directories of earlier campaigns
+}
+
+// papers are what a campaign's directory is made of.
+type papers struct {
+	Plan, Declared, Secrets []byte
+	Builds                  result.Builds
+	Programs                []string // of Builds, where they are on the machine
+	Force, AA, NoPreflight  bool
+	Hooks                   bool
+}
+
+// checked is what a machine has for a plan.
+type checked struct {
+	Servers []server.Found `json:"servers"`
+	Facts   observe.Facts  `json:"facts"`
+}
+
+// order is a trial to run.
+type order struct {
+	Dir     string `json:"dir"`
+	Attempt int    `json:"attempt"`
+}
+
+// returned are the files that a request has made, by their paths in the campaign's directory.
+type returned struct {
+	Attempt int      `json:"attempt"`
+	Files   []string `json:"files"`
+}
+
+// answer is the answer to a request.
+type answer struct {
+	Error string          `json:"error,omitempty"`
+	Hint  string          `json:"hint,omitempty"`
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// answerOf makes an answer of a value or an error.
+func answerOf(v any, err error) []byte {
+	var a answer
+	if err == nil {
+		a.Value, err = json.Marshal(v)
+	}
+	if err != nil {
+		a.Error, a.Hint = err.Error(), hint.Of(err)
+	}
+	b, _ := json.Marshal(a) // cannot fail
+	return b
+}
+
+// read reads the value of an answer, or returns its error.
+func (a *answer) read(v any) error {
+	if a.Error != "" {
+		return hint.With(errors.New(a.Error), a.Hint)
+	}
+	if v == nil {
+		return nil
+	}
+	return json.Unmarshal(a.Value, v)
+}

@@ -1,0 +1,159 @@
+package need
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Machine is a network namespace with an SSH server: a machine of a fleet, as far as a test can have
+// several. It shares files and processors with the others.
+type Machine struct {
+	t       testing.TB
+	Name    string // also for ssh
+	Address string
+	Home    string // of its user
+	Lock    string // its RUMBENCH_LOCK
+	space   string // the namespace
+}
+
+// Machines makes machines that only ssh reaches, and points RUMBENCH_SSH at a configuration that knows
+// them. Their SSH servers forbid forwarding, and greet with a banner.
+func Machines(t testing.TB, n int) (out []*Machine) {
+	t.Helper()
+	Root(t, "make network namespaces")
+	for _, program := range []string{"ip", "ssh", "/usr/sbin/sshd"} {
+		_, err := exec.LookPath(program)
+		Installed(t, err)
+	}
+	dir := TempDir(t)
+	key := func(name string) string {
+		path := filepath.Join(dir, name)
+		must(t, exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path))
+		return path
+	}
+	host, user := key("host"), key("user")
+	public, err := exec.Command("ssh-keygen", "-y", "-f", host).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config, known strings.Builder
+	network := fmt.Sprintf("10.%d.%d", 64+rand.IntN(128), rand.IntN(256))
+	for i := range n {
+		m := &Machine{t: t, Name: fmt.Sprintf("m%d", i+1), Address: fmt.Sprintf("%s.%d", network, 4*i+2),
+			Home: filepath.Join(dir, fmt.Sprintf("home%d", i+1)), space: fmt.Sprintf("rb%d-%d", os.Getpid(), i)}
+		m.Lock = filepath.Join(m.Home, "lock")
+		m.join(fmt.Sprintf("%s.%d", network, 4*i+1), dir, host, user)
+		fmt.Fprintf(&config, "Host %s\nHostName %s\n", m.Name, m.Address)
+		fmt.Fprintf(&known, "%s %s", m.Address, public)
+		out = append(out, m)
+	}
+	fmt.Fprintf(&config, "Host *\nUser root\nIdentityFile %s\nIdentitiesOnly yes\nUserKnownHostsFile %s\n", user,
+		filepath.Join(dir, "known"))
+	write(t, filepath.Join(dir, "known"), known.String())
+	write(t, filepath.Join(dir, "config"), config.String())
+	t.Setenv("RUMBENCH_SSH", "ssh -F "+filepath.Join(dir, "config"))
+	for _, m := range out {
+		m.await()
+	}
+	return out
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must(t testing.TB, cmd *exec.Cmd) {
+	t.Helper()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v: %s", cmd.Args, err, out)
+	}
+}
+
+// join makes the namespace, joined to this one, and starts its SSH server.
+func (m *Machine) join(gateway, dir, hostKey, userKey string) {
+	t := m.t
+	t.Helper()
+	ip := func(args ...string) { t.Helper(); must(t, exec.Command("ip", args...)) }
+	ip("netns", "add", m.space)
+	t.Cleanup(func() { must(t, exec.Command("ip", "netns", "del", m.space)) })
+	here, there := m.space+"h", m.space+"m"
+	ip("link", "add", here, "type", "veth", "peer", "name", there, "netns", m.space)
+	ip("addr", "add", gateway+"/30", "dev", here)
+	ip("link", "set", here, "up")
+	ip("-n", m.space, "addr", "add", m.Address+"/30", "dev", there)
+	ip("-n", m.space, "link", "set", there, "up")
+	ip("-n", m.space, "link", "set", "lo", "up")
+	if err := os.MkdirAll(m.Home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	banner, config := filepath.Join(dir, "banner"), m.Home+".sshd"
+	write(t, banner, "This machine is nobody's.\n")
+	write(t, config, fmt.Sprintf("Port 22\nListenAddress %s\nHostKey %s\nAuthorizedKeysFile %s.pub\nStrictModes no\n"+
+		"UsePAM no\nPermitRootLogin prohibit-password\nDisableForwarding yes\nPidFile none\nBanner %s\nPrintMotd no\n"+
+		"SetEnv HOME=%s RUMBENCH_LOCK=%s CI=%s\n", m.Address, hostKey, userKey, banner, m.Home, m.Lock, os.Getenv("CI")))
+	var said bytes.Buffer
+	server := exec.Command("ip", "netns", "exec", m.space, "/usr/sbin/sshd", "-D", "-e", "-f", config)
+	server.Stderr, server.SysProcAttr = &said, &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		m.Kill()
+		_ = server.Wait()
+		if t.Failed() {
+			t.Logf("sshd of %s: %s", m.Name, &said)
+		}
+	})
+}
+
+// await waits until the SSH server answers.
+func (m *Machine) await() {
+	m.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		c, err := net.DialTimeout("tcp", m.Address+":22", time.Second)
+		if err == nil {
+			_ = c.Close()
+			return
+		}
+		if time.Now().After(end) {
+			m.t.Fatalf("the SSH server of %s does not answer: %v", m.Name, err)
+		}
+	}
+}
+
+// Processes lists the processes of the machine.
+func (m *Machine) Processes() []string {
+	out, err := exec.Command("ip", "netns", "pids", m.space).Output()
+	if err != nil {
+		m.t.Error(err)
+	}
+	return strings.Fields(string(out))
+}
+
+// Kill kills all processes of the machine at once, as a loss of power would.
+func (m *Machine) Kill() {
+	for _, pid := range m.Processes() {
+		_ = exec.Command("kill", "-9", pid).Run()
+	}
+}
+
+// Cut cuts the machine's network, and Heal mends it.
+func (m *Machine) Cut() { must(m.t, exec.Command("ip", "link", "set", m.space+"h", "down")) }
+
+// Heal is the end of Cut.
+func (m *Machine) Heal() { must(m.t, exec.Command("ip", "link", "set", m.space+"h", "up")) }

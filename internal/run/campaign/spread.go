@@ -1,0 +1,287 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"rumbench/internal/result"
+	"rumbench/internal/run/forecast"
+)
+
+// Machine is another machine that runs trials of the campaign.
+type Machine interface {
+	Name() string
+	// Prepare lays out the campaign there, tries the targets and measures the client. It waits until
+	// no other benchmark runs there.
+	Prepare(ctx context.Context, state *result.Campaign) error
+	// Trial runs a trial; its files are in the campaign's directory afterwards. The error is a
+	// *LostError if the machine was lost, and otherwise about the campaign's own files.
+	Trial(ctx context.Context, e result.Entry) error
+}
+
+// LostError is a machine that does not answer, or whose agent has ended.
+type LostError struct {
+	Machine string
+	Reason  string
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("machine %s was lost: %s", e.Machine, e.Reason)
+}
+
+// inTurn is a progress that several trials make at a time.
+type inTurn struct {
+	Progress
+	mu sync.Mutex
+}
+
+func (p *inTurn) Note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Progress.Note(text)
+}
+
+// finished shows a trial that has ended, and how it went.
+func (p *inTurn) finished(e result.Entry, at forecast.Place, t *result.Trial) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Progress.Begin(e, at)
+	p.Progress.End(e, t)
+}
+
+// spread is a campaign whose blocks are dealt to machines: the next that is free takes the next
+// block, so that all trials of a block run on one machine.
+type spread struct {
+	*runner
+	cancel context.CancelFunc
+	shown  *inTurn
+
+	mu   sync.Mutex // of all below, and of the campaign's state
+	free *sync.Cond // a block has come back, or all are done
+	todo []job
+	busy int
+	err  error // of the first that ends the campaign
+}
+
+// job is a block that is to be run.
+type job struct {
+	entries []result.Entry
+	start   int // place of the first trial in the campaign
+	tries   int // how often its machine was lost
+}
+
+// spreadOut runs the blocks that are not complete, on all machines at a time.
+func spreadOut(ctx context.Context, r *runner) error {
+	shown := &inTurn{Progress: r.Progress}
+	r.Progress = shown
+	if err := prepareMachines(ctx, r); err != nil {
+		return err
+	}
+	over, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &spread{runner: r, cancel: cancel, shown: shown}
+	s.free = sync.NewCond(&s.mu)
+	start := 0
+	for _, block := range blocks(r.state.Trials) {
+		if !complete(block) {
+			s.todo = append(s.todo, job{entries: block, start: start})
+		}
+		start += len(block)
+	}
+	ran := len(s.todo) > 0
+	var all sync.WaitGroup
+	for _, m := range slices.Clone(r.Machines) {
+		all.Go(func() { s.serve(over, m) })
+	}
+	all.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return r.early(ctx)
+	case s.err != nil:
+		return s.err
+	}
+	return errors.Join(r.conclude(ctx, ran), s.profiled(ctx))
+}
+
+// prepareMachines prepares all machines at once. One that cannot be used ends the campaign.
+func prepareMachines(ctx context.Context, r *runner) error {
+	all, over := errgroup.WithContext(ctx)
+	for _, m := range r.Machines {
+		all.Go(func() error {
+			if err := m.Prepare(over, r.state); err != nil {
+				return fmt.Errorf("machine %s: %w", m.Name(), err)
+			}
+			return nil
+		})
+	}
+	err := all.Wait()
+	if ctx.Err() != nil {
+		return r.early(ctx)
+	}
+	return err
+}
+
+// serve runs blocks on a machine until none is left, or the machine is lost.
+func (s *spread) serve(ctx context.Context, m Machine) {
+	for {
+		j, ok := s.next(ctx)
+		if !ok {
+			return
+		}
+		err := s.block(ctx, m, &j)
+		lost, is := errors.AsType[*LostError](err)
+		s.mu.Lock()
+		s.busy--
+		switch {
+		case is && ctx.Err() == nil:
+			err = s.again(j, lost)
+		case ctx.Err() != nil:
+			err = nil // reported by the campaign
+		}
+		s.err = errors.Join(s.err, err)
+		if s.err != nil {
+			s.cancel()
+		}
+		s.free.Broadcast()
+		if is {
+			s.Machines = slices.DeleteFunc(s.Machines, func(o Machine) bool { return o == m })
+		}
+		s.mu.Unlock()
+		if is {
+			return
+		}
+	}
+}
+
+// next takes a block. It waits while blocks of other machines may come back.
+func (s *spread) next(ctx context.Context) (j job, ok bool) {
+	stop := context.AfterFunc(ctx, s.free.Broadcast)
+	defer stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.todo) == 0 && s.busy > 0 && ctx.Err() == nil {
+		s.free.Wait()
+	}
+	if len(s.todo) == 0 || ctx.Err() != nil {
+		return j, false
+	}
+	j = s.todo[0]
+	if j.start > 0 && untouched(j.entries) && j.tries == 0 {
+		stopped, err := s.stop(j.start)
+		if s.err = errors.Join(s.err, err); stopped || err != nil {
+			s.todo = nil
+			return j, false
+		}
+	}
+	s.todo = s.todo[1:]
+	s.busy++
+	return j, true
+}
+
+// again gives a block back whose machine was lost: all of it is run on another. What it has
+// measured is kept aside.
+func (s *spread) again(j job, lost *LostError) error {
+	s.Progress.Note(lost.Error())
+	if j.tries++; j.tries > s.Plan.Fleet.Retries {
+		return s.save()
+	}
+	for i := range j.entries {
+		if err := s.aside(j.entries[i].Dir); err != nil {
+			return err
+		}
+		j.entries[i].Status = ""
+	}
+	s.todo = slices.Insert(s.todo, 0, j)
+	return s.save()
+}
+
+// block runs the trials of a block on a machine.
+func (s *spread) block(ctx context.Context, m Machine, j *job) error {
+	for i := range j.entries {
+		e := &j.entries[i]
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if e.Status == result.Complete {
+			continue
+		}
+		if err := s.trialOn(ctx, m, e, j.start+i); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		t, err := result.ReadTrial(result.TrialPath(s.Dir, e.Dir))
+		if err == nil {
+			err = s.baseless(e, t, j.start+i+1)
+		}
+		s.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trialOn runs a trial, by its place in the campaign, on a machine.
+func (s *spread) trialOn(ctx context.Context, m Machine, e *result.Entry, at int) error {
+	if err := s.aside(e.Dir); err != nil {
+		return err
+	}
+	s.Progress.Note(fmt.Sprintf("%s begins %s", m.Name(), e.Dir))
+	began := time.Now()
+	err := m.Trial(ctx, *e)
+	if lost, is := errors.AsType[*LostError](err); is {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		e.Status = result.Failed
+		return errors.Join(s.recordLoss(e, lost, began), err)
+	}
+	if err != nil {
+		return err
+	}
+	t, err := result.ReadTrial(result.TrialPath(s.Dir, e.Dir))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	e.Status = t.Status
+	s.Forecast.Add(t)
+	whole := slices.Concat(s.state.Trials, s.state.Profiled)
+	s.shown.finished(*e, forecast.Place{Number: at + 1, Of: len(whole)}, t)
+	return s.save()
+}
+
+// recordLoss writes what is known of a trial whose machine was lost.
+func (s *spread) recordLoss(e *result.Entry, lost *LostError, began time.Time) error {
+	now := time.Now()
+	t := &result.Trial{Format: result.Format, Campaign: s.Plan.Name, Target: e.Target, Trial: e.Trial,
+		Machine: lost.Machine, Status: result.Failed, Lost: true, Started: began, Ended: &now,
+		Reason: fmt.Sprintf("machine %s was lost %.1f s after the trial began: %s", lost.Machine,
+			now.Sub(began).Seconds(), lost.Reason)}
+	if err := os.MkdirAll(result.TrialPath(s.Dir, e.Dir), 0o755); err != nil {
+		return err
+	}
+	return s.spare.writeJSON(filepath.Join(result.TrialPath(s.Dir, e.Dir), result.TrialFile), t)
+}
+
+// profiled runs the trials that are run for their profiles alone, on the first machine that is left.
+func (s *spread) profiled(ctx context.Context) error {
+	for i := range s.state.Profiled {
+		e := &s.state.Profiled[i]
+		if e.Status == result.Complete || len(s.Machines) == 0 {
+			continue
+		}
+		if err := s.trialOn(ctx, s.Machines[0], e, len(s.state.Trials)+i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
