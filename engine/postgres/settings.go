@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 
@@ -50,8 +52,17 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		compression = string(d.Compression)
 	}
 	out = append(out, engine.Compressed(engine.AsSet, compression),
-		engine.Setting{Name: "cache", Value: binaryUnits.Replace(vars["shared_buffers"]), Source: engine.ReadBack})
+		engine.Setting{Name: "cache", Value: inBytes(vars["shared_buffers"]), Source: engine.ReadBack})
 	return append(out, d.ReadBack(vars, readBack...)...), nil
+}
+
+// inBytes returns a size as other engines have theirs; one that cannot be read stays as it is.
+func inBytes(size string) string {
+	n, err := quantity.ParseSize(binaryUnits.Replace(size))
+	if err != nil {
+		return size
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 // binaryUnits replaces the server's units of size, which are powers of 1024.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -56,6 +57,9 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 	if len(trials) == 0 {
 		return fmt.Errorf("there is no trial in %s", strings.Join(dirs, ", "))
 	}
+	if o.format == formatGobench {
+		inPlan(runs, trials)
+	}
 	if o.format == formatGobench && o.out == "" {
 		if _, err := export.WriteGobench(a.Stdout, trials); err != nil {
 			return err
@@ -80,6 +84,28 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 		fmt.Fprintln(a.Stdout, f.path)
 	}
 	return partly(broken, runs)
+}
+
+// inPlan sorts the trials of each campaign by target, in the plan's order: benchstat compares with what
+// comes first.
+func inPlan(runs []*history.Run, trials []export.Trial) {
+	place := map[string]int{}
+	for i, r := range runs {
+		for k, t := range r.Targets() {
+			place[r.Dir+"\x00"+t.Name] = k
+		}
+		if r.Campaign != nil {
+			for k, name := range r.Campaign.Targets {
+				place[r.Dir+"\x00"+name] = k
+			}
+		}
+		place[r.Dir] = i
+	}
+	slices.SortStableFunc(trials, func(a, b export.Trial) int {
+		return cmp.Or(cmp.Compare(place[a.CampaignDir], place[b.CampaignDir]),
+			cmp.Compare(place[a.CampaignDir+"\x00"+a.Target], place[b.CampaignDir+"\x00"+b.Target]),
+			cmp.Compare(a.Trial.Trial, b.Trial.Trial))
+	})
 }
 
 // partly returns the error of an export that lacks campaigns.

@@ -135,7 +135,11 @@ func Apart(a, b *Target) (out []Difference) {
 		if mine == other || x.Engine != y.Engine && (mine == "" || other == "") {
 			continue // in the second case only one engine has the knob
 		}
-		mine, other = cmp.Or(mine, "the default"), cmp.Or(other, "the default")
+		absent := "the default"
+		if name == "image" || name == "binary" {
+			absent = "what is installed"
+		}
+		mine, other = cmp.Or(mine, absent), cmp.Or(other, absent)
 		// The engines' own values under that name are more precise: they include defaults,
 		// and show that asking for the default is no difference. Their values for caches are
 		// prose.

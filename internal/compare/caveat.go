@@ -58,12 +58,8 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 				"no number of trials takes it out")
 		}
 	}
-	if a, b := j.Base.Trials[0].Contained(), j.New.Trials[0].Contained(); a != b {
-		one := j.New
-		if a {
-			one = j.Base
-		}
-		out = append(out, one.Name+" ran in a container, whose filter of system calls costs time")
+	if text := Contained(j.Base, j.New); text != "" {
+		out = append(out, text)
 	}
 	if oneBuild(j.Base, j.New) {
 		out = append(out, "one build each: a difference of a few percent may be the layout of the code")
@@ -80,6 +76,18 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 		}
 	}
 	return append(append(out, c.lost(j.Base)...), c.lost(j.New)...)
+}
+
+// Contained says which of two servers ran in a container; "" if both did, or neither, or one is embedded.
+func Contained(a, b *Target) string {
+	x, y := a.Trials[0], b.Trials[0]
+	if x.Hosting != result.Server || y.Hosting != result.Server || x.Contained() == y.Contained() {
+		return ""
+	}
+	if x.Contained() {
+		b = a
+	}
+	return b.Name + " ran in a container, whose filter of system calls costs time"
 }
 
 // oneBuild reports whether two targets with one embedded engine ran in two programs, each in one.

@@ -106,13 +106,23 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	if len(steps) > 0 {
 		fair = append(fair, steps[0].onCredit()...)
 	}
-	fair = append(fair, said(cachesDiffer(c))...)
+	fair = append(append(fair, said(cachesDiffer(c))...), contained(c)...)
 	if len(steps) > 0 {
 		fair = slices.Concat(fair, steps[0].unequalMemory(), steps[0].tooSmall(), steps[0].limitedByClient(),
 			steps[0].twoModes(), drifts(c), unequalMachine(c))
 	}
 	fair = append(fair, slices.DeleteFunc(slices.Clone(in.Warnings), func(w string) bool { return w == redact.Notice })...)
 	return poor, append(fair, onAsked(c)...)
+}
+
+// contained names the servers that ran in containers, if others did not.
+func contained(c *campaign) (out []string) {
+	for _, t := range c.Targets[1:] {
+		if text := compare.Contained(c.Targets[0], t); text != "" {
+			out = compare.AppendNew(out, text+".")
+		}
+	}
+	return out
 }
 
 // noAnswer names the targets that lack a number asked about, or whose number cannot be

@@ -321,6 +321,14 @@ type Found struct {
 	Container *Image `json:"container,omitempty"` // the image that the source has named
 }
 
+// Place returns where the program is, in words.
+func (f *Found) Place() string {
+	if f.Image != "" {
+		return f.Path + " of image " + f.Image
+	}
+	return f.Path
+}
+
 // key is what a program is found by.
 type key struct {
 	kind   string

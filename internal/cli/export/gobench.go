@@ -3,30 +3,33 @@ package export
 import (
 	"fmt"
 	"io"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
+	"rumbench/internal/text/escape"
 )
 
 // WriteGobench writes the numbers by which complete steps are judged in the format of Go's
 // benchmarks, which benchstat reads, and returns their number. A step of a trial is one or more
 // lines, BenchmarkWORKLOAD/target=…/step=…/op=…, with the operations counted and a value for
-// each metric; cost metrics have their denominator in the unit.
+// each metric; cost metrics have their denominator in the unit. Numbers that rumbench would not
+// compare are left out, and counted in a comment.
 //
 // The format is https://go.dev/design/14313-benchmark-format.
 func WriteGobench(w io.Writer, trials []Trial) (n int64, err error) {
 	var all []Row
 	units := map[string]bool{}
+	left := 0
 	for _, t := range trials {
-		err := eachRow(t, func(rows ...Row) error {
+		fit, unfit := comparable(t)
+		left += unfit
+		err := eachRow(fit, func(rows ...Row) error {
 			for _, r := range rows {
-				done := r.Status == string(result.Complete) && r.StepStatus == string(result.Complete)
-				if !r.Headline || !done {
-					continue
-				}
 				if all = append(all, r); !units[r.benchUnit()] {
 					units[r.benchUnit()] = true
 					writeUnit(w, &r)
@@ -38,12 +41,18 @@ func WriteGobench(w io.Writer, trials []Trial) (n int64, err error) {
 			return 0, err
 		}
 	}
+	if left > 0 {
+		fmt.Fprintf(w, "# left out: %d numbers that cannot be compared, see rumbench show\n", left)
+	}
+	several := slices.ContainsFunc(all, func(r Row) bool { return r.CampaignDir != all[0].CampaignDir })
 	for i := 0; i < len(all); {
 		line := &strings.Builder{}
 		first := &all[i]
+		if several && (i == 0 || all[i-1].CampaignDir != first.CampaignDir) {
+			fmt.Fprintf(line, "campaign: %s\n", escape.Line(first.CampaignDir))
+		}
 		fmt.Fprintf(line, "%s %d", first.benchName(), max(first.N, 1))
-		for ; i < len(all) && all[i].benchName() == first.benchName() && all[i].Trial == first.Trial &&
-			all[i].CampaignDir == first.CampaignDir; i++ {
+		for ; i < len(all) && all[i].sameBenchmark(first); i++ {
 			fmt.Fprintf(line, " %s %s", strconv.FormatFloat(all[i].Value, 'g', -1, 64), all[i].benchUnit())
 		}
 		if _, err := fmt.Fprintln(w, line); err != nil {
@@ -51,6 +60,38 @@ func WriteGobench(w io.Writer, trials []Trial) (n int64, err error) {
 		}
 	}
 	return int64(len(all)), nil
+}
+
+// comparable returns a trial with the numbers by which its steps are judged, and how many of them are not
+// there because they cannot be compared.
+func comparable(t Trial) (fit Trial, unfit int) {
+	own := *t.Trial
+	own.Steps = slices.Clone(t.Steps)
+	for i := range own.Steps {
+		s := &own.Steps[i]
+		whole := t.Status == result.Complete && s.Status == result.Complete
+		refused := metric.HasEffect(s.Warnings, metric.Refuses)
+		rows := s.Rows
+		s.Rows = nil
+		for k := range rows {
+			switch r := &rows[k]; {
+			case !whole || !t.Headline(s, r):
+			case refused || r.Disturbed || metric.HasEffect(r.Warnings, metric.Refuses):
+				unfit++
+			default:
+				s.Rows = append(s.Rows, *r)
+			}
+		}
+	}
+	fit = t
+	fit.Trial = &own
+	return fit, unfit
+}
+
+// sameBenchmark reports whether two numbers belong into one line.
+func (r *Row) sameBenchmark(o *Row) bool {
+	return r.CampaignDir == o.CampaignDir && r.Target == o.Target && r.Trial == o.Trial && r.Step == o.Step &&
+		r.Group == o.Group && r.Op == o.Op
 }
 
 // writeUnit tells benchstat in which direction a unit is better.
@@ -68,22 +109,21 @@ func (r *Row) benchUnit() string {
 	return r.Metric + "/" + strings.ReplaceAll(r.Per, " ", "-")
 }
 
-// benchName returns the name of a benchmark. Its last part must not look like a number of
-// processors, -8.
+// benchName returns the name of a benchmark: different ones have different names. Its last part must
+// not look like a number of processors, -8.
 func (r *Row) benchName() string {
-	part := func(s string) string {
-		return strings.Map(func(c rune) rune {
-			if unicode.IsSpace(c) || c == '/' || !unicode.IsPrint(c) {
-				return '_'
-			}
-			return c
-		}, s)
+	workload := []rune(r.Workload)
+	if len(workload) > 0 {
+		workload[0] = unicode.ToUpper(workload[0])
 	}
-	name := "Benchmark" + part(strings.ToUpper(r.Workload[:min(1, len(r.Workload))])+r.Workload[min(1, len(r.Workload)):])
-	name += "/target=" + part(r.Target) + "/step=" + part(r.Step)
+	name := "Benchmark" + url.PathEscape(string(workload)) + "/target=" + url.PathEscape(r.Target) + "/step=" +
+		url.PathEscape(r.Step)
+	if r.Group != "" && r.Group != r.Op {
+		name += "/group=" + url.PathEscape(r.Group)
+	}
 	op := "all"
 	if r.Op != "" {
-		op = part(r.Op)
+		op = url.PathEscape(r.Op)
 	}
-	return name + "/op=" + strings.ReplaceAll(op, "-", "_")
+	return name + "/op=" + strings.ReplaceAll(op, "-", "%2D")
 }

@@ -215,6 +215,9 @@ func (c *course) section() page.Section {
 			}
 			l := page.Line{Series: i, Band: true}
 			for k := range t.points {
+				if k > 0 && k == len(t.points)-1 && t.points[k].seconds < t.width/2 {
+					break // too short for a rate
+				}
 				x := (float64(k) + 0.5) * t.width
 				y := d.value(&t.points[k])
 				end = max(end, x)

@@ -113,7 +113,7 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 		return nil, err
 	}
 	for _, f := range r.Programs {
-		r.Progress.Note(fmt.Sprintf("server %s %s: %s", f.Kind, f.Version, f.Path))
+		r.Progress.Note(fmt.Sprintf("server %s %s: %s", f.Kind, f.Version, f.Place()))
 	}
 	if err := r.spare.take(); err != nil {
 		return r.state, err
@@ -275,8 +275,8 @@ func sameImage(is, was server.Found) error {
 	case a == nil || b == nil:
 		return nil
 	case a.ID != b.ID:
-		return hint.Errorf("give the name to the image of then, "+b.String()+", again, or begin a new campaign",
-			"%s is another image now than when the campaign began", is.Image)
+		return hint.Errorf(fmt.Sprintf("%s tag %.12s %s gives it the name again; or begin a new campaign", b.Runtime, b.ID,
+			is.Image), "%s is another image now than when the campaign began", is.Image)
 	case a.Runtime != b.Runtime:
 		return hint.Errorf("make "+b.Runtime+" usable again, or begin a new campaign",
 			"image %s would be run by %s now, and was run by %s when the campaign began", is.Image, a.Runtime, b.Runtime)

@@ -57,7 +57,7 @@ func Describe(w io.Writer, c Config) error {
 		fmt.Fprintf(w, "\nservers' programs, which were asked what they are\n")
 	}
 	for _, f := range c.Programs {
-		fmt.Fprintf(w, "  %s %s  %s\n", f.Kind, f.Version, f.Path)
+		fmt.Fprintf(w, "  %s %s  %s\n", f.Kind, f.Version, f.Place())
 	}
 	describeBuilds(w, c.Builds)
 	describeStop(w, p.Stop)
