@@ -103,8 +103,8 @@ func listenAt(address string) (net.Listener, error) {
 		return nil, usage(hint.Errorf("such as 127.0.0.1:8000", "--listen %s: %w", address, err))
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		return nil, usage(hint.Errorf("name the one that others use, such as 10.0.0.5:8000", "--listen %s names no address",
-			address))
+		return nil, usage(hint.Errorf("name the one that others use, such as 10.0.0.5:8000",
+			"--listen %s stands for every address, and a link needs one", address))
 	}
 	l, err := net.Listen("tcp", cmp.Or(address, defaultListen))
 	if address == "" && errors.Is(err, syscall.EADDRINUSE) {

@@ -281,6 +281,9 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	info := e.Info()
 	checkMachine(b, t, len(info.Servers) > 0, p)
 	checkSpread(b, t, p)
+	if n := t.fields.Value("pull"); n != nil && t.Config.Server.Image == "" {
+		b.At(n, t.Name+": pull is about an image, and there is none", "remove pull, or name an image")
+	}
 	checkStart(b, t, engine.InfoOf(e, t.Config), p)
 	checkRestart(b, t, e, p)
 	if !t.checkBinaries(b, len(info.Servers) > 0) {

@@ -233,7 +233,7 @@ func TestImageKinds(t *testing.T) {
 		image, kind string
 		text, help  string
 	}{
-		{image, Tarantool, "is none of server tarantool: it holds no tarantool", "server: names the kind"},
+		{image, Tarantool, "has no program of server tarantool: it holds no tarantool", "PATH must find it"},
 		{"localhost/none:1", Postgres, "image localhost/none:1 is not on this machine", "podman pull localhost/none:1"},
 		{"--help", Postgres, `"--help" is no image`, ""},
 	} {

@@ -95,7 +95,7 @@ type MissingError struct {
 func (e *MissingError) Error() string {
 	switch {
 	case e.Image != "":
-		return fmt.Sprintf("image %s is none of server %s: %s", e.Image, e.Kind, e.Reason)
+		return fmt.Sprintf("%s has no program of server %s: %s", e.Image, e.Kind, e.Reason)
 	case e.Reason != "":
 		return fmt.Sprintf("%s is not a program of server %s: %s", e.Binary, e.Kind, e.Reason)
 	case e.Binary != "":
@@ -139,7 +139,8 @@ func (e *MissingError) Hint() string {
 	case err != nil:
 		return ""
 	case e.Image != "":
-		return "server: names the kind of server that an image holds, one of " + strings.Join(Kinds(), ", ")
+		return "the image's PATH must find it, or it must be where packages install it, such as " + k.paths[len(k.paths)-1] +
+			"; an image of another server needs its engine"
 	case k.aptPackage == "":
 		return "name its program with binary: PATH"
 	case e.Binary != "":

@@ -154,7 +154,7 @@ func linesTable(lines []*line, still bool) page.Table {
 	if !still {
 		t.Columns = []page.Column{{Name: "compare", Sub: "base, new", Title: "choose a base, and what to compare with it"}}
 	}
-	for _, name := range []string{"answer", "trust", "targets", "started (UTC)", "machine", "status"} {
+	for _, name := range []string{"answer", "trust", "targets", "started (UTC)", "machine", "status", "folder"} {
 		t.Columns = append(t.Columns, page.Column{Name: name})
 	}
 	for _, l := range lines {
@@ -175,7 +175,8 @@ func linesTable(lines []*line, still bool) page.Table {
 		}
 		answer, day := page.Words(l.answer), page.Words(l.day())
 		answer.Class, day.Class, trust.Class, status.Class = "long", "short", "short", "short"
-		row.Cells = append(row.Cells, answer, trust, page.Words(l.targets), day, page.Words(l.machine), status)
+		row.Cells = append(row.Cells, answer, trust, page.Words(l.targets), day, page.Words(l.machine), status,
+			page.Words(l.rel))
 		t.Add(row)
 	}
 	return t
