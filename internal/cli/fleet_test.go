@@ -31,6 +31,8 @@ func TestSpread(t *testing.T) {
 	text, _ := h.run(0, "fleet", "status", "plan.yaml")
 	h.contains("fleet status", text, "m1", "free", "nothing")
 	h.run(0, "fleet", "check", "plan.yaml")
+	text, _ = h.run(0, "run", "plan.yaml", "--dry-run")
+	h.contains("the dry run", text, "those of one number on one of the machines m1, m2, m3")
 	text, stderr := h.run(0, "run", "plan.yaml", "--out", "out")
 	h.contains("the notes", stderr, "m3: preflight: sqlite, pebble: 2 targets ok", "[8/8]")
 	h.contains("the summary", text, "machines, differences in", " by machine: m1 ", "between machines.")

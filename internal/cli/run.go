@@ -199,6 +199,9 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 		if err := campaign.Describe(a.Stdout, c); err != nil {
 			return err
 		}
+		if c.Plan.Fleet.Any() {
+			return nil
+		}
 		return campaign.Fits(c)
 	case o.serve:
 		o.serve = false

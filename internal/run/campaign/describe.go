@@ -65,6 +65,9 @@ func Describe(w io.Writer, c Config) error {
 	describeHooks(w, "before", p.Before)
 	describeHooks(w, "after", p.After)
 	describeExpected(w, c, f)
+	if c.Plan.Fleet.Any() {
+		return nil // whose disks are looked at when the campaign begins
+	}
 	attached := func(t plan.Target) bool { return t.Config.Server.DSN != "" }
 	if len(slices.DeleteFunc(slices.Clone(p.Targets), attached)) == 0 {
 		return nil
@@ -194,7 +197,10 @@ func remaining(c Config) (out []result.Entry, err error) {
 
 // heading returns how the trials that are listed below it are run.
 func heading(c Config) string {
-	if c.Plan.Order != plan.Duet {
+	switch {
+	case c.Plan.Fleet.Any():
+		return "trials, in this order, those of one number on one of the machines " + strings.Join(c.Plan.Fleet.Over, ", ")
+	case c.Plan.Order != plan.Duet:
 		return "trials, in this order"
 	}
 	h, err := halves()

@@ -15,13 +15,26 @@ import (
 // describeExpected prints what the numbers of a campaign will not show, as far as that is known
 // before.
 func describeExpected(w io.Writer, c Config, f *forecast.Forecast) {
-	for i, text := range slices.Concat(fitting(c.Plan), short(c.Plan, f), bypassing(c), timers(c, f)) {
+	for i, text := range slices.Concat(fewMachines(c.Plan), fitting(c.Plan), short(c.Plan, f), bypassing(c), timers(c, f)) {
 		if i == 0 {
 			fmt.Fprintf(w, "\nexpected, by estimates\n")
 		}
 		fmt.Fprintf(w, "  %s\n", text)
 	}
 }
+
+// fewMachines returns that nothing can be proven, if that is so because of the machines.
+func fewMachines(p *plan.Plan) []string {
+	n := min(len(p.Fleet.Over), p.Trials)
+	if n == 0 || n == 1 || n >= leastMachines {
+		return nil
+	}
+	return []string{fmt.Sprintf("trials on %d machines prove nothing, as each counts once: take one, or at least %d", n,
+		leastMachines)}
+}
+
+// leastMachines is the least number of machines that prove anything, see docs/statistics.md.
+const leastMachines = 3
 
 // fitting returns which caches all data fit in.
 func fitting(p *plan.Plan) []string {

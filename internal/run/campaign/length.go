@@ -18,7 +18,7 @@ func describeLength(w io.Writer, p *plan.Plan, f *forecast.Forecast, entries []r
 	if len(entries) == 0 {
 		return
 	}
-	all := f.Campaign(entries)
+	all := onMachines(p, f.Campaign(entries))
 	if all == forecast.AtLeast(0) {
 		fmt.Fprintf(w, "how long it takes is not known: no step has a fixed length, and no earlier run of this plan was "+
 			"found\n")
@@ -39,6 +39,21 @@ func describeLength(w io.Writer, p *plan.Plan, f *forecast.Forecast, entries []r
 		fmt.Fprintf(w, "; %s", more)
 	}
 	fmt.Fprintln(w)
+}
+
+// onMachines returns how long trials take that are spread over machines.
+func onMachines(p *plan.Plan, all forecast.Span) forecast.Span {
+	machines := len(p.Fleet.Over)
+	if machines == 0 {
+		return all
+	}
+	rounds := time.Duration((p.Trials + machines - 1) / machines)
+	share := func(d time.Duration) time.Duration { return d / time.Duration(p.Trials) * rounds }
+	all.Least = share(all.Least)
+	if all.Bounded() {
+		all.Most = share(all.Most)
+	}
+	return all
 }
 
 // basis names the source of a forecast.
