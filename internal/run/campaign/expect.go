@@ -15,7 +15,8 @@ import (
 // describeExpected prints what the numbers of a campaign will not show, as far as that is known
 // before.
 func describeExpected(w io.Writer, c Config, f *forecast.Forecast) {
-	for i, text := range slices.Concat(fewMachines(c.Plan), fitting(c.Plan), short(c.Plan, f), bypassing(c), timers(c, f)) {
+	all := slices.Concat(fewMachines(c.Plan), fitting(c.Plan), short(c.Plan, f), bypassing(c), timers(c, f))
+	for i, text := range all {
 		if i == 0 {
 			fmt.Fprintf(w, "\nexpected, by estimates\n")
 		}
