@@ -18,7 +18,13 @@ func host(v *view) []page.Section {
 	t := page.Table{Head: "fact", Columns: []page.Column{{Name: "value",
 		Title: "As found before the trial; ≠ where trials differ"}}}
 	versions := func(t *result.Trial) observe.Facts { return t.Versions }
-	facts := func(t *result.Trial) observe.Facts { return slices.Concat(t.Host, t.Ceilings.Facts()) }
+	facts := func(t *result.Trial) observe.Facts {
+		list := slices.Concat(t.Host, t.Ceilings.Facts())
+		if t.Machine != "" {
+			list = append(observe.Facts{{Name: "machine", Value: t.Machine}}, list...)
+		}
+		return list
+	}
 	name := "host"
 	if slices.ContainsFunc(v.Targets, unseen) {
 		name = "host of rumbench"

@@ -117,7 +117,7 @@ func TestDuckDBTypes(t *testing.T) {
 		return "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM '" + file + "')"
 	}
 	var rows, series [][]any
-	for _, c := range strings.Fields("campaign campaign_dir started:TIMESTAMP workload preset params target engine engine_version durability hostname " +
+	for _, c := range strings.Fields("campaign campaign_dir started:TIMESTAMP workload preset params target engine engine_version durability hostname machine " +
 		"trial:INTEGER trial_started:TIMESTAMP status step step_status group op metric value:DOUBLE unit per n:BIGINT source warnings:VARCHAR[] warning_codes:VARCHAR[] headline:BOOLEAN") {
 		rows = append(rows, column(c))
 	}

@@ -40,6 +40,7 @@ type Row struct {
 	EngineVersion string    `parquet:"engine_version,dict,optional"`
 	Durability    string    `parquet:"durability,dict"`
 	Hostname      string    `parquet:"hostname,dict,optional"`
+	Machine       string    `parquet:"machine,dict,optional"` // of a fleet
 	Trial         int32     `parquet:"trial"`
 	TrialStarted  time.Time `parquet:"trial_started,optional,timestamp(microsecond:local)"` // null if unknown
 	Status        string    `parquet:"status,dict"`                                         // of the trial
@@ -109,8 +110,8 @@ func eachRow(t Trial, yield func(...Row) error) error {
 		Campaign: t.Campaign, CampaignDir: t.CampaignDir, Started: t.Started, Workload: t.Workload, Preset: t.Preset,
 		Params: string(params),
 		Target: t.Target, Engine: t.Engine, EngineVersion: t.EngineVersion, Durability: t.Durability,
-		Hostname: t.Host.Value("hostname"),
-		Trial:    int32(t.Trial.Trial), TrialStarted: t.Trial.Started, Status: string(t.Status),
+		Hostname: t.Host.Value("hostname"), Machine: t.Machine,
+		Trial: int32(t.Trial.Trial), TrialStarted: t.Trial.Started, Status: string(t.Status),
 	}
 	for i := range t.Steps {
 		s := &t.Steps[i]
