@@ -3,8 +3,10 @@ package importer
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,7 +81,7 @@ func parseBenchbase(files []*file, _ *Options, ps *hint.Problems) []*run {
 
 func (s *benchbase) fill(r *run) {
 	r.tool, r.engine, r.version = "benchbase", benchbaseEngine(s.DBMS), s.Version
-	r.base, r.trial = repetition(stem(r.file.path))
+	r.base, r.trial = repetition(benchbaseTime.ReplaceAllString(stem(r.file.path), ""))
 	r.byFile = r.base
 	for _, p := range [][2]string{{"script", s.Benchmark}, {"clients", s.Terminals}, {"scale", s.Scale},
 		{"isolation", s.Isolation}} {
@@ -115,6 +117,22 @@ func (s *benchbase) fill(r *run) {
 	s.addLatency(r, int64(all))
 	if s.State != "" && !slices.Contains([]string{"EXIT", "DONE"}, s.State) {
 		r.cut("benchbase ended in state %s", clip(s.State))
+	}
+}
+
+// benchbaseTime is what benchbase adds to the names of its files.
+var benchbaseTime = regexp.MustCompile(`_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d`)
+
+// numberByStart makes trials, by the times of their beginning, of benchbase's runs whose files differ in
+// nothing else.
+func numberByStart(runs []*run) {
+	own := slices.DeleteFunc(slices.Clone(runs), func(r *run) bool { return r.file.format.name != fmtBenchbase })
+	slices.SortStableFunc(own, func(a, b *run) int { return a.step.Started.Compare(b.step.Started) })
+	_, repeated := groups(own, func(r *run) string { return fmt.Sprint(title(r), " ", r.clientsText(), " ", r.trial) })
+	for _, same := range repeated {
+		for i, r := range same {
+			r.trial += i
+		}
 	}
 }
 

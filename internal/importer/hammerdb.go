@@ -19,11 +19,12 @@ type hammerDB struct {
 	users   int     // of the current test
 	minutes float64 // that it takes
 	failed  int     // virtual users
+	begun   bool    // a test, whose result is not there yet
 }
 
 var (
 	hammerResult = regexp.MustCompile(`TEST RESULT : System achieved (\d+) (?:NOPM from (\d+) (.+) TPM|(.+) TPM at (\d+) NOPM)`)
-	hammerUsers  = regexp.MustCompile(`:(\d+) Active Virtual Users configured`)
+	hammerUsers  = regexp.MustCompile(`(?:^|[:"\s])(\d+) Active Virtual Users configured`)
 	hammerTime   = regexp.MustCompile(`Timing test period of (\d+) in minutes`)
 	hammerTool   = regexp.MustCompile(`HammerDB(?: CLI)? v?(\d+\.\d+)`)
 )
@@ -46,9 +47,6 @@ func parseHammerDB(files []*file, _ *Options, ps *hint.Problems) []*run {
 			"there is no line “TEST RESULT : System achieved … NOPM …”: nothing is known of the run")
 		return nil
 	}
-	if len(h.runs) > 1 {
-		arrange(h.runs)
-	}
 	return h.runs
 }
 
@@ -56,13 +54,21 @@ func (h *hammerDB) line(line string) {
 	if m := hammerTool.FindStringSubmatch(line); m != nil {
 		h.tool = "HammerDB " + m[1]
 	}
+	if strings.Contains(line, "Beginning rampup time") {
+		h.begin()
+	}
 	if m := hammerTime.FindStringSubmatch(line); m != nil {
+		if !h.begun { // without a ramp
+			h.begin()
+		}
 		h.minutes, _ = number(m[1])
 	}
 	if m := hammerUsers.FindStringSubmatch(line); m != nil {
 		h.users, _ = strconv.Atoi(m[1])
 	}
 	switch {
+	case strings.HasSuffix(line, ":FINISHED FAILED") && !h.begun && len(h.runs) > 0:
+		h.runs[len(h.runs)-1].cut("a virtual user failed at %s:%d", h.path, h.at)
 	case strings.HasSuffix(line, ":FINISHED FAILED"):
 		h.failed++
 	case strings.Contains(line, "TEST RESULT") && hammerResult.MatchString(line):
@@ -71,6 +77,9 @@ func (h *hammerDB) line(line string) {
 		h.refuse("", "%q: System achieved N NOPM from N NAME TPM was expected", clip(line))
 	}
 }
+
+// begin forgets a test that has ended without a result.
+func (h *hammerDB) begin() { h.users, h.minutes, h.failed, h.begun = 0, 0, 0, true }
 
 // The operations of a test. What a server counts as a transaction differs from server to server.
 const (
@@ -93,8 +102,13 @@ func (h *hammerDB) result(m []string) {
 	}
 	r.about(opNewOrder, h.users)
 	r.clients = h.users
-	if r.step.Groups[0].Name = sbClients; orders == 0 {
+	const mostPerMinute = 1e12 // that anybody will see
+	switch r.step.Groups[0].Name = sbClients; {
+	case orders == 0:
 		h.refuse("", "no new order in the test: there is no rate")
+		return
+	case orders > mostPerMinute || all > mostPerMinute:
+		h.refuse("", "%s orders and %s transactions a minute: no server does that", clip(nopm), clip(tpm))
 		return
 	}
 	r.step.Groups[0].Ops = append(r.step.Groups[0].Ops, opServers)
@@ -114,7 +128,7 @@ func (h *hammerDB) result(m []string) {
 		r.cut("%d virtual users failed before %s:%d", h.failed, h.path, h.at)
 	}
 	h.runs = append(h.runs, r)
-	h.users, h.minutes, h.failed = 0, 0, 0
+	h.users, h.minutes, h.failed, h.begun = 0, 0, 0, false
 }
 
 // hammerEngines are engines by the names that results have.

@@ -242,7 +242,7 @@ func (d *folder) runs(o *Options, ps *hint.Problems) (out []*run) {
 				found = append(found, r)
 			}
 		}
-		if len(parts) > 1 && !named {
+		if several := len(parts) > 1 || files[0].format.name == fmtHammerDB; several && !named {
 			arrange(found)
 		}
 		if len(found) > 0 {
@@ -251,6 +251,7 @@ func (d *folder) runs(o *Options, ps *hint.Problems) (out []*run) {
 		}
 		out = append(out, found...)
 	}
+	numberByStart(out)
 	return out
 }
 

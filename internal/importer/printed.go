@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"rumbench/internal/account"
@@ -53,11 +54,14 @@ func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
 	}
 	put(measure+"_min_us", t.shortest)
 	c := metric.Curve{Group: sbClients, Op: op, Measure: measure, Count: t.count}
-	for percent, us := range t.percentiles {
+	for _, percent := range slices.Sorted(maps.Keys(t.percentiles)) {
+		us := t.percentiles[percent]
 		if name := printedMetrics[percent]; name != "" {
 			put(measure+name, us)
 		}
-		c.Points = append(c.Points, [2]float64{percent, us})
+		if us > 0 {
+			c.Points = append(c.Points, [2]float64{percent, us})
+		}
 	}
 	if t.longest > 0 {
 		put(measure+"_max_us", t.longest)
