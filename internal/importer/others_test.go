@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -68,5 +69,80 @@ func TestBenchbaseRepeated(t *testing.T) {
 	}
 	if a, b := step(t, trials, "pg", 1, "tpcc"), step(t, trials, "pg", 2, "tpcc"); !a.Started.Before(b.Started) {
 		t.Errorf("trial 1 began at %v, trial 2 at %v", a.Started, b.Started)
+	}
+}
+
+const (
+	ycsbHead = "[OVERALL], RunTime(ms), 10000\n[OVERALL], Throughput(ops/sec), 100.0\n"
+	ycsbRead = "[READ], Operations, 1000\n[READ], AverageLatency(us), 50.5\n[READ], MinLatency(us), 2\n[READ], MaxLatency(us), 900\n" +
+		"[READ], 50thPercentileLatency(us), 0\n[READ], 95thPercentileLatency(us), 70\n[READ], 99.9PercentileLatency(us), 548\n[READ], Return=OK, 1000\n"
+)
+
+// What a log of YCSB says of failures, of percentiles and of when a time begins.
+func TestYCSBFigures(t *testing.T) {
+	failedUpdates := ycsbHead + strings.Replace(ycsbRead, "1000", "500", 2) + "[UPDATE], Operations, 0\n[UPDATE], AverageLatency(us), NaN\n" +
+		"[UPDATE], MinLatency(us), 9223372036854775807\n[UPDATE], MaxLatency(us), 0\n[UPDATE-FAILED], Operations, 500\n"
+	for _, c := range []struct {
+		name, log string
+		want      []want
+		lacks     []string
+		warned    string
+	}{
+		{"whole", ycsbHead + ycsbRead, []want{{"rows_per_s", "read", "", 100}, {"service_p999_us", "read", "", 548}, {"service_max_us", "read", "", 900}},
+			[]string{"service_p50_us", "response_p95_us", "errors"}, ""},
+		{"failed by reason", ycsbHead + strings.Replace(ycsbRead, "1000", "995", 2) + "[READ-NOT_FOUND], Operations, 5\n",
+			[]want{{"rows", "read", "", 995}, {"errors", "", "", 5}}, nil, "5 operations failed"},
+		{"failed and fewer than they should be", ycsbHead + strings.Replace(ycsbRead, "1000", "900", 2) + "[READ-FAILED], Operations, 1\n",
+			[]want{{"rows", "read", "", 900}}, nil, "throughput × run time is 1000, and operations is 901"},
+		{"a kind that failed completely", failedUpdates, []want{{"rows", "read", "", 500}, {"errors", "", "", 500}}, nil, "500 operations failed"},
+		{"codes of old releases", ycsbHead + strings.Replace(ycsbRead, "Return=OK, 1000", "Return=0, 900\n[READ], Return=1, 100", 1),
+			[]want{{"rows", "read", "", 900}, {"errors", "", "", 100}}, nil, "100 operations failed"},
+		{"times of a schedule", "Command line: -t -target 100 -p measurement.interval=intended\n" + ycsbHead + ycsbRead,
+			[]want{{"response_p95_us", "read", "", 70}}, []string{"service_p95_us", "service_mean_us"}, ""},
+		{"a histogram of ms", ycsbHead + ycsbRead + "[READ], LatencyVariance(us), 12.5\n", []want{{"service_p95_us", "read", "", 70}}, nil, "whole milliseconds"},
+		{"a number twice", ycsbHead + ycsbRead + "[READ], Operations, 1001\n", nil, nil, "operations is 1000, and later is 1001"},
+	} {
+		trials := read(t, Options{}, write(t, map[string]string{"db/a.log": c.log}))
+		s := &trials[0].Steps[0]
+		numbers(t, s, c.want)
+		absent(t, s, c.lacks...)
+		if all := strings.Join(metric.Texts(s.Warnings), "; "); !strings.Contains(all, c.warned) {
+			t.Errorf("%s: warnings %s", c.name, all)
+		}
+	}
+}
+
+// What a log does not say is not guessed.
+func TestYCSBRefused(t *testing.T) {
+	rmw := ycsbHead + "[READ], Operations, 100\n[READ-FAILED], Operations, 50\n[UPDATE-FAILED], Operations, 50\n[READ-MODIFY-WRITE], Operations, 50\n"
+	for log, want := range map[string]string{
+		rmw: "reads or updates of read-modify-writes failed",
+		ycsbHead + strings.Replace(ycsbRead, "Operations, 1000", "Operations, 1e300", 1):                                   "no number of operations",
+		ycsbHead + strings.Replace(ycsbRead, "[READ], Operations, 1000\n", "", 1):                                          "no number of its operations",
+		`{"metric":"OVERALL","measurement":"RunTime(ms)","value":255}`:                                                     "JSON, or raw",
+		"***************** properties *****************\nBATCH_INSERT - Takes(s): 1.0, Count: 10, OPS: 10.0, Avg(us): 1\n": "counts batches",
+		"YCSB Client 0.17.0\n2026-11-28 10:00:00:000 10 sec: 0 operations; est completion in 1 minute\n" +
+			"2026-11-28 10:00:10:000 20 sec: 10 operations; 1 current ops/sec; [READ-FAILED: Count=10, Max=1]\n": "operations that failed, too",
+	} {
+		_, err := Read([]string{write(t, map[string]string{"db/a.log": log})}, Options{Now: at})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", log, err, want)
+		}
+	}
+}
+
+// Runs that did different things are no trials of one: neither in a file, nor in different targets.
+func TestYCSBDifferentRuns(t *testing.T) {
+	load := strings.ReplaceAll(ycsbHead+ycsbRead, "[READ]", "[INSERT]")
+	trials := read(t, Options{}, write(t, map[string]string{"db/a.log": load + ycsbHead + ycsbRead}))
+	if len(trials) != 1 || len(trials[0].Steps) != 2 {
+		t.Errorf("%s", names(trials))
+	}
+	command := func(workload string) string {
+		return "Command line: -t -P workloads/" + workload + " -P my/db.properties\n"
+	}
+	trials = read(t, Options{}, write(t, map[string]string{"db/a.log": command("workloada") + ycsbHead + ycsbRead + command("workloadb") + ycsbHead + ycsbRead}))
+	if len(trials) != 1 || len(trials[0].Steps) != 2 {
+		t.Errorf("%s", names(trials))
 	}
 }

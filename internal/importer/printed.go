@@ -76,20 +76,23 @@ func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
 }
 
 // addOperations adds the operations of several kinds done by one group of clients in the step's
-// seconds, and their sum.
+// seconds, and their sum. A single kind needs no sum.
 func addOperations(r *run, kinds []string, done map[string]int64, all int64, clients int, source string) {
-	r.step.Primary, r.step.WritesPer, r.clients = opOperation, opOperation, clients
-	ops := append([]string{opOperation}, kinds...)
+	primary, ops := opOperation, append([]string{opOperation}, kinds...)
+	if len(kinds) == 1 && done[kinds[0]] == all { // as rumbench's own workloads name it
+		primary, ops, kinds = kinds[0], kinds, nil
+	}
+	r.step.Primary, r.step.WritesPer, r.clients = primary, primary, clients
 	r.step.Groups = []result.Group{{Name: sbClients, Clients: clients, Ops: ops}}
 	add := func(op string, n int64) {
 		rate := account.PerSecond(float64(n), r.step.Seconds)
 		r.work(float64(n), rate, account.Of(sbClients, op), account.Count(n), account.Source(source))
 	}
-	add(opOperation, all)
+	add(primary, all)
 	for _, kind := range kinds {
 		add(kind, done[kind])
 	}
-	r.costs = append(r.costs, account.Denominator{Per: opOperation, Units: account.PerSecond(float64(all), r.step.Seconds),
+	r.costs = append(r.costs, account.Denominator{Per: primary, Units: account.PerSecond(float64(all), r.step.Seconds),
 		N: all})
 	r.put(metric.DurationS, r.step.Seconds)
 }

@@ -49,7 +49,7 @@ func TestSuite(t *testing.T) {
 	insert := step(t, trials, db200, 1, "insert_range=100")
 	numbers(t, insert, []want{{"rows_per_s", "query", "", 4000.5}, {"write_kb", "", "query", 2.048}, {"host_cpu_us", "", "query", 0.004999 * 1e4 * 16}})
 	for _, tr := range trials {
-		if tr.Params["script"] != nil || tr.Params["table_size"] != nil && tr.Params["table_size"] != "2000000" || tr.Engine != "mysql" {
+		if tr.Params["script"] != nil || tr.Params["table_size"] != nil && tr.Params["table_size"] != 2000000.0 || tr.Engine != "mysql" {
 			t.Errorf("%s: %v", tr.Target, tr.Params)
 		}
 		for _, s := range tr.Steps {
@@ -332,7 +332,7 @@ func TestParametersOfAll(t *testing.T) {
 		"b/sb.o.one.range1.pk1.dop4": log("--rand-type=uniform"), "b/sb.met.two.range1.pk1.dop4": text(t, "testdata/suite/"+db100+"/sb.met.insert.range100.pk1.dop6"),
 	})
 	for _, tr := range read(t, Options{}, dir) {
-		if tr.Params["rand_type"] != nil || tr.Params["table_size"] != "20" || tr.Params["pk"] != "1" {
+		if tr.Params["rand_type"] != nil || tr.Params["table_size"] != 20.0 || tr.Params["pk"] != 1.0 {
 			t.Errorf("%s: parameters %v", tr.Target, tr.Params)
 		}
 	}

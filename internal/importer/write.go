@@ -3,10 +3,12 @@ package importer
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -124,6 +126,14 @@ func (r *run) commanded() bool { return len(r.plan) > 0 }
 // parameter of the work: storage engines are the subject of the comparison.
 const storageKnob = "storage"
 
+// paramValue returns a parameter as rumbench's own workloads have it: a number as a number.
+func paramValue(text string) any {
+	if v, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(v) && strconv.FormatFloat(v, 'f', -1, 64) == text {
+		return v
+	}
+	return text
+}
+
 func (t *trial) add(r *run, common map[string]bool) {
 	for i := range r.step.Rows {
 		row := &r.step.Rows[i]
@@ -133,7 +143,7 @@ func (t *trial) add(r *run, common map[string]bool) {
 	var own []string
 	for name, v := range r.params {
 		if common[name] {
-			t.Params[name] = v
+			t.Params[name] = paramValue(v)
 		} else {
 			own = append(own, name+" "+v)
 		}

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -23,6 +24,9 @@ type ycsb struct {
 	taken    bool               // properties are being listed
 	totals   bool               // go-ycsb prints a total
 	warmed   bool               // a part of the time is a warm-up
+	coarse   bool               // times are whole milliseconds
+	intended bool               // times are response times, if there is a target
+	failing  bool               // operations failed that the lines of intervals count
 	took     float64            // seconds, as go-ycsb says at its end; 0: unknown
 	millis   figure             // RunTime, in ms
 	overall  figure             // operations per second
@@ -34,7 +38,8 @@ type ycsb struct {
 // ycsbOp is a kind of operations; its name may begin with Intended- and end with -FAILED.
 type ycsbOp struct {
 	printedTimes
-	bad     int64   // that returned something else than OK
+	counted bool    // the number of operations is known
+	bad     int64   // among them that returned a code which is not 0, in old releases
 	seconds float64 // of go-ycsb
 }
 
@@ -49,14 +54,15 @@ var (
 	ycsbFigure = regexp.MustCompile(`^\[([A-Za-z_-]+)\], ([^,]+), (\S+)$`)
 	ycsbLine   = regexp.MustCompile(`^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[:.,](\d{3}) \d+ sec: (\d+) operations;`)
 	ycsbPort   = regexp.MustCompile(`^([A-Z_]+) *- Takes\(s\): (.*)$`)
-	ycsbRank   = regexp.MustCompile(`^([\d.]+)(?:st|nd|rd|th)(?:PercentileLatency)?\(us\)$`)
+	ycsbRank   = regexp.MustCompile(`^([\d.]+)(?:st|nd|rd|th)?(?:PercentileLatency)?\(us\)$`)
+	ycsbOther  = regexp.MustCompile(`"measurement" ?: ?"RunTime\(ms\)"|latency raw data: op|^Raw data measurement`)
 	ycsbProp   = regexp.MustCompile(`^"([\w.]+)"="(.*)"$`)
 )
 
 func isYCSB(head []string) bool {
 	return slices.ContainsFunc(head, func(l string) bool {
 		return strings.HasPrefix(l, "[OVERALL], ") || strings.HasPrefix(l, "YCSB Client ") || ycsbPort.MatchString(l) ||
-			strings.Contains(l, "* properties *")
+			strings.Contains(l, "* properties *") || ycsbOther.MatchString(l)
 	})
 }
 
@@ -78,6 +84,9 @@ func parseYCSB(files []*file, _ *Options, ps *hint.Problems) []*run {
 func (y *ycsb) line(line string) {
 	line = strings.TrimSpace(line)
 	switch m := ycsbFigure.FindStringSubmatch(line); {
+	case ycsbOther.MatchString(line):
+		y.refuse("run YCSB without -p exporter=…, and with -p measurementtype=hdrhistogram",
+			"the figures of this output (JSON, or raw) are not read")
 	case m != nil:
 		y.figure(m[1], m[2], m[3])
 	case strings.HasPrefix(line, "YCSB Client "):
@@ -85,6 +94,7 @@ func (y *ycsb) line(line string) {
 	case strings.HasPrefix(line, "Command line: "):
 		y.command(strings.Fields(line))
 	case ycsbLine.MatchString(line):
+		y.failing = y.failing || strings.Contains(line, "-FAILED: Count=")
 		y.addStatus(ycsbLine.FindStringSubmatch(line))
 	case ycsbPort.MatchString(line):
 		y.portLine(ycsbPort.FindStringSubmatch(line))
@@ -112,6 +122,8 @@ var ycsbAsked = []string{"recordcount", "operationcount", "readproportion", "upd
 
 func (y *ycsb) property(name, value string) {
 	switch {
+	case name == "measurement.interval":
+		y.intended = value == "intended"
 	case name == "warmuptime":
 		y.warmed = value != "0"
 	case name == "threadcount":
@@ -125,6 +137,7 @@ func (y *ycsb) property(name, value string) {
 
 // command parses YCSB's own line with its arguments.
 func (y *ycsb) command(words []string) {
+	var files []string
 	for i, w := range words[:len(words)-1] {
 		next := words[i+1]
 		name, value, _ := strings.Cut(next, "=")
@@ -136,12 +149,17 @@ func (y *ycsb) command(words []string) {
 		case "-p":
 			y.property(name, value)
 		case "-P":
-			y.ask(y.at, "script", next[strings.LastIndex(next, "/")+1:])
+			files = append(files, next[strings.LastIndex(next, "/")+1:])
 		}
 	}
-	if slices.Contains(words, "-load") {
-		y.ask(y.at, "script", "load")
+	script := strings.Join(files, "+")
+	switch {
+	case slices.Contains(words, "-load"):
+		script = "load"
+	case script == "" && slices.Contains(words, "-t"):
+		script = "run"
 	}
+	y.ask(y.at, "script", script)
 }
 
 // figure takes a figure of YCSB's summary.
@@ -149,6 +167,7 @@ func (y *ycsb) figure(kind, name, text string) {
 	v, ok := figureOf(text)
 	switch {
 	case strings.HasPrefix(kind, "TOTAL_GC"), ok && digits(strings.TrimPrefix(name, ">")): // buckets, or a series
+	case kind != "OVERALL" && slices.Contains(ycsbUnknown, text): // of a kind of which none succeeded
 	case !ok && !y.last:
 		y.refuse("", "%q: a number was expected, with a decimal point and no sign", clip(text))
 	case !ok || y.last && y.input.file.cut: // it may end in the middle of the number
@@ -161,9 +180,12 @@ func (y *ycsb) figure(kind, name, text string) {
 		y.overall = v
 	case kind == "OVERALL":
 	default:
-		y.noteFigure(y.op(kind), name, v.value)
+		y.noteFigure(y.op(kind), kind, name, v.value)
 	}
 }
+
+// ycsbUnknown are how YCSB prints times that there are none of.
+var ycsbUnknown = []string{"NaN", "-1", "9223372036854775807"}
 
 func (y *ycsb) op(kind string) *ycsbOp {
 	if y.kinds[kind] == nil {
@@ -172,63 +194,33 @@ func (y *ycsb) op(kind string) *ycsbOp {
 	return y.kinds[kind]
 }
 
-func (y *ycsb) noteFigure(o *ycsbOp, name string, v float64) {
+func (y *ycsb) noteFigure(o *ycsbOp, kind, name string, v float64) {
+	const limit = 1e15 // operations
+	code, coded := strings.CutPrefix(name, "Return=")
 	switch {
+	case (name == "Operations" || name == "Count") && (v < 0 || v > limit || v != math.Trunc(v)):
+		y.refuse("", "%s: %g is no number of operations", kind, v)
 	case name == "Operations" || name == "Count":
-		o.count = int64(v)
+		if o.counted && o.count != int64(v) {
+			y.contradict(kind+": operations", figure{value: float64(o.count)}, "later", figure{value: v})
+		}
+		o.count, o.counted = int64(v), true
 	case name == "AverageLatency(us)" || name == "Avg(us)":
 		o.note("mean", 0, v)
 	case name == "MinLatency(us)" || name == "Min(us)":
 		o.note("min", 0, v)
 	case name == "MaxLatency(us)" || name == "Max(us)":
 		o.note("max", 0, v)
-	case strings.HasPrefix(name, "Return=") && name != "Return=OK":
+	case coded && code != "0" && digits(code):
 		o.bad += int64(v)
+	case name == "LatencyVariance(us)":
+		y.coarse = true // only the histogram of ms has it
 	case ycsbRank.MatchString(name):
 		percent, _ := number(ycsbRank.FindStringSubmatch(name)[1])
 		o.note("percentile", percent, v)
+	case strings.HasSuffix(name, "(ms)"):
+		y.drop(kind + " " + name)
 	}
-}
-
-// portLine takes a line of go-ycsb about one kind of operations: NAME: VALUE, separated by commas.
-func (y *ycsb) portLine(m []string) {
-	y.port, y.tool = true, "go-ycsb"
-	if y.last && y.input.file.cut {
-		return
-	}
-	if before := y.kinds[m[1]]; before != nil && !y.ended {
-		y.block() // the next one begins
-	} else if before != nil && y.ended {
-		y.refuse("split the file: one run each", "%s has final figures twice: a second run ends here", m[1])
-		return
-	}
-	y.totals = y.totals || m[1] == "TOTAL"
-	o := new(ycsbOp)
-	text, rest, _ := strings.Cut(m[2], ", ")
-	seconds, ok := figureOf(text)
-	var rate figure
-	for part := range strings.SplitSeq(rest, ", ") {
-		name, text, _ := strings.Cut(part, ": ")
-		v, fine := figureOf(text)
-		if ok = ok && fine; name == "OPS" {
-			rate = v
-		}
-		y.noteFigure(o, name, v.value)
-	}
-	if !ok {
-		y.refuse("run go-ycsb with LC_ALL=C and its plain output", "%q: NAME: NUMBER, … was expected", clip(m[0]))
-		return
-	}
-	o.seconds = seconds.value
-	if counted := (figure{value: float64(o.count)}); rate.value > 0 && seconds.value > 0 {
-		if product := rate.times(seconds); !product.agrees(counted) {
-			y.contradict(m[1]+": OPS × seconds", product, "its count", counted)
-		}
-		if rate.value >= 10 { // it has more digits than the seconds
-			o.seconds = float64(o.count) / rate.value
-		}
-	}
-	y.kinds[m[1]] = o
 }
 
 func (y *ycsb) addStatus(m []string) {
@@ -278,6 +270,9 @@ func (y *ycsb) finish() {
 	case complete:
 		y.step.Seconds = y.millis.value / 1e3
 		y.summary(int(clients))
+	case len(y.status) > 1 && y.failing:
+		y.refuse("run the test to its end", "its intervals count operations that failed, too, and it has no final figures")
+		return
 	case len(y.status) > 1:
 		y.cut("the output has no final figures (%s:%d)", y.path, y.lines)
 		first, last := y.status[0], y.status[len(y.status)-1]
@@ -296,21 +291,16 @@ func (y *ycsb) finish() {
 func (y *ycsb) done() (kinds []string, done map[string]int64, all, failed int64) {
 	done = map[string]int64{}
 	for name, o := range y.kinds {
-		base, wrong := name, false
-		for _, end := range []string{"-FAILED", "_ERROR"} {
-			if b, is := strings.CutSuffix(base, end); is {
-				base, wrong = b, true
-			}
-		}
-		switch kind := ycsbKinds[base]; {
+		switch kind, wrong := ycsbKind(name); {
 		case kind == "":
 		case wrong:
 			failed += o.count
-		default:
+		case o.counted:
 			kinds = append(kinds, kind)
-			done[kind] = o.count
-			if all += o.count; kind == "read_modify_write" {
-				all -= 2 * o.count
+			done[kind] = o.count - o.bad
+			failed += o.bad
+			if all += done[kind]; kind == "read_modify_write" {
+				all -= 2 * done[kind]
 			}
 		}
 	}
@@ -318,76 +308,77 @@ func (y *ycsb) done() (kinds []string, done map[string]int64, all, failed int64)
 	return kinds, done, all, failed
 }
 
-// block notes what go-ycsb has counted since its beginning.
-func (y *ycsb) block() {
-	_, _, all, _ := y.done()
-	if len(y.status) == 0 {
-		y.status = []ycsbStatus{{when: time.Unix(0, 0), whole: true}}
+// ycsbKind returns the kind of operations that a name in the log is about, and whether they failed.
+// YCSB's failures are KIND-REASON, go-ycsb's KIND_ERROR.
+func ycsbKind(name string) (kind string, failed bool) {
+	if kind := ycsbKinds[name]; kind != "" {
+		return kind, false
 	}
-	y.addCount(ycsbStatus{time.Unix(0, 0).Add(time.Duration(y.longest() * float64(time.Second))), float64(all), y.total()})
+	longest := ""
+	for known := range ycsbKinds {
+		failure := strings.HasPrefix(name, known+"-") || name == known+"_ERROR"
+		if failure && len(known) > len(longest) {
+			longest = known
+		}
+	}
+	return ycsbKinds[longest], true
 }
 
-// longest returns how long go-ycsb has measured: since the first operation of all.
-func (y *ycsb) longest() (seconds float64) {
-	if all := y.kinds["TOTAL"]; all != nil {
-		return all.seconds
-	}
-	for _, o := range y.kinds {
-		seconds = max(seconds, o.seconds)
-	}
-	return seconds
-}
-
-// total reports whether go-ycsb's figures of each kind agree with those of all.
-func (y *ycsb) total() bool {
-	var sum float64
+// torn reports whether read-modify-writes may have failed in part: both tools measure them all the same, and
+// how many reads and updates were theirs is not in the log.
+func (y *ycsb) torn() bool {
+	parts, whole := false, false
 	for name, o := range y.kinds {
-		if kind := ycsbKinds[name]; kind != "" && kind != "read_modify_write" {
-			sum += float64(o.count)
-		}
+		kind, failed := ycsbKind(name)
+		parts = parts || failed && o.count > 0 && (kind == "read" || kind == "update")
+		whole = whole || kind == "read_modify_write" && o.count > 0
 	}
-	all := y.kinds["TOTAL"]
-	return all != nil && (figure{value: sum}).agrees(figure{value: float64(all.count)})
-}
-
-// startTime is how long go-ycsb may take for other things than operations, in seconds.
-const startTime = 2
-
-// checkFinal reports whether the final figures are there: all kinds of the block before them, not
-// fewer of each, their sum, and the time that the run took.
-func (y *ycsb) checkFinal() bool {
-	late := y.took-y.longest() > startTime+0.05*y.took && !y.warmed
-	if late || y.totals && !y.total() {
-		return false
-	}
-	for name, before := range y.progress {
-		if now := y.kinds[name]; now == nil || now.count < before.count {
-			return false
-		}
-	}
-	return true
+	return parts && whole
 }
 
 // summary adds the operations that succeeded, and their times.
 func (y *ycsb) summary(clients int) {
 	kinds, done, all, failed := y.done()
-	if len(kinds) == 0 || all <= 0 || y.step.Seconds <= 0 {
+	for _, name := range slices.Sorted(maps.Keys(y.kinds)) {
+		if o := y.kinds[name]; ycsbKinds[name] != "" && !o.counted {
+			y.refuse("", "it has times of %s, and no number of its operations", name)
+			return
+		}
+	}
+	switch {
+	case y.torn():
+		y.refuse("", "reads or updates of read-modify-writes failed: how many operations succeeded is not in the log")
+		return
+	case len(kinds) == 0 || all <= 0 || y.step.Seconds <= 0:
 		y.refuse("", "no operation succeeded: there is no rate")
 		return
+	}
+	if y.params["script"] == "" {
+		y.ask(y.at, "operations", strings.Join(kinds, "+"))
 	}
 	addOperations(y.run, kinds, done, all, clients, "final figures")
 	if failed > 0 {
 		y.put(metric.Errors, float64(failed), account.Of(sbClients, ""), account.Count(all+failed))
 		y.warn("%d operations failed", failed)
-	} else if counted := y.overall.times(y.millis); !y.port {
-		total, sum := figure{value: counted.value / 1e3, half: counted.half / 1e3}, figure{value: float64(all)}
+		y.failing = y.failing || !y.port // whose intervals count what succeeded
+	}
+	if counted := y.overall.times(y.millis); !y.port {
+		total, sum := figure{value: counted.value / 1e3, half: counted.half / 1e3}, figure{value: float64(all + failed)}
 		if !total.agrees(sum) {
 			y.contradict("throughput × run time", total, "operations", sum)
 		}
 	}
-	for name, o := range y.kinds {
+	if y.coarse {
+		y.warn("times are whole milliseconds, rounded down: -p measurementtype=hdrhistogram has more digits")
+	}
+	measure := "service"
+	if y.intended && y.params["target"] != "" {
+		measure = "response"
+	}
+	for _, name := range slices.Sorted(maps.Keys(y.kinds)) {
+		o := y.kinds[name]
 		if kind := ycsbKinds[name]; kind != "" {
-			addPrinted(y.run, "service", kind, &o.printedTimes, y.tool)
+			addPrinted(y.run, measure, kind, &o.printedTimes, y.tool)
 		} else if kind := ycsbKinds[strings.TrimPrefix(name, "Intended-")]; kind != "" && y.params["target"] != "" {
 			addPrinted(y.run, "response", kind, &o.printedTimes, y.tool)
 		}
@@ -402,16 +393,24 @@ func (y *ycsb) summary(clients int) {
 // beginning of the second interval: how long its own was is printed in whole seconds.
 func (y *ycsb) addStatusLines() {
 	var intervals []account.Interval
+	var lines []result.Line
 	for i := 1; i < len(y.status); i++ {
 		before, now := y.status[i-1], y.status[i]
 		n, length := now.done-before.done, now.when.Sub(before.when).Seconds()
 		end := math.Round(now.when.Sub(y.status[0].when).Seconds()*1e3) / 1e3
 		intervals = append(intervals, account.NewInterval(end, length, n))
-		y.emit(result.Line{Source: "ops", T: end, DT: length, Group: sbClients, Op: opOperation, Ops: int64(n),
-			Rows: int64(n)})
+		lines = append(lines, result.Line{Source: "ops", T: end, DT: length, Group: sbClients, Op: y.step.Primary,
+			Ops: int64(n), Rows: int64(n)})
 	}
 	if len(intervals) == 0 {
 		return
+	}
+	if y.failing {
+		y.drop("intervals, which count operations that failed, too")
+		return
+	}
+	for _, l := range lines {
+		y.emit(l)
 	}
 	if !y.port {
 		y.drop("YCSB's latencies of intervals (-s)")

@@ -13,7 +13,7 @@ import (
 func TestYCSB(t *testing.T) {
 	dir := write(t, map[string]string{"db/mixed.out": text(t, "testdata/ycsb/mixed.out"), "db/mixed.err": text(t, "testdata/ycsb/mixed.err")})
 	trials := read(t, Options{}, dir)
-	if len(trials) != 1 || trials[0].Versions.Value("client") != "YCSB 0.17.0" || trials[0].Params["clients"] != "2" || trials[0].Params["recordcount"] != "1000" {
+	if len(trials) != 1 || trials[0].Versions.Value("client") != "YCSB 0.17.0" || trials[0].Params["clients"] != 2.0 || trials[0].Params["recordcount"] != 1000.0 {
 		t.Fatalf("%+v", trials[0])
 	}
 	s := &trials[0].Steps[0]
@@ -36,7 +36,7 @@ func TestYCSBTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &c.trials[0].Steps[0]
-	numbers(t, s, []want{{"rows", "operation", "", 3000}, {"sla_target", "", "", 800}, {"sla_met", "", "", 1},
+	numbers(t, s, []want{{"rows", "read", "", 3000}, {"sla_target", "", "", 800}, {"sla_met", "", "", 1},
 		{"service_p99_us", "read", "", 38}, {"response_p99_us", "read", "", 514815}, {"response_min_us", "read", "", 19}})
 	lines := seriesOf(t, c.trials[0].runs[0])
 	if len(lines) != 4 || lines[0].Ops != 274 || lines[0].DT != 0.332 || lines[3].T != 3.103 {
@@ -64,7 +64,7 @@ func TestYCSBFailures(t *testing.T) {
 [READ-FAILED], AverageLatency(us), 9.5
 `
 	s := &read(t, Options{}, write(t, map[string]string{"db/a.log": log}))[0].Steps[0]
-	numbers(t, s, []want{{"rows", "operation", "", 900}, {"rows_per_s", "operation", "", 90}, {"errors", "", "", 100}, {"service_mean_us", "read", "", 50.5}})
+	numbers(t, s, []want{{"rows", "read", "", 900}, {"rows_per_s", "read", "", 90}, {"errors", "", "", 100}, {"service_mean_us", "read", "", 50.5}})
 	wrong := strings.Replace(log[:strings.Index(log, "[READ-F")], "900", "500", 2)
 	s = &read(t, Options{}, write(t, map[string]string{"db/a.log": wrong}))[0].Steps[0]
 	if all := strings.Join(metric.Texts(s.Warnings), " "); !strings.Contains(all, "throughput × run time is 1000, and operations is 500") {
@@ -96,7 +96,7 @@ func TestGoYCSB(t *testing.T) {
 		{"rows", "operation", "", 100000}, {"rows", "read", "", 95000}, {"duration_s", "", "", 100000 / 5000.1},
 		{"service_p50_us", "read", "", 195}, {"service_p999_us", "update", "", 3000}, {"errors", "", "", 7},
 	})
-	if trials[0].Params["clients"] != "4" || trials[0].Params["mysql.password"] != nil || s.Groups[0].Clients != 4 {
+	if trials[0].Params["clients"] != 4.0 || trials[0].Params["mysql.password"] != nil || s.Groups[0].Clients != 4 {
 		t.Errorf("%+v, %+v", trials[0].Params, s.Groups[0])
 	}
 	before, _, _ := strings.Cut(goYCSB, "Run finished")
