@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 136_342
+const mostTotal = 136_344
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -56,7 +56,7 @@ var rooms = []room{
 	{"internal/result", 3_592, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 3_949, []string{"internal/plan"}},
 	{"internal/run", 9_768, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
-	{"internal/importer", 8_385, []string{"internal/importer"}},
+	{"internal/importer", 8_387, []string{"internal/importer"}},
 	{"internal/compare", 5_776, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 1_287, []string{"internal/fleet"}},
 	{"internal/explain", 5_753, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},

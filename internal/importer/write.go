@@ -128,7 +128,8 @@ const storageKnob = "storage"
 
 // paramValue returns a parameter as rumbench's own workloads have it: a number as a number.
 func paramValue(text string) any {
-	if v, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(v) && strconv.FormatFloat(v, 'f', -1, 64) == text {
+	v, err := strconv.ParseFloat(text, 64)
+	if err == nil && !math.IsNaN(v) && strconv.FormatFloat(v, 'f', -1, 64) == text {
 		return v
 	}
 	return text

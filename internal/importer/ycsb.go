@@ -15,7 +15,8 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// ycsb parses the output of YCSB, and of its port go-ycsb, which prints other lines.
+// ycsb parses the output of YCSB, and of its port go-ycsb, which prints other lines. It has many fields:
+// what both print, and what each of them does.
 type ycsb struct {
 	*run
 	*input

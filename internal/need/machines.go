@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +25,9 @@ type Machine struct {
 	Lock    string // its RUMBENCH_LOCK
 	space   string // the namespace
 }
+
+// spaces numbers the namespaces of this process: the kernel removes one some time after it is deleted.
+var spaces atomic.Int32
 
 // Machines makes machines that only ssh reaches, and points RUMBENCH_SSH at a configuration that knows
 // them. Their SSH servers forbid forwarding, and greet with a banner.
@@ -49,7 +53,7 @@ func Machines(t testing.TB, n int) (out []*Machine) {
 	network := fmt.Sprintf("10.%d.%d", 64+rand.IntN(128), rand.IntN(256))
 	for i := range n {
 		m := &Machine{t: t, Name: fmt.Sprintf("m%d", i+1), Address: fmt.Sprintf("%s.%d", network, 4*i+2),
-			Home: filepath.Join(dir, fmt.Sprintf("home%d", i+1)), space: fmt.Sprintf("rb%d-%d", os.Getpid(), i)}
+			Home: filepath.Join(dir, fmt.Sprintf("home%d", i+1)), space: fmt.Sprintf("rb%d-%d", os.Getpid(), spaces.Add(1))}
 		m.Lock = filepath.Join(m.Home, "lock")
 		m.join(fmt.Sprintf("%s.%d", network, 4*i+1), dir, host, user)
 		fmt.Fprintf(&config, "Host %s\nHostName %s\n", m.Name, m.Address)
