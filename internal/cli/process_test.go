@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen sooner or later.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // wait waits for something to become true.
 func wait(t *testing.T, subject string, done func() bool) {
