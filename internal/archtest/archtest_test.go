@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 136_344
+const mostTotal = 136_354
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -55,10 +55,10 @@ var rooms = []room{
 	{"internal/account", 3_124, []string{"internal/account"}},
 	{"internal/result", 3_592, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 3_949, []string{"internal/plan"}},
-	{"internal/run", 9_768, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 9_776, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_387, []string{"internal/importer"}},
 	{"internal/compare", 5_776, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/fleet", 1_287, []string{"internal/fleet"}},
+	{"internal/fleet", 1_289, []string{"internal/fleet"}},
 	{"internal/explain", 5_753, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_878, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 14_015, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},

@@ -60,6 +60,7 @@ type agent struct {
 	plan   *plan.Plan
 	found  []server.Found
 	place  *campaign.Station // nil: not opened yet
+	keep   bool              // its directory: it holds the logs that an error names
 
 	ending sync.Mutex
 	cancel context.CancelFunc // of the request that runs
@@ -282,6 +283,7 @@ func (a *agent) open(ctx context.Context, data []byte) (any, error) {
 	}
 	before := a.files("")
 	if err := a.place.Prepare(ctx); err != nil {
+		a.keep = true
 		return nil, err
 	}
 	made := slices.DeleteFunc(a.files(result.TrialsDir), func(f string) bool { return slices.Contains(before, f) })
@@ -369,8 +371,8 @@ func (a *agent) close(context.Context, []byte) (any, error) {
 	if a.dir == "" {
 		return nil, err
 	}
-	if a.plan != nil && a.plan.Keep {
-		return nil, err // its data are to be kept
+	if a.keep || a.plan != nil && a.plan.Keep { // the latter keeps data
+		return nil, err
 	}
 	err = errors.Join(err, os.RemoveAll(a.dir))
 	a.dir = ""

@@ -93,6 +93,9 @@ func spreadOut(ctx context.Context, r *runner) error {
 	for _, block := range blocks(r.state.Trials) {
 		if !complete(block) {
 			s.todo = append(s.todo, job{entries: block, start: start})
+			if err := s.renew(block); err != nil { // of a campaign that is resumed, on any machine
+				return err
+			}
 		}
 		start += len(block)
 	}
@@ -193,14 +196,22 @@ func (s *spread) again(j job, lost *LostError) error {
 	if j.tries++; j.tries > s.Plan.Fleet.Retries {
 		return s.save()
 	}
-	for i := range j.entries {
-		if err := s.aside(j.entries[i].Dir); err != nil {
-			return err
-		}
-		j.entries[i].Status = ""
+	if err := s.renew(j.entries); err != nil {
+		return err
 	}
 	s.todo = slices.Insert(s.todo, 0, j)
 	return s.save()
+}
+
+// renew puts the trials of a block aside: all of it is run on one machine.
+func (s *spread) renew(block []result.Entry) error {
+	for i := range block {
+		if err := s.aside(block[i].Dir); err != nil {
+			return err
+		}
+		block[i].Status = ""
+	}
+	return nil
 }
 
 // block runs the trials of a block on a machine.
@@ -209,9 +220,6 @@ func (s *spread) block(ctx context.Context, m Machine, j *job) error {
 		e := &j.entries[i]
 		if ctx.Err() != nil {
 			return ctx.Err()
-		}
-		if e.Status == result.Complete {
-			continue
 		}
 		if err := s.trialOn(ctx, m, e, j.start+i); err != nil {
 			return err
