@@ -141,6 +141,12 @@ func TestYCSBDifferentRuns(t *testing.T) {
 	command := func(workload string) string {
 		return "Command line: -t -P workloads/" + workload + " -P my/db.properties\n"
 	}
+	// The same workload on two databases is one, whatever their own files are called.
+	other := strings.Replace(command("workloada"), "my/db", "your/other", 1)
+	trials = read(t, Options{}, write(t, map[string]string{"one/a.log": command("workloada") + ycsbHead + ycsbRead, "two/a.log": other + ycsbHead + ycsbRead}))
+	if len(trials) != 2 || trials[0].Params["script"] != "workloada" || trials[1].Params["script"] != "workloada" {
+		t.Errorf("%s: %v, %v", names(trials), trials[0].Params, trials[1].Params)
+	}
 	trials = read(t, Options{}, write(t, map[string]string{"db/a.log": command("workloada") + ycsbHead + ycsbRead + command("workloadb") + ycsbHead + ycsbRead}))
 	if len(trials) != 1 || len(trials[0].Steps) != 2 {
 		t.Errorf("%s", names(trials))

@@ -153,6 +153,11 @@ func (y *ycsb) command(words []string) {
 			files = append(files, next[strings.LastIndex(next, "/")+1:])
 		}
 	}
+	// Others hold what differs between databases: hosts, users.
+	isWorkload := func(name string) bool { return strings.HasPrefix(name, "workload") }
+	if slices.ContainsFunc(files, isWorkload) {
+		files = slices.DeleteFunc(files, func(name string) bool { return !isWorkload(name) })
+	}
 	script := strings.Join(files, "+")
 	switch {
 	case slices.Contains(words, "-load"):
