@@ -164,7 +164,7 @@ func newTrack(s *step, r *run, limit int) *track {
 		width = 1
 	}
 	return &track{
-		width: width, limit: limit, primary: kindsOf(s.Primary, r.Step.Groups), writes: kindsOf(s.WritesPer, r.Step.Groups),
+		width: width, limit: limit, primary: KindsOf(s.Primary, r.Step.Groups), writes: KindsOf(s.WritesPer, r.Step.Groups),
 		apart: r.Trial.Hosting == result.Server, shares: map[string]portion{},
 	}
 }
@@ -181,9 +181,9 @@ func sources() []string {
 	return out
 }
 
-// kindsOf returns which lines belong to an operation kind. A whole like "query"
+// KindsOf returns which lines belong to an operation kind. A whole like "query"
 // has no lines of its own: it is all operations of the group of that name.
-func kindsOf(kind string, groups []result.Group) func(group, op string) bool {
+func KindsOf(kind string, groups []result.Group) func(group, op string) bool {
 	for _, g := range groups {
 		if slices.Contains(g.Ops, kind) {
 			return func(_, op string) bool { return op == kind }

@@ -16,14 +16,14 @@ import (
 
 // tail is the series of a trial as far as it has been written.
 type tail struct {
-	dir     string
-	series  *result.Series
-	tracks  map[string]*track // by step
-	step    string            // the last one
-	file    os.FileInfo       // of the series when it was read last
-	primary map[string]string // the operation that a step is about, by step
-	order   []string          // the steps with tracks, in their order
-	err     error
+	dir    string
+	series *result.Series
+	tracks map[string]*track       // by step
+	step   string                  // the last one
+	file   os.FileInfo             // of the series when it was read last
+	steps  map[string]*result.Step // by name
+	order  []string                // the steps with tracks, in their order
+	err    error
 }
 
 // mostTracks limits the steps that are kept of a trial, the last ones.
@@ -40,15 +40,18 @@ func (t *tail) read(trial *result.Trial) {
 	}
 	if t.file == nil || !os.SameFile(t.file, info) || info.Size() < t.file.Size() {
 		*t = tail{dir: t.dir, series: result.NewSeries(t.dir, report.Sources), tracks: map[string]*track{},
-			primary: map[string]string{}}
+			steps: map[string]*result.Step{}}
 	}
 	t.file = info
 	for i := range trial.Steps {
-		t.primary[trial.Steps[i].Name] = trial.Steps[i].Primary
+		t.steps[trial.Steps[i].Name] = &trial.Steps[i]
 	}
 	t.err = t.series.Read(func(l result.Line) error {
 		if t.step = l.Step; t.tracks[l.Step] == nil {
-			t.tracks[l.Step] = &track{primary: t.primary[l.Step]}
+			t.tracks[l.Step] = &track{}
+			if s := t.steps[l.Step]; s != nil && s.Primary != "" {
+				t.tracks[l.Step].primary = report.KindsOf(s.Primary, s.Groups)
+			}
 			t.order = append(t.order, l.Step)
 		}
 		if len(t.order) > mostTracks {
@@ -67,8 +70,8 @@ const mostPoints = 600
 type track struct {
 	width   float64 // seconds of a point; 0 is one
 	points  []point
-	primary string  // the operation that counts; "": all
-	last    float64 // the end of the last interval of operations
+	primary func(group, op string) bool // the operations that count; nil: all
+	last    float64                     // the end of the last interval of operations
 }
 
 // point is what was done in a stretch of time.
@@ -119,7 +122,7 @@ func (t *track) add(l *result.Line) {
 			p.seconds, t.last = p.seconds+l.DT, l.T
 		}
 		p.errors += float64(l.Errors)
-		if !l.Upkeep && (t.primary == "" || l.Op == t.primary) {
+		if !l.Upkeep && (t.primary == nil || t.primary(l.Group, l.Op)) {
 			p.rows += float64(l.Rows)
 			p.p50, p.p99 = max(p.p50, l.P50), max(p.p99, l.P99)
 		}
@@ -165,7 +168,7 @@ var drawn = []struct {
 	log    bool
 	value  func(p *point) float64
 }{
-	{"rows per second", quantity.Short, false, func(p *point) float64 { return account.PerSecond(p.rows, p.seconds) }},
+	{"operations or rows per second", quantity.Short, false, func(p *point) float64 { return account.PerSecond(p.rows, p.seconds) }},
 	{"p50 of the service time", quantity.Micros, true, func(p *point) float64 { return known(p.p50) }},
 	{"p99 of the service time", quantity.Micros, true, func(p *point) float64 { return known(p.p99) }},
 	{"CPU of the server, cores", quantity.Digits, false, func(p *point) float64 { return p.rate(serverCPU) / 1e9 }},
