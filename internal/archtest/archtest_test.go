@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 136_362
+const mostTotal = 136_364
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -61,7 +61,7 @@ var rooms = []room{
 	{"internal/fleet", 1_289, []string{"internal/fleet"}},
 	{"internal/explain", 5_753, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_878, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 14_018, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
+	{"internal/report", 14_020, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_455, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 4_026, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 423, []string{"scripts/man scripts/suite"}},

@@ -168,7 +168,9 @@ var drawn = []struct {
 	log    bool
 	value  func(p *point) float64
 }{
-	{"operations or rows per second", quantity.Short, false, func(p *point) float64 { return account.PerSecond(p.rows, p.seconds) }},
+	{"operations or rows per second", quantity.Short, false, func(p *point) float64 {
+		return account.PerSecond(p.rows, p.seconds)
+	}},
 	{"p50 of the service time", quantity.Micros, true, func(p *point) float64 { return known(p.p50) }},
 	{"p99 of the service time", quantity.Micros, true, func(p *point) float64 { return known(p.p99) }},
 	{"CPU of the server, cores", quantity.Digits, false, func(p *point) float64 { return p.rate(serverCPU) / 1e9 }},
