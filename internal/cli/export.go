@@ -14,6 +14,7 @@ import (
 	"rumbench/internal/cli/export"
 	"rumbench/internal/compare/history"
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 // The formats of an export.
@@ -53,12 +54,12 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 		return err
 	}
 	printProblems(a.Stderr, runs)
+	if o.format == formatGobench {
+		inPlan(runs)
+	}
 	trials, broken := exportTrials(runs)
 	if len(trials) == 0 {
 		return fmt.Errorf("there is no trial in %s", strings.Join(dirs, ", "))
-	}
-	if o.format == formatGobench {
-		inPlan(runs, trials)
 	}
 	if o.format == formatGobench && o.out == "" {
 		if _, err := export.WriteGobench(a.Stdout, trials); err != nil {
@@ -88,24 +89,20 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 
 // inPlan sorts the trials of each campaign by target, in the plan's order: benchstat compares with what
 // comes first.
-func inPlan(runs []*history.Run, trials []export.Trial) {
-	place := map[string]int{}
-	for i, r := range runs {
-		for k, t := range r.Targets() {
-			place[r.Dir+"\x00"+t.Name] = k
+func inPlan(runs []*history.Run) {
+	for _, r := range runs {
+		if r.Campaign == nil {
+			continue
 		}
-		if r.Campaign != nil {
-			for k, name := range r.Campaign.Targets {
-				place[r.Dir+"\x00"+name] = k
-			}
+		names := r.Campaign.Targets
+		if len(names) == 0 { // of an imported one
+			names = quantity.Texts(r.Targets(), func(t history.Target) string { return t.Name })
 		}
-		place[r.Dir] = i
+		slices.SortStableFunc(r.Trials, func(a, b history.Trial) int {
+			return cmp.Or(cmp.Compare(slices.Index(names, a.Target), slices.Index(names, b.Target)),
+				cmp.Compare(a.Trial.Trial, b.Trial.Trial))
+		})
 	}
-	slices.SortStableFunc(trials, func(a, b export.Trial) int {
-		return cmp.Or(cmp.Compare(place[a.CampaignDir], place[b.CampaignDir]),
-			cmp.Compare(place[a.CampaignDir+"\x00"+a.Target], place[b.CampaignDir+"\x00"+b.Target]),
-			cmp.Compare(a.Trial.Trial, b.Trial.Trial))
-	})
 }
 
 // partly returns the error of an export that lacks campaigns.

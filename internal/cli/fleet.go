@@ -55,7 +55,7 @@ func newFleetCommand(a *App) *cobra.Command {
 				quantity.Count(len(p.Fleet.Over), "machine"))
 			return nil
 		})
-	sub("down", "remove what rumbench has left on the machines; campaigns that run are not touched",
+	sub("down", "remove what rumbench has left on the machines, while no campaign runs there",
 		func(ctx context.Context, _ *plan.Plan, f *fleet.Coordinator) error { return f.Clear(ctx) })
 	return c
 }

@@ -24,24 +24,25 @@ func MachinesOf(trials []*result.Trial) (out []string) {
 	return out
 }
 
-// byMachine returns the mean of each machine that ran trials of both numbers: of their pairs if there are
-// any. several is whether more than one machine ran trials of either.
-func byMachine(base, other *Number) (a, b []float64, several bool) {
+// byMachine returns the machines that ran trials of both numbers, and the means of each: of their pairs if
+// there are any. several is whether more than one machine ran trials of either.
+func byMachine(base, other *Number) (names []string, a, b []float64, several bool) {
 	machines := MachinesOf(slices.Concat(base.Trials, other.Trials))
 	if len(machines) < 2 {
-		return nil, nil, false
+		return nil, nil, nil, false
 	}
 	positive := base.Low > 0 && other.Low > 0
 	for _, m := range machines {
-		x, y := pairs(base.on(m), other.on(m))
+		mine, others := base.on(m), other.on(m)
+		x, y := pairs(mine, others)
 		if len(x) == 0 {
-			x, y = base.on(m).Values(), other.on(m).Values()
+			x, y = mine.Values(), others.Values()
 		}
 		if len(x) > 0 && len(y) > 0 {
-			a, b = append(a, center(x, positive)), append(b, center(y, positive))
+			names, a, b = append(names, m), append(a, center(x, positive)), append(b, center(y, positive))
 		}
 	}
-	return a, b, true
+	return names, a, b, true
 }
 
 // on returns the number with the trials of one machine.
@@ -76,13 +77,8 @@ func (e *Effect) OverMachines() *OverMachines {
 	if e.Machines < 2 || e.Base.Low <= 0 || e.New.Low <= 0 {
 		return nil
 	}
-	out := &OverMachines{}
-	a, b, _ := byMachine(e.Base, e.New)
-	for _, m := range MachinesOf(slices.Concat(e.Base.Trials, e.New.Trials)) {
-		if len(e.Base.on(m).Rows) > 0 && len(e.New.on(m).Rows) > 0 {
-			out.Names = append(out.Names, m)
-		}
-	}
+	names, a, b, _ := byMachine(e.Base, e.New)
+	out := &OverMachines{Names: names}
 	for i := range a {
 		out.Ratios = append(out.Ratios, b[i]/a[i])
 	}

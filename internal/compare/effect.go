@@ -166,7 +166,7 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 	}
 	a, b := pairs(e.Base, e.New)
 	e.Pairs, e.beside = len(a), len(a) > 0
-	if x, y, several := byMachine(e.Base, e.New); several {
+	if _, x, y, several := byMachine(e.Base, e.New); several {
 		if a, b = x, y; len(a) == 0 {
 			e.Why = "no machine ran trials of both"
 			return e

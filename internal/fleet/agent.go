@@ -176,7 +176,7 @@ func (a *agent) listen() error {
 	return a.conn.Flush()
 }
 
-// beat tells the coordinator that this agent lives, and ends when the coordinator does not.
+// beat reports to the coordinator that this agent lives, and ends when the coordinator does not.
 func (a *agent) beat() {
 	for tick := time.Tick(beatEvery); ; {
 		select {
@@ -215,7 +215,7 @@ func (a *agent) clear(context.Context, []byte) (any, error) {
 	return nil, err
 }
 
-// check lays out the papers of a campaign, and tells what this machine has for them.
+// check lays out the papers of a campaign, and reports what this machine has for them.
 func (a *agent) check(ctx context.Context, data []byte) (any, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -281,13 +281,11 @@ func (a *agent) open(ctx context.Context, data []byte) (any, error) {
 	if err := a.enter(ctx, &state); err != nil {
 		return nil, err
 	}
-	before := a.files("")
 	if err := a.place.Prepare(ctx); err != nil {
 		a.keep = true
 		return nil, err
 	}
-	made := slices.DeleteFunc(a.files(result.TrialsDir), func(f string) bool { return slices.Contains(before, f) })
-	return a.send(ctx, 0, made)
+	return a.send(ctx, 0, a.files(result.TrialsDir))
 }
 
 // enter opens the campaign on this machine, as soon as no other benchmark runs here.

@@ -57,7 +57,6 @@ type papers struct {
 	Builds                  result.Builds
 	Programs                []string // of Builds, where they are on the machine
 	Force, AA, NoPreflight  bool
-	Hooks                   bool
 }
 
 // checked is what a machine has for a plan.

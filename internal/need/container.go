@@ -18,15 +18,13 @@ func Images(t testing.TB) func(name string, paths ...string) {
 	_, err := exec.LookPath("podman")
 	Installed(t, err)
 	dir := t.TempDir()
-	write := func(name, variable, text string) {
+	configure := func(name, variable, text string) {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, text)
 		t.Setenv(variable, path)
 	}
-	write("containers.conf", "CONTAINERS_CONF", "[engine]\nruntime = \"runc\"\n")
-	write("storage.conf", "CONTAINERS_STORAGE_CONF", "[storage]\ndriver = \"overlay\"\ngraphroot = \""+
+	configure("containers.conf", "CONTAINERS_CONF", "[engine]\nruntime = \"runc\"\n")
+	configure("storage.conf", "CONTAINERS_STORAGE_CONF", "[storage]\ndriver = \"overlay\"\ngraphroot = \""+
 		filepath.Join(dir, "root")+"\"\nrunroot = \""+filepath.Join(dir, "run")+"\"\n[storage.options.overlay]\n"+
 		"skip_mount_home = \"true\"\n")
 	t.Cleanup(func() { // it removes ended containers a moment later

@@ -286,7 +286,7 @@ func ReadTrial(dir string) (*Trial, error) {
 	if err := addUnfinished(dir, &t); err != nil {
 		return nil, err
 	}
-	if !locked(filepath.Join(dir, LogFile)) {
+	if !Locked(filepath.Join(dir, LogFile)) {
 		t.Status = Partial
 		for i := range t.Steps {
 			if t.Steps[i].Status == Running {
@@ -345,9 +345,10 @@ func LockLog(dir string) (*os.File, error) {
 }
 
 // IsRunning reports whether the campaign in a directory runs: a process holds its lock.
-func IsRunning(dir string) bool { return locked(filepath.Join(dir, LockFile)) }
+func IsRunning(dir string) bool { return Locked(filepath.Join(dir, LockFile)) }
 
-func locked(path string) bool {
+// Locked reports whether a process holds the lock of a file.
+func Locked(path string) bool {
 	f, err := regular.Open(path)
 	if err != nil {
 		return false

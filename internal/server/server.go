@@ -350,7 +350,7 @@ func (s *Server) Died() error {
 		return nil
 	}
 	if s.Program.Image != nil && s.pid != 0 && !worksFor(s.pid, s.Dir) {
-		s.Wait(containerTimeout) // its runtime tells later how it has ended
+		s.Wait(containerTimeout) // its runtime reports later how it has ended
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

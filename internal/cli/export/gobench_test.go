@@ -13,7 +13,7 @@ import (
 )
 
 // Each number is a benchmark of its own name, in the format that benchstat reads. What compares with
-// nothing is left out and counted; campaigns are told apart.
+// nothing is left out and counted; campaigns are distinguished.
 func TestGobench(t *testing.T) {
 	row := func(op string, value float64) metric.Row {
 		return metric.Row{Group: "g", Op: op, Metric: "rows_per_s", Unit: "1/s", Value: value, N: 3}

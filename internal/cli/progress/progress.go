@@ -153,7 +153,7 @@ func (p *Progress) End(e result.Entry, t *result.Trial) {
 		p.println(p.stepLine(&t.Steps[i]))
 	}
 	took := p.now().Sub(p.began)
-	if t.Machine != "" && t.Ended != nil { // it is told when it is over
+	if t.Machine != "" && t.Ended != nil { // it is shown when it is over
 		took = t.Ended.Sub(t.Started)
 	}
 	line := fmt.Sprintf("  %s in %v", t.Status, took.Round(100*time.Millisecond))

@@ -129,7 +129,7 @@ func Busy(path string) string {
 	if err != nil {
 		return err.Error()
 	}
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
+	if !result.Locked(path) {
 		return ""
 	}
 	return strings.TrimPrefix(cmp.Or(who, "another user's"), ": ")

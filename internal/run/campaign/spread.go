@@ -221,14 +221,12 @@ func (s *spread) block(ctx context.Context, m Machine, j *job) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := s.trialOn(ctx, m, e, j.start+i); err != nil {
+		t, err := s.trialOn(ctx, m, e, j.start+i)
+		if err != nil {
 			return err
 		}
 		s.mu.Lock()
-		t, err := result.ReadTrial(result.TrialPath(s.Dir, e.Dir))
-		if err == nil {
-			err = s.baseless(e, t, j.start+i+1)
-		}
+		err = s.baseless(e, t, j.start+i+1)
 		s.mu.Unlock()
 		if err != nil {
 			return err
@@ -238,9 +236,9 @@ func (s *spread) block(ctx context.Context, m Machine, j *job) error {
 }
 
 // trialOn runs a trial, by its place in the campaign, on a machine.
-func (s *spread) trialOn(ctx context.Context, m Machine, e *result.Entry, at int) error {
+func (s *spread) trialOn(ctx context.Context, m Machine, e *result.Entry, at int) (*result.Trial, error) {
 	if err := s.aside(e.Dir); err != nil {
-		return err
+		return nil, err
 	}
 	s.Progress.Note(fmt.Sprintf("%s begins %s", m.Name(), e.Dir))
 	began := time.Now()
@@ -249,22 +247,22 @@ func (s *spread) trialOn(ctx context.Context, m Machine, e *result.Entry, at int
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		e.Status = result.Failed
-		return errors.Join(s.recordLoss(e, lost, began), err)
+		return nil, errors.Join(s.recordLoss(e, lost, began), err)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t, err := result.ReadTrial(result.TrialPath(s.Dir, e.Dir))
+	if err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != nil {
-		return err
-	}
 	e.Status = t.Status
 	s.Forecast.Add(t)
 	whole := slices.Concat(s.state.Trials, s.state.Profiled)
 	s.shown.finished(*e, forecast.Place{Number: at + 1, Of: len(whole)}, t)
-	return s.save()
+	return t, s.save()
 }
 
 // recordLoss writes what is known of a trial whose machine was lost.
@@ -274,10 +272,11 @@ func (s *spread) recordLoss(e *result.Entry, lost *LostError, began time.Time) e
 		Machine: lost.Machine, Status: result.Failed, Lost: true, Started: began, Ended: &now,
 		Reason: fmt.Sprintf("machine %s was lost %.1f s after the trial began: %s", lost.Machine,
 			now.Sub(began).Seconds(), lost.Reason)}
-	if err := os.MkdirAll(result.TrialPath(s.Dir, e.Dir), 0o755); err != nil {
+	dir := result.TrialPath(s.Dir, e.Dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return s.spare.writeJSON(filepath.Join(result.TrialPath(s.Dir, e.Dir), result.TrialFile), t)
+	return s.spare.writeJSON(filepath.Join(dir, result.TrialFile), t)
 }
 
 // profiled runs the trials that are run for their profiles alone, on the first machine that is left.
@@ -287,7 +286,7 @@ func (s *spread) profiled(ctx context.Context) error {
 		if e.Status == result.Complete || len(s.Machines) == 0 {
 			continue
 		}
-		if err := s.trialOn(ctx, s.Machines[0], e, len(s.state.Trials)+i); err != nil {
+		if _, err := s.trialOn(ctx, s.Machines[0], e, len(s.state.Trials)+i); err != nil {
 			return err
 		}
 	}
