@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/cli/progress"
 	"rumbench/internal/fleet"
 	"rumbench/internal/page"
 	"rumbench/internal/plan"
@@ -71,7 +72,7 @@ func withFleet(ctx context.Context, a *App, path string,
 	if !p.Fleet.Any() {
 		return usage(hint.Errorf("machines: and spread: name them", "plan %s runs on this machine alone", p.Name))
 	}
-	f, unusable, err := startFleet(ctx, a, p)
+	f, unusable, err := startFleet(ctx, p, progress.New(a.Stderr, nil))
 	if err != nil {
 		return err
 	}
@@ -80,14 +81,12 @@ func withFleet(ctx context.Context, a *App, path string,
 }
 
 // startFleet starts an agent on each machine of a plan. unusable is about those where it could not.
-func startFleet(ctx context.Context, a *App, p *plan.Plan) (f *fleet.Coordinator, unusable, err error) {
+func startFleet(ctx context.Context, p *plan.Plan, shown campaign.Progress) (f *fleet.Coordinator, unusable, err error) {
 	own, err := ownBuild().Of(executable())
 	if err != nil {
 		return nil, nil, err
 	}
-	f, unusable = fleet.Start(ctx, p.Fleet.Spread(), own, func(machine, text string) {
-		fmt.Fprintf(a.Stderr, "%s: %s\n", machine, text)
-	})
+	f, unusable = fleet.Start(ctx, p.Fleet.Spread(), own, shown.Note)
 	if f == nil {
 		return nil, nil, unusable
 	}
@@ -113,16 +112,16 @@ func machineTable(reports []fleet.Report) page.Table {
 
 // onMachines gives a campaign the machines of its plan, with an agent on each; the function that it
 // returns ends them.
-func onMachines(ctx context.Context, a *App, c *campaign.Config) (end func(), err error) {
+func onMachines(ctx context.Context, c *campaign.Config) (end func(), err error) {
 	if !c.Plan.Fleet.Any() {
 		return func() {}, nil
 	}
-	f, unusable, err := startFleet(ctx, a, c.Plan)
+	f, unusable, err := startFleet(ctx, c.Plan, c.Progress)
 	if err != nil {
 		return nil, err
 	}
 	if err = unusable; err == nil {
-		c.Programs, err = f.Check(ctx, c.Plan, c.Builds, fleet.Flags{Force: c.Force, AA: c.AA, NoPreflight: c.NoPreflight})
+		c.Programs, err = f.Check(ctx, c.Plan, c.Builds, fleet.Flags{AA: c.AA, NoPreflight: c.NoPreflight})
 	}
 	if err != nil {
 		f.Close()

@@ -217,8 +217,8 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 		return usage(hint.Errorf("--dry-run shows them; --hooks runs them", "the plan has commands to run (before, after)"))
 	case o.format != formatSysbench:
 		return execute(ctx, a, c)
-	case c.Plan.Order == plan.Duet:
-		return usageErrorf("--format sysbench goes with no duet: two trials would print at the same time; " +
+	case c.Plan.Order == plan.Duet || c.Plan.Fleet.Any():
+		return usageErrorf("--format sysbench goes with no duet and no machines: several trials would print at the same time; " +
 			"rumbench show --format sysbench prints them afterwards")
 	}
 	s := &progress.Sysbench{Progress: progress.New(a.Stderr, nil), Out: a.Stdout, Dir: c.Dir,
@@ -230,12 +230,12 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 // execute runs the campaign, writes its report and prints the summary. The measurements
 // are reported even if the campaign ended early.
 func execute(ctx context.Context, a *App, c campaign.Config) error {
-	end, err := onMachines(ctx, a, &c)
+	end, err := onMachines(ctx, &c)
 	if err != nil {
 		return err
 	}
+	defer end()
 	state, err := campaign.Run(ctx, c)
-	end()
 	summary := a.Stdout
 	if _, data := c.Progress.(*progress.Sysbench); data {
 		summary = a.Stderr // standard output carries the data

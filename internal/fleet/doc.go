@@ -5,7 +5,6 @@
 // a private directory, runs trials as any campaign does, and returns their files.
 //
 // The two talk through a NATS server in the coordinator's process. It listens nowhere: an agent's
-// connection is the standard input and output of its ssh, which has authenticated both sides. Agents
-// speak on subjects of their own, but the machines of a fleet must trust each other. See
-// docs/decisions/0013-fleet.md.
+// connection is the standard input and output of its ssh, which has authenticated both sides. What one
+// agent says reaches no other. Files are read from agents piece by piece. See docs/decisions/0013-fleet.md.
 package fleet

@@ -3,7 +3,6 @@ package fleet
 import (
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -11,26 +10,24 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// hub is the NATS server in the coordinator's process. It listens on no port.
+// hub is the NATS server in the coordinator's process. It listens on no port and keeps nothing.
 type hub struct {
 	server *server.Server
 	conn   *nats.Conn // the coordinator's own
-	files  string     // directory of the files on their way
 	seeds  map[string]string
 }
 
 const (
 	mostMessage = 8 << 20 // bytes: events of a step's end hold all of its numbers
 	hubTimeout  = 10 * time.Second
-	pingEvery   = 20 * time.Second // a network that is cut for seconds is no end
+	// A network that is cut for less than patience is no end.
+	pingEvery = 20 * time.Second
+	mostPings = 5
 )
 
 // newHub starts a hub for agents.
 func newHub(ids []string) (h *hub, err error) {
 	h = &hub{seeds: map[string]string{}}
-	if h.files, err = os.MkdirTemp("", "rumbench-hub-"); err != nil {
-		return nil, fmt.Errorf("start the fleet's hub: %w", err)
-	}
 	defer func() {
 		if err != nil {
 			h.close()
@@ -50,8 +47,8 @@ func newHub(ids []string) (h *hub, err error) {
 		users = append(users, user)
 	}
 	h.server, err = server.NewServer(&server.Options{
-		ServerName: "rumbench", DontListen: true, NoSigs: true, Nkeys: users, MaxPayload: mostMessage,
-		PingInterval: pingEvery, JetStream: true, StoreDir: h.files, NoLog: true,
+		ServerName: "rumbench", DontListen: true, NoSigs: true, NoLog: true, Nkeys: users, MaxPayload: mostMessage,
+		PingInterval: pingEvery, MaxPingsOut: mostPings,
 	})
 	if err != nil {
 		return h, fmt.Errorf("start the fleet's hub: %w", err)
@@ -78,19 +75,14 @@ func newKey(rights *server.Permissions) (seed string, user *server.NkeyUser, err
 	return string(secret), &server.NkeyUser{Nkey: public, Permissions: rights}, err
 }
 
-// rights are those of an agent: to hear and answer its own requests, and to put files into its own bucket.
+// rights are those of an agent: to hear its own requests, and to speak on its own subjects. Nobody
+// answers what an agent says, so it cannot make others speak for it either.
 func rights(id string) *server.Permissions {
-	stream := "OBJ_" + bucket(id)
 	return &server.Permissions{
-		Subscribe: &server.SubjectPermission{Allow: []string{"to." + id + ".>", inbox(id) + ".>"}},
-		Publish: &server.SubjectPermission{Allow: []string{"from." + id + ".>", "$O." + bucket(id) + ".>", "$JS.API.INFO",
-			"$JS.API.STREAM.INFO." + stream, "$JS.API.STREAM.PURGE." + stream, "$JS.API.STREAM.MSG.GET." + stream,
-			"$JS.API.DIRECT.GET." + stream + ".>"}},
+		Subscribe: &server.SubjectPermission{Allow: []string{"to." + id + ".>"}},
+		Publish:   &server.SubjectPermission{Allow: []string{"from." + id + ".>"}},
 	}
 }
-
-func bucket(id string) string { return "files-" + id }
-func inbox(id string) string  { return "_INBOX." + id }
 
 // connect connects with a key.
 func connect(seed, id string, options ...nats.Option) (*nats.Conn, error) {
@@ -102,8 +94,8 @@ func connect(seed, id string, options ...nats.Option) (*nats.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := nats.Connect("", append(options, nats.Name(id), nats.CustomInboxPrefix(inbox(id)),
-		nats.Nkey(public, pair.Sign), nats.NoReconnect(), nats.Timeout(patience), nats.PingInterval(pingEvery))...)
+	c, err := nats.Connect("", append(options, nats.Name(id), nats.Nkey(public, pair.Sign), nats.NoReconnect(),
+		nats.Timeout(patience), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(mostPings))...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the fleet's hub: %w", err)
 	}
@@ -121,5 +113,4 @@ func (h *hub) close() {
 		h.server.Shutdown()
 		h.server.WaitForShutdown()
 	}
-	_ = os.RemoveAll(h.files)
 }

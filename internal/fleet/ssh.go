@@ -3,11 +3,13 @@ package fleet
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -30,9 +32,11 @@ func ssh(ctx context.Context, h plan.Host, script string) *exec.Cmd {
 	if len(words) == 0 {
 		words = []string{"ssh"}
 	}
-	// A connection that is cut for a minute is not given up. Nothing is asked: nobody would answer.
-	args := append(words[1:], "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=20", "-o", "ServerAliveCountMax=3",
-		"-o", "ClearAllForwardings=yes", "-e", "none", "--", h.SSH, "exec /bin/sh -c "+escape.Argument(script))
+	// A connection that is cut for a minute is not given up. Nothing is asked, as nobody would answer, and nothing of
+	// this user's is lent to the machine.
+	args := append(words[1:], "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=20",
+		"-o", "ServerAliveCountMax=3", "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-e", "none", "--", h.SSH,
+		"exec /bin/sh -c "+escape.Argument(script))
 	return exec.CommandContext(ctx, words[0], args...)
 }
 
@@ -64,12 +68,16 @@ const (
 	programName = "rumbench"
 )
 
-// install copies a program to a machine, unless it is there, and returns its path in a script.
+// install copies a program to a machine, unless it is there, and returns its path in a script. A
+// connection that ends in the middle leaves nothing that looks like the program.
 func install(ctx context.Context, h plan.Host, path, digest string) (remote string, err error) {
 	dir := programDir + digest
 	remote = dir + "/" + programName
 	const marker = "absent" // others may print lines before it
-	out, err := run(ctx, h, "test -x "+remote+" || echo "+marker, nil)
+	whole := func(file string) string {
+		return fmt.Sprintf(`echo "%s  "%s | sha256sum -c >/dev/null 2>&1`, digest, file)
+	}
+	out, err := run(ctx, h, whole(remote)+" || echo "+marker, nil)
 	if err != nil || !strings.HasSuffix(strings.TrimSpace(out), marker) {
 		return remote, err
 	}
@@ -78,8 +86,10 @@ func install(ctx context.Context, h plan.Host, path, digest string) (remote stri
 		return "", err
 	}
 	defer f.Close()
-	_, err = run(ctx, h, fmt.Sprintf(`umask 077; mkdir -p %s && cat >%s.$$ && chmod 700 %s.$$ && mv %s.$$ %s`, dir, remote, remote,
-		remote, remote), f)
+	temp := remote + ".$$"
+	_, err = run(ctx, h, fmt.Sprintf(`umask 077; mkdir -p %s && cat >%s && %s && chmod 700 %s && mv %s %s && exit
+code=$?; rm -f %s; echo "the program did not arrive whole" >&2; exit $code`, dir, temp, whole(temp), temp, temp, remote,
+		temp), f)
 	return remote, err
 }
 
@@ -104,8 +114,11 @@ func (t *tail) Write(b []byte) (int, error) {
 // mostChatter limits what a login may print before the agent's greeting.
 const mostChatter = 64 << 10
 
+// greetingTimeout is how long a login may take until the agent greets.
+const greetingTimeout = 2 * time.Minute
+
 // start starts an agent on a machine and joins it to the hub.
-func start(h *hub, m plan.Host, program string, w welcome) (*link, error) {
+func start(ctx context.Context, h *hub, m plan.Host, program string, w welcome) (*link, error) {
 	cmd := ssh(context.Background(), m, "exec "+program+" agent --stdio")
 	l := &link{cmd: cmd, gone: make(chan struct{})}
 	cmd.Stderr = &l.problem
@@ -122,31 +135,14 @@ func start(h *hub, m plan.Host, program string, w welcome) (*link, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, sshError(m, err, "")
 	}
-	fail := func(err error) (*link, error) {
-		_ = l.stdin.Close()
-		_ = cmd.Process.Kill()
-		ended := cmd.Wait()
-		if err == nil {
-			err = ended
-		}
-		return nil, sshError(m, err, string(l.problem))
-	}
-	if err := json.NewEncoder(l.stdin).Encode(w); err != nil {
-		return fail(err)
-	}
 	in := bufio.NewReader(out)
-	for read := 0; ; {
-		line, err := in.ReadString('\n')
-		if strings.TrimSpace(line) == greeting {
-			break
-		}
-		if read += len(line); err != nil || read > mostChatter {
-			return fail(nil)
-		}
+	err = l.greet(ctx, in, w)
+	conn := net.Conn(nil)
+	if err == nil {
+		conn, err = h.admit()
 	}
-	conn, err := h.admit()
 	if err != nil {
-		return fail(err)
+		return nil, sshError(m, l.abandon(err), string(l.problem))
 	}
 	go func() {
 		_, _ = io.Copy(l.stdin, conn)
@@ -161,12 +157,51 @@ func start(h *hub, m plan.Host, program string, w welcome) (*link, error) {
 	return l, nil
 }
 
-// end closes the connection. The agent ends by itself, after what it has started.
-func (l *link) end() {
+// greet welcomes the agent and waits for its greeting.
+func (l *link) greet(ctx context.Context, in *bufio.Reader, w welcome) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, greetingTimeout, fmt.Errorf("no agent greets within %v", greetingTimeout))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = l.cmd.Process.Kill() })
+	defer stop()
+	err := json.NewEncoder(l.stdin).Encode(w)
+	for read := 0; err == nil; {
+		var line string
+		line, err = in.ReadString('\n')
+		if strings.TrimSpace(line) == greeting {
+			return context.Cause(ctx)
+		}
+		if read += len(line); read > mostChatter {
+			err = errors.New("it prints other things than an agent")
+		}
+	}
+	return cmp.Or(context.Cause(ctx), err)
+}
+
+// abandon ends an ssh without an agent, and returns why there is none.
+func (l *link) abandon(err error) error {
 	_ = l.stdin.Close()
+	if !errors.Is(err, io.EOF) { // it still runs
+		_ = l.cmd.Process.Kill()
+		_ = l.cmd.Wait()
+		return err
+	}
+	const enough = 10 * time.Second
+	late := time.AfterFunc(enough, func() { _ = l.cmd.Process.Kill() })
+	defer late.Stop()
+	return cmp.Or(l.cmd.Wait(), err)
+}
+
+// end closes the connection. The agent ends by itself, after what it has started; one that does
+// not answer is not waited for.
+func (l *link) end(answers bool) {
+	_ = l.stdin.Close()
+	wait := time.Duration(0)
+	if answers {
+		wait = campaign.Grace + patience
+	}
 	select {
 	case <-l.gone:
-	case <-time.After(campaign.Grace + patience):
+	case <-time.After(wait):
 		_ = l.cmd.Process.Kill()
 		<-l.gone
 	}

@@ -3,17 +3,19 @@ package fleet
 import (
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/internal/result/program"
+	"rumbench/internal/run/campaign"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
 )
 
 // greeting is the first line of an agent: what a login shell prints before it is skipped.
-const greeting = "rumbench agent 1"
+const greeting = "rumbench agent 2"
 
 // welcome is the first line to an agent. Its key is nowhere else: not in arguments or environments.
 type welcome struct {
@@ -24,15 +26,17 @@ type welcome struct {
 
 // The requests to an agent, and what it reports.
 const (
-	opHello = "hello" // -> hello
-	opCheck = "check" // papers -> checked
-	opOpen  = "open"  // result.Campaign
-	opTrial = "trial" // order -> returned
-	opEnd   = "end"   // ends the request that runs, in good order
-	opClose = "close"
-	opClear = "clear" // removes what earlier campaigns have left
-	isAlive = "beat"  // in both directions
-	isNote  = "note"  // a line for the user
+	opHello   = "hello"   // -> Hello
+	opCheck   = "check"   // papers -> checked
+	opClaim   = "claim"   // result.Campaign: begins it, as soon as no other benchmark runs
+	opPrepare = "prepare" // -> returned
+	opTrial   = "trial"   // order -> returned
+	opRead    = "read"    // piece -> []byte
+	opEnd     = "end"     // ends the request that runs, in good order
+	opClose   = "close"   // -> closed
+	opClear   = "clear"   // removes what earlier campaigns have left
+	isAlive   = "beat"    // in both directions
+	isNote    = "note"    // a line for the user
 )
 
 // The times of beats.
@@ -43,10 +47,21 @@ const (
 	patience = time.Minute
 )
 
+// pulse is when the other side was heard last, by a clock that nobody sets.
+type pulse struct {
+	began time.Time
+	last  atomic.Int64 // nanoseconds after began
+}
+
+func newPulse() *pulse { return &pulse{began: time.Now()} }
+
+func (p *pulse) beat()                  { p.last.Store(int64(time.Since(p.began))) }
+func (p *pulse) silence() time.Duration { return time.Since(p.began) - time.Duration(p.last.Load()) }
+
 // Hello is what an agent says of its machine.
 type Hello struct {
 	Build program.Build `json:"build"`
-	Dir   string        `json:"dir"`            // where it keeps data
+	Host  string        `json:"host"`           // the same for all names of a machine
 	Busy  string        `json:"busy,omitempty"` // the benchmark that runs there, if one does
 	Left  []string      `json:"left,omitempty"` // directories of earlier campaigns
 }
@@ -56,7 +71,7 @@ type papers struct {
 	Plan, Declared, Secrets []byte
 	Builds                  result.Builds
 	Programs                []string // of Builds, where they are on the machine
-	Force, AA, NoPreflight  bool
+	AA, NoPreflight         bool
 }
 
 // checked is what a machine has for a plan.
@@ -68,13 +83,35 @@ type checked struct {
 // order is a trial to run.
 type order struct {
 	Dir     string `json:"dir"`
-	Attempt int    `json:"attempt"`
+	Attempt int64  `json:"attempt"`
 }
 
-// returned are the files that a request has made, by their paths in the campaign's directory.
+// file is a file of the campaign on a machine.
+type file struct {
+	Path   string `json:"path"` // in the campaign's directory
+	Bytes  int64  `json:"bytes"`
+	SHA256 []byte `json:"sha256"`
+}
+
+// piece is a part of a file to read; its length is at most pieceBytes.
+type piece struct {
+	Path   string `json:"path"`
+	Offset int64  `json:"offset"`
+}
+
+const pieceBytes = 1 << 20
+
+// returned are the files that a request has made.
 type returned struct {
-	Attempt int      `json:"attempt"`
-	Files   []string `json:"files"`
+	Attempt int64  `json:"attempt"`
+	Files   []file `json:"files"`
+	// Preflight is what cannot run the plan; its logs are the files.
+	Preflight *campaign.PreflightError `json:"preflight,omitempty"`
+}
+
+// closed is what a campaign leaves.
+type closed struct {
+	Kept string `json:"kept,omitempty"` // the directory of the data that the plan keeps
 }
 
 // answer is the answer to a request.

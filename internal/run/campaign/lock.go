@@ -77,7 +77,7 @@ const lockWords = "process "
 func holder(f *os.File) (string, error) {
 	refused := hint.With(fmt.Errorf("%s is no lock of rumbench and is left alone", f.Name()),
 		"name another file in RUMBENCH_LOCK, or remove it")
-	if err := regular.Check(f); err != nil || stat(f).Nlink != 1 {
+	if err := regular.Check(f); err != nil || statOf(f).Nlink != 1 {
 		return "", refused
 	}
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1000))
@@ -100,10 +100,10 @@ func holder(f *os.File) (string, error) {
 
 // own reports whether a file belongs to this user. To another's nothing is
 // written, whatever it seems to be.
-func own(f *os.File) bool { return stat(f).Uid == uint32(os.Geteuid()) }
+func own(f *os.File) bool { return statOf(f).Uid == uint32(os.Geteuid()) }
 
-// stat returns nothing for a file that cannot be looked at.
-func stat(f *os.File) syscall.Stat_t {
+// statOf returns nothing for a file that cannot be looked at.
+func statOf(f *os.File) syscall.Stat_t {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(int(f.Fd()), &st); err != nil {
 		return syscall.Stat_t{Nlink: 0, Uid: ^uint32(0)}

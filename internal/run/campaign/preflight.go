@@ -184,8 +184,9 @@ func (r *runner) clearPreflight() error {
 // abandon removes a campaign that has not begun, all but the logs of its preflight.
 func (r *runner) abandon() error {
 	var errs []error
+	errs = append(errs, os.RemoveAll(filepath.Join(r.Dir, result.TrialsDir))) // other machines' calibrations
 	for _, name := range []string{result.CampaignFile, result.PlanFile, plan.WorkloadFile, plan.SecretFile,
-		result.TrialsDir, result.LockFile} {
+		result.LockFile} {
 		if err := os.Remove(filepath.Join(r.Dir, name)); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

@@ -39,8 +39,7 @@ func runProfiled(ctx context.Context, r *runner, ran bool) error {
 	failed := 0
 	for i := range r.state.Profiled {
 		e := &r.state.Profiled[i]
-		sameTarget := func(done result.Entry) bool { return done.Target == e.Target }
-		if e.Status == result.Complete || !slices.ContainsFunc(completed(r.state.Trials), sameTarget) {
+		if !wantsProfile(r.state, e) {
 			continue
 		}
 		if err := r.pause(ctx, ran, e.Dir); err != nil {
@@ -62,8 +61,19 @@ func runProfiled(ctx context.Context, r *runner, ran bool) error {
 			failed++
 		}
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d trials for profiles: %w", failed, len(r.state.Profiled), ErrIncomplete)
+	return unprofiled(failed, len(r.state.Profiled))
+}
+
+// wantsProfile reports whether a trial for a profile is still to be run.
+func wantsProfile(state *result.Campaign, e *result.Entry) bool {
+	sameTarget := func(done result.Entry) bool { return done.Target == e.Target }
+	return e.Status != result.Complete && slices.ContainsFunc(completed(state.Trials), sameTarget)
+}
+
+// unprofiled returns the error of trials for profiles that have failed; nil if none has.
+func unprofiled(failed, all int) error {
+	if failed == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%d of %d trials for profiles: %w", failed, all, ErrIncomplete)
 }

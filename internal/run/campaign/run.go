@@ -42,7 +42,7 @@ func (r *runner) run(ctx context.Context) error {
 			return r.early(ctx)
 		}
 		if n > 0 && untouched(block) {
-			if stopped, err := r.stop(start); stopped || err != nil {
+			if stopped, err := r.stop(start, r.spent()/time.Duration(n)); stopped || err != nil {
 				if err != nil {
 					return err
 				}

@@ -14,20 +14,22 @@ import (
 
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
+	"rumbench/internal/stat"
 )
 
 // Machine is another machine that runs trials of the campaign.
 type Machine interface {
 	Name() string
-	// Prepare lays out the campaign there, tries the targets and measures the client. It waits until
-	// no other benchmark runs there.
-	Prepare(ctx context.Context, state *result.Campaign) error
+	// Claim begins the campaign there, as soon as no other benchmark runs there.
+	Claim(ctx context.Context, state *result.Campaign) error
+	// Prepare tries the targets there and measures the client.
+	Prepare(ctx context.Context) error
 	// Trial runs a trial; its files are in the campaign's directory afterwards. The error is a
-	// *LostError if the machine was lost, and otherwise about the campaign's own files.
+	// *LostError if the machine cannot go on, and otherwise about the campaign's own files.
 	Trial(ctx context.Context, e result.Entry) error
 }
 
-// LostError is a machine that does not answer, or whose agent has ended.
+// LostError is a machine that does not answer, whose agent has ended, or that has no room on its disk.
 type LostError struct {
 	Machine string
 	Reason  string
@@ -68,14 +70,38 @@ type spread struct {
 	free *sync.Cond // a block has come back, or all are done
 	todo []job
 	busy int
-	err  error // of the first that ends the campaign
+	took []float64 // seconds of each block that was run
+	err  error     // of the first that ends the campaign
 }
 
 // job is a block that is to be run.
 type job struct {
 	entries []result.Entry
-	start   int // place of the first trial in the campaign
-	tries   int // how often its machine was lost
+	start   int  // place of the first trial in the campaign
+	needed  bool // whatever the rule of stopping says: a block from here on was begun
+	tries   int  // how often its machine was lost
+}
+
+// jobs returns the blocks that are not complete.
+func jobs(r *runner) (out []job, err error) {
+	all := blocks(r.state.Trials)
+	last := 0 // that was begun; the first is needed in any case
+	for n, block := range all {
+		if err := r.recognize(block); err != nil {
+			return nil, err
+		}
+		if !untouched(block) {
+			last = n
+		}
+	}
+	start := 0
+	for n, block := range all {
+		if !complete(block) {
+			out = append(out, job{entries: block, start: start, needed: n <= last})
+		}
+		start += len(block)
+	}
+	return out, nil
 }
 
 // spreadOut runs the blocks that are not complete, on all machines at a time.
@@ -89,15 +115,9 @@ func spreadOut(ctx context.Context, r *runner) error {
 	defer cancel()
 	s := &spread{runner: r, cancel: cancel, shown: shown}
 	s.free = sync.NewCond(&s.mu)
-	start := 0
-	for _, block := range blocks(r.state.Trials) {
-		if !complete(block) {
-			s.todo = append(s.todo, job{entries: block, start: start})
-			if err := s.renew(block); err != nil { // of a campaign that is resumed, on any machine
-				return err
-			}
-		}
-		start += len(block)
+	var err error
+	if s.todo, err = jobs(r); err != nil {
+		return err
 	}
 	ran := len(s.todo) > 0
 	var all sync.WaitGroup
@@ -114,16 +134,17 @@ func spreadOut(ctx context.Context, r *runner) error {
 	return errors.Join(r.conclude(ctx, ran), s.profiled(ctx))
 }
 
-// prepareMachines prepares all machines at once. One that cannot be used ends the campaign.
+// prepareMachines prepares all machines at once. One that cannot be used ends the campaign. They are
+// claimed one after the other, in the same order by each campaign: none waits for one that waits for it.
 func prepareMachines(ctx context.Context, r *runner) error {
+	for _, m := range r.Machines {
+		if err := m.Claim(ctx, r.state); err != nil {
+			return err
+		}
+	}
 	all, over := errgroup.WithContext(ctx)
 	for _, m := range r.Machines {
-		all.Go(func() error {
-			if err := m.Prepare(over, r.state); err != nil {
-				return fmt.Errorf("machine %s: %w", m.Name(), err)
-			}
-			return nil
-		})
+		all.Go(func() error { return m.Prepare(over) })
 	}
 	err := all.Wait()
 	if ctx.Err() != nil {
@@ -139,24 +160,23 @@ func (s *spread) serve(ctx context.Context, m Machine) {
 		if !ok {
 			return
 		}
+		began := time.Now()
 		err := s.block(ctx, m, &j)
 		lost, is := errors.AsType[*LostError](err)
 		s.mu.Lock()
 		s.busy--
 		switch {
-		case is && ctx.Err() == nil:
-			err = s.again(j, lost)
 		case ctx.Err() != nil:
 			err = nil // reported by the campaign
+		case is:
+			err = s.again(j, lost)
+		default:
+			s.took = append(s.took, time.Since(began).Seconds())
 		}
-		s.err = errors.Join(s.err, err)
-		if s.err != nil {
+		if s.err = errors.Join(s.err, err); s.err != nil {
 			s.cancel()
 		}
 		s.free.Broadcast()
-		if is {
-			s.Machines = slices.DeleteFunc(s.Machines, func(o Machine) bool { return o == m })
-		}
 		s.mu.Unlock()
 		if is {
 			return
@@ -177,41 +197,59 @@ func (s *spread) next(ctx context.Context) (j job, ok bool) {
 		return j, false
 	}
 	j = s.todo[0]
-	if j.start > 0 && untouched(j.entries) && j.tries == 0 {
-		stopped, err := s.stop(j.start)
-		if s.err = errors.Join(s.err, err); stopped || err != nil {
-			s.todo = nil
-			return j, false
-		}
+	stopped, err := false, error(nil)
+	if !j.needed {
+		stopped, err = s.stop(j.start, seconds(s.took))
+	}
+	if err == nil && !stopped {
+		err = s.renew(j.entries)
+	}
+	if s.err = errors.Join(s.err, err); stopped || err != nil {
+		s.todo = nil
+		return j, false
 	}
 	s.todo = s.todo[1:]
 	s.busy++
 	return j, true
 }
 
+// seconds returns the mean of some seconds; 0: there are none.
+func seconds(took []float64) time.Duration {
+	if len(took) == 0 {
+		return 0
+	}
+	return time.Duration(stat.Mean(took) * float64(time.Second))
+}
+
 // again gives a block back whose machine was lost: all of it is run on another. What it has
 // measured is kept aside.
 func (s *spread) again(j job, lost *LostError) error {
-	s.Progress.Note(lost.Error())
-	if j.tries++; j.tries > s.Plan.Fleet.Retries {
-		return s.save()
+	s.leaveOut(lost)
+	if j.tries++; j.tries <= s.Plan.Fleet.Retries {
+		j.needed = true
+		s.todo = slices.Insert(s.todo, 0, j)
 	}
-	if err := s.renew(j.entries); err != nil {
-		return err
-	}
-	s.todo = slices.Insert(s.todo, 0, j)
 	return s.save()
 }
 
-// renew puts the trials of a block aside: all of it is run on one machine.
+// leaveOut goes on without a machine.
+func (s *spread) leaveOut(lost *LostError) {
+	s.Progress.Note(lost.Error())
+	s.Machines = slices.DeleteFunc(s.Machines, func(m Machine) bool { return m.Name() == lost.Machine })
+}
+
+// renew puts the trials of a block that was begun aside: all of it is run on one machine.
 func (s *spread) renew(block []result.Entry) error {
+	if untouched(block) {
+		return nil
+	}
 	for i := range block {
 		if err := s.aside(block[i].Dir); err != nil {
 			return err
 		}
-		block[i].Status = ""
+		block[i].Status = result.Partial
 	}
-	return nil
+	return s.save()
 }
 
 // block runs the trials of a block on a machine.
@@ -281,14 +319,28 @@ func (s *spread) recordLoss(e *result.Entry, lost *LostError, began time.Time) e
 
 // profiled runs the trials that are run for their profiles alone, on the first machine that is left.
 func (s *spread) profiled(ctx context.Context) error {
+	failed := 0
 	for i := range s.state.Profiled {
 		e := &s.state.Profiled[i]
-		if e.Status == result.Complete || len(s.Machines) == 0 {
-			continue
-		}
-		if _, err := s.trialOn(ctx, s.Machines[0], e, len(s.state.Trials)+i); err != nil {
-			return err
+		for wantsProfile(s.state, e) {
+			if len(s.Machines) == 0 {
+				return fmt.Errorf("no machine is left to profile %s: %w", e.Target, ErrIncomplete)
+			}
+			_, err := s.trialOn(ctx, s.Machines[0], e, len(s.state.Trials)+i)
+			lost, is := errors.AsType[*LostError](err)
+			switch {
+			case ctx.Err() != nil:
+				return s.early(ctx)
+			case is:
+				s.leaveOut(lost)
+				continue
+			case err != nil:
+				return err
+			case e.Status != result.Complete:
+				failed++
+			}
+			break
 		}
 	}
-	return nil
+	return unprofiled(failed, len(s.state.Profiled))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -61,19 +62,35 @@ func (s *Station) Trial(ctx context.Context, dir string) error {
 	return err
 }
 
-// Close ends the use of the machine, and what trials have left running. The directory stays.
+// Close ends the use of the machine, and what trials have left running. The directory stays, with the
+// data that the plan keeps.
 func (s *Station) Close() error {
-	err := errors.Join(SweepTrials(s.r.Dir), s.r.spare.give())
+	err := s.r.spare.give()
+	for _, dir := range trialDirs(s.r.Dir) {
+		err = errors.Join(err, s.r.tidy(dir))
+	}
 	unlockAll(s.r)
 	return err
 }
 
 // SweepTrials ends the servers that trials of a campaign have left, and removes their data.
 func SweepTrials(dir string) (err error) {
-	trials, _ := filepath.Glob(filepath.Join(dir, result.TrialsDir, "*"))
-	for _, t := range trials {
+	for _, t := range trialDirs(dir) {
 		removeGroup(t)
 		err = errors.Join(err, removeData(t))
 	}
-	return err
+	return errors.Join(err, os.RemoveAll(filepath.Join(dir, result.BasesDir)))
+}
+
+// trialDirs lists the directories of a campaign's trials and of its preflight.
+func trialDirs(dir string) (out []string) {
+	for _, below := range []string{result.TrialsDir, filepath.Join(result.TrialsDir, PreflightDir)} {
+		entries, _ := os.ReadDir(filepath.Join(dir, below)) // if it is not there nothing is
+		for _, e := range entries {
+			if e.IsDir() && e.Name() != PreflightDir {
+				out = append(out, filepath.Join(dir, below, e.Name()))
+			}
+		}
+	}
+	return out
 }

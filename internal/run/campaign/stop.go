@@ -10,14 +10,14 @@ import (
 )
 
 // stop ends a campaign before a block that is not needed, or that there is no
-// time for: the trials from there on are taken off its list.
-func (r *runner) stop(next int) (stopped bool, err error) {
+// time for: the trials from there on are taken off its list. A block is expected to take as long as each.
+func (r *runner) stop(next int, each time.Duration) (stopped bool, err error) {
 	enough, reason, err := r.ask(next)
 	if err != nil {
 		return false, err
 	}
 	if !enough {
-		reason = r.exhausted(next)
+		reason = exhausted(r.Plan.Stop.Budget, r.spent(), each)
 	}
 	if reason == "" {
 		return false, nil
@@ -69,16 +69,9 @@ func (r *runner) sumUp() error {
 	return nil
 }
 
-// exhausted returns why there is no time for another block, "" if there is. A
-// block is expected to take as long as the blocks so far took on average.
-func (r *runner) exhausted(next int) string {
-	budget := r.Plan.Stop.Budget
-	if budget == 0 {
-		return ""
-	}
-	spent := r.spent()
-	each := spent / time.Duration(len(blocks(r.state.Trials[:next])))
-	if spent+each <= budget {
+// exhausted returns why there is no time for another block, "" if there is.
+func exhausted(budget, spent, each time.Duration) string {
+	if budget == 0 || spent+each <= budget {
 		return ""
 	}
 	return fmt.Sprintf("of the budget of %v %s are spent, and a block takes about %s", budget, coarse(spent), coarse(each))

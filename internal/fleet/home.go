@@ -1,0 +1,151 @@
+package fleet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/text/hint"
+)
+
+// home is the directory of a campaign on a machine: its papers, and the campaign as it runs here.
+type home struct {
+	dir  string
+	lock *os.File // held as long as the agent lives
+}
+
+// The content of a home, and the beginnings of its name: of one whose data are kept because the plan
+// wants that, and of others.
+const (
+	homeLock   = "agent.lock"
+	papersDir  = "papers"
+	runDir     = "run"
+	prefix     = "campaign-"
+	keptPrefix = "kept-"
+)
+
+func (h *home) papers() string { return filepath.Join(h.dir, papersDir) }
+func (h *home) run() string    { return filepath.Join(h.dir, runDir) }
+
+// newHome makes a directory for a campaign.
+func newHome(root string) (h *home, err error) {
+	h = &home{}
+	if h.dir, err = os.MkdirTemp(root, time.Now().Format(prefix+"2006-01-02-150405-")); err == nil {
+		h.lock, err = os.OpenFile(filepath.Join(h.dir, homeLock), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	}
+	if err == nil {
+		err = errors.Join(syscall.Flock(int(h.lock.Fd()), syscall.LOCK_EX), os.Mkdir(h.papers(), 0o700),
+			os.Chmod(h.dir, 0o755)) // servers run as other users
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for the campaign: %w", err)
+	}
+	return h, nil
+}
+
+// write lays out the papers of the campaign.
+func (h *home) write(p *papers) error {
+	for name, text := range map[string][]byte{result.PlanFile: p.Plan, plan.WorkloadFile: p.Declared,
+		plan.SecretFile: p.Secrets} {
+		if len(text) > 0 {
+			if err := os.WriteFile(filepath.Join(h.papers(), name), text, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forget removes the secrets of a campaign.
+func forget(dir string) {
+	for _, sub := range []string{papersDir, runDir} {
+		_ = os.Remove(filepath.Join(dir, sub, plan.SecretFile))
+	}
+}
+
+// rootOf makes the directory of an agent. root's own directory is usually closed to the users that
+// servers run as.
+func rootOf(dir string) (string, error) {
+	if dir == "" {
+		of, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		info, err := os.Stat(of)
+		if err != nil {
+			return "", err
+		}
+		if os.Geteuid() == 0 && info.Mode()&0o001 == 0 {
+			of = "/var/lib"
+		}
+		dir = filepath.Join(of, "rumbench-fleet")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", hint.Errorf("dir: names another, in the plan's machines", "make the directory of the agent: %w", err)
+	}
+	return dir, nil
+}
+
+// left returns the directories of earlier campaigns that no longer run: those of this user, as
+// others may write to a directory that is shared.
+func left(root string) (dirs []string) {
+	entries, _ := os.ReadDir(root) // if it cannot be read nothing is found
+	for _, e := range entries {
+		dir := filepath.Join(root, e.Name())
+		named := strings.HasPrefix(e.Name(), prefix) || strings.HasPrefix(e.Name(), keptPrefix)
+		var st syscall.Stat_t
+		own := syscall.Lstat(dir, &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR && st.Uid == uint32(os.Geteuid())
+		if named && own && !result.Locked(filepath.Join(dir, homeLock)) && !result.IsRunning(filepath.Join(dir, runDir)) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// sweep ends what earlier campaigns have left running here, and removes their data and secrets.
+func sweep(root string) {
+	for _, dir := range left(root) {
+		if !strings.HasPrefix(filepath.Base(dir), keptPrefix) {
+			_ = campaign.SweepTrials(filepath.Join(dir, runDir))
+			forget(dir)
+		}
+	}
+}
+
+// hostOf identifies the machine: what has the same lock cannot measure at a time, under whatever name.
+func hostOf(lock string) string {
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // without it the path alone serves
+	if path, err := filepath.EvalSymlinks(filepath.Dir(lock)); err == nil {
+		lock = filepath.Join(path, filepath.Base(lock))
+	}
+	return string(bytes.TrimSpace(boot)) + " " + lock
+}
+
+// clearPrograms removes the programs beside this one that no other process runs.
+func clearPrograms(own string) error {
+	var used []string
+	processes, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, p := range processes {
+		if exe, err := os.Readlink(p); err == nil && p != fmt.Sprintf("/proc/%d/exe", os.Getpid()) {
+			used = append(used, filepath.Dir(exe))
+		}
+	}
+	all := filepath.Dir(filepath.Dir(own)) // each is in a directory of its digest
+	entries, err := os.ReadDir(all)
+	for _, e := range entries {
+		if dir := filepath.Join(all, e.Name()); !slices.Contains(used, dir) {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	_ = os.Remove(all) // if nothing is left
+	return err
+}

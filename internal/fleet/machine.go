@@ -1,0 +1,358 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/result/program"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/text/hint"
+)
+
+// machine is a machine with its agent, as seen from the coordinator.
+type machine struct {
+	plan.Host
+	id    string
+	hub   *hub
+	link  *link
+	heard *pulse
+	lost  chan struct{}
+	once  sync.Once
+	cause string // of its loss
+	note  func(text string)
+	hello Hello
+	err   error // why it could not begin
+
+	dir      string // of the campaign
+	first    bool   // of the machines: its calibration is the campaign's
+	requests atomic.Int64
+}
+
+// begin starts the agent of a machine.
+func (m *machine) begin(ctx context.Context, own program.Build) (err error) {
+	path, err := install(ctx, m.Host, own.Path, own.SHA256)
+	if err != nil {
+		return err
+	}
+	for subject, heard := range map[string]nats.MsgHandler{
+		isAlive: func(*nats.Msg) { m.heard.beat() },
+		isNote:  func(msg *nats.Msg) { m.note(string(msg.Data)) },
+	} {
+		if _, err := m.hub.conn.Subscribe("from."+m.id+"."+subject, heard); err != nil {
+			return err
+		}
+	}
+	w := welcome{ID: m.id, Seed: m.hub.seeds[m.id], Dir: m.Host.Dir}
+	if m.link, err = start(ctx, m.hub, m.Host, path, w); err != nil {
+		return err
+	}
+	m.heard.beat()
+	go m.watch()
+	if err := m.meet(ctx); err != nil {
+		return m.named(err)
+	}
+	if m.hello.Build.SHA256 != own.SHA256 {
+		return fmt.Errorf("machine %s runs another rumbench (%s) than this one (%s)", m.Host.Name, m.hello.Build.SHA256,
+			own.SHA256)
+	}
+	return nil
+}
+
+// meet asks the agent for its machine, until it listens.
+func (m *machine) meet(ctx context.Context) error {
+	for {
+		err := m.ask(ctx, opHello, nil, &m.hello)
+		if !errors.Is(err, nats.ErrNoResponders) {
+			return err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// watch beats, and notices that the machine is lost.
+func (m *machine) watch() {
+	for tick := time.Tick(beatEvery); ; {
+		select {
+		case <-m.lost:
+			return
+		case <-m.link.gone:
+			said := strings.Split(strings.TrimSpace(string(m.link.problem)), "\n")
+			m.lose(strings.TrimSuffix("its agent has ended: "+said[len(said)-1], ": "))
+		case <-tick:
+			_ = m.hub.conn.Publish("to."+m.id+"."+isAlive, nil)
+			if silent := m.heard.silence(); silent > patience {
+				m.lose(fmt.Sprintf("nothing was heard of it for %.0f s", silent.Seconds()))
+			}
+		}
+	}
+}
+
+func (m *machine) lose(reason string) {
+	m.once.Do(func() {
+		m.cause = reason
+		close(m.lost)
+	})
+}
+
+// isLost reports whether the machine is lost.
+func (m *machine) isLost() bool {
+	select {
+	case <-m.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// named adds the machine's name to an error that lacks it.
+func (m *machine) named(err error) error {
+	if _, lost := errors.AsType[*campaign.LostError](err); lost || err == nil {
+		return err
+	}
+	return hint.With(fmt.Errorf("machine %s: %w", m.Host.Name, err), hint.Of(err))
+}
+
+// ask sends a request and waits for its answer, however long it takes.
+func (m *machine) ask(ctx context.Context, op string, request, value any) error {
+	b, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-m.lost:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	msg, err := m.request(ctx, op, b)
+	if err != nil && m.isLost() {
+		return &campaign.LostError{Machine: m.Host.Name, Reason: m.cause}
+	}
+	if err != nil {
+		return err
+	}
+	var a answer
+	if err := json.Unmarshal(msg.Data, &a); err != nil {
+		return fmt.Errorf("read its answer: %w", err)
+	}
+	return a.read(value)
+}
+
+// request sends a request. Its answer has a subject of the agent's own.
+func (m *machine) request(ctx context.Context, op string, b []byte) (*nats.Msg, error) {
+	reply := fmt.Sprintf("from.%s.answer.%d", m.id, m.requests.Add(1))
+	answers, err := m.hub.conn.SubscribeSync(reply)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answers.Unsubscribe() }()
+	if err := m.hub.conn.PublishRequest("to."+m.id+"."+op, reply, b); err != nil {
+		return nil, err
+	}
+	return answers.NextMsgWithContext(ctx)
+}
+
+// endable makes a request that the end of a context ends in good order: its answer is waited for,
+// unless the user asks again to end it. As with a trial here, that is later than a second.
+func (m *machine) endable(ctx context.Context, op string, request, value any) error {
+	answered := make(chan struct{})
+	defer close(answered)
+	stop := context.AfterFunc(ctx, func() {
+		_ = m.hub.conn.Publish("to."+m.id+"."+opEnd, nil)
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, syscall.SIGINT, syscall.SIGTERM)
+		defer signal.Stop(again)
+		for began := time.Now(); ; {
+			select {
+			case <-answered:
+				return
+			case <-again:
+				if time.Since(began) > time.Second {
+					m.lose("its answer was not waited for")
+				}
+			}
+		}
+	})
+	defer stop()
+	return m.ask(context.WithoutCancel(ctx), op, request, value)
+}
+
+// end ends the agent.
+func (m *machine) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), campaign.Grace)
+	defer cancel()
+	var left closed
+	if err := m.ask(ctx, opClose, nil, &left); err == nil && left.Kept != "" { // a lost one sweeps when it begins again
+		m.note("the data of its trials are kept in " + left.Kept)
+	}
+	answers := !m.isLost()
+	m.lose("the fleet has ended")
+	m.link.end(answers)
+}
+
+// handle is a machine as a campaign sees it.
+type handle struct{ *machine }
+
+func (h handle) Name() string { return h.Host.Name }
+
+func (h handle) Claim(ctx context.Context, state *result.Campaign) error {
+	own := *state
+	own.Machine = h.Host.Name
+	return h.named(h.endable(ctx, opClaim, own, nil))
+}
+
+func (h handle) Prepare(ctx context.Context) error {
+	var made returned
+	if err := h.endable(ctx, opPrepare, nil, &made); err != nil {
+		return h.named(err)
+	}
+	if made.Preflight != nil {
+		return h.refused(ctx, made)
+	}
+	kept := map[string]bool{} // the calibration of a campaign that is resumed is the one that it began with
+	return h.fetch(ctx, made.Files, func(name string) string {
+		dir, path, _ := strings.Cut(strings.TrimPrefix(name, result.TrialsDir+"/"), "/")
+		if !h.first {
+			dir += "@" + h.Host.Name
+		}
+		if _, known := kept[dir]; !known {
+			_, err := os.Stat(filepath.Join(h.dir, result.TrialsDir, dir))
+			kept[dir] = err == nil
+		}
+		if kept[dir] {
+			return ""
+		}
+		return filepath.Join(result.TrialsDir, dir, path)
+	})
+}
+
+// refused takes the logs of targets that cannot run the plan there, and returns what is wrong with them.
+func (h handle) refused(ctx context.Context, made returned) error {
+	here := func(name string) string {
+		return filepath.Join(campaign.PreflightDir, h.Host.Name, strings.TrimPrefix(name, campaign.PreflightDir+"/"))
+	}
+	for i := range made.Preflight.Failed {
+		t := &made.Preflight.Failed[i]
+		t.Name += " on " + h.Host.Name
+		for j, name := range t.Logs {
+			t.Logs[j] = filepath.Join(h.dir, here(name))
+		}
+	}
+	return errors.Join(h.fetch(ctx, made.Files, here), made.Preflight)
+}
+
+func (h handle) Trial(ctx context.Context, e result.Entry) error {
+	o := order{Dir: e.Dir, Attempt: h.requests.Add(1)}
+	var made returned
+	if err := h.endable(ctx, opTrial, o, &made); err != nil {
+		return h.unfit(err)
+	}
+	if made.Attempt != o.Attempt {
+		return h.unfit(fmt.Errorf("it answered attempt %d of %s, not %d", made.Attempt, e.Dir, o.Attempt))
+	}
+	own := filepath.Join(result.TrialsDir, e.Dir) + "/"
+	return h.fetch(ctx, made.Files, func(name string) string {
+		if !strings.HasPrefix(name, own) {
+			return ""
+		}
+		return name
+	})
+}
+
+// unfit returns the error of a machine that cannot go on, such as one whose disk is full: others may.
+func (h handle) unfit(err error) error {
+	if _, lost := errors.AsType[*campaign.LostError](err); lost {
+		return err
+	}
+	return &campaign.LostError{Machine: h.Host.Name, Reason: err.Error()}
+}
+
+// The limits of what a machine may return.
+const (
+	mostFiles = 10_000
+	mostBytes = 16 << 30
+)
+
+// fetch takes files of the machine into the campaign's directory, each to its place; "": it is not
+// needed. They cannot leave it.
+func (h handle) fetch(ctx context.Context, files []file, place func(name string) string) error {
+	root, err := os.OpenRoot(h.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	sum := int64(0)
+	for _, f := range files {
+		sum += max(0, f.Bytes)
+	}
+	if len(files) > mostFiles || sum > mostBytes {
+		return h.unfit(fmt.Errorf("it returns %d files of %d bytes", len(files), sum))
+	}
+	for _, f := range files {
+		path := place(f.Path)
+		if path == "" {
+			continue
+		}
+		if !filepath.IsLocal(f.Path) || filepath.Clean(f.Path) != f.Path {
+			return h.unfit(fmt.Errorf("%q is no file of a trial", f.Path))
+		}
+		if err := h.fetchFile(context.WithoutCancel(ctx), root, f, path); err != nil {
+			return fmt.Errorf("take %s from %s: %w", f.Path, h.Host.Name, err)
+		}
+	}
+	return nil
+}
+
+// fetchFile takes a file by pieces. Only an error of the own disk is none of the machine.
+func (h handle) fetchFile(ctx context.Context, root *os.Root, f file, path string) error {
+	if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	out, err := root.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	digest := sha256.New()
+	for read := int64(0); read < f.Bytes; {
+		var b []byte
+		if err := h.ask(ctx, opRead, piece{f.Path, read}, &b); err != nil {
+			return h.unfit(err)
+		}
+		if len(b) == 0 || int64(len(b)) > f.Bytes-read {
+			return h.unfit(errors.New("the file has changed on the way"))
+		}
+		if _, err := out.Write(b); err != nil {
+			return err
+		}
+		digest.Write(b)
+		read += int64(len(b))
+	}
+	if !bytes.Equal(digest.Sum(nil), f.SHA256) {
+		return h.unfit(errors.New("the file has changed on the way"))
+	}
+	return out.Close()
+}

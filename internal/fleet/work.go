@@ -1,0 +1,288 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+	"rumbench/internal/result/program"
+	"rumbench/internal/result/regular"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/run/forecast"
+	"rumbench/internal/run/trial"
+)
+
+func (a *agent) hello(context.Context, []byte) (any, error) {
+	return Hello{Build: a.Build, Host: hostOf(a.LockFile), Busy: campaign.Busy(a.LockFile), Left: left(a.root)}, nil
+}
+
+// clear removes what earlier campaigns have left, and the programs that no longer run.
+func (a *agent) clear(context.Context, []byte) (any, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	sweep(a.root)
+	var err error
+	for _, dir := range left(a.root) {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return nil, errors.Join(err, clearPrograms(a.Build.Path))
+}
+
+// check lays out the papers of a campaign, and reports what this machine has for them.
+func (a *agent) check(ctx context.Context, data []byte) (any, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ctx, done := a.begin(ctx)
+	defer done()
+	err := json.Unmarshal(data, &a.papers)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.papers.Programs) != len(a.papers.Builds) {
+		return nil, errors.New("the programs are not those of the builds")
+	}
+	sweep(a.root)
+	if a.home, err = newHome(a.root); err != nil {
+		return nil, err
+	}
+	if err := a.home.write(&a.papers); err != nil {
+		return nil, err
+	}
+	err = a.whenFree(ctx, func() (err error) { // an image may have to be fetched
+		a.plan, a.found, err = a.Load(ctx, a.home.papers(), a.papers.AA)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range a.papers.Builds {
+		is, err := program.Build{}.Of(a.papers.Programs[i])
+		if err != nil {
+			return nil, err
+		}
+		if is.SHA256 != b.SHA256 {
+			return nil, fmt.Errorf("%s here is not the %s of the coordinator", a.papers.Programs[i], b.Path)
+		}
+	}
+	return checked{a.found, observe.FactsOf(a.home.dir)}, nil
+}
+
+// whenFree does something as soon as no other benchmark runs here.
+func (a *agent) whenFree(ctx context.Context, do func() error) error {
+	for said := ""; ; {
+		err := do()
+		if !errors.Is(err, campaign.ErrBusy) {
+			return err
+		}
+		if text := "it waits: " + err.Error(); text != said {
+			a.note(text)
+			said = text
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// claim begins the campaign here.
+func (a *agent) claim(ctx context.Context, data []byte) (any, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ctx, done := a.begin(ctx)
+	defer done()
+	var state result.Campaign
+	if err := json.Unmarshal(data, &state); err != nil {
+		return nil, err
+	}
+	if a.plan == nil || a.place != nil {
+		return nil, errors.New("the campaign is not checked here, or runs already")
+	}
+	return nil, a.whenFree(ctx, func() (err error) {
+		a.place, err = campaign.OpenStation(a.config(), state.Machine, &state)
+		return err
+	})
+}
+
+func (a *agent) config() campaign.Config {
+	return campaign.Config{
+		Plan: a.plan, Dir: a.home.run(), Command: []string{"rumbench", "agent"}, Builds: a.papers.Builds, Programs: a.found,
+		Child: func(path string) []string {
+			for i, b := range a.papers.Builds {
+				if b.Path == path {
+					path = a.papers.Programs[i]
+				}
+			}
+			return []string{path, "trial", "--"}
+		},
+		LockFile: a.LockFile, Progress: relay{a}, InfoOf: a.InfoOf, AA: a.papers.AA, NoPreflight: a.papers.NoPreflight,
+	}
+}
+
+// prepare tries the targets and measures the client.
+func (a *agent) prepare(ctx context.Context, _ []byte) (any, error) {
+	return a.inCampaign(ctx, func(ctx context.Context) (out returned, err error) {
+		below := result.TrialsDir
+		err = a.place.Prepare(ctx)
+		if failed, is := errors.AsType[*campaign.PreflightError](err); is {
+			for i := range failed.Failed {
+				for j, path := range failed.Failed[i].Logs {
+					failed.Failed[i].Logs[j], _ = filepath.Rel(a.home.run(), path)
+				}
+			}
+			below, out.Preflight, err = campaign.PreflightDir, failed, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		out.Files, err = filesIn(a.home.run(), below)
+		return out, err
+	})
+}
+
+// trial runs a trial.
+func (a *agent) trial(ctx context.Context, data []byte) (any, error) {
+	return a.inCampaign(ctx, func(ctx context.Context) (out returned, err error) {
+		var o order
+		if err := json.Unmarshal(data, &o); err != nil {
+			return out, err
+		}
+		if err := a.place.Trial(ctx, o.Dir); err != nil {
+			return out, err
+		}
+		out.Attempt = o.Attempt
+		out.Files, err = filesIn(a.home.run(), filepath.Join(result.TrialsDir, o.Dir))
+		return out, err
+	})
+}
+
+// inCampaign does something that can be ended, in the campaign.
+func (a *agent) inCampaign(ctx context.Context, do func(ctx context.Context) (returned, error)) (any, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.place == nil {
+		return nil, errors.New("the campaign is not open here")
+	}
+	ctx, done := a.begin(ctx)
+	defer done()
+	return do(ctx)
+}
+
+// read returns a piece of a file of the campaign.
+func (a *agent) read(_ context.Context, data []byte) (any, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var p piece
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, err
+	}
+	if a.home == nil || !filepath.IsLocal(p.Path) {
+		return nil, fmt.Errorf("%s is no file of the campaign", p.Path)
+	}
+	f, err := regular.Open(filepath.Join(a.home.run(), p.Path))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b := make([]byte, pieceBytes)
+	n, err := f.ReadAt(b, p.Offset)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return b[:n], err
+}
+
+// close ends the campaign here and removes its directory: its files are with the coordinator, unless
+// the plan keeps data.
+func (a *agent) close(context.Context, []byte) (any, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ran := a.place != nil
+	err := a.leave()
+	switch {
+	case a.home == nil:
+		return nil, err
+	case ran && a.plan.Keep:
+		kept := filepath.Join(a.root, strings.Replace(filepath.Base(a.home.dir), prefix, keptPrefix, 1))
+		if rerr := os.Rename(a.home.dir, kept); rerr != nil {
+			return nil, errors.Join(err, rerr)
+		}
+		a.home = nil
+		return closed{Kept: filepath.Join(kept, runDir, result.TrialsDir)}, err
+	}
+	err = errors.Join(err, os.RemoveAll(a.home.dir))
+	a.home = nil
+	return nil, err
+}
+
+// leave ends the use of the machine.
+func (a *agent) leave() (err error) {
+	if a.place != nil {
+		err = a.place.Close()
+		a.place = nil
+	}
+	if a.home != nil {
+		forget(a.home.dir)
+	}
+	return err
+}
+
+// filesIn lists the regular files below a path of a campaign's directory, without the data of
+// trials. The result of a trial is the last: where it is, all of the trial is.
+func filesIn(dir, below string) (out []file, err error) {
+	var results []file
+	err = filepath.WalkDir(filepath.Join(dir, below), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == result.DataDir || d.Name() == result.TempDir):
+			return fs.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		}
+		f, err := fileOf(dir, path)
+		if d.Name() == result.TrialFile {
+			results = append(results, f)
+		} else {
+			out = append(out, f)
+		}
+		return err
+	})
+	return append(out, results...), err
+}
+
+func fileOf(dir, path string) (file, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return file{}, err
+	}
+	defer f.Close()
+	digest := sha256.New()
+	n, err := io.Copy(digest, f)
+	if err != nil {
+		return file{}, err
+	}
+	name, err := filepath.Rel(dir, path)
+	return file{name, n, digest.Sum(nil)}, err
+}
+
+// relay passes on what a campaign says.
+type relay struct{ *agent }
+
+func (relay) Begin(result.Entry, forecast.Place) {}
+func (relay) Event(trial.Event)                  {}
+func (relay) End(result.Entry, *result.Trial)    {}
+func (r relay) Note(text string)                 { r.note(text) }
