@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 136_355
+const mostTotal = 136_936
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -42,7 +42,7 @@ var rooms = []room{
 	{"internal/need", 0, []string{"internal/need"}}, // of tests
 	{"model", 868, []string{"model"}},
 	{"internal/text", 2_266, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
-	{"internal/stat", 2_274, []string{"internal/stat internal/stat/hist"}},
+	{"internal/stat", 2_287, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_311, []string{"internal/metric"}},
 	{"internal/server", 2_696, []string{"internal/server"}},
 	{"engine", 25_788, []string{
@@ -55,13 +55,13 @@ var rooms = []room{
 	{"internal/account", 3_124, []string{"internal/account"}},
 	{"internal/result", 3_593, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 3_949, []string{"internal/plan"}},
-	{"internal/run", 9_775, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 9_848, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_392, []string{"internal/importer"}},
-	{"internal/compare", 5_772, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/fleet", 1_287, []string{"internal/fleet"}},
-	{"internal/explain", 5_753, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/compare", 5_815, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/fleet", 1_681, []string{"internal/fleet"}},
+	{"internal/explain", 5_786, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_878, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 14_020, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
+	{"internal/report", 14_045, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_452, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 4_026, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 423, []string{"scripts/man scripts/suite"}},

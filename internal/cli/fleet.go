@@ -56,7 +56,7 @@ func newFleetCommand(a *App) *cobra.Command {
 				quantity.Count(len(p.Fleet.Over), "machine"))
 			return nil
 		})
-	sub("down", "remove what rumbench has left on the machines, while no campaign runs there",
+	sub("down", "remove what rumbench has left on the machines, but nothing of a campaign that runs",
 		func(ctx context.Context, _ *plan.Plan, f *fleet.Coordinator) error { return f.Clear(ctx) })
 	return c
 }
@@ -81,7 +81,8 @@ func withFleet(ctx context.Context, a *App, path string,
 }
 
 // startFleet starts an agent on each machine of a plan. unusable is about those where it could not.
-func startFleet(ctx context.Context, p *plan.Plan, shown campaign.Progress) (f *fleet.Coordinator, unusable, err error) {
+func startFleet(ctx context.Context, p *plan.Plan, shown campaign.Progress) (f *fleet.Coordinator,
+	unusable, err error) {
 	own, err := ownBuild().Of(executable())
 	if err != nil {
 		return nil, nil, err

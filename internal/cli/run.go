@@ -218,8 +218,8 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 	case o.format != formatSysbench:
 		return execute(ctx, a, c)
 	case c.Plan.Order == plan.Duet || c.Plan.Fleet.Any():
-		return usageErrorf("--format sysbench goes with no duet and no machines: several trials would print at the same time; " +
-			"rumbench show --format sysbench prints them afterwards")
+		return usageErrorf("--format sysbench goes with no duet and no machines: several trials would print at the same " +
+			"time; rumbench show --format sysbench prints them afterwards")
 	}
 	s := &progress.Sysbench{Progress: progress.New(a.Stderr, nil), Out: a.Stdout, Dir: c.Dir,
 		Interval: c.Plan.Interval.Seconds()}

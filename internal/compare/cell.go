@@ -57,6 +57,32 @@ func (n *Number) on(machine string) *Number {
 	return &out
 }
 
+// deviation returns the standard deviation of the values between trials of one machine.
+func (n *Number) deviation() float64 {
+	var sum, freedom float64
+	for _, m := range append(MachinesOf(n.Trials), "") { // "": those of no fleet
+		if v := n.on(m).Values(); len(v) > 1 {
+			d := stat.Deviation(v)
+			sum, freedom = sum+d*d*float64(len(v)-1), freedom+float64(len(v)-1)
+		}
+	}
+	return math.Sqrt(sum / max(1, freedom))
+}
+
+// PerMachine returns the means of values by machine, each of which ran the trial of the same index.
+func PerMachine(values []float64, trials []*result.Trial) (out []float64) {
+	for _, m := range MachinesOf(trials) {
+		var mine []float64
+		for i, t := range trials {
+			if t.Machine == m {
+				mine = append(mine, values[i])
+			}
+		}
+		out = append(out, stat.Mean(mine))
+	}
+	return out
+}
+
 // center returns the mean: the geometric one of positive numbers, whose logarithms are compared.
 func center(v []float64, positive bool) float64 {
 	if positive {

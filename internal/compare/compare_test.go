@@ -186,6 +186,14 @@ func TestSeveralMachines(t *testing.T) {
 			t.Errorf("%s: %d machines, %s: %s", c.name, e.Machines, e.Verdict, e.Why)
 		}
 	}
+	// A machine with more blocks has no more weight, and that machines differ is no noise of trials.
+	blocks := []string{"x", "x", "x", "y", "z"}
+	j := judged(t, append(on(series("a", "interleaved", "rows_per_s", 100, 100, 100, 1000, 1000), blocks...),
+		on(series("b", "interleaved", "rows_per_s", 200, 200, 200, 1000, 1000), blocks...)...)...)
+	e := &j.Items[0].Effect
+	if want := math.Cbrt(2); math.Abs(e.Ratio-want) > 1e-9 || e.Low > want || e.High < want || e.Variation() > 0 {
+		t.Errorf("ratio %v [%v, %v], not %v; variation %v", e.Ratio, e.Low, e.High, want, e.Variation())
+	}
 }
 
 // Exchanging the targets exchanges better and worse and inverts the ratio.

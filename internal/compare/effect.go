@@ -71,8 +71,8 @@ const (
 // numbers tested, the test, and its result.
 type Effect struct {
 	Base, New *Number
-	// Ratio is New.Value ÷ Base.Value with the bounds of its 95 % interval; NaN if
-	// it has no meaning, or the trials are too few for bounds.
+	// Ratio is New.Value ÷ Base.Value, or with Machines the ratio of the means of those, with the bounds of
+	// its 95 % interval; NaN if it has no meaning, or the trials are too few for bounds.
 	Ratio, Low, High float64
 	// Pairs is the number of trials compared one to one because they ran side by side; 0
 	// if the sides ran separately.
@@ -172,6 +172,9 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 			return e
 		}
 		e.Machines, e.Pairs = len(a), len(a)
+		if positive := slices.Min(a) > 0 && slices.Min(b) > 0; positive && !math.IsNaN(e.Ratio) {
+			e.Ratio = center(b, true) / center(a, true)
+		}
 	} else if e.Pairs < LeastTrials {
 		e.Pairs, a, b = 0, e.Base.Values(), e.New.Values()
 	}
@@ -265,7 +268,8 @@ func pairs(base, other *Number) (a, b []float64) {
 }
 
 // Paired returns the runs of two targets whose numbers count, and how they were measured:
-// the runs that ran side by side, one to one, if there are enough of them, else all.
+// the runs that ran side by side, one to one, if there are enough of them or they ran on several machines,
+// else all.
 func (s *stepRuns) Paired(base, other *Target) (a, b []Run, design stat.Design) {
 	x, y := s.Used(base), s.Used(other)
 	beside(trialsOf(x), trialsOf(y), func(i, j int) bool {
@@ -275,6 +279,9 @@ func (s *stepRuns) Paired(base, other *Target) (a, b []Run, design stat.Design) 
 		}
 		return together
 	})
+	if len(a) > 0 && len(MachinesOf(slices.Concat(trialsOf(x), trialsOf(y)))) > 1 {
+		return a, b, stat.Machines
+	}
 	if len(a) < LeastTrials {
 		return x, y, stat.Apart
 	}
@@ -433,13 +440,13 @@ func (e *Effect) Noise() float64 {
 	return e.noise.Apart
 }
 
-// Variation returns the greater of the two sides' relative standard deviations;
-// 0 if a side has only one trial.
+// Variation returns the greater of the two sides' relative standard deviations, between trials of one
+// machine; 0 if a side has only one trial.
 func (e *Effect) Variation() float64 {
 	var v float64
 	for _, n := range [...]*Number{e.Base, e.New} {
 		if n.Value != 0 && len(n.Rows) > 1 {
-			v = max(v, stat.Deviation(n.Values())/math.Abs(n.Value))
+			v = max(v, n.deviation()/math.Abs(n.Value))
 		}
 	}
 	return v

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
@@ -71,15 +72,24 @@ func (r *Relative) mean(rows []RelativeRow, i int) Mean {
 func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, string) {
 	a, b := byTrial(base, rows, 0), byTrial(t, rows, i)
 	var x, y [][]float64
+	var trials []*result.Trial
 	beside(base.Trials, t.Trials, func(i, j int) bool {
 		known := a[i] != nil && b[j] != nil
 		if known {
-			x, y = append(x, a[i]), append(y, b[j])
+			x, y, trials = append(x, a[i]), append(y, b[j]), append(trials, base.Trials[i])
 		}
 		return known
 	})
 	var interval stat.Interval
+	machines := MachinesOf(slices.Concat(base.Trials, t.Trials))
 	switch {
+	case len(machines) > 1:
+		u, v := PerMachine(meanLogs(x), trials), PerMachine(meanLogs(y), trials)
+		if len(u) < LeastTrials {
+			return interval, fmt.Sprintf("%d of at least %d machines ran all these tests: nothing is known about noise",
+				len(u), LeastTrials)
+		}
+		interval = stat.Decide(u, v, stat.Machines, confidence).Interval
 	case len(x) >= resampled:
 		interval = stat.PairedBootstrap(len(x), resamples, 1, confidence, func(pick []int) float64 {
 			return meanOfMedians(y, pick) - meanOfMedians(x, pick)

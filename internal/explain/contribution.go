@@ -7,6 +7,7 @@ import (
 
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
+	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
@@ -50,8 +51,10 @@ type sample struct {
 	base, other []sheet
 	design      stat.Design
 	factors     bool
-	parts       bool    // of a cost
-	sign        float64 // -1 if the number is a time and its inverse is explained
+	parts       bool // of a cost
+	// machines are the trials of both sides if several machines ran them: each counts once.
+	machines []*result.Trial
+	sign     float64 // -1 if the number is a time and its inverse is explained
 	// clients are the numbers of clients of the runs, if they differ: X = clients ÷ time
 	// per unit, so the clients are a separate item.
 	clients [2][]float64
@@ -135,30 +138,42 @@ func (s *sample) items() (out []Item) {
 // runs share it. With one for each pair, the two values of a pair would depend on each
 // other, and equal targets would differ too often.
 func (s *sample) scale() float64 {
-	return logMean(meanOf(s.base, sheet.total), meanOf(s.other, sheet.total))
+	return logMean(s.meanOf(s.base, sheet.total), s.meanOf(s.other, sheet.total))
 }
 
 // empty reports whether the whole number is one item that is no cause: then there is
 // nothing to split.
 func (s *sample) empty() bool {
 	some := slices.DeleteFunc(s.items(), func(item Item) bool {
-		return item != Clients && meanOf(slices.Concat(s.base, s.other),
+		return item != Clients && s.meanOf(slices.Concat(s.base, s.other),
 			func(x sheet) float64 { return x.find(item).value }) == 0
 	})
 	return len(some) == 0 || len(some) == 1 && some[0].is(slack)
 }
 
-func meanOf(list []sheet, value func(sheet) float64) float64 {
-	var sum float64
-	for _, x := range list {
-		sum += value(x)
+// meanOf returns the mean over the runs of a side, or of both, or over the machines that count once each.
+func (s *sample) meanOf(list []sheet, value func(sheet) float64) float64 {
+	values := make([]float64, len(list))
+	for i, x := range list {
+		values[i] = value(x)
 	}
-	return sum / float64(len(list))
+	if len(s.machines) == len(list) {
+		values = compare.PerMachine(values, s.machines)
+	}
+	return stat.Mean(values)
 }
 
-// terms returns, for an item, numbers of the runs whose mean difference is its
-// contribution.
+// terms returns, for an item, numbers of the runs, or of the machines that count once each, whose mean
+// difference is its contribution.
 func (s *sample) terms(item Item) (base, other []float64) {
+	base, other = s.termsOfRuns(item)
+	if len(s.machines) > 0 {
+		return compare.PerMachine(base, s.machines), compare.PerMachine(other, s.machines)
+	}
+	return base, other
+}
+
+func (s *sample) termsOfRuns(item Item) (base, other []float64) {
 	if item == Clients {
 		return logs(s.clients[0]), logs(s.clients[1])
 	}
@@ -189,7 +204,7 @@ func logs(list []float64) (out []float64) {
 func (s *sample) contribution(item Item) Contribution {
 	c := Contribution{Item: item, Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
 	value := func(x sheet) float64 { return x.find(item).value }
-	c.Base, c.New = meanOf(s.base, value), meanOf(s.other, value)
+	c.Base, c.New = s.meanOf(s.base, value), s.meanOf(s.other, value)
 	if item == Clients {
 		c.Base, c.New = stat.Mean(s.clients[0]), stat.Mean(s.clients[1])
 	}
@@ -238,7 +253,7 @@ func (s *sample) totalLog() Contribution {
 	if s.factors {
 		total = sheet.product
 	}
-	c.Base, c.New = meanOf(s.base, total), meanOf(s.other, total)
+	c.Base, c.New = s.meanOf(s.base, total), s.meanOf(s.other, total)
 	return c
 }
 
@@ -254,7 +269,9 @@ func (s *sample) without(some []Item) Contribution {
 
 // totals returns for each run the sum of the terms of all items except some.
 func (s *sample) totals(but []Item) (base, other []float64) {
-	base, other = make([]float64, len(s.base)), make([]float64, len(s.other))
+	base, other = s.terms("") // none: zeros
+	clear(base)
+	clear(other)
 	for _, item := range s.items() {
 		if slices.Contains(but, item) {
 			continue

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
@@ -49,7 +50,7 @@ func TestContributionsAddUp(t *testing.T) {
 		if total := s.totalLog().Log; !close(sum, total) {
 			t.Fatalf("the sum is %v, and the total %v", sum, total)
 		}
-		if want := -math.Log(meanOf(s.other, sheet.total) / meanOf(s.base, sheet.total)); !close(sum, want) {
+		if want := -math.Log(s.meanOf(s.other, sheet.total) / s.meanOf(s.base, sheet.total)); !close(sum, want) {
 			t.Fatalf("the sum is %v, and the logarithm of the ratio %v", sum, want)
 		}
 	})
@@ -81,6 +82,24 @@ func TestShareOfPlainSum(t *testing.T) {
 		base: []sheet{{{item: Server, value: 100}, {item: Idle, value: 50}}}, other: []sheet{{{item: Server, value: 160}, {item: Idle, value: 30}}}}
 	if share, _, _ := s.share(Server); !close(share, 60./40) {
 		t.Errorf("%v", share)
+	}
+}
+
+// Machines count once each, whatever they ran.
+func TestMachinesCountOnce(t *testing.T) {
+	machines := []string{"x", "x", "x", "y", "z"}
+	s := &sample{sign: 1, design: stat.Machines}
+	for i, m := range machines {
+		s.machines = append(s.machines, &result.Trial{Machine: m})
+		s.base = append(s.base, sheet{{item: Server, value: 100}})
+		s.other = append(s.other, sheet{{item: Server, value: []float64{160, 160, 160, 100, 100}[i]}})
+	}
+	k := s.contribution(Server)
+	if all := s.totalLog(); !close(k.Log, math.Log(1.2)) || !close(all.Log, k.Log) || !close(k.New, 120) {
+		t.Errorf("%+v, %+v", k, all)
+	}
+	if k.P < 0.2 { // one machine of three differs
+		t.Errorf("p %v", k.P)
 	}
 }
 

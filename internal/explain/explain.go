@@ -235,6 +235,11 @@ func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, sign fl
 			*side.dst = append(*side.dst, x)
 		}
 	}
+	if design == stat.Machines {
+		for _, r := range s.Base.runs {
+			data.machines = append(data.machines, r.trial)
+		}
+	}
 	data.alike()
 	if ledger == Sessions || ledger == Threads {
 		data.clients = [2][]float64{clientsOf(s.Base.runs), clientsOf(s.New.runs)}

@@ -9,6 +9,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
@@ -141,7 +142,10 @@ func (x experiment) parts(all *compare.Effect) (out []Part, rest float64) {
 func (x experiment) shapley(p *Part, logs [][]float64, setting int, all *compare.Effect) {
 	without, extra := x.orders(logs, setting)
 	design := stat.Apart
-	if all.Pairs > 0 {
+	switch {
+	case all.Machines > 0:
+		design = stat.Machines
+	case all.Pairs > 0:
 		design = stat.Blocks
 	}
 	d := stat.Decide(without, extra, design, 1-compare.Alpha)
@@ -162,12 +166,19 @@ func (x experiment) logs(all *compare.Effect) [][]float64 {
 	for set := 1; set < len(out); set++ {
 		values = append(values, valuesOf(x.effects[set].New))
 	}
+	var trials []*result.Trial
 	for _, t := range all.Base.Trials {
 		if slices.ContainsFunc(values, func(byKey map[int]float64) bool { return !(byKey[t.Trial] > 0) }) {
 			continue
 		}
 		for set := range out {
 			out[set] = append(out[set], math.Log(values[set][t.Trial]))
+		}
+		trials = append(trials, t)
+	}
+	if all.Machines > 0 {
+		for set := range out {
+			out[set] = compare.PerMachine(out[set], trials)
 		}
 	}
 	if len(out[0]) < compare.LeastTrials {

@@ -13,6 +13,7 @@ import (
 
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/text/hint"
 )
@@ -76,18 +77,18 @@ func forget(dir string) {
 // servers run as.
 func rootOf(dir string) (string, error) {
 	if dir == "" {
-		of, err := os.UserHomeDir()
+		parent, err := os.UserHomeDir()
 		if err != nil {
 			return "", err
 		}
-		info, err := os.Stat(of)
+		info, err := os.Stat(parent)
 		if err != nil {
 			return "", err
 		}
 		if os.Geteuid() == 0 && info.Mode()&0o001 == 0 {
-			of = "/var/lib"
+			parent = "/var/lib"
 		}
-		dir = filepath.Join(of, "rumbench-fleet")
+		dir = filepath.Join(parent, "rumbench-fleet")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", hint.Errorf("dir: names another, in the plan's machines", "make the directory of the agent: %w", err)
@@ -123,7 +124,7 @@ func sweep(root string) {
 
 // hostOf identifies the machine: what has the same lock cannot measure at a time, under whatever name.
 func hostOf(lock string) string {
-	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // without it the path alone serves
+	boot, _ := regular.ReadFile("/proc/sys/kernel/random/boot_id", 100) // without it the path alone serves
 	if path, err := filepath.EvalSymlinks(filepath.Dir(lock)); err == nil {
 		lock = filepath.Join(path, filepath.Base(lock))
 	}

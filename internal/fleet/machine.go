@@ -232,15 +232,18 @@ func (h handle) Prepare(ctx context.Context) error {
 	if made.Preflight != nil {
 		return h.refused(ctx, made)
 	}
-	kept := map[string]bool{} // the calibration of a campaign that is resumed is the one that it began with
+	kept := map[string]bool{} // a complete calibration of a campaign that is resumed is the one that it began with
 	return h.fetch(ctx, made.Files, func(name string) string {
 		dir, path, _ := strings.Cut(strings.TrimPrefix(name, result.TrialsDir+"/"), "/")
 		if !h.first {
 			dir += "@" + h.Host.Name
 		}
 		if _, known := kept[dir]; !known {
-			_, err := os.Stat(filepath.Join(h.dir, result.TrialsDir, dir))
-			kept[dir] = err == nil
+			path := result.TrialPath(h.dir, dir)
+			t, err := result.ReadTrial(path)
+			if kept[dir] = err == nil && t.Status == result.Complete; !kept[dir] {
+				_ = os.RemoveAll(path) // what is in the way is found below
+			}
 		}
 		if kept[dir] {
 			return ""

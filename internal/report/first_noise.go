@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -65,25 +67,30 @@ func drifts(c *campaign) (out []string) {
 // unequalMachine reports that the machine was not equally fast before all trials, and names the slowest.
 func unequalMachine(c *campaign) (out []string) {
 	for _, load := range compare.CanaryLoads() {
-		var slowest, fastest *result.Trial
-		var high, low float64
+		byMachine := map[string][]*result.Trial{}
 		for _, t := range c.Targets {
 			for _, trial := range t.Trials {
-				v, ok := load.Time(trial)
-				if ok && (slowest == nil || v > high) {
-					slowest, high = trial, v
-				}
-				if ok && (fastest == nil || v < low) {
-					fastest, low = trial, v
+				if _, ok := load.Time(trial); ok {
+					byMachine[trial.Machine] = append(byMachine[trial.Machine], trial)
 				}
 			}
 		}
-		if slowest == nil || high <= load.One*low {
-			continue
+		for _, name := range slices.Sorted(maps.Keys(byMachine)) {
+			byTime := func(a, b *result.Trial) int {
+				x, _ := load.Time(a)
+				y, _ := load.Time(b)
+				return cmp.Compare(x, y)
+			}
+			fastest, slowest := slices.MinFunc(byMachine[name], byTime), slices.MaxFunc(byMachine[name], byTime)
+			low, _ := load.Time(fastest)
+			high, _ := load.Time(slowest)
+			if high <= load.One*low {
+				continue
+			}
+			out = append(out, fmt.Sprintf("%s was not equally fast: %s took %s as long just before %s as before %s.%s",
+				cmp.Or(name, "The machine"), load.Name, quantity.Times(high/low), trialNames([]*result.Trial{slowest}),
+				trialNames([]*result.Trial{fastest}), outlier(c, load, slowest)))
 		}
-		out = append(out, fmt.Sprintf("The machine was not equally fast: %s took %s as long just before %s as before %s.%s",
-			load.Name, quantity.Times(high/low), trialNames([]*result.Trial{slowest}), trialNames([]*result.Trial{fastest}),
-			outlier(c, load, slowest)))
 	}
 	return out
 }
@@ -105,7 +112,7 @@ func outlier(c *campaign, load compare.CanaryLoad, slow *result.Trial) string {
 			switch {
 			case n.Trials[i] == slow:
 				own, times = row.Value, v
-			case t.Name == slow.Target:
+			case t.Name == slow.Target && n.Trials[i].Machine == slow.Machine:
 				others, paces = append(others, row.Value), append(paces, v)
 			}
 		}

@@ -41,10 +41,15 @@ const (
 	Machines               // a[i] and b[i] are means of one machine, of several that differ
 )
 
+// alone reports whether only the test of the pairs holds its level.
+func (d Design) alone() bool { return d == Duet || d == Machines }
+
 // Noise limits the shifts that can be found. Values are NaN if unknown.
 type Noise struct {
 	Pairs float64 // standard deviation of the differences of pairs
 	Apart float64 // standard deviation of the difference between a value of each sample, regardless of pairs
+	// PairsAlone means that only the pairs are tested.
+	PairsAlone bool
 }
 
 // price is the factor on p for taking the best of n tests, by n. The tests mostly
@@ -74,7 +79,7 @@ const (
 // the test of the pairs holds its level. So it is with machines: how far they differ is no noise that a
 // test of single values could estimate.
 func Decide(a, b []float64, design Design, confidence float64) Decision {
-	d := Decision{P: math.NaN(), Interval: unknown(confidence), Noise: Noise{math.NaN(), math.NaN()}}
+	d := Decision{P: math.NaN(), Interval: unknown(confidence), Noise: Noise{Pairs: math.NaN(), Apart: math.NaN()}}
 	if min(len(a), len(b)) < 2 {
 		return d
 	}
@@ -91,7 +96,7 @@ func Decide(a, b []float64, design Design, confidence float64) Decision {
 	case d.Noise.Pairs == 0: // equal differences of different values, such as counts, prove nothing
 		d.Noise.Pairs, diffs, paired = math.NaN(), nil, false
 	}
-	if (design == Duet || design == Machines) && paired {
+	if d.Noise.PairsAlone = paired && design.alone(); d.Noise.PairsAlone {
 		d.P, d.Interval = PairedT(diffs, confidence)
 		d.Test = PairedTest
 		d.consultRanks(a, b, diffs, confidence)

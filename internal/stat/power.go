@@ -53,6 +53,9 @@ func powerOf(shift, df, limit float64) float64 {
 // noise is unknown.
 func (s Noise) Detectable(n int, alpha, power float64) float64 {
 	paired := !math.IsNaN(s.Pairs)
+	if s.PairsAlone {
+		return s.inPairs(n, alpha, power)
+	}
 	alpha /= price[tests(n, n, paired)]
 	// Welch's test has between n−1 and 2(n−1) degrees of freedom, depending on how
 	// unlike the two samples' noise happens to look.
@@ -60,11 +63,16 @@ func (s Noise) Detectable(n int, alpha, power float64) float64 {
 	if !paired {
 		return apart
 	}
+	return min(apart, s.inPairs(n, alpha, power))
+}
+
+// inPairs returns the smallest true shift that the test of pairs finds.
+func (s Noise) inPairs(n int, alpha, power float64) float64 {
 	pairs := Detectable(s.Pairs, n, float64(n-1), alpha, power)
 	if n == rankPairs { // all of them must have the same direction, or the rank test disagrees
 		pairs = max(pairs, s.Pairs*distuv.UnitNormal.Quantile(math.Pow(power, 1/float64(n))))
 	}
-	return min(apart, pairs)
+	return pairs
 }
 
 // Trials returns the least number of values of each sample, at least three, with which

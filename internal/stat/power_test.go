@@ -53,8 +53,9 @@ func TestTrials(t *testing.T) {
 		{"ten times the noise", noise, 10, 3}, {"no noise", Noise{}, 0.01, 3},
 		{"pairs that have little in common", Noise{Pairs: 1.2, Apart: 1}, 1, 11},
 		{"pairs that have much in common", Noise{Pairs: 0.1, Apart: 1}, 0.2, 5},
+		{"only pairs are tested, at no price", Noise{Pairs: 1, Apart: 0.1, PairsAlone: true}, 1, 10},
 		{"no pairs", Noise{Pairs: math.NaN(), Apart: 1}, 1, 10},
-		{"tiny", noise, 0.001, 0}, {"no effect", noise, 0, 0}, {"unknown", Noise{math.NaN(), math.NaN()}, 1, 0},
+		{"tiny", noise, 0.001, 0}, {"no effect", noise, 0, 0}, {"unknown", Noise{Pairs: math.NaN(), Apart: math.NaN()}, 1, 0},
 	} {
 		if got := c.noise.Trials(c.effect, 0.05, 0.8, limit); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)

@@ -31,10 +31,11 @@ func Calibration(w io.Writer, trials []*result.Trial) error {
 
 func calibration(j *compare.Judgement) []page.Block {
 	t := page.Table{Head: "step"}
+	u := unitOf(j)
 	heads := []string{"number", "ratio", "noise", "smallest difference"}
 	sought := sought(j)
 	for _, d := range sought {
-		heads = append(heads, "trials for "+quantity.Share(d))
+		heads = append(heads, u.name+"s for "+quantity.Share(d))
 	}
 	for _, h := range heads {
 		t.Columns = append(t.Columns, page.Column{Name: h})
@@ -61,15 +62,15 @@ func calibration(j *compare.Judgement) []page.Block {
 	}
 	t.Groups = []page.Group{g}
 	out := []page.Block{
-		page.Prose("", fmt.Sprintf("A/A: %s and %s are the same. What differs is this machine's noise.", j.Base.Name,
-			j.New.Name)), t,
-		page.Prose("", "Noise: standard deviation of the ratio of two trials. A difference of the size shown is found by "+
-			"as many trials as ran here in nine of ten campaigns, with the correction for all numbers shown."),
-		page.Prose("", precision(min(len(j.Base.Trials), len(j.New.Trials)), low, high)),
+		page.Prose("", fmt.Sprintf("A/A: %s and %s are the same. What differs is %s noise.", j.Base.Name,
+			j.New.Name, u.owner)), t,
+		page.Prose("", fmt.Sprintf("Noise: standard deviation of %s. A difference of the size shown is found by "+
+			"as many %ss as ran here in nine of ten campaigns, with the correction for all numbers shown.", u.noise, u.name)),
+		page.Prose("", u.precision(low, high)),
 	}
 	if alarms > 0 {
-		out = append(out, page.Banner(fmt.Sprintf("%d numbers are called different although nothing differs: something on "+
-			"this machine favors one of the two. Look for it before comparing anything.", alarms)))
+		out = append(out, page.Banner(fmt.Sprintf("%d numbers are called different although nothing differs: something "+
+			"here favors one of the two. Look for it before comparing anything.", alarms)))
 	}
 	return out
 }
@@ -81,18 +82,35 @@ func sought(j *compare.Judgement) []float64 {
 	return out
 }
 
-// precision reports which differences in throughput this many trials detect.
-func precision(trials int, low, high float64) string {
+// unit is what counts once in a calibration.
+type unit struct {
+	name, noise, owner string
+	have               int    // of the units
+	all                string // in words
+}
+
+func unitOf(j *compare.Judgement) unit {
+	if m := len(compare.MachinesOf(slices.Concat(j.Base.Trials, j.New.Trials))); m > 1 {
+		return unit{"machine", "the ratio between machines", "these machines'", m, fmt.Sprintf("these %d machines", m)}
+	}
+	n := min(len(j.Base.Trials), len(j.New.Trials))
+	return unit{"trial", "the ratio of two trials", "this machine's", n, fmt.Sprintf("%d trials of each target", n)}
+}
+
+// precision reports which differences in throughput these trials detect.
+func (u *unit) precision(low, high float64) string {
 	switch {
+	case high == 0 && u.name == "machine":
+		return fmt.Sprintf("%d machines are too few to say which differences they can detect; at least %d are needed.",
+			u.have, compare.LeastTrials)
 	case high == 0:
 		return fmt.Sprintf("%d trials of each target are too few to say which differences this machine can detect; at "+
-			"least %d are needed.", trials, compare.LeastTrials)
+			"least %d are needed.", u.have, compare.LeastTrials)
 	case low == high:
-		return fmt.Sprintf("With %d trials of each target this machine detects differences in throughput from %s on.",
-			trials, DetectableText(high))
+		return fmt.Sprintf("With %s differences in throughput are detected from %s on.", u.all, DetectableText(high))
 	}
-	return fmt.Sprintf("With %d trials of each target this machine detects differences in throughput from %s (in the "+
-		"quietest step) to %s (in the noisiest).", trials, DetectableText(low), DetectableText(high))
+	return fmt.Sprintf("With %s differences in throughput are detected from %s (in the quietest step) to %s (in the "+
+		"noisiest).", u.all, DetectableText(low), DetectableText(high))
 }
 
 func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64, sought []float64) page.Row {
