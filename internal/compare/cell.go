@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -110,6 +111,69 @@ func (e *Effect) OverMachines() *OverMachines {
 	}
 	out.SD = stat.Deviation(logarithms(out.Ratios))
 	return out
+}
+
+// MachineApart is a machine that is not as fast as the others.
+type MachineApart struct {
+	Name             string
+	Ratio, Low, High float64 // of its mean to that of the others, with the bounds of its 95 % interval
+}
+
+// machineFloor is the share by which a machine must differ from the others to be named.
+const machineFloor = 0.03
+
+// MachinesApart returns the machines whose number, in the mean over targets, is known to be more than 3 %
+// off that of the others. Ratios of targets are not affected as long as each is one of a single machine,
+// but such a machine is another kind, or has a defect.
+func (s *Step) MachinesApart(k Key, targets ...*Target) (out []MachineApart) {
+	blocks := map[string]map[int][]float64{} // logarithms of all targets, by machine and block
+	for _, t := range targets {
+		n := s.number(t, k)
+		for i, trial := range n.Trials {
+			if v := n.Rows[i].Value; v > 0 && trial.Machine != "" {
+				if blocks[trial.Machine] == nil {
+					blocks[trial.Machine] = map[int][]float64{}
+				}
+				blocks[trial.Machine][trial.Trial] = append(blocks[trial.Machine][trial.Trial], math.Log(v))
+			}
+		}
+	}
+	for {
+		worst := mostApart(blocks, len(targets))
+		if worst == nil {
+			return out
+		}
+		out = append(out, *worst)
+		delete(blocks, worst.Name) // or the others seem fast beside it
+	}
+}
+
+// mostApart returns the machine that is farthest from the others, nil if none is known to be too far.
+// blocks are the logarithms of this many targets by machine and block.
+func mostApart(blocks map[string]map[int][]float64, targets int) (worst *MachineApart) {
+	means := func(own func(machine string) bool) (all []float64) {
+		for m, byBlock := range blocks {
+			for _, v := range byBlock {
+				if own(m) && len(v) == targets {
+					all = append(all, stat.Mean(v))
+				}
+			}
+		}
+		slices.Sort(all) // the same sums each time
+		return all
+	}
+	for _, m := range slices.Sorted(maps.Keys(blocks)) {
+		mine, others := means(func(o string) bool { return o == m }), means(func(o string) bool { return o != m })
+		if min(len(mine), len(others)) < 2 {
+			continue
+		}
+		_, i := stat.Welch(others, mine, confidence)
+		known := (i.Low > 0 || i.High < 0) && Beyond(math.Exp(i.Value), 1+machineFloor)
+		if known && (worst == nil || math.Abs(i.Value) > math.Abs(math.Log(worst.Ratio))) {
+			worst = &MachineApart{m, math.Exp(i.Value), math.Exp(i.Low), math.Exp(i.High)}
+		}
+	}
+	return worst
 }
 
 // Unit is what counts once: a trial or, with trials from several, a machine.

@@ -196,6 +196,33 @@ func TestSeveralMachines(t *testing.T) {
 	}
 }
 
+// One machine of four is a tenth slower: ratios are those of all, and it alone is named.
+func TestSlowMachine(t *testing.T) {
+	var a, b []float64
+	machines := []string{"m1", "m2", "m3", "m4"}
+	for i := range 12 {
+		v := 1000 * (1 + 0.01*float64(i%3))
+		if machines[i%4] == "m4" {
+			v *= 0.9
+		}
+		a, b = append(a, v), append(b, 1.2*v)
+	}
+	trials := append(series("a", "interleaved", "rows_per_s", a...), series("b", "interleaved", "rows_per_s", b...)...)
+	for i, u := range trials {
+		u.Machine = machines[i%4]
+	}
+	c := compare.New(trials)
+	e := c.Judge(c.Targets[0], c.Targets[1]).Items[0].Effect
+	if math.Abs(e.Ratio-1.2) > 1e-9 || e.Machines != 4 {
+		t.Errorf("ratio %v on %d machines", e.Ratio, e.Machines)
+	}
+	k, _ := compare.Capacity(c.Steps[0])
+	apart := c.Steps[0].MachinesApart(k, c.Targets...)
+	if len(apart) != 1 || apart[0].Name != "m4" || math.Abs(apart[0].Ratio-0.9) > 0.01 || apart[0].High > 0.93 {
+		t.Errorf("%+v", apart)
+	}
+}
+
 // Exchanging the targets exchanges better and worse and inverts the ratio.
 func TestExchange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -109,7 +109,7 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	fair = append(append(fair, said(cachesDiffer(c))...), contained(c)...)
 	if len(steps) > 0 {
 		fair = slices.Concat(fair, steps[0].unequalMemory(), steps[0].tooSmall(), steps[0].limitedByClient(),
-			steps[0].twoModes(), drifts(c), unequalMachine(c))
+			steps[0].twoModes(), drifts(c), unequalMachine(c), verdict.MachinesApart(c.Campaign))
 	}
 	fair = append(fair, slices.DeleteFunc(slices.Clone(in.Warnings), func(w string) bool { return w == redact.Notice })...)
 	return poor, append(fair, onAsked(c)...)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
@@ -26,7 +27,11 @@ func Calibration(w io.Writer, trials []*result.Trial) error {
 		return fmt.Errorf("a calibration has two targets, not %d", len(c.Targets))
 	}
 	j := c.Judge(c.Targets[0], c.Targets[1])
-	return page.Text(w, calibration(j), page.TextStyle{})
+	blocks := calibration(j)
+	for _, text := range MachinesApart(c) {
+		blocks = append(blocks, page.Banner(text))
+	}
+	return page.Text(w, blocks, page.TextStyle{})
 }
 
 func calibration(j *compare.Judgement) []page.Block {
@@ -67,6 +72,11 @@ func calibration(j *compare.Judgement) []page.Block {
 		page.Prose("", fmt.Sprintf("Noise: standard deviation of %s. A difference of the size shown is found by "+
 			"as many %ss as ran here in nine of ten campaigns, with the correction for all numbers shown.", u.noise, u.name)),
 		page.Prose("", u.precision(low, high)),
+	}
+	if k := slices.IndexFunc(j.Items, func(it compare.Item) bool { return it.Asked && it.Verdict != "" }); k >= 0 {
+		if text := byMachine(j, &j.Items[k].Effect); text != "" {
+			out = append(out, page.Prose("", strings.TrimSpace(text)))
+		}
 	}
 	if alarms > 0 {
 		out = append(out, page.Banner(fmt.Sprintf("%d numbers are called different although nothing differs: something "+

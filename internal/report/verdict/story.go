@@ -454,6 +454,25 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 	return text + "." + byMachine(by, worst)
 }
 
+// MachinesApart reports the machines that are not as fast as the others in the first step that is
+// compared.
+func MachinesApart(c *compare.Campaign) (out []string) {
+	for _, s := range c.Steps {
+		k, ok := compare.Capacity(s)
+		if !ok || s.Warmup {
+			continue
+		}
+		for _, m := range s.MachinesApart(k, c.Targets...) {
+			out = append(out, fmt.Sprintf("Machine %s is %s as fast as the others in %s (%s to %s): see what differs, or "+
+				"leave it out.", m.Name, quantity.Times(m.Ratio), s.Name, quantity.Times(m.Low), quantity.Times(m.High)))
+		}
+		if len(out) > 0 {
+			break
+		}
+	}
+	return out
+}
+
 // byMachine reports how far machines agree on a ratio; "" unless several ran trials.
 func byMachine(j *compare.Judgement, e *compare.Effect) string {
 	over := e.OverMachines()
