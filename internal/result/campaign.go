@@ -110,6 +110,9 @@ type Entry struct {
 	Target string `json:"target"`
 	Trial  int    `json:"trial"`
 	Status Status `json:"status,omitempty"` // "" until it has ended
+	// Machine is the machine of a fleet that runs it, since Began; "" unless one does.
+	Machine string    `json:"machine,omitempty"`
+	Began   time.Time `json:"began,omitzero"`
 }
 
 // ReadCampaign reads a campaign directory.

@@ -122,6 +122,10 @@ func (l *lives) document(v *live, e *entry) (*page.Document, error) {
 	}
 	trials := v.begun(e.dir, c, running)
 	d.Lead = l.state(e, c, trials, running)
+	if machines := machinesOf(c); running && len(machines.Groups) > 0 {
+		d.Sections = append(d.Sections, page.Section{ID: "machines", Title: "Machines", Blocks: []page.Block{machines,
+			page.Prose("about", "Their numbers come with the end of each trial.")}})
+	}
 	shown := v.now(c, trials, running)
 	if shown != nil {
 		d.Sections = append(d.Sections, shown.section())
@@ -158,6 +162,21 @@ func (l *lives) state(e *entry, c *result.Campaign, trials []*result.Trial, runn
 			time.Now().Add(left).Format("15:04"))
 	}
 	return []page.Block{page.Prose("head", text)}
+}
+
+// machinesOf returns what the machines of a fleet run.
+func machinesOf(c *result.Campaign) page.Table {
+	var rows [][]string
+	for _, e := range slices.Concat(c.Trials, c.Profiled) {
+		if e.Machine != "" {
+			rows = append(rows, []string{e.Machine, e.Dir, quantity.Length(time.Since(e.Began).Round(time.Second))})
+		}
+	}
+	slices.SortFunc(rows, slices.Compare)
+	if len(rows) == 0 {
+		return page.Table{}
+	}
+	return page.WordTable([]string{"machine", "runs", "for"}, rows...)
 }
 
 // mostWarnings limits the warnings of a running campaign, the last ones of which are shown.

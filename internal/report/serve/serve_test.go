@@ -361,6 +361,15 @@ func TestLive(t *testing.T) {
 	contains(t, s.await("/", "running: look on"), `href="campaigns/now/live.html"`)
 	run.second(6, 7777)
 	s.await(at, "now 7,777/s")
+	c, err := result.ReadCampaign(filepath.Join(run.dir, "now"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Trials[2].Machine, c.Trials[2].Began = "m2", time.Now().Add(-time.Minute)
+	if err := result.WriteJSON(filepath.Join(run.dir, "now", result.CampaignFile), c); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, s.await(at, "Machines"), "m2", c.Trials[2].Dir, "1 min")
 	run.kill()
 	body = s.await(at, "It does not run: 1 of 3 trials complete")
 	if strings.Contains(body, `name="every"`) {

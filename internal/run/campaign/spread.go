@@ -84,6 +84,11 @@ type job struct {
 
 // jobs returns the blocks that are not complete.
 func jobs(r *runner) (out []job, err error) {
+	for _, list := range [][]result.Entry{r.state.Trials, r.state.Profiled} {
+		for i := range list {
+			list[i].Machine, list[i].Began = "", time.Time{} // of a coordinator that was killed
+		}
+	}
 	all := blocks(r.state.Trials)
 	last := 0 // that was begun; the first is needed in any case
 	for n, block := range all {
@@ -280,7 +285,13 @@ func (s *spread) trialOn(ctx context.Context, m Machine, e *result.Entry, at int
 	}
 	s.Progress.Note(fmt.Sprintf("%s begins %s", m.Name(), e.Dir))
 	began := time.Now()
+	if err := s.runsOn(e, m.Name(), began); err != nil {
+		return nil, err
+	}
 	err := m.Trial(ctx, *e)
+	if err := s.runsOn(e, "", time.Time{}); err != nil {
+		return nil, err
+	}
 	if lost, is := errors.AsType[*LostError](err); is {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -301,6 +312,14 @@ func (s *spread) trialOn(ctx context.Context, m Machine, e *result.Entry, at int
 	whole := slices.Concat(s.state.Trials, s.state.Profiled)
 	s.shown.finished(*e, forecast.Place{Number: at + 1, Of: len(whole)}, t)
 	return t, s.save()
+}
+
+// runsOn notes which machine runs a trial now; "": none.
+func (s *spread) runsOn(e *result.Entry, machine string, since time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.Machine, e.Began = machine, since
+	return s.save()
 }
 
 // recordLoss writes what is known of a trial whose machine was lost.
