@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -12,10 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/cli/progress"
+	"rumbench/internal/compare"
 	"rumbench/internal/fleet"
 	"rumbench/internal/page"
 	"rumbench/internal/plan"
 	"rumbench/internal/run/campaign"
+	"rumbench/internal/stat"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 )
@@ -52,13 +55,46 @@ func newFleetCommand(a *App) *cobra.Command {
 			if _, err := f.Check(ctx, p, builds.needed(p), fleet.Flags{}); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Stdout, "\n%s: each has the programs of the plan's servers, and they are alike where that matters\n",
+			fmt.Fprintf(a.Stdout, "\n%s: each has the programs of the plan's servers, and they are alike where that matters\n\n",
 				quantity.Count(len(p.Fleet.Over), "machine"))
-			return nil
+			return gauge(ctx, a, p, f)
 		})
 	sub("down", "remove what rumbench has left on the machines, but nothing of a campaign that runs",
 		func(ctx context.Context, _ *plan.Plan, f *fleet.Coordinator) error { return f.Clear(ctx) })
 	return c
+}
+
+// gauges is how often fleet check measures each machine.
+const gauges = 5
+
+// gauge measures the machines of a plan, without a database, and names those that are not as fast as the others.
+func gauge(ctx context.Context, a *App, p *plan.Plan, f *fleet.Coordinator) error {
+	all, err := f.Gauge(ctx, p.Name, gauges)
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	logs := map[string][]float64{}
+	for i, g := range all {
+		name := p.Fleet.Over[i]
+		for _, rate := range g.Rates {
+			logs[name] = append(logs[name], math.Log(rate))
+		}
+		row := []string{name, quantity.Digits(math.Exp(stat.Mean(logs[name]))) + "/s", quantity.Unknown, quantity.Unknown}
+		if c := g.Ceilings; c != nil {
+			row[2], row[3] = quantity.Digits(c.Reads)+"/s", quantity.Digits(c.Flushes)+"/s"
+		}
+		rows = append(rows, row)
+	}
+	t := page.WordTable([]string{"machine", "null engine", "reads of 4 KiB", "flushes"}, rows...)
+	if err := page.Text(a.Stdout, []page.Block{t}, page.TextStyle{Width: a.textWidth()}); err != nil {
+		return err
+	}
+	for _, m := range compare.MachinesOff(logs) {
+		fmt.Fprintf(a.Stdout, "\n%s is %s as fast as the others (%s to %s) on the null engine: see what differs, or leave it "+
+			"out\n", m.Name, quantity.Times(m.Ratio), quantity.Times(m.Low), quantity.Times(m.High))
+	}
+	return nil
 }
 
 // withFleet does something with the machines of a plan. Those that cannot be used are reported after it.

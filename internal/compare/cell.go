@@ -138,31 +138,42 @@ func (s *Step) MachinesApart(k Key, targets ...*Target) (out []MachineApart) {
 			}
 		}
 	}
+	means := map[string][]float64{}
+	for m, byBlock := range blocks {
+		for _, v := range byBlock {
+			if len(v) == len(targets) {
+				means[m] = append(means[m], stat.Mean(v))
+			}
+		}
+	}
+	return MachinesOff(means)
+}
+
+// MachinesOff returns the machines whose values, given as logarithms, are known to be more than 3 % off
+// those of the others. It removes them from the map.
+func MachinesOff(logs map[string][]float64) (out []MachineApart) {
 	for {
-		worst := mostApart(blocks, len(targets))
+		worst := mostApart(logs)
 		if worst == nil {
 			return out
 		}
 		out = append(out, *worst)
-		delete(blocks, worst.Name) // or the others seem fast beside it
+		delete(logs, worst.Name) // or the others seem fast beside it
 	}
 }
 
 // mostApart returns the machine that is farthest from the others, nil if none is known to be too far.
-// blocks are the logarithms of this many targets by machine and block.
-func mostApart(blocks map[string]map[int][]float64, targets int) (worst *MachineApart) {
+func mostApart(logs map[string][]float64) (worst *MachineApart) {
 	means := func(own func(machine string) bool) (all []float64) {
-		for m, byBlock := range blocks {
-			for _, v := range byBlock {
-				if own(m) && len(v) == targets {
-					all = append(all, stat.Mean(v))
-				}
+		for m, v := range logs {
+			if own(m) {
+				all = append(all, v...)
 			}
 		}
 		slices.Sort(all) // the same sums each time
 		return all
 	}
-	for _, m := range slices.Sorted(maps.Keys(blocks)) {
+	for _, m := range slices.Sorted(maps.Keys(logs)) {
 		mine, others := means(func(o string) bool { return o == m }), means(func(o string) bool { return o != m })
 		if min(len(mine), len(others)) < 2 {
 			continue

@@ -126,7 +126,7 @@ func (a *agent) listen() error {
 		return err
 	}
 	handlers := map[string]func(ctx context.Context, data []byte) (any, error){
-		opHello: a.hello, opCheck: a.check, opClaim: a.claim, opPrepare: a.prepare, opTrial: a.trial, opRead: a.read,
+		opHello: a.hello, opCheck: a.check, opClaim: a.claim, opPrepare: a.prepare, opGauge: a.gauge, opTrial: a.trial, opRead: a.read,
 		opEnd: a.end, opClose: a.close, opClear: a.clear,
 	}
 	for op, handle := range handlers {

@@ -158,6 +158,21 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 	return have[0].Servers, nil
 }
 
+// Gauge measures the client on all machines at a time, this often. Reports have the same order.
+func (c *Coordinator) Gauge(ctx context.Context, name string, times int) ([]campaign.Gauge, error) {
+	for _, h := range c.Machines("") {
+		if err := h.Claim(ctx, &result.Campaign{Format: result.Format, Name: name, Started: time.Now()}); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]campaign.Gauge, len(c.machines))
+	all, over := errgroup.WithContext(ctx)
+	for i, m := range c.machines {
+		all.Go(func() error { return m.named(m.endable(over, opGauge, times, &out[i])) })
+	}
+	return out, all.Wait()
+}
+
 // alike compares what the first machine and another have.
 func (c *Coordinator) alike(a, b *checked, name string, mixed bool) error {
 	first := c.machines[0].Host.Name

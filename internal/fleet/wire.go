@@ -30,6 +30,7 @@ const (
 	opCheck   = "check"   // papers -> checked
 	opClaim   = "claim"   // result.Campaign: begins it, as soon as no other benchmark runs
 	opPrepare = "prepare" // -> returned
+	opGauge   = "gauge"   // number of times -> campaign.Gauge
 	opTrial   = "trial"   // order -> returned
 	opRead    = "read"    // piece -> []byte
 	opEnd     = "end"     // ends the request that runs, in good order

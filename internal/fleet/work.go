@@ -132,7 +132,7 @@ func (a *agent) config() campaign.Config {
 
 // prepare tries the targets and measures the client.
 func (a *agent) prepare(ctx context.Context, _ []byte) (any, error) {
-	return a.inCampaign(ctx, func(ctx context.Context) (out returned, err error) {
+	return inCampaign(ctx, a, func(ctx context.Context) (out returned, err error) {
 		below := result.TrialsDir
 		err = a.place.Prepare(ctx)
 		if failed, is := errors.AsType[*campaign.PreflightError](err); is {
@@ -151,9 +151,18 @@ func (a *agent) prepare(ctx context.Context, _ []byte) (any, error) {
 	})
 }
 
+// gauge measures the client several times.
+func (a *agent) gauge(ctx context.Context, data []byte) (any, error) {
+	var times int
+	if err := json.Unmarshal(data, &times); err != nil {
+		return nil, err
+	}
+	return inCampaign(ctx, a, func(ctx context.Context) (campaign.Gauge, error) { return a.place.Gauge(ctx, times) })
+}
+
 // trial runs a trial.
 func (a *agent) trial(ctx context.Context, data []byte) (any, error) {
-	return a.inCampaign(ctx, func(ctx context.Context) (out returned, err error) {
+	return inCampaign(ctx, a, func(ctx context.Context) (out returned, err error) {
 		var o order
 		if err := json.Unmarshal(data, &o); err != nil {
 			return out, err
@@ -168,7 +177,7 @@ func (a *agent) trial(ctx context.Context, data []byte) (any, error) {
 }
 
 // inCampaign does something that can be ended, in the campaign.
-func (a *agent) inCampaign(ctx context.Context, do func(ctx context.Context) (returned, error)) (any, error) {
+func inCampaign[T any](ctx context.Context, a *agent, do func(ctx context.Context) (T, error)) (any, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.place == nil {

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/internal/result"
+	"rumbench/internal/stat"
 )
 
 // Station runs trials on one machine of a fleet: a copy of the campaign, in a directory of its own,
@@ -45,6 +49,42 @@ func (s *Station) Prepare(ctx context.Context) error {
 		return err
 	}
 	return s.r.calibrate(ctx)
+}
+
+// Gauge is how fast a machine is at what needs no database.
+type Gauge struct {
+	// Rates are operations a second of the workload on the null engine, the geometric mean over steps,
+	// of each try.
+	Rates    []float64         `json:"rates"`
+	Ceilings *observe.Ceilings `json:"ceilings,omitempty"` // of the device, as probed by the last
+}
+
+// Gauge measures the client on the null engine this many times.
+func (s *Station) Gauge(ctx context.Context, times int) (g Gauge, err error) {
+	e := result.Entry{Dir: ClientDir, Target: "client", Trial: 1}
+	for range times {
+		if err := os.RemoveAll(result.TrialPath(s.r.Dir, e.Dir)); err != nil {
+			return g, err
+		}
+		t, err := s.r.trial(ctx, e, nil)
+		switch {
+		case err != nil:
+			return g, err
+		case ctx.Err() != nil:
+			return g, ctx.Err()
+		case t.Status != result.Complete:
+			return g, fmt.Errorf("measure the client: %s", t.Reason)
+		}
+		var logs []float64
+		for i := range t.Steps {
+			step := &t.Steps[i]
+			if rate := step.Find(metric.RowsPerS, step.Primary, ""); rate != nil && rate.Value > 0 {
+				logs = append(logs, math.Log(rate.Value))
+			}
+		}
+		g.Rates, g.Ceilings = append(g.Rates, math.Exp(stat.Mean(logs))), t.Ceilings
+	}
+	return g, nil
 }
 
 // Trial runs a trial, in a block or for its profile. Whatever became of it is in its directory.
