@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 137_182
+const mostTotal = 137_183
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -62,7 +62,7 @@ var rooms = []room{
 	{"internal/explain", 5_786, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_878, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 14_093, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
-	{"internal/cli", 10_488, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/cli", 10_489, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 4_026, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 423, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},

@@ -67,7 +67,8 @@ func newFleetCommand(a *App) *cobra.Command {
 // gauges is how often fleet check measures each machine.
 const gauges = 5
 
-// gauge measures the machines of a plan, without a database, and names those that are not as fast as the others.
+// gauge measures the machines of a plan, without a database, and names those that are not as fast as the
+// others.
 func gauge(ctx context.Context, a *App, p *plan.Plan, f *fleet.Coordinator) error {
 	all, err := f.Gauge(ctx, p.Name, gauges)
 	if err != nil {
@@ -91,8 +92,8 @@ func gauge(ctx context.Context, a *App, p *plan.Plan, f *fleet.Coordinator) erro
 		return err
 	}
 	for _, m := range compare.MachinesOff(logs) {
-		fmt.Fprintf(a.Stdout, "\n%s is %s as fast as the others (%s to %s) on the null engine: see what differs, or leave it "+
-			"out\n", m.Name, quantity.Times(m.Ratio), quantity.Times(m.Low), quantity.Times(m.High))
+		fmt.Fprintf(a.Stdout, "\n%s is %s as fast as the others (%s to %s) on the null engine: see what differs, or leave "+
+			"it out\n", m.Name, quantity.Times(m.Ratio), quantity.Times(m.Low), quantity.Times(m.High))
 	}
 	return nil
 }

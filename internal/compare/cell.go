@@ -125,7 +125,7 @@ const machineFloor = 0.03
 // MachinesApart returns the machines whose number, in the mean over targets, is known to be more than 3 %
 // off that of the others. Ratios of targets are not affected as long as each is one of a single machine,
 // but such a machine is another kind, or has a defect.
-func (s *Step) MachinesApart(k Key, targets ...*Target) (out []MachineApart) {
+func MachinesApart(s *Step, k Key, targets ...*Target) []MachineApart {
 	blocks := map[string]map[int][]float64{} // logarithms of all targets, by machine and block
 	for _, t := range targets {
 		n := s.number(t, k)

@@ -217,7 +217,7 @@ func TestSlowMachine(t *testing.T) {
 		t.Errorf("ratio %v on %d machines", e.Ratio, e.Machines)
 	}
 	k, _ := compare.Capacity(c.Steps[0])
-	apart := c.Steps[0].MachinesApart(k, c.Targets...)
+	apart := compare.MachinesApart(c.Steps[0], k, c.Targets...)
 	if len(apart) != 1 || apart[0].Name != "m4" || math.Abs(apart[0].Ratio-0.9) > 0.01 || apart[0].High > 0.93 {
 		t.Errorf("%+v", apart)
 	}

@@ -126,8 +126,8 @@ func (a *agent) listen() error {
 		return err
 	}
 	handlers := map[string]func(ctx context.Context, data []byte) (any, error){
-		opHello: a.hello, opCheck: a.check, opClaim: a.claim, opPrepare: a.prepare, opGauge: a.gauge, opTrial: a.trial, opRead: a.read,
-		opEnd: a.end, opClose: a.close, opClear: a.clear,
+		opHello: a.hello, opCheck: a.check, opClaim: a.claim, opPrepare: a.prepare, opGauge: a.gauge, opTrial: a.trial,
+		opRead: a.read, opEnd: a.end, opClose: a.close, opClear: a.clear,
 	}
 	for op, handle := range handlers {
 		_, err := a.conn.Subscribe("to."+a.id+"."+op, func(m *nats.Msg) {

@@ -462,7 +462,7 @@ func MachinesApart(c *compare.Campaign) (out []string) {
 		if !ok || s.Warmup {
 			continue
 		}
-		for _, m := range s.MachinesApart(k, c.Targets...) {
+		for _, m := range compare.MachinesApart(s, k, c.Targets...) {
 			out = append(out, fmt.Sprintf("Machine %s is %s as fast as the others in %s (%s to %s): see what differs, or "+
 				"leave it out.", m.Name, quantity.Times(m.Ratio), s.Name, quantity.Times(m.Low), quantity.Times(m.High)))
 		}
