@@ -102,7 +102,7 @@ func timed(ctx context.Context, db engine.DB, s *workload.Step, previous *worklo
 	if err != nil {
 		return 0, err
 	}
-	clients, closeAll, err := workload.Seats(ctx, s, stage, db.Session)
+	clients, closeAll, err := workload.Seats(ctx, s, stage, workload.Part{}, db.Session)
 	defer closeAll()
 	if err != nil {
 		return 0, err

@@ -9,9 +9,9 @@ import (
 	"rumbench/model"
 )
 
-// Seats returns the clients of a step by group, each with its own session. closeAll
-// closes the sessions; it is also returned with an error.
-func Seats(ctx context.Context, step *Step, stage Stage,
+// Seats returns the clients of a step by group, each with its own session; nil for a seat that is not of
+// the part. closeAll closes the sessions; it is also returned with an error.
+func Seats(ctx context.Context, step *Step, stage Stage, part Part,
 	open func(context.Context) (engine.Session, error)) (clients [][]Client, closeAll func(), err error) {
 	var sessions []engine.Session
 	closeAll = func() {
@@ -22,6 +22,10 @@ func Seats(ctx context.Context, step *Step, stage Stage,
 	clients = make([][]Client, len(step.Groups))
 	for g := range clients {
 		for i := range step.Groups[g].Clients {
+			if !part.Has(i) {
+				clients[g] = append(clients[g], nil)
+				continue
+			}
 			session, err := open(ctx)
 			if err != nil {
 				return nil, closeAll, fmt.Errorf("open a session: %w", err)

@@ -131,6 +131,10 @@ type Step struct {
 	// Touches are the random index accesses of one unit of the primary operation kind, if
 	// known: models of structures predict costs from them.
 	Touches []Touch
+	// Divides is whether several processes can run the step, each its own seats, see [Part]: their stages
+	// share nothing but the database and [Counting], and only one of them is finished. Its Open changes
+	// nothing then.
+	Divides bool
 	// Open starts the step on an open database with its tables.
 	Open func(ctx context.Context, env Env) (Stage, error)
 }

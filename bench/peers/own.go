@@ -103,7 +103,7 @@ func measure(ctx context.Context, db engine.DB, step *workload.Step) (out result
 	if err != nil {
 		return out, err
 	}
-	clients, _, err := workload.Seats(ctx, step, stage, db.Session) // which closes them
+	clients, _, err := workload.Seats(ctx, step, stage, workload.Part{}, db.Session) // which closes them
 	if err != nil {
 		return out, err
 	}

@@ -210,6 +210,19 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
+// TestDivided divides the other variants.
+func TestDivided(t *testing.T) {
+	for name, list := range variants {
+		w, _ := catalog.Plugins{}.Workload(name)
+		for i, small := range list[1:] {
+			t.Run(fmt.Sprintf("%s/%d", name, i+2), func(t *testing.T) {
+				workloadtest.Divided(t, workloadtest.Suite{Workload: w, Small: small,
+					Open: func(t *testing.T, s model.Schema) engine.DB { return open(t, "memory", s) }})
+			})
+		}
+	}
+}
+
 // TestVariants: every workload is in the test above.
 func TestVariants(t *testing.T) {
 	for _, w := range workloads.Workloads() {

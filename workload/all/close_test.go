@@ -76,7 +76,7 @@ func TestCheckReportsClose(t *testing.T) {
 // allDone does the work of a step, in turns of one operation of each client that does not wait for others.
 func allDone(t *testing.T, db engine.DB, step *workload.Step, stage workload.Stage) workload.Totals {
 	t.Helper()
-	clients, closeAll, err := workload.Seats(t.Context(), step, stage, db.Session)
+	clients, closeAll, err := workload.Seats(t.Context(), step, stage, workload.Part{}, db.Session)
 	defer closeAll()
 	if err != nil {
 		t.Fatal(err)

@@ -127,7 +127,7 @@ func mixUntilKilled(t *testing.T, db engine.DB, step *workload.Step) (entered, p
 	if err != nil {
 		t.Fatal(err)
 	}
-	clients, closeAll, err := workload.Seats(ctx, step, stage, db.Session)
+	clients, closeAll, err := workload.Seats(ctx, step, stage, workload.Part{}, db.Session)
 	defer closeAll()
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func concurrent(t *testing.T, r workload.Run, db engine.DB, last string, ops int
 		if err != nil {
 			t.Fatal(err)
 		}
-		clients, closeAll, err := workload.Seats(ctx, s, stage, db.Session)
+		clients, closeAll, err := workload.Seats(ctx, s, stage, workload.Part{}, db.Session)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -68,7 +68,7 @@ func turns(t *testing.T, s *workload.Step, env workload.Env) (names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clients, closeAll, err := workload.Seats(t.Context(), s, stage, env.DB.Session)
+	clients, closeAll, err := workload.Seats(t.Context(), s, stage, workload.Part{}, env.DB.Session)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func open(t *testing.T, given map[string]any) *opened {
 	load := r.load()
 	stage, err := load.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true})
 	must(err)
-	clients, closeAll, err := workload.Seats(ctx, &load, stage, db.Session)
+	clients, closeAll, err := workload.Seats(ctx, &load, stage, workload.Part{}, db.Session)
 	must(err)
 	defer closeAll()
 	for _, group := range clients {

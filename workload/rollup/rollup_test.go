@@ -69,7 +69,7 @@ func runStep(t *testing.T, db engine.DB, step workload.Step, seed uint64, previo
 	if err != nil {
 		t.Fatal(err)
 	}
-	clients, closeAll, err := workload.Seats(ctx, &step, stage, db.Session)
+	clients, closeAll, err := workload.Seats(ctx, &step, stage, workload.Part{}, db.Session)
 	if err != nil {
 		t.Fatal(err)
 	}

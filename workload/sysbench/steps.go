@@ -166,7 +166,7 @@ func (r *run) test(entry string, t *test, l level) (out []workload.Step) {
 }
 
 func (r *run) testStep(entry string, t *test, l level) workload.Step {
-	s := workload.Step{Doc: t.doc, Grows: t.grows() > 0}
+	s := workload.Step{Doc: t.doc, Grows: t.grows() > 0, Divides: !t.own}
 	r.locate(&s, entry, l)
 	_, word, _ := strings.Cut(entry, ".")
 	s.Warmup = strings.HasPrefix(word, "warm")
@@ -277,7 +277,7 @@ func (r *run) load() workload.Step {
 	batch := r.p.Int("load_batch")
 	batches := (r.size + batch - 1) / batch
 	return workload.Step{
-		Name: "load", Creates: true, Primary: opInsert, WritesPer: opInsert, Access: workload.WriteAccess,
+		Name: "load", Creates: true, Divides: true, Primary: opInsert, WritesPer: opInsert, Access: workload.WriteAccess,
 		Doc:    "How fast are rows appended in primary key order, without a secondary index?",
 		Groups: r.loadGroup("load", opInsert, batches*r.perLoader(), batch),
 		Open:   r.openLoad,
@@ -286,7 +286,7 @@ func (r *run) load() workload.Step {
 
 func (r *run) index() workload.Step {
 	return workload.Step{
-		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true, Builds: r.tables,
+		Name: "index", Divides: true, Primary: opIndex, WritesPer: opIndex, Whole: true, Builds: r.tables,
 		Doc:    "How fast is the secondary index on k built on the loaded tables?",
 		Groups: r.loadGroup("index", opIndex, r.perLoader(), r.size),
 		Open:   r.openIndex,

@@ -205,7 +205,7 @@ func perform(t *testing.T, r workload.Run, db engine.DB, name string, ops int64,
 	}
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true})
 	fatal(err)
-	clients, closeAll, err := workload.Seats(ctx, step, stage, db.Session)
+	clients, closeAll, err := workload.Seats(ctx, step, stage, workload.Part{}, db.Session)
 	fatal(err)
 	defer closeAll()
 	client := clients[0][0]

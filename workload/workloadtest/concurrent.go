@@ -16,7 +16,7 @@ func Concurrent(t *testing.T, r workload.Run, db engine.DB, seed uint64) {
 	var previous *workload.Live
 	steps := r.Steps()
 	for i := range steps {
-		s := begin(t, &steps[i], workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
+		s := begin(t, []*workload.Step{&steps[i]}, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
 		var work, others sync.WaitGroup
 		opened, end := context.WithCancel(context.Background())
 		for _, u := range s.turns {
@@ -36,7 +36,7 @@ func Concurrent(t *testing.T, r workload.Run, db engine.DB, seed uint64) {
 		work.Wait()
 		end()
 		others.Wait()
-		if live, _ := s.finish(); s.stage != nil {
+		if live, _ := s.finish(); len(s.stages) > 0 {
 			previous = &live
 		}
 	}

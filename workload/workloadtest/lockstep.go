@@ -66,13 +66,27 @@ func Compare(t *testing.T, subject string, want, got []State) {
 // checks the invariants of every step and returns the state after each.
 func Lockstep(t *testing.T, r workload.Run, db engine.DB, seed uint64) []State {
 	t.Helper()
-	schema := r.Schema()
+	return lockstep(t, []workload.Run{r}, db, seed)
+}
+
+// lockstep is Lockstep with a run for each of several processes that divide the steps which they can.
+func lockstep(t *testing.T, runs []workload.Run, db engine.DB, seed uint64) []State {
+	t.Helper()
+	schema := runs[0].Schema()
 	var out []State
 	var previous *workload.Live
-	steps := r.Steps()
+	steps := runs[0].Steps()
 	for i := range steps {
 		answers := &digest{}
-		live, totals := runStep(t, &steps[i], digestDB{db, answers}, seed, previous)
+		parts := []*workload.Step{&steps[i]}
+		if steps[i].Divides {
+			for _, r := range runs[1:] {
+				hand(t, runs[0], r)
+				parts = append(parts, &r.Steps()[i])
+			}
+		}
+		live, totals := runParts(t, parts,
+			workload.Env{DB: digestDB{db, answers}, Seed: seed, Results: true, Previous: previous})
 		if steps[i].Settle == nil {
 			previous = &live
 		}
@@ -104,13 +118,14 @@ const timeBoundWork = 10
 func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) (workload.Live,
 	workload.Totals) {
 	t.Helper()
-	return runIn(t, step, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
+	return runParts(t, []*workload.Step{step}, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
 }
 
-// runIn is runStep in an environment.
-func runIn(t *testing.T, step *workload.Step, env workload.Env) (workload.Live, workload.Totals) {
+// runParts runs a step, as each of several processes has it, in an environment.
+func runParts(t *testing.T, parts []*workload.Step, env workload.Env) (workload.Live, workload.Totals) {
 	t.Helper()
-	r := begin(t, step, env)
+	r := begin(t, parts, env)
+	step := r.step
 	waits := 0 // turns without one of a leading client
 	for more := true; more; {
 		more = false
@@ -134,7 +149,7 @@ type running struct {
 	t        *testing.T
 	step     *workload.Step
 	db       engine.DB
-	stage    workload.Stage // nil in a settle step
+	stages   []workload.Stage // of the parts; none in a settle step
 	turns    []*turn
 	closeAll func()
 }
@@ -147,25 +162,37 @@ func (r *running) must(err error) {
 }
 
 // begin opens a step and its clients.
-func begin(t *testing.T, step *workload.Step, env workload.Env) *running {
+func begin(t *testing.T, parts []*workload.Step, env workload.Env) *running {
 	t.Helper()
-	ctx, db := context.Background(), env.DB
-	r := &running{t: t, step: step, db: db}
+	ctx, db, step := context.Background(), env.DB, parts[0]
+	r := &running{t: t, step: step, db: db, closeAll: func() {}}
 	if step.Settle != nil {
 		return r
 	}
 	if step.Creates {
 		r.must(db.CreateTables(ctx))
 	}
-	var err error
-	r.stage, err = step.Open(ctx, env)
-	r.must(err)
-	clients, closeAll, err := workload.Seats(ctx, step, r.stage, db.Session)
-	r.closeAll = closeAll
-	r.must(err)
+	all := make([][]workload.Client, len(step.Groups))
+	for i, part := range parts {
+		stage, err := part.Open(ctx, env)
+		r.must(err)
+		r.stages = append(r.stages, stage)
+		clients, closePart, err := workload.Seats(ctx, part, stage, workload.Part{Index: i, Of: len(parts)}, db.Session)
+		closeOthers := r.closeAll
+		r.closeAll = func() { closePart(); closeOthers() }
+		r.must(err)
+		for g := range all {
+			all[g] = append(all[g], make([]workload.Client, len(clients[g])-len(all[g]))...)
+			for seat, client := range clients[g] {
+				if client != nil {
+					all[g][seat] = client
+				}
+			}
+		}
+	}
 	for g := range step.Groups {
 		group := &step.Groups[g]
-		for _, client := range clients[g] {
+		for _, client := range all[g] {
 			u := &turn{number: g, group: group, client: client, left: group.Work, totals: make([]workload.Total, len(group.Ops))}
 			if step.Seconds > 0 {
 				u.left = timeBoundWork
@@ -174,6 +201,9 @@ func begin(t *testing.T, step *workload.Step, env workload.Env) *running {
 			r.turns = append(r.turns, u)
 		}
 	}
+	if d, is := db.(digestDB); is {
+		*d.d = digest{} // each process opens the step: only operations are compared
+	}
 	return r
 }
 
@@ -181,7 +211,7 @@ func begin(t *testing.T, step *workload.Step, env workload.Env) *running {
 func (r *running) finish() (workload.Live, workload.Totals) {
 	r.t.Helper()
 	ctx := context.Background()
-	if r.stage == nil {
+	if len(r.stages) == 0 {
 		_, err := r.db.Settle(ctx)
 		r.must(err)
 		return workload.Live{}, nil
@@ -200,12 +230,28 @@ func (r *running) finish() (workload.Live, workload.Totals) {
 			totals[u.number][k].Work.Add(&u.totals[k].Work)
 		}
 	}
-	found, err := r.stage.Finish(ctx, totals)
+	r.count()
+	found, err := r.stages[0].Finish(ctx, totals)
 	r.must(err)
 	for _, b := range found.Broken {
 		r.t.Errorf("step %s: %s", r.step.Name, b)
 	}
 	return found.Live, totals
+}
+
+// count gives the first stage the counts of all.
+func (r *running) count() {
+	counting, ok := r.stages[0].(workload.Counting)
+	if !ok || len(r.stages) == 1 {
+		return
+	}
+	sums := counting.Counts()
+	for _, other := range r.stages[1:] {
+		for i, n := range other.(workload.Counting).Counts() {
+			sums[i] += n
+		}
+	}
+	counting.Count(sums)
 }
 
 // turn is a client that takes turns.

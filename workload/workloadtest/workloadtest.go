@@ -5,6 +5,7 @@ package workloadtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -32,6 +33,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("same seed", s.testSameSeed)
 	t.Run("each step alone", s.testAlone)
 	t.Run("from a copy", s.testCopied)
+	t.Run("divided", func(t *testing.T) { Divided(t, s) })
 }
 
 func (s Suite) small(t *testing.T) workload.Run {
@@ -162,6 +164,25 @@ func (s Suite) testAlone(t *testing.T) {
 	}
 }
 
+// Divided checks that the steps which several processes can run give the same rows and results then.
+func Divided(t *testing.T, s Suite) {
+	t.Helper()
+	if !slices.ContainsFunc(s.small(t).Steps(), func(step workload.Step) bool { return step.Divides }) {
+		return
+	}
+	run := func(processes int) []State {
+		var runs []workload.Run
+		for range processes {
+			runs = append(runs, s.small(t))
+		}
+		return lockstep(t, runs, s.Open(t, runs[0].Schema()), 1)
+	}
+	whole := run(1)
+	for _, processes := range []int{2, 3} {
+		Compare(t, fmt.Sprintf("%d processes", processes), whole, run(processes))
+	}
+}
+
 // testCopied goes on from each step in another run that knows what the first knew, with other
 // draws, as trials do that begin from a copy of loaded data.
 func (s Suite) testCopied(t *testing.T) {
@@ -182,7 +203,7 @@ func (s Suite) testCopied(t *testing.T) {
 		hand(t, loads, goesOn)
 		for i := range goesOn.Steps()[done:] {
 			step := goesOn.Steps()[done+i]
-			now, _ := runIn(t, &step, workload.Env{DB: db, Seed: 2, Copied: &loaded, Results: true, Previous: live})
+			now, _ := runParts(t, []*workload.Step{&step}, workload.Env{DB: db, Seed: 2, Copied: &loaded, Results: true, Previous: live})
 			if step.Settle == nil {
 				live = &now
 			}

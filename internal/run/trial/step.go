@@ -238,7 +238,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	clients, closeSessions, err := workload.Seats(ctx, t.step, stage, func(ctx context.Context) (engine.Session, error) {
+	clients, closeSessions, err := workload.Seats(ctx, t.step, stage, workload.Part{}, func(ctx context.Context) (engine.Session, error) {
 		s, err := t.db.Session(ctx)
 		if err != nil {
 			return nil, err
