@@ -203,7 +203,8 @@ func (s Suite) testCopied(t *testing.T) {
 		hand(t, loads, goesOn)
 		for i := range goesOn.Steps()[done:] {
 			step := goesOn.Steps()[done+i]
-			now, _ := runParts(t, []*workload.Step{&step}, workload.Env{DB: db, Seed: 2, Copied: &loaded, Results: true, Previous: live})
+			env := workload.Env{DB: db, Seed: 2, Copied: &loaded, Results: true, Previous: live}
+			now, _ := runParts(t, []*workload.Step{&step}, env)
 			if step.Settle == nil {
 				live = &now
 			}

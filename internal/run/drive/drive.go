@@ -20,7 +20,15 @@ import (
 // Config is a step to be run.
 type Config struct {
 	Step    *workload.Step
-	Clients [][]workload.Client // per group of the step
+	Clients [][]workload.Client // per group of the step; nil for a seat that another process has
+	// Part is the share of this process. Of a whole step Begin and Led are nil.
+	Part workload.Part
+	// Begin is called when the clients are ready, and returns the instant at which those of all processes
+	// begin.
+	Begin func(ctx context.Context) (time.Time, error)
+	// Led is called when no client that the step waits for is at work here, and returns when none is in any
+	// process, or the context ends.
+	Led func(ctx context.Context)
 	// Interval is the length of the intervals that OnInterval sees.
 	Interval time.Duration
 	Seed     uint64 // of Poisson schedules
@@ -117,10 +125,16 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		})
 	}
 	var helpers sync.WaitGroup
-	r.base = time.Now()
+	err := r.begin(ctx)
+	if err != nil {
+		r.stop() // and no client does anything
+	}
 	close(ready) // the barrier
 	helpers.Go(func() {
 		leaders.Wait()
+		if r.Led != nil {
+			r.Led(r.opened)
+		}
 		r.stop()
 	})
 	if limit := r.limit(); limit > 0 {
@@ -133,7 +147,34 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	r.stopped = time.Since(r.base)
 	close(finished)
 	helpers.Wait()
+	if err != nil {
+		return nil, err
+	}
 	return r.result(ctx), nil
+}
+
+// begin waits for the instant at which the step begins.
+func (r *stepRun) begin(ctx context.Context) (err error) {
+	r.base = time.Now()
+	if r.Begin == nil {
+		return nil
+	}
+	if r.base, err = r.Begin(ctx); err != nil {
+		return err
+	}
+	wait := time.Until(r.base)
+	if !r.Coarse {
+		wait -= timerGrain
+	}
+	select {
+	case <-time.After(wait):
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if !r.Coarse {
+		nap(time.Until(r.base))
+	}
+	return nil
 }
 
 // stepRun is a step in progress.
@@ -216,13 +257,16 @@ func (r *stepRun) addGroup(g int, group *workload.Group) error {
 			return fmt.Errorf("arrivals need a step that is bounded by time, and a group with neither work nor a rate")
 		}
 		var err error
-		if q, err = newQueue(group.Arrivals, workload.GroupSeed(r.Seed, g)); err != nil {
+		if q, err = newQueue(group.Arrivals, workload.GroupSeed(r.Seed, g), r.Part); err != nil {
 			return err
 		}
 	}
 	r.queues = append(r.queues, q)
 	r.gaps = append(r.gaps, &gaps{shortest: int64(r.Interval / 2)})
 	for i, client := range r.Clients[g] {
+		if client == nil {
+			continue
+		}
 		l, err := r.newLoop(g, i, client)
 		if err != nil {
 			return err

@@ -27,12 +27,14 @@ func (g *gather) addGroup(s hist.Shape, clients int) {
 // collect takes an interval at every tick, and a last one when all clients have
 // finished.
 func (r *stepRun) collect(finished <-chan struct{}) {
-	tick := time.NewTicker(r.Interval)
+	tick := time.NewTimer(time.Until(r.base.Add(r.Interval)))
 	defer tick.Stop()
 	lengthens := r.lengthens()
 	for running := true; running; {
 		select {
 		case <-tick.C:
+			passed := time.Since(r.base) / r.Interval
+			tick.Reset(time.Until(r.base.Add((passed + 1) * r.Interval))) // the same instants in all processes
 			if r.running.Load() > 0 {
 				r.take(time.Since(r.base))
 				if lengthens {
@@ -131,16 +133,23 @@ func (r *stepRun) window() (end time.Duration) {
 
 func (r *stepRun) result(ctx context.Context) *Result {
 	out := &Result{Window: r.window(), Groups: r.totals, Ended: context.Cause(ctx)}
+	for g := range out.Groups {
+		seats := len(r.Clients[g])
+		out.Groups[g].Done = make([]int64, seats)
+		if r.Step.Groups[g].Paced() {
+			out.Groups[g].Lateness = make([]hist.Late, seats)
+		}
+	}
 	for _, l := range r.loops {
 		total := &out.Groups[l.at]
 		total.CPU += l.cpu
 		total.End = max(total.End, l.end)
-		total.Done = append(total.Done, l.done)
+		total.Done[l.seat] = l.done
 		if l.group.Rate > 0 {
 			total.Plan = l.group.Plan(r.limit())
 		}
 		if l.group.Paced() {
-			total.Lateness = append(total.Lateness, l.late)
+			total.Lateness[l.seat] = l.late
 			total.InPlan += l.inPlan
 		}
 	}

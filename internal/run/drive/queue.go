@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rumbench/internal/stat/hist"
+	"rumbench/workload"
 	"rumbench/workload/pace"
 )
 
@@ -14,26 +15,48 @@ import (
 // million waiting as with none: a lock and two steps of a schedule, under 100 ns.
 type queue struct {
 	mu       sync.Mutex
-	limit    int64          // how many may wait; 0: no limit
-	coming   *pace.Schedule // of next and later arrivals
-	next     time.Duration  // the first arrival that is not yet due
-	arrived  int64          // arrivals before next
-	waiting  *pace.Schedule // of arrivals not yet taken
+	limit    int64         // how many may wait; 0: no limit
+	coming   *arrivals     // of next and later arrivals
+	next     time.Duration // the first arrival that is not yet due
+	arrived  int64         // arrivals before next
+	waiting  *arrivals     // of arrivals not yet taken
 	taken    int64
 	shed     int64
 	greatest int64 // greatest number waiting, as of the calls of look
 }
 
-func newQueue(a *pace.Arrivals, seed uint64) (*queue, error) {
-	coming, err := a.Schedule(seed)
+func newQueue(a *pace.Arrivals, seed uint64, part workload.Part) (*queue, error) {
+	coming, err := newArrivals(a, seed, part)
 	if err != nil {
 		return nil, err
 	}
-	waiting, err := a.Schedule(seed)
+	waiting, err := newArrivals(a, seed, part)
 	if err != nil {
 		return nil, err
 	}
-	return &queue{limit: a.Queue, coming: coming, next: coming.Next(), waiting: waiting}, nil
+	parts := int64(max(1, part.Of))
+	return &queue{limit: (a.Queue + parts - 1) / parts, coming: coming, next: coming.Next(), waiting: waiting}, nil
+}
+
+// arrivals are those of a part: arrival i belongs to process i modulo their number.
+type arrivals struct {
+	*pace.Schedule
+	others int // that come before the next
+	part   workload.Part
+}
+
+func newArrivals(a *pace.Arrivals, seed uint64, part workload.Part) (*arrivals, error) {
+	s, err := a.Schedule(seed)
+	return &arrivals{s, part.Index, part}, err
+}
+
+// Next returns the next arrival.
+func (a *arrivals) Next() time.Duration {
+	for range a.others {
+		a.Schedule.Next()
+	}
+	a.others = max(1, a.part.Of) - 1
+	return a.Schedule.Next()
 }
 
 // take returns the next arrival, pace.Never if there are no more.

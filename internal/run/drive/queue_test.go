@@ -21,7 +21,7 @@ func TestQueue(t *testing.T) {
 		kind := pace.Kind(rapid.SampledFrom(pace.Kinds()).Draw(t, "kind"))
 		a := pace.Constant(kind, rapid.Float64Range(1, 50).Draw(t, "rate"))
 		a.Queue = rapid.Int64Range(0, 5).Draw(t, "queue")
-		q, err := newQueue(a, 7)
+		q, err := newQueue(a, 7, workload.Part{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +268,7 @@ func TestArrivalsRefused(t *testing.T) {
 }
 
 func BenchmarkTake(b *testing.B) {
-	q, err := newQueue(pace.Constant(pace.Poisson, 1000), 1)
+	q, err := newQueue(pace.Constant(pace.Poisson, 1000), 1, workload.Part{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -238,13 +238,14 @@ func (t *stepRun) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	clients, closeSessions, err := workload.Seats(ctx, t.step, stage, workload.Part{}, func(ctx context.Context) (engine.Session, error) {
+	open := func(ctx context.Context) (engine.Session, error) {
 		s, err := t.db.Session(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return plans.session(t.keep(s)), nil
-	})
+	}
+	clients, closeSessions, err := workload.Seats(ctx, t.step, stage, workload.Part{}, open)
 	defer closeSessions()
 	if err != nil {
 		return err
