@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 137_543
+const mostTotal = 137_696
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -55,14 +55,14 @@ var rooms = []room{
 	{"internal/account", 3_124, []string{"internal/account"}},
 	{"internal/result", 3_596, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 3_949, []string{"internal/plan"}},
-	{"internal/run", 10_044, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 10_107, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_392, []string{"internal/importer"}},
-	{"internal/compare", 5_890, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/fleet", 1_706, []string{"internal/fleet"}},
+	{"internal/compare", 5_912, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/fleet", 1_773, []string{"internal/fleet"}},
 	{"internal/explain", 5_786, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_878, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 14_093, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
-	{"internal/cli", 10_489, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/cli", 10_490, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 4_026, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 423, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},

@@ -38,8 +38,8 @@ func newAgentCommand(a *App) *cobra.Command {
 			}
 			local := fleet.Local{
 				Build: own, LockFile: a.lockFile(), InfoOf: infoOf,
-				Load: func(ctx context.Context, dir string, aa bool) (*plan.Plan, []server.Found, error) {
-					return loadOnMachine(ctx, a, dir, aa)
+				Load: func(ctx context.Context, dir string, force, aa bool) (*plan.Plan, []server.Found, error) {
+					return loadOnMachine(ctx, a, dir, force, aa)
 				},
 			}
 			return fleet.Serve(c.Context(), local, a.Stdin, escape.Raw(a.Stdout))
@@ -50,10 +50,10 @@ func newAgentCommand(a *App) *cobra.Command {
 }
 
 // loadOnMachine reads the plan in a directory, with the servers' programs that are on this machine.
-func loadOnMachine(ctx context.Context, a *App, dir string, aa bool) (*plan.Plan, []server.Found, error) {
+func loadOnMachine(ctx context.Context, a *App, dir string, force, aa bool) (*plan.Plan, []server.Found, error) {
 	found := lookedAt{fetch: true}
 	p, err := found.load(ctx, a, campaign.Config{Dir: dir, Resume: true}, func(look plan.Option) (*plan.Plan, error) {
-		return loadPlan(filepath.Join(dir, result.PlanFile), nil, plan.OnMachine(), look)
+		return loadPlan(filepath.Join(dir, result.PlanFile), nil, plan.Forced(force), plan.OnMachine(), look)
 	})
 	if err == nil && aa {
 		p, err = campaign.AgainstItself(p)

@@ -159,7 +159,7 @@ func onMachines(ctx context.Context, c *campaign.Config) (end func(), err error)
 		return nil, err
 	}
 	if err = unusable; err == nil {
-		c.Programs, err = f.Check(ctx, c.Plan, c.Builds, fleet.Flags{AA: c.AA, NoPreflight: c.NoPreflight})
+		c.Programs, err = f.Check(ctx, c.Plan, c.Builds, fleet.Flags{Force: c.Force, AA: c.AA, NoPreflight: c.NoPreflight})
 	}
 	if err != nil {
 		f.Close()

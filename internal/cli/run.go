@@ -143,6 +143,7 @@ func resume(ctx context.Context, a *App, o runOptions) error {
 	}
 	o.out = o.resume
 	c := config(a, p, o)
+	c.Force = c.Force || state.Force
 	c.Resume, c.AA, c.Programs, c.Builds = true, state.AA, found.programs, programs.needed(p)
 	return start(ctx, a, c, o)
 }

@@ -58,12 +58,16 @@ func (n *Number) on(machine string) *Number {
 	return &out
 }
 
-// deviation returns the standard deviation of the values between trials of one machine.
+// deviation returns the relative standard deviation of the values between trials of one machine.
 func (n *Number) deviation() float64 {
+	machines := MachinesOf(n.Trials)
+	if len(machines) < 2 {
+		return stat.Deviation(n.Values()) / math.Abs(n.Value)
+	}
 	var sum, freedom float64
-	for _, m := range append(MachinesOf(n.Trials), "") { // "": those of no fleet
-		if v := n.on(m).Values(); len(v) > 1 {
-			d := stat.Deviation(v)
+	for _, m := range machines {
+		if v := n.on(m).Values(); len(v) > 1 && stat.Median(v) != 0 {
+			d := stat.Deviation(v) / math.Abs(stat.Median(v))
 			sum, freedom = sum+d*d*float64(len(v)-1), freedom+float64(len(v)-1)
 		}
 	}
@@ -116,19 +120,26 @@ func (e *Effect) OverMachines() *OverMachines {
 // MachineApart is a machine that is not as fast as the others.
 type MachineApart struct {
 	Name             string
-	Ratio, Low, High float64 // of its mean to that of the others, with the bounds of its 95 % interval
+	Ratio, Low, High float64 // of its mean to that of the others, with the bounds of its interval
 }
 
 // machineFloor is the share by which a machine must differ from the others to be named.
 const machineFloor = 0.03
 
+// leastMeasured is the number of values of a machine below which it is not judged.
+const leastMeasured = 3
+
 // MachinesApart returns the machines whose number, in the mean over targets, is known to be more than 3 %
-// off that of the others. Ratios of targets are not affected as long as each is one of a single machine,
+// off that of the others: of equal machines one in twenty campaigns names one. Ratios of targets are not affected as long as each is one of a single machine,
 // but such a machine is another kind, or has a defect.
 func MachinesApart(s *Step, k Key, targets ...*Target) []MachineApart {
-	blocks := map[string]map[int][]float64{} // logarithms of all targets, by machine and block
+	blocks := map[string]map[int][]float64{} // logarithms of the targets, by machine and block
+	numbered := 0                            // targets that have the number
 	for _, t := range targets {
 		n := s.number(t, k)
+		if len(n.Trials) > 0 {
+			numbered++
+		}
 		for i, trial := range n.Trials {
 			if v := n.Rows[i].Value; v > 0 && trial.Machine != "" {
 				if blocks[trial.Machine] == nil {
@@ -141,7 +152,7 @@ func MachinesApart(s *Step, k Key, targets ...*Target) []MachineApart {
 	means := map[string][]float64{}
 	for m, byBlock := range blocks {
 		for _, v := range byBlock {
-			if len(v) == len(targets) {
+			if len(v) == numbered {
 				means[m] = append(means[m], stat.Mean(v))
 			}
 		}
@@ -162,6 +173,16 @@ func MachinesOff(logs map[string][]float64) (out []MachineApart) {
 	}
 }
 
+// ratioOfMachines returns the ratio of the means of machines; false unless several ran trials of both, with
+// positive numbers.
+func ratioOfMachines(base, other *Number) (ratio float64, ok bool) {
+	_, a, b, several := byMachine(base, other)
+	if !several || len(a) == 0 || slices.Min(a) <= 0 || slices.Min(b) <= 0 {
+		return 0, false
+	}
+	return center(b, true) / center(a, true), true
+}
+
 // mostApart returns the machine that is farthest from the others, nil if none is known to be too far.
 func mostApart(logs map[string][]float64) (worst *MachineApart) {
 	means := func(own func(machine string) bool) (all []float64) {
@@ -173,13 +194,14 @@ func mostApart(logs map[string][]float64) (worst *MachineApart) {
 		slices.Sort(all) // the same sums each time
 		return all
 	}
+	level := 1 - (1-confidence)/float64(max(1, len(logs))) // any of them may be off by chance
 	for _, m := range slices.Sorted(maps.Keys(logs)) {
 		mine, others := means(func(o string) bool { return o == m }), means(func(o string) bool { return o != m })
-		if min(len(mine), len(others)) < 2 {
+		if min(len(mine), len(others)) < leastMeasured {
 			continue
 		}
-		_, i := stat.Welch(others, mine, confidence)
-		known := (i.Low > 0 || i.High < 0) && Beyond(math.Exp(i.Value), 1+machineFloor)
+		_, i := stat.Welch(others, mine, level)
+		known := i.Low > math.Log1p(machineFloor) || i.High < -math.Log1p(machineFloor)
 		if known && (worst == nil || math.Abs(i.Value) > math.Abs(math.Log(worst.Ratio))) {
 			worst = &MachineApart{m, math.Exp(i.Value), math.Exp(i.Low), math.Exp(i.High)}
 		}

@@ -147,6 +147,9 @@ func (s *Step) ratio(base, t *Target, k Key) Effect {
 	if e.Why = cmp.Or(e.Base.unknown(), e.New.unknown(), s.unlike(base, t, &e)); e.Why == "" {
 		if r, ok := e.New.Over(*e.Base); ok {
 			e.Ratio = r
+			if r, several := ratioOfMachines(e.Base, e.New); several {
+				e.Ratio = r
+			}
 		}
 	}
 	return e
@@ -172,9 +175,6 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 			return e
 		}
 		e.Machines, e.Pairs = len(a), len(a)
-		if positive := slices.Min(a) > 0 && slices.Min(b) > 0; positive && !math.IsNaN(e.Ratio) {
-			e.Ratio = center(b, true) / center(a, true)
-		}
 	} else if e.Pairs < LeastTrials {
 		e.Pairs, a, b = 0, e.Base.Values(), e.New.Values()
 	}
@@ -446,7 +446,7 @@ func (e *Effect) Variation() float64 {
 	var v float64
 	for _, n := range [...]*Number{e.Base, e.New} {
 		if n.Value != 0 && len(n.Rows) > 1 {
-			v = max(v, n.deviation()/math.Abs(n.Value))
+			v = max(v, n.deviation())
 		}
 	}
 	return v

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -25,7 +26,7 @@ type Local struct {
 	Build    program.Build // this program
 	LockFile string        // of the machine
 	// Load reads the plan in a directory, as a machine of its fleet, with the servers' programs.
-	Load func(ctx context.Context, dir string, aa bool) (*plan.Plan, []server.Found, error)
+	Load func(ctx context.Context, dir string, force, aa bool) (*plan.Plan, []server.Found, error)
 	// InfoOf returns the description of a target's engine.
 	InfoOf func(t *plan.Target) engine.Info
 }
@@ -48,6 +49,7 @@ type agent struct {
 	plan   *plan.Plan
 	found  []server.Found
 	place  *campaign.Station // nil: not opened yet
+	locks  []*os.File        // of the programs that it may run
 
 	ending sync.Mutex
 	cancel context.CancelFunc // of the request that runs
@@ -77,6 +79,9 @@ func Serve(ctx context.Context, local Local, in io.Reader, out io.Writer) error 
 	if a.root, err = rootOf(w.Dir); err != nil {
 		return err
 	}
+	if err := a.hold(a.Build.Path); err != nil {
+		return err
+	}
 	a.over, a.lose = context.WithCancel(ctx)
 	defer a.lose()
 	if a.conn, err = connect(w.Seed, w.ID, nats.SetCustomDialer(dialer{&pipe{Reader: lines, Writer: out, gone: a.lose}}),
@@ -90,7 +95,8 @@ func Serve(ctx context.Context, local Local, in io.Reader, out io.Writer) error 
 	a.wait()
 	a.mu.Lock() // the request that runs has ended
 	defer a.mu.Unlock()
-	return a.leave()
+	_, err = a.leave()
+	return err
 }
 
 // dialer dials what is connected already.
@@ -132,7 +138,9 @@ func (a *agent) listen() error {
 	for op, handle := range handlers {
 		_, err := a.conn.Subscribe("to."+a.id+"."+op, func(m *nats.Msg) {
 			v, err := handle(a.over, m.Data)
-			_ = a.conn.Publish(m.Reply, answerOf(v, err)) // without a coordinator nobody waits for it
+			if err := a.conn.Publish(m.Reply, answerOf(v, err)); err != nil { // it is too large
+				_ = a.conn.Publish(m.Reply, answerOf(nil, err)) // without a coordinator nobody waits for it
+			}
 		})
 		if err != nil {
 			return err

@@ -125,7 +125,7 @@ func (c *Coordinator) Clear(ctx context.Context) error {
 }
 
 // Flags are the flags of rumbench run that machines follow too.
-type Flags struct{ AA, NoPreflight bool }
+type Flags struct{ Force, AA, NoPreflight bool }
 
 // Check lays the plan out on all machines. They must have the same servers and, unless the plan
 // allows others, be of one kind. It returns the servers.
@@ -135,7 +135,7 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 	all.SetLimit(mostAtOnce)
 	for i, m := range c.machines {
 		all.Go(func() error {
-			pp := papers{Plan: p.Source, Declared: p.Declared, Secrets: p.Secrets, Builds: builds, AA: f.AA,
+			pp := papers{Plan: p.Source, Declared: p.Declared, Secrets: p.Secrets, Builds: builds, Force: f.Force, AA: f.AA,
 				NoPreflight: f.NoPreflight}
 			for _, b := range builds {
 				if _, err := install(over, m.Host, b.Path, b.SHA256); err != nil {

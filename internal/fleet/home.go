@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -131,20 +130,23 @@ func hostOf(lock string) string {
 	return string(bytes.TrimSpace(boot)) + " " + lock
 }
 
-// clearPrograms removes the programs beside this one that no other process runs.
+// clearPrograms removes the programs beside this one that no agent holds.
 func clearPrograms(own string) error {
-	var used []string
-	processes, _ := filepath.Glob("/proc/[0-9]*/exe")
-	for _, p := range processes {
-		if exe, err := os.Readlink(p); err == nil && p != fmt.Sprintf("/proc/%d/exe", os.Getpid()) {
-			used = append(used, filepath.Dir(exe))
-		}
-	}
 	all := filepath.Dir(filepath.Dir(own)) // each is in a directory of its digest
+	if !strings.HasSuffix(all, programsPath) {
+		return nil // it was not installed by a coordinator
+	}
 	entries, err := os.ReadDir(all)
 	for _, e := range entries {
-		if dir := filepath.Join(all, e.Name()); !slices.Contains(used, dir) {
-			err = errors.Join(err, os.RemoveAll(dir))
+		dir := filepath.Join(all, e.Name())
+		f, ferr := regular.Open(filepath.Join(dir, programName))
+		if ferr == nil && syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+			f.Close()
+			continue
+		}
+		err = errors.Join(err, os.RemoveAll(dir))
+		if ferr == nil {
+			f.Close()
 		}
 	}
 	_ = os.Remove(all) // if nothing is left

@@ -22,7 +22,7 @@ const (
 	hubTimeout  = 10 * time.Second
 	// A network that is cut for less than patience is no end.
 	pingEvery = 20 * time.Second
-	mostPings = 5
+	mostPings = 8
 )
 
 // newHub starts a hub for agents.

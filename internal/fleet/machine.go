@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,8 +41,9 @@ type machine struct {
 	hello Hello
 	err   error // why it could not begin
 
-	dir      string // of the campaign
-	first    bool   // of the machines: its calibration is the campaign's
+	dir      string   // of the campaign
+	clients  []string // the directories of the clients' calibrations
+	first    bool     // of the machines: its calibration is the campaign's
 	requests atomic.Int64
 }
 
@@ -221,6 +224,10 @@ func (h handle) Name() string { return h.Host.Name }
 func (h handle) Claim(ctx context.Context, state *result.Campaign) error {
 	own := *state
 	own.Machine = h.Host.Name
+	h.clients = []string{campaign.ClientDir}
+	for _, b := range state.Builds {
+		h.clients = append(h.clients, b.Client)
+	}
 	return h.named(h.endable(ctx, opClaim, own, nil))
 }
 
@@ -235,6 +242,9 @@ func (h handle) Prepare(ctx context.Context) error {
 	kept := map[string]bool{} // a complete calibration of a campaign that is resumed is the one that it began with
 	return h.fetch(ctx, made.Files, func(name string) string {
 		dir, path, _ := strings.Cut(strings.TrimPrefix(name, result.TrialsDir+"/"), "/")
+		if path == "" || !slices.Contains(h.clients, dir) {
+			return ""
+		}
 		if !h.first {
 			dir += "@" + h.Host.Name
 		}
@@ -264,7 +274,8 @@ func (h handle) refused(ctx context.Context, made returned) error {
 			t.Logs[j] = filepath.Join(h.dir, here(name))
 		}
 	}
-	return errors.Join(h.fetch(ctx, made.Files, here), made.Preflight)
+	old := os.RemoveAll(filepath.Join(h.dir, campaign.PreflightDir, h.Host.Name))
+	return errors.Join(old, h.fetch(ctx, made.Files, here), made.Preflight)
 }
 
 func (h handle) Trial(ctx context.Context, e result.Entry) error {
@@ -277,6 +288,9 @@ func (h handle) Trial(ctx context.Context, e result.Entry) error {
 		return h.unfit(fmt.Errorf("it answered attempt %d of %s, not %d", made.Attempt, e.Dir, o.Attempt))
 	}
 	own := filepath.Join(result.TrialsDir, e.Dir) + "/"
+	if !slices.ContainsFunc(made.Files, func(f file) bool { return f.Path == own+result.TrialFile }) {
+		return h.unfit(fmt.Errorf("it returns no result of %s", e.Dir))
+	}
 	return h.fetch(ctx, made.Files, func(name string) string {
 		if !strings.HasPrefix(name, own) {
 			return ""
@@ -307,20 +321,13 @@ func (h handle) fetch(ctx context.Context, files []file, place func(name string)
 		return err
 	}
 	defer root.Close()
-	sum := int64(0)
-	for _, f := range files {
-		sum += max(0, f.Bytes)
-	}
-	if len(files) > mostFiles || sum > mostBytes {
-		return h.unfit(fmt.Errorf("it returns %d files of %d bytes", len(files), sum))
+	if err := checkFiles(files); err != nil {
+		return h.unfit(err)
 	}
 	for _, f := range files {
 		path := place(f.Path)
 		if path == "" {
 			continue
-		}
-		if !filepath.IsLocal(f.Path) || filepath.Clean(f.Path) != f.Path {
-			return h.unfit(fmt.Errorf("%q is no file of a trial", f.Path))
 		}
 		if err := h.fetchFile(context.WithoutCancel(ctx), root, f, path); err != nil {
 			return fmt.Errorf("take %s from %s: %w", f.Path, h.Host.Name, err)
@@ -329,13 +336,37 @@ func (h handle) fetch(ctx context.Context, files []file, place func(name string)
 	return nil
 }
 
+// checkFiles refuses names and sizes that no trial has.
+func checkFiles(files []file) error {
+	if len(files) > mostFiles {
+		return fmt.Errorf("it returns %d files", len(files))
+	}
+	room := int64(mostBytes)
+	seen := map[string]bool{}
+	for _, f := range files {
+		if !filepath.IsLocal(f.Path) || filepath.Clean(f.Path) != f.Path || seen[f.Path] {
+			return fmt.Errorf("%q is no file of a trial", f.Path)
+		}
+		if f.Bytes < 0 || f.Bytes > room {
+			return fmt.Errorf("%s has %d bytes", f.Path, f.Bytes)
+		}
+		seen[f.Path] = true
+		room -= f.Bytes
+	}
+	return nil
+}
+
 // fetchFile takes a file by pieces. Only an error of the own disk is none of the machine.
 func (h handle) fetchFile(ctx context.Context, root *os.Root, f file, path string) error {
-	if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
+	err := root.MkdirAll(filepath.Dir(path), 0o755)
+	var out *os.File
+	if err == nil {
+		out, err = root.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	}
-	out, err := root.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrExist), errors.Is(err, syscall.ENOTDIR): // one file is in the way of another
+		return h.unfit(err)
+	case err != nil:
 		return err
 	}
 	defer out.Close()

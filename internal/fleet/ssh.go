@@ -32,10 +32,10 @@ func ssh(ctx context.Context, h plan.Host, script string) *exec.Cmd {
 	if len(words) == 0 {
 		words = []string{"ssh"}
 	}
-	// A connection that is cut for a minute is not given up. Nothing is asked, as nobody would answer, and nothing of
+	// A connection that is cut for a minute is not given up: it may be mute for twice as long. Nothing is asked, as nobody would answer, and nothing of
 	// this user's is lent to the machine.
 	args := append(words[1:], "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=20",
-		"-o", "ServerAliveCountMax=3", "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-e", "none", "--", h.SSH,
+		"-o", "ServerAliveCountMax=8", "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-e", "none", "--", h.SSH,
 		"exec /bin/sh -c "+escape.Argument(script))
 	return exec.CommandContext(ctx, words[0], args...)
 }
@@ -64,8 +64,9 @@ func run(ctx context.Context, h plan.Host, script string, input io.Reader) (stri
 
 // programDir is where programs are kept on a machine, each in a directory of its digest.
 const (
-	programDir  = `"$HOME"/.cache/rumbench/programs/`
-	programName = "rumbench"
+	programsPath = ".cache/rumbench/programs"
+	programDir   = `"$HOME"/` + programsPath + "/"
+	programName  = "rumbench"
 )
 
 // install copies a program to a machine, unless it is there, and returns its path in a script. A

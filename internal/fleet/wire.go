@@ -44,8 +44,8 @@ const (
 const (
 	beatEvery = 500 * time.Millisecond
 	// patience is how long a whole trial goes on without beats from the other side: a network may
-	// be gone for a while.
-	patience = time.Minute
+	// be gone for a minute, and TCP sends again at intervals that double.
+	patience = 130 * time.Second
 )
 
 // pulse is when the other side was heard last, by a clock that nobody sets.
@@ -72,7 +72,7 @@ type papers struct {
 	Plan, Declared, Secrets []byte
 	Builds                  result.Builds
 	Programs                []string // of Builds, where they are on the machine
-	AA, NoPreflight         bool
+	Force, AA, NoPreflight  bool
 }
 
 // checked is what a machine has for a plan.

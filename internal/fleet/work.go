@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"rumbench/internal/observe"
@@ -35,6 +36,9 @@ func (a *agent) clear(context.Context, []byte) (any, error) {
 	for _, dir := range left(a.root) {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
+	for _, f := range a.locks {
+		f.Close() // it needs them no more
+	}
 	return nil, errors.Join(err, clearPrograms(a.Build.Path))
 }
 
@@ -51,7 +55,6 @@ func (a *agent) check(ctx context.Context, data []byte) (any, error) {
 	if len(a.papers.Programs) != len(a.papers.Builds) {
 		return nil, errors.New("the programs are not those of the builds")
 	}
-	sweep(a.root)
 	if a.home, err = newHome(a.root); err != nil {
 		return nil, err
 	}
@@ -59,7 +62,7 @@ func (a *agent) check(ctx context.Context, data []byte) (any, error) {
 		return nil, err
 	}
 	err = a.whenFree(ctx, func() (err error) { // an image may have to be fetched
-		a.plan, a.found, err = a.Load(ctx, a.home.papers(), a.papers.AA)
+		a.plan, a.found, err = a.Load(ctx, a.home.papers(), a.papers.Force, a.papers.AA)
 		return err
 	})
 	if err != nil {
@@ -67,6 +70,9 @@ func (a *agent) check(ctx context.Context, data []byte) (any, error) {
 	}
 	for i, b := range a.papers.Builds {
 		is, err := program.Build{}.Of(a.papers.Programs[i])
+		if err == nil {
+			err = a.hold(a.papers.Programs[i])
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -109,10 +115,14 @@ func (a *agent) claim(ctx context.Context, data []byte) (any, error) {
 	if a.plan == nil || a.place != nil {
 		return nil, errors.New("the campaign is not checked here, or runs already")
 	}
-	return nil, a.whenFree(ctx, func() (err error) {
+	err := a.whenFree(ctx, func() (err error) {
 		a.place, err = campaign.OpenStation(a.config(), state.Machine, &state)
 		return err
 	})
+	if err == nil {
+		sweep(a.root) // now it disturbs nobody
+	}
+	return nil, err
 }
 
 func (a *agent) config() campaign.Config {
@@ -126,7 +136,8 @@ func (a *agent) config() campaign.Config {
 			}
 			return []string{path, "trial", "--"}
 		},
-		LockFile: a.LockFile, Progress: relay{a}, InfoOf: a.InfoOf, AA: a.papers.AA, NoPreflight: a.papers.NoPreflight,
+		LockFile: a.LockFile, Progress: relay{a}, InfoOf: a.InfoOf, Force: a.papers.Force, AA: a.papers.AA,
+		NoPreflight: a.papers.NoPreflight,
 	}
 }
 
@@ -217,34 +228,48 @@ func (a *agent) read(_ context.Context, data []byte) (any, error) {
 func (a *agent) close(context.Context, []byte) (any, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	ran := a.place != nil
-	err := a.leave()
-	switch {
-	case a.home == nil:
-		return nil, err
-	case ran && a.plan.Keep:
-		kept := filepath.Join(a.root, strings.Replace(filepath.Base(a.home.dir), prefix, keptPrefix, 1))
-		if rerr := os.Rename(a.home.dir, kept); rerr != nil {
-			return nil, errors.Join(err, rerr)
-		}
-		a.home = nil
-		return closed{Kept: filepath.Join(kept, runDir, result.TrialsDir)}, err
+	kept, err := a.leave()
+	if a.home != nil && kept == "" {
+		err = errors.Join(err, os.RemoveAll(a.home.dir))
 	}
-	err = errors.Join(err, os.RemoveAll(a.home.dir))
 	a.home = nil
-	return nil, err
+	return closed{Kept: kept}, err
 }
 
-// leave ends the use of the machine.
-func (a *agent) leave() (err error) {
+// leave ends the use of the machine. If trials have left data that the plan keeps, it returns their
+// directory.
+func (a *agent) leave() (kept string, err error) {
+	ran := a.place != nil && a.place.Ran()
 	if a.place != nil {
 		err = a.place.Close()
 		a.place = nil
 	}
-	if a.home != nil {
-		forget(a.home.dir)
+	if a.home == nil {
+		return "", err
 	}
-	return err
+	forget(a.home.dir)
+	if !ran || !a.plan.Keep {
+		return "", err
+	}
+	dir := filepath.Join(a.root, strings.Replace(filepath.Base(a.home.dir), prefix, keptPrefix, 1))
+	if rerr := os.Rename(a.home.dir, dir); rerr != nil {
+		return a.home.dir, errors.Join(err, rerr)
+	}
+	a.home.dir = dir
+	return filepath.Join(a.home.run(), result.TrialsDir), err
+}
+
+// hold locks a program, so that nobody clears it away.
+func (a *agent) hold(path string) error {
+	f, err := regular.Open(path)
+	if err == nil {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH)
+	}
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", path, err)
+	}
+	a.locks = append(a.locks, f)
+	return nil
 }
 
 // filesIn lists the regular files below a path of a campaign's directory, without the data of

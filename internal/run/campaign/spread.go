@@ -69,6 +69,7 @@ type spread struct {
 	mu   sync.Mutex // of all below, and of the campaign's state
 	free *sync.Cond // a block has come back, or all are done
 	todo []job
+	open map[int]bool // the pairs of which a machine has begun one and keeps the other
 	busy int
 	took []float64 // seconds of each block that was run
 	err  error     // of the first that ends the campaign
@@ -78,7 +79,8 @@ type spread struct {
 type job struct {
 	entries []result.Entry
 	start   int  // place of the first trial in the campaign
-	needed  bool // whatever the rule of stopping says: a block from here on was begun
+	pair    int  // of the block and its reverse: one machine runs both, so that its order favors no target
+	needed  bool // whatever the rule of stopping says: a block from here on was begun, or its reverse
 	tries   int  // how often its machine was lost
 }
 
@@ -102,7 +104,7 @@ func jobs(r *runner) (out []job, err error) {
 	start := 0
 	for n, block := range all {
 		if !complete(block) {
-			out = append(out, job{entries: block, start: start, needed: n <= last})
+			out = append(out, job{entries: block, start: start, pair: n / 2, needed: n <= last || n%2 == 1})
 		}
 		start += len(block)
 	}
@@ -113,18 +115,22 @@ func jobs(r *runner) (out []job, err error) {
 func spreadOut(ctx context.Context, r *runner) error {
 	shown := &inTurn{Progress: r.Progress}
 	r.Progress = shown
-	if err := prepareMachines(ctx, r); err != nil {
-		return err
-	}
 	over, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &spread{runner: r, cancel: cancel, shown: shown}
+	s := &spread{runner: r, cancel: cancel, shown: shown, open: map[int]bool{}}
 	s.free = sync.NewCond(&s.mu)
 	var err error
 	if s.todo, err = jobs(r); err != nil {
 		return err
 	}
 	ran := len(s.todo) > 0
+	profiles := func(e result.Entry) bool { return wantsProfile(r.state, &e) }
+	if !ran && !slices.ContainsFunc(r.state.Profiled, profiles) {
+		return r.conclude(ctx, ran)
+	}
+	if err := prepareMachines(ctx, r); err != nil {
+		return err
+	}
 	var all sync.WaitGroup
 	for _, m := range slices.Clone(r.Machines) {
 		all.Go(func() { s.serve(over, m) })
@@ -143,7 +149,11 @@ func spreadOut(ctx context.Context, r *runner) error {
 // claimed one after the other, in the same order by each campaign: none waits for one that waits for it.
 func prepareMachines(ctx context.Context, r *runner) error {
 	for _, m := range r.Machines {
-		if err := m.Claim(ctx, r.state); err != nil {
+		err := m.Claim(ctx, r.state)
+		if ctx.Err() != nil {
+			return r.early(ctx)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -160,8 +170,9 @@ func prepareMachines(ctx context.Context, r *runner) error {
 
 // serve runs blocks on a machine until none is left, or the machine is lost.
 func (s *spread) serve(ctx context.Context, m Machine) {
+	pair := none
 	for {
-		j, ok := s.next(ctx)
+		j, ok := s.next(ctx, &pair)
 		if !ok {
 			return
 		}
@@ -174,6 +185,7 @@ func (s *spread) serve(ctx context.Context, m Machine) {
 		case ctx.Err() != nil:
 			err = nil // reported by the campaign
 		case is:
+			delete(s.open, pair)
 			err = s.again(j, lost)
 		default:
 			s.took = append(s.took, time.Since(began).Seconds())
@@ -189,33 +201,64 @@ func (s *spread) serve(ctx context.Context, m Machine) {
 	}
 }
 
-// next takes a block. It waits while blocks of other machines may come back.
-func (s *spread) next(ctx context.Context) (j job, ok bool) {
+// none is the pair of a machine that keeps no block.
+const none = -1
+
+// next takes a block. It waits while blocks of other machines may come back. pair is the one of which the
+// machine has begun a block.
+func (s *spread) next(ctx context.Context, pair *int) (j job, ok bool) {
 	stop := context.AfterFunc(ctx, s.free.Broadcast)
 	defer stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.todo) == 0 && s.busy > 0 && ctx.Err() == nil {
-		s.free.Wait()
+	for {
+		for len(s.todo) == 0 && s.busy > 0 && ctx.Err() == nil {
+			s.free.Wait()
+		}
+		if len(s.todo) == 0 || ctx.Err() != nil {
+			return j, false
+		}
+		at := s.choose(*pair)
+		j = s.todo[at]
+		stopped, err := false, error(nil)
+		if !j.needed {
+			stopped, err = s.stop(j.start, seconds(s.took))
+		}
+		if err == nil && !stopped {
+			err = s.renew(j.entries)
+		}
+		switch {
+		case err != nil:
+			s.err, s.todo = errors.Join(s.err, err), nil
+			return j, false
+		case stopped: // what was begun is still completed
+			s.todo = slices.DeleteFunc(s.todo, func(o job) bool { return o.start >= j.start })
+			continue
+		}
+		s.todo = slices.Delete(s.todo, at, at+1)
+		s.busy++
+		s.keep(&j, pair)
+		return j, true
 	}
-	if len(s.todo) == 0 || ctx.Err() != nil {
-		return j, false
+}
+
+// choose returns the block for a machine: the other of its pair, else the first that no machine keeps,
+// else the first.
+func (s *spread) choose(pair int) int {
+	at := slices.IndexFunc(s.todo, func(j job) bool { return j.pair == pair })
+	if at < 0 {
+		at = slices.IndexFunc(s.todo, func(j job) bool { return !s.open[j.pair] })
 	}
-	j = s.todo[0]
-	stopped, err := false, error(nil)
-	if !j.needed {
-		stopped, err = s.stop(j.start, seconds(s.took))
+	return max(at, 0)
+}
+
+// keep notes that a machine has taken a block, and keeps the other of its pair.
+func (s *spread) keep(j *job, pair *int) {
+	delete(s.open, *pair)
+	*pair = none
+	if slices.ContainsFunc(s.todo, func(o job) bool { return o.pair == j.pair }) {
+		s.open[j.pair], *pair = true, j.pair
 	}
-	if err == nil && !stopped {
-		err = s.renew(j.entries)
-	}
-	if s.err = errors.Join(s.err, err); stopped || err != nil {
-		s.todo = nil
-		return j, false
-	}
-	s.todo = s.todo[1:]
-	s.busy++
-	return j, true
 }
 
 // seconds returns the mean of some seconds; 0: there are none.
@@ -289,20 +332,25 @@ func (s *spread) trialOn(ctx context.Context, m Machine, e *result.Entry, at int
 		return nil, err
 	}
 	err := m.Trial(ctx, *e)
+	var t *result.Trial
+	if err == nil {
+		if t, err = result.ReadTrial(result.TrialPath(s.Dir, e.Dir)); err != nil {
+			err = &LostError{m.Name(), err.Error()}
+		}
+	}
 	if err := s.runsOn(e, "", time.Time{}); err != nil {
 		return nil, err
 	}
-	if lost, is := errors.AsType[*LostError](err); is {
+	lost, is := errors.AsType[*LostError](err)
+	switch {
+	case ctx.Err() != nil && err != nil: // the user has ended it: it is no loss
+		return nil, ctx.Err()
+	case is:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		e.Status = result.Failed
 		return nil, errors.Join(s.recordLoss(e, lost, began), err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	t, err := result.ReadTrial(result.TrialPath(s.Dir, e.Dir))
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	s.mu.Lock()

@@ -102,6 +102,9 @@ func (s *Station) Trial(ctx context.Context, dir string) error {
 	return err
 }
 
+// Ran reports whether a trial has run.
+func (s *Station) Ran() bool { return s.ran }
+
 // Close ends the use of the machine, and what trials have left running. The directory stays, with the
 // data that the plan keeps.
 func (s *Station) Close() error {

@@ -37,9 +37,11 @@ func (r *runner) ask(next int) (enough bool, reason string, err error) {
 	done := r.state.Trials[:next]
 	all := blocks(done)
 	n := all[len(all)-1][0].Trial
-	if len(r.Machines) > 0 { // the last blocks still run
-		all = slices.DeleteFunc(all, func(b []result.Entry) bool { return !complete(b) })
-		n, done = len(all), slices.Concat(all...)
+	if len(r.Machines) > 0 { // the last blocks still run: those count that are complete with their reverses
+		all = pairs(all)
+		if n, done = len(all), slices.Concat(all...); n == 0 {
+			return false, "", nil
+		}
 	}
 	if n < r.Plan.Stop.MinTrials || !complete(all[len(all)-1]) || r.Plan.Order == plan.Interleaved && n%2 == 1 {
 		return false, "", nil
@@ -53,6 +55,16 @@ func (r *runner) ask(next int) (enough bool, reason string, err error) {
 	}
 	enough, reason = r.Enough(trials)
 	return enough, reason, nil
+}
+
+// pairs returns the blocks that are complete, each with its reverse.
+func pairs(all [][]result.Entry) (out [][]result.Entry) {
+	for i := 0; i+1 < len(all); i += 2 {
+		if complete(all[i]) && complete(all[i+1]) {
+			out = append(out, all[i], all[i+1])
+		}
+	}
+	return out
 }
 
 // sumUp notes how precise the greatest number of trials has been.

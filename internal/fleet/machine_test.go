@@ -1,0 +1,111 @@
+package fleet
+
+import (
+	"crypto/sha256"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/run/campaign"
+)
+
+// answering is a machine whose agent answers as a test says, for a campaign in a directory with a
+// trial of another machine.
+func answering(t *testing.T, answers map[string]any) (h handle, other string) {
+	t.Helper()
+	hub, err := newHub([]string{"m0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(hub.close)
+	agent, err := connect(hub.seeds["m0"], "m0", nats.InProcessServer(hub.server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(agent.Close)
+	for op, v := range answers {
+		if _, err := agent.Subscribe("to.m0."+op, func(m *nats.Msg) { _ = agent.Publish(m.Reply, answerOf(v, nil)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	other = filepath.Join(dir, "trials/sqlite.1/trial.json")
+	if err := errors.Join(agent.Flush(), os.MkdirAll(filepath.Dir(other), 0o755), os.WriteFile(other, []byte("{}"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return handle{&machine{Host: plan.Host{Name: "m1"}, id: "m0", hub: hub, lost: make(chan struct{}), first: true,
+		heard: newPulse(), note: func(string) {}, dir: dir, clients: []string{campaign.ClientDir}}}, other
+}
+
+// one is a file of one letter.
+func one(path string) file {
+	sum := sha256.Sum256([]byte("x"))
+	return file{path, 1, sum[:]}
+}
+
+// Whatever an agent returns, it writes only what it was asked for, and is itself left out.
+func TestForeignFiles(t *testing.T) {
+	const own = "trials/a.1/trial.json"
+	for name, files := range map[string][]file{
+		"outside":          {one(own), one("trials/../../x")},
+		"absolute":         {one(own), one("/etc/x")},
+		"not clean":        {one(own), one("trials//a.1/x")},
+		"twice":            {one(own), one(own)},
+		"no result":        {one("trials/a.1/x")},
+		"a file as folder": {one("trials/a.1/x"), one("trials/a.1/x/y"), one(own)},
+		"endless":          {one(own), {Path: "trials/a.1/x", Bytes: math.MaxInt64}, {Path: "trials/a.1/y", Bytes: math.MaxInt64}},
+		"negative":         {one(own), {Path: "trials/a.1/x", Bytes: -1}},
+		"another digest":   {{Path: own, Bytes: 1, SHA256: []byte("y")}},
+	} {
+		h, _ := answering(t, map[string]any{opTrial: returned{Attempt: 1, Files: files}, opRead: []byte("x")})
+		err := h.Trial(t.Context(), result.Entry{Dir: "a.1"})
+		if _, lost := errors.AsType[*campaign.LostError](err); !lost {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	h, other := answering(t, map[string]any{opTrial: returned{Attempt: 1, Files: []file{one("trials/sqlite.1/trial.json"), one(own)}},
+		opRead: []byte("x")})
+	if err := h.Trial(t.Context(), result.Entry{Dir: "a.1"}); err != nil {
+		t.Error(err)
+	}
+	for path, want := range map[string]string{filepath.Join(h.dir, own): "x", other: "{}"} {
+		if b, err := os.ReadFile(path); err != nil || string(b) != want {
+			t.Errorf("%s has %q, %v", path, b, err)
+		}
+	}
+}
+
+// A calibration replaces no trial, and removes nothing.
+func TestForeignCalibration(t *testing.T) {
+	for _, path := range []string{"trials/sqlite.1/trial.json", "trials/../x", "trials//x", "trials/../../x"} {
+		h, other := answering(t, map[string]any{opPrepare: returned{Files: []file{one(path)}}, opRead: []byte("x")})
+		err := h.Prepare(t.Context())
+		if b, rerr := os.ReadFile(other); rerr != nil || string(b) != "{}" {
+			t.Errorf("%s: %v; the other's trial has %q, %v", path, err, b, rerr)
+		}
+	}
+}
+
+// The logs of targets that a machine cannot run are here, each time that it refuses them.
+func TestRefusedPlan(t *testing.T) {
+	h, _ := answering(t, map[string]any{opRead: []byte("x"), opPrepare: returned{Files: []file{one("_preflight/pg/server.log")},
+		Preflight: &campaign.PreflightError{Tried: 1,
+			Failed: []campaign.FailedTarget{{Name: "pg", Reason: "no", Logs: []string{"_preflight/pg/server.log"}}}}}})
+	for range 2 {
+		err := h.Prepare(t.Context())
+		failed, is := errors.AsType[*campaign.PreflightError](err)
+		if !is || !strings.Contains(err.Error(), "pg on m1: no") {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(failed.Failed[0].Logs[0]); err != nil || string(b) != "x" {
+			t.Errorf("log %q, %v", b, err)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"rumbench/internal/result"
+)
+
+// fakeFleet is the machines of a test: they write results, or what trial says.
+type fakeFleet struct {
+	dir   string
+	trial func(ctx context.Context, machine string, e result.Entry) error // nil: complete
+
+	claimed []string
+}
+
+type fakeMachine struct {
+	*fakeFleet
+	name string
+}
+
+func (m fakeMachine) Name() string { return m.name }
+
+func (m fakeMachine) Claim(context.Context, *result.Campaign) error {
+	m.claimed = append(m.claimed, m.name) // one after the other
+	return nil
+}
+
+func (m fakeMachine) Prepare(context.Context) error { return nil }
+
+func (m fakeMachine) Trial(ctx context.Context, e result.Entry) error {
+	if m.trial != nil {
+		if err := m.trial(ctx, m.name, e); err != nil {
+			return err
+		}
+	}
+	now := time.Now()
+	dir := result.TrialPath(m.dir, e.Dir)
+	return errors.Join(os.MkdirAll(dir, 0o755), result.WriteJSON(dir+"/"+result.TrialFile,
+		&result.Trial{Format: result.Format, Target: e.Target, Trial: e.Trial, Machine: m.name, Status: result.Complete,
+			Started: now, Ended: &now, Order: "interleaved"}))
+}
+
+// on gives a campaign machines.
+func (f *fakeFleet) on(c *Config, names ...string) {
+	f.dir, c.Plan.Fleet.Retries = c.Dir, 1
+	c.Machines = nil
+	for _, name := range names {
+		c.Machines = append(c.Machines, fakeMachine{f, name})
+	}
+}
+
+func machineOf(t *testing.T, dir string, e result.Entry) string {
+	t.Helper()
+	tr, err := result.ReadTrial(result.TrialPath(dir, e.Dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr.Machine
+}
+
+// A block and its reverse run on one machine, so that neither target is favored there. To go on with
+// what is complete claims none.
+func TestPairsStayTogether(t *testing.T) {
+	c, p := config(t.TempDir(), "", "trials=8")
+	f := &fakeFleet{trial: func(context.Context, string, result.Entry) error { time.Sleep(5 * time.Millisecond); return nil }}
+	f.on(&c, "m1", "m2")
+	state, err := Run(t.Context(), c)
+	if err != nil || !complete(state.Trials) {
+		t.Fatal(err, statuses(state))
+	}
+	used := map[string]bool{}
+	for i, block := range blocks(state.Trials) {
+		first, second := machineOf(t, c.Dir, block[0]), machineOf(t, c.Dir, block[1])
+		used[first] = true
+		if reverse := blocks(state.Trials)[i^1]; first != second || machineOf(t, c.Dir, reverse[0]) != first {
+			t.Errorf("block %d is on %s and %s, its reverse on %s", i, first, second, machineOf(t, c.Dir, reverse[0]))
+		}
+	}
+	if len(used) != 2 {
+		t.Errorf("used: %v", used)
+	}
+	f.claimed, p.lines, c.Resume = nil, nil, true
+	if _, err := Run(t.Context(), c); err != nil || len(f.claimed) > 0 || !slices.Equal(p.lines, []string{nothingLeft}) {
+		t.Errorf("%v, claimed %v, %q", err, f.claimed, p.lines)
+	}
+}
+
+// A block whose machine is lost after the campaign was to stop is run all the same: what was begun is
+// completed.
+func TestLostAfterStop(t *testing.T) {
+	c, _ := config(t.TempDir(), "", "trials=20", "stop={precision: 2%, min_trials: 2}")
+	j := &judge{want: 4}
+	stopped := make(chan struct{})
+	c.Enough = func(trials []*result.Trial) (bool, string) {
+		enough, reason := j.enough(trials)
+		if enough {
+			close(stopped)
+		}
+		return enough, reason
+	}
+	f := &fakeFleet{trial: func(_ context.Context, machine string, _ result.Entry) error {
+		if machine == "m2" {
+			<-stopped
+			return &LostError{machine, "the test ends it"}
+		}
+		return nil
+	}}
+	f.on(&c, "m1", "m2")
+	state, err := Run(t.Context(), c)
+	if err != nil || !complete(state.Trials) || len(state.Trials) == 0 || state.Stopped == "" {
+		t.Errorf("%v, %v, stopped: %q", err, statuses(state), state.Stopped)
+	}
+}
+
+// What the user ends is no loss of a machine: it is run again later, without a word of failure.
+func TestInterruptedOnMachine(t *testing.T) {
+	c, _ := config(t.TempDir(), "", "trials=2")
+	ctx, cancel := context.WithCancel(t.Context())
+	f := &fakeFleet{trial: func(_ context.Context, machine string, e result.Entry) error {
+		cancel()
+		return &LostError{machine, fmt.Sprintf("%s was interrupted", e.Dir)}
+	}}
+	f.on(&c, "m1")
+	state, err := Run(ctx, c)
+	if _, early := errors.AsType[earlyError](err); !early {
+		t.Errorf("error %v", err)
+	}
+	for _, e := range state.Trials {
+		if _, err := result.ReadTrial(result.TrialPath(c.Dir, e.Dir)); e.Status != "" || err == nil {
+			t.Errorf("%s is %s", e.Dir, e.Status)
+		}
+	}
+	f.trial, c.Resume = nil, true
+	if state, err := Run(t.Context(), c); err != nil || !complete(state.Trials) {
+		t.Errorf("%v, %v", err, statuses(state))
+	}
+}
