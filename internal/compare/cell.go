@@ -130,8 +130,8 @@ const machineFloor = 0.03
 const leastMeasured = 3
 
 // MachinesApart returns the machines whose number, in the mean over targets, is known to be more than 3 %
-// off that of the others: of equal machines one in twenty campaigns names one. Ratios of targets are not affected as long as each is one of a single machine,
-// but such a machine is another kind, or has a defect.
+// off that of the others: of equal machines one in twenty campaigns names one. Ratios of targets are not
+// affected as long as each is one of a single machine, but such a machine is another kind, or has a defect.
 func MachinesApart(s *Step, k Key, targets ...*Target) []MachineApart {
 	blocks := map[string]map[int][]float64{} // logarithms of the targets, by machine and block
 	numbered := 0                            // targets that have the number

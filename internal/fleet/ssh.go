@@ -32,8 +32,8 @@ func ssh(ctx context.Context, h plan.Host, script string) *exec.Cmd {
 	if len(words) == 0 {
 		words = []string{"ssh"}
 	}
-	// A connection that is cut for a minute is not given up: it may be mute for twice as long. Nothing is asked, as nobody would answer, and nothing of
-	// this user's is lent to the machine.
+	// A connection that is cut for a minute is not given up: it may be mute for twice as long. Nothing is asked, as
+	// nobody would answer, and nothing of this user's is lent to the machine.
 	args := append(words[1:], "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=20",
 		"-o", "ServerAliveCountMax=8", "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-e", "none", "--", h.SSH,
 		"exec /bin/sh -c "+escape.Argument(script))
