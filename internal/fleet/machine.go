@@ -157,11 +157,7 @@ func (m *machine) ask(ctx context.Context, op string, request, value any) error 
 	if err != nil {
 		return err
 	}
-	var a answer
-	if err := json.Unmarshal(msg.Data, &a); err != nil {
-		return fmt.Errorf("read its answer: %w", err)
-	}
-	return a.read(value)
+	return readAnswer(msg.Data, value)
 }
 
 // request sends a request. Its answer has a subject of the agent's own.

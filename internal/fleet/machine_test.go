@@ -109,3 +109,37 @@ func TestRefusedPlan(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkUpload reads a file of 64 MiB from an agent.
+func BenchmarkUpload(b *testing.B) {
+	hub, err := newHub([]string{"m0"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer hub.close()
+	root := b.TempDir()
+	a := &agent{id: "m0", root: root, heard: newPulse(), over: b.Context()}
+	if a.conn, err = connect(hub.seeds["m0"], "m0", nats.InProcessServer(hub.server)); err != nil {
+		b.Fatal(err)
+	}
+	defer a.conn.Close()
+	if a.home, err = newHome(root); err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(a.home.run(), "trials/a.1/x")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, make([]byte, 64<<20), 0o600), a.listen()); err != nil {
+		b.Fatal(err)
+	}
+	files, err := filesIn(a.home.run(), "trials")
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := handle{&machine{id: "m0", hub: hub, lost: make(chan struct{}), heard: newPulse()}}
+	b.SetBytes(64 << 20)
+	for b.Loop() {
+		h.dir = b.TempDir()
+		if err := h.fetch(b.Context(), files, func(name string) string { return name }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
