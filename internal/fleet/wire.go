@@ -43,7 +43,7 @@ const (
 
 // The times of beats.
 const (
-	beatEvery = 500 * time.Millisecond
+	beatEvery = 5 * time.Second // each costs an idle agent and its machine some work
 	// patience is how long a whole trial goes on without beats from the other side: a network may
 	// be gone for a minute, and TCP sends again at intervals that double.
 	patience = 130 * time.Second
