@@ -69,7 +69,8 @@ func Lockstep(t *testing.T, r workload.Run, db engine.DB, seed uint64) []State {
 	return lockstep(t, []workload.Run{r}, db, seed)
 }
 
-// lockstep is Lockstep with a run for each of several processes that divide the steps which they can.
+// lockstep is Lockstep with a run for each of several processes: the first opens and finishes all steps, and
+// the others divide the clients of those that they can.
 func lockstep(t *testing.T, runs []workload.Run, db engine.DB, seed uint64) []State {
 	t.Helper()
 	schema := runs[0].Schema()
@@ -121,7 +122,8 @@ func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previ
 	return runParts(t, []*workload.Step{step}, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
 }
 
-// runParts runs a step, as each of several processes has it, in an environment.
+// runParts runs a step, as each of several processes has it, in an environment: the first has no clients
+// then.
 func runParts(t *testing.T, parts []*workload.Step, env workload.Env) (workload.Live, workload.Totals) {
 	t.Helper()
 	r := begin(t, parts, env)
@@ -149,7 +151,7 @@ type running struct {
 	t        *testing.T
 	step     *workload.Step
 	db       engine.DB
-	stages   []workload.Stage // of the parts; none in a settle step
+	stages   []workload.Stage // of the processes; none in a settle step
 	turns    []*turn
 	closeAll func()
 }
@@ -177,7 +179,11 @@ func begin(t *testing.T, parts []*workload.Step, env workload.Env) *running {
 		stage, err := part.Open(ctx, env)
 		r.must(err)
 		r.stages = append(r.stages, stage)
-		clients, closePart, err := workload.Seats(ctx, part, stage, workload.Part{Index: i, Of: len(parts)}, db.Session)
+		if i == 0 && len(parts) > 1 {
+			continue
+		}
+		share := workload.Part{Index: i - 1, Of: len(parts) - 1}
+		clients, closePart, err := workload.Seats(ctx, part, stage, share, db.Session)
 		closeOthers := r.closeAll
 		r.closeAll = func() { closePart(); closeOthers() }
 		r.must(err)
