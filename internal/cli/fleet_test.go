@@ -142,4 +142,38 @@ func TestUnusableMachine(t *testing.T) {
 	}
 	text, _ := h.run(1, "fleet", "status", "plan.yaml")
 	h.contains("fleet status", text, "m1", "free", "cannot be used")
+	// Two names of one machine would wait for each other.
+	h.write("twice.yaml", strings.Replace(fmt.Sprintf(fleetPlan, 2), `{name: "m[1-2]", ssh: "m[1-2]"}`,
+		"{name: m1, ssh: m1}, {name: m2, ssh: root@m1}", 1))
+	_, stderr = h.run(1, "run", "twice.yaml", "--out", "out")
+	h.contains("the error", stderr, "m1 and m2 are the same machine")
+}
+
+// Data that the plan keeps stay on their machine until fleet down, which touches nothing of a campaign
+// that runs.
+func TestKeptOnMachine(t *testing.T) {
+	machines := need.Machines(t, 1)
+	h := newHost(t)
+	plan := strings.Replace(fmt.Sprintf(fleetPlan, 1), "trials: 4", "trials: 1\nkeep: true", 1)
+	h.write("plan.yaml", plan)
+	c := h.start("run", "plan.yaml", "--out", "out")
+	wait(t, "m1 runs the second trial", func() bool { return h.ended("out", "m1") == 1 })
+	h.run(0, "fleet", "down", "plan.yaml")
+	if code := c.end(); code != 0 {
+		t.Fatalf("exit code %d: %s", code, c.stderr)
+	}
+	kept := func() []string {
+		dirs, _ := filepath.Glob(filepath.Join(machines[0].Home, "rumbench-fleet", "kept-*", "run", "trials", "*.1", "data"))
+		return dirs
+	}
+	if len(kept()) != 2 {
+		t.Errorf("kept are %v", kept())
+	}
+	h.contains("the notes", c.stderr.String(), "the data of its trials are kept in "+machines[0].Home)
+	text, _ := h.run(0, "fleet", "status", "plan.yaml")
+	h.contains("fleet status", text, "1 campaign in")
+	h.run(0, "fleet", "down", "plan.yaml")
+	if len(kept()) > 0 {
+		t.Errorf("fleet down leaves %v", kept())
+	}
 }

@@ -107,7 +107,7 @@ func TestDivided(t *testing.T) {
 		work := rapid.Int64Range(0, 30).Draw(rt, "work")
 		g := workload.Group{Name: "w", Clients: seats, Ops: insert, Work: work, RowsPerOp: 1}
 		if paced {
-			g.Rate, g.Pace = rapid.Float64Range(0.5, 20).Draw(rt, "rate"), pace.Poisson
+			g.Rate, g.Pace = rapid.Float64Range(3, 20).Draw(rt, "rate"), pace.Poisson
 		}
 		other := workload.Group{Name: "others", Clients: seats, Ops: insert}
 		step := workload.Step{Name: "s", Groups: []workload.Group{g, other}}
@@ -119,7 +119,7 @@ func TestDivided(t *testing.T) {
 			out := make([][]workload.Client, 2)
 			for i := range seats {
 				out[0] = append(out[0], &fake{rows: 3, took: every(time.Duration(took[i])*time.Millisecond + 137_131)})
-				out[1] = append(out[1], &fake{rows: 1, took: every(7_053_113)})
+				out[1] = append(out[1], &fake{rows: 1, took: every(61_053_113)})
 			}
 			return out
 		}
