@@ -413,6 +413,7 @@ func (d *db) leave() (err error) {
 	defer cancel()
 	var ids map[string]string
 	if err = ping(ctx, d.client); err == nil {
+		d.calm(ctx)
 		ids, err = idsOf(ctx, d.at, bson.D{})
 	}
 	for name, id := range d.made {
@@ -430,6 +431,25 @@ func (d *db) leave() (err error) {
 			err)
 	}
 	return err
+}
+
+// calm waits until no operation of ours works on our collections, for a few seconds at most. One whose client
+// was interrupted goes on for a moment in the server: an insert would bring a collection back that is
+// removed meanwhile, and then it is nobody's.
+func (d *db) calm(ctx context.Context) {
+	const tries, pause = 100, 50 * time.Millisecond
+	names := bson.A{}
+	for name := range d.made {
+		names = append(names, d.Server.Schema+"."+name)
+	}
+	for range tries {
+		r, err := d.ask(ctx,
+			doc("currentOp", 1, "$ownOps", true, "active", true, "ns", doc("$in", names)))
+		if err != nil || len(lookup(r, "inprog", "0")) == 0 { // it cannot be asked, or there is none
+			return
+		}
+		time.Sleep(pause)
+	}
 }
 
 // usable returns the table of an operation. It is an error if the table was made for something

@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 137_707
+const mostTotal = 137_727
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -45,7 +45,7 @@ var rooms = []room{
 	{"internal/stat", 2_455, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_311, []string{"internal/metric"}},
 	{"internal/server", 2_696, []string{"internal/server"}},
-	{"engine", 25_788, []string{
+	{"engine", 25_808, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
