@@ -413,7 +413,7 @@ func (d *db) leave() (err error) {
 	defer cancel()
 	var ids map[string]string
 	if err = ping(ctx, d.client); err == nil {
-		d.calm(ctx)
+		calm(ctx, d)
 		ids, err = idsOf(ctx, d.at, bson.D{})
 	}
 	for name, id := range d.made {
@@ -436,7 +436,7 @@ func (d *db) leave() (err error) {
 // calm waits until no operation of ours works on our collections, for a few seconds at most. One whose client
 // was interrupted goes on for a moment in the server: an insert would bring a collection back that is
 // removed meanwhile, and then it is nobody's.
-func (d *db) calm(ctx context.Context) {
+func calm(ctx context.Context, d *db) {
 	const tries, pause = 100, 50 * time.Millisecond
 	names := bson.A{}
 	for name := range d.made {
