@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 137_727
+const mostTotal = 137_729
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -58,7 +58,7 @@ var rooms = []room{
 	{"internal/run", 10_107, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_392, []string{"internal/importer"}},
 	{"internal/compare", 5_912, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/fleet", 1_784, []string{"internal/fleet"}},
+	{"internal/fleet", 1_788, []string{"internal/fleet"}},
 	{"internal/explain", 5_786, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_878, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 14_093, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},

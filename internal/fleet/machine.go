@@ -99,8 +99,7 @@ func (m *machine) watch() {
 		case <-m.lost:
 			return
 		case <-m.link.gone:
-			said := strings.Split(strings.TrimSpace(string(m.link.problem)), "\n")
-			m.lose(strings.TrimSuffix("its agent has ended: "+said[len(said)-1], ": "))
+			m.lose(strings.TrimSuffix("its agent has ended: "+lastLine(string(m.link.problem)), ": "))
 		case <-tick:
 			_ = m.hub.conn.Publish("to."+m.id+"."+isAlive, nil)
 			if silent := m.heard.silence(); silent > patience {

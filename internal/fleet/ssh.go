@@ -45,9 +45,14 @@ func sshError(h plan.Host, err error, said string) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return hint.Errorf("apt-get install openssh-client", "machine %s: %w", h.Name, err)
 	}
-	lines := strings.Split(strings.TrimSpace(said), "\n")
 	return hint.Errorf("ssh "+h.SSH+" true must work without a question: a key that needs no passphrase, or an agent "+
-		"that holds it, and a known host", "machine %s: ssh %s: %w: %s", h.Name, h.SSH, err, lines[len(lines)-1])
+		"that holds it, and a known host", "machine %s: ssh %s: %w: %s", h.Name, h.SSH, err, lastLine(said))
+}
+
+// lastLine returns the last line of what ssh has said: a banner comes before it.
+func lastLine(said string) string {
+	said = strings.TrimSpace(said)
+	return said[strings.LastIndex(said, "\n")+1:]
 }
 
 // run runs a script on a machine and returns what it prints.

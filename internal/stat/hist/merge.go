@@ -55,13 +55,7 @@ func (d *Dist) UnmarshalJSON(b []byte) error {
 // Merged returns the work of a group whose clients were in several processes. All have begun at one
 // instant and counted the same intervals. A process with nothing to do in it has an empty group.
 func Merged(parts []*Group, interval float64) Group {
-	out := Group{Totals: Totals{Kinds: make([]Sums, len(parts[0].Kinds)), Parts: make([]*Dist, len(parts[0].Parts))}}
-	for k := range out.Kinds {
-		out.Kinds[k] = parts[0].Kinds[k].empty()
-	}
-	for i := range out.Parts {
-		out.Parts[i] = NewDist()
-	}
+	out := Group{Totals: NewTotals(parts[0].shape())}
 	if parts[0].Undone != nil {
 		out.Undone = NewDist()
 	}
@@ -76,9 +70,13 @@ func Merged(parts []*Group, interval float64) Group {
 	return out
 }
 
-// empty returns sums of the same shape with nothing in them.
-func (s *Sums) empty() Sums {
-	return NewSums(Shape{Paced: s.Response != nil, Attempts: s.Attempt != nil})
+// shape returns the shape of totals, whose kinds are all alike.
+func (t *Totals) shape() Shape {
+	s := Shape{Kinds: len(t.Kinds), Parts: len(t.Parts)}
+	for i := range t.Kinds {
+		s.Paced, s.Attempts = t.Kinds[i].Response != nil, t.Kinds[i].Attempt != nil
+	}
+	return s
 }
 
 // add adds all but what needs all parts at a time.
