@@ -26,6 +26,12 @@ type ServerConfig struct {
 	// earlier run has left; others are neither replaced nor used. It also allows options
 	// that open a private server to other clients.
 	Force bool
+	// Listen is the address at which clients on other machines reach a private server, with the password
+	// that it makes up; "": only this machine reaches it.
+	Listen string
+	// Join works in the schema that another process has made on the server of DSN: nothing is made,
+	// configured or removed. The settings of a private server are those of the process that has started it.
+	Join bool
 	// Log is the file of the server's own messages; "": one next to its data.
 	Log string
 	// Started, if set, is called with the process of a private server as soon as it runs. An error ends
@@ -122,6 +128,13 @@ type Hosted interface {
 	// Died returns how a server that was started by Open ended, with its last
 	// messages; nil while it runs, and for an attached server.
 	Died() error
+}
+
+// Reachable is a DB on a server that clients on other machines can reach.
+type Reachable interface {
+	// Reach returns the data source name with which they join it. It holds a password. An error says why
+	// they cannot.
+	Reach() (dsn string, err error)
 }
 
 // StatementLimiter is a DB whose server limits the prepared statements of all sessions

@@ -79,6 +79,7 @@ func Run(t *testing.T, s Suite) {
 	}
 	t.Run("concurrent lowest", s.testConcurrentLowest)
 	t.Run("explain", own.testExplain)
+	t.Run("joined", func(t *testing.T) { testJoined(t, own) })
 	if can(s, model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)

@@ -53,6 +53,7 @@ var traits = &serverkit.Traits{
 		}
 		return mysqlwire.NewConnector(config, dial)
 	},
+	Remote: func(e server.Endpoint) string { return mysqlwire.RemoteDSN(e.User, e.Password, e.Address, e.Port) },
 }
 
 // Open starts a server in the directory, or attaches to one.

@@ -132,6 +132,10 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 	if err := s.storage.check(c); err != nil {
 		return nil, err
 	}
+	if s.Server.Join {
+		s.waits = false
+		return s, nil
+	}
 	if !s.Attached() {
 		return s, s.private(ctx)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/url"
 	"strconv"
 	"sync/atomic"
 
@@ -58,6 +59,11 @@ var traits = &serverkit.Traits{
 		}
 		return pgwire.Socket(e.User, "postgres",
 			func(ctx context.Context) (net.Conn, error) { return dial(ctx, "unix", e.Socket) })
+	},
+	Remote: func(e server.Endpoint) string {
+		u := url.URL{Scheme: "postgres", User: url.UserPassword(e.User, e.Password), Path: "postgres",
+			Host: net.JoinHostPort(e.Address, strconv.Itoa(e.Port)), RawQuery: "sslmode=disable"}
+		return u.String()
 	},
 }
 

@@ -56,7 +56,7 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		return nil, err
 	}
 	if s.Attached() {
-		if checked {
+		if checked && !s.Server.Join {
 			return nil, engine.Refuse("options."+optChecksums, checksums, serverkit.NeverSet)
 		}
 		_, err = pgwire.ParseDSN(c.Server.DSN, nil)

@@ -30,6 +30,8 @@ type Traits struct {
 	// Reach returns a connector to the server of a data source name, or of a private
 	// server's endpoint if that is empty. It connects by dial.
 	Reach func(dsn string, e server.Endpoint, dial wire.Dial) (Connector, error)
+	// Remote returns the data source name of a private server, for clients on other machines.
+	Remote func(e server.Endpoint) string
 	// Dialect is the dialect of connections to a server about which nothing is known yet.
 	Dialect *sqlkit.Dialect
 }
@@ -165,7 +167,7 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 	if err != nil {
 		return err
 	}
-	if err := d.place.take(ctx, first, c.Dialect, d.setup.Attached() && !d.setup.Server.Force); err != nil {
+	if err := d.enter(ctx, first); err != nil {
 		return err
 	}
 	if d.DB, err = sqlkit.Open(ctx, d.connect, c.Dialect, d.setup.Schema); err != nil {
@@ -189,6 +191,29 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 	return err
 }
 
+// enter makes the schema, or finds the one that another process has made.
+func (d *DB) enter(ctx context.Context, first *sqlkit.Admin) error {
+	if d.setup.Server.Join {
+		return d.place.join(ctx, first, d.client.Dialect)
+	}
+	return d.place.take(ctx, first, d.client.Dialect, d.setup.Attached() && !d.setup.Server.Force)
+}
+
+// Reach implements engine.Reachable.
+func (d *DB) Reach() (dsn string, err error) {
+	if d.Private == nil {
+		return d.setup.Server.DSN, nil
+	}
+	e := d.Private.Endpoint()
+	if e.Address == server.ThisMachine {
+		return "", errors.New("the private server is reached from its own machine only")
+	}
+	return d.traits.Remote(e), nil
+}
+
+// errJoined refuses changes by a process that has joined what another has made.
+var errJoined = errors.New("this process has joined a schema: another one makes and removes its tables")
+
 // findForeign finds the tables in the schema of an attached server that are not ours.
 func (d *DB) findForeign(ctx context.Context) error {
 	if !d.setup.Attached() {
@@ -209,6 +234,9 @@ func (d *DB) Counters(ctx context.Context, s *engine.Sample) error { return d.sa
 // CreateTables creates the tables, all or none of them. With force, tables that an
 // earlier run has left are replaced on a server that was attached to.
 func (d *DB) CreateTables(ctx context.Context) error {
+	if d.setup.Server.Join {
+		return errJoined
+	}
 	if err := d.findForeign(ctx); err != nil {
 		return err
 	}

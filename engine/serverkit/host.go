@@ -105,7 +105,7 @@ func (h *Host) Start(ctx context.Context, s *Setup, settings []server.Setting,
 	}
 	h.Private, err = server.Start(ctx, server.Config{
 		Kind: s.Server.Kind, Source: s.source(), Dir: s.Dir, Log: s.Server.Log, Settings: settings, Ready: ready,
-		Started: s.Server.Started,
+		Started: s.Server.Started, Listen: s.Server.Listen,
 	})
 	if err == nil {
 		h.looked, h.pid, h.dir = true, h.Private.PID(), h.Private.DataDir()

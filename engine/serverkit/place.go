@@ -74,6 +74,19 @@ func (p *place) take(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect, mu
 	return err
 }
 
+// join finds the schema that another process has made.
+func (p *place) join(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) error {
+	found := false
+	err := c.Query(ctx, p.text(d, p.Find, ""), func([]string) error {
+		found = true
+		return nil
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("the server has no schema %s to join", p.schema)
+	}
+	return err
+}
+
 // tables returns the tables of the schema: the makers of those that rumbench has made, and others.
 func (p *place) tables(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) (makers map[string]string,
 	foreign []string, err error) {

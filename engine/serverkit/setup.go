@@ -49,6 +49,9 @@ func (s *Setup) Attached() bool { return s.Server.DSN != "" }
 // the variables that the plan sets, or that an attached one is left as it is.
 func (r *Rules) Check(ctx context.Context, c engine.Config) (*Setup, error) {
 	s := &Setup{Config: c, rules: r}
+	if c.Server.Join {
+		s.forget()
+	}
 	s.Server.Schema = cmp.Or(c.Server.Schema, engine.DefaultSchema)
 	if p := c.Protocol; p != "" && !slices.Contains(engine.Protocols(), p) {
 		return nil, engine.Refuse("protocol", p, "it must be one of %v", engine.Protocols())
@@ -61,6 +64,16 @@ func (r *Rules) Check(ctx context.Context, c engine.Config) (*Setup, error) {
 
 // NeverSet is the reason why an attached server has no knobs.
 const NeverSet = "a server that is attached to is never configured: set it there, and leave it out here"
+
+// forget leaves out what only the process that has started the server can set.
+func (s *Setup) forget() {
+	s.Server.Kind, s.Server.Binary, s.Server.Image = "", "", ""
+	s.Cache, s.Page, s.DirectIO = 0, 0, nil
+	s.Options = maps.Clone(s.Options)
+	for _, name := range s.variableNames() {
+		delete(s.Options, name)
+	}
+}
 
 func (s *Setup) checkAttached() error {
 	const both = "a target has a dsn, or a server to start, not both"
@@ -89,6 +102,10 @@ func (s *Setup) checkPrivate(ctx context.Context) (err error) {
 		return &engine.KnobError{Knob: s.ProgramKnob(), Reason: err.Error(), Err: err}
 	}
 	s.Server.Kind = s.Program.Kind
+	if s.Server.Listen != "" && !server.Guarded(s.Server.Kind) {
+		return engine.Refuse("listen", s.Server.Listen,
+			"a private %s has no password at its port: other machines cannot use it", s.Program.Name())
+	}
 	for _, name := range s.variableNames() {
 		v, err := s.variable(ctx, name)
 		if err != nil {

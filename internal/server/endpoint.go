@@ -17,7 +17,7 @@ import (
 // newEndpoint returns the endpoint for the server to listen on: a free port,
 // unless the settings name one.
 func (s *Server) newEndpoint() (Endpoint, error) {
-	e := Endpoint{User: s.kind.superuser}
+	e := Endpoint{User: s.kind.superuser, Address: s.Listen}
 	for _, set := range s.Settings {
 		if set.Name != "port" {
 			continue
@@ -34,7 +34,7 @@ func (s *Server) newEndpoint() (Endpoint, error) {
 			find = s.freePort
 		}
 		var err error
-		if e.Port, err = find(); err != nil {
+		if e.Port, err = find(s.Listen); err != nil {
 			return e, fmt.Errorf("find a free port: %w", err)
 		}
 	}
@@ -42,8 +42,8 @@ func (s *Server) newEndpoint() (Endpoint, error) {
 	return e, nil
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func freePort(address string) (int, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
 	if err != nil {
 		return 0, err
 	}

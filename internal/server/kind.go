@@ -22,6 +22,7 @@ type kind struct {
 	// variables lists the names of the settings that the program knows.
 	variables func(ctx context.Context, p Program) ([]string, error)
 	cased     bool // those names differ by upper and lower case
+	guarded   bool // the port has a password, at every address
 	// configure writes the configuration file.
 	configure func(s *Server) error
 	// create returns the command that fills the data directory, or fills it itself;
@@ -49,6 +50,12 @@ func kindOf(name string) (*kind, error) {
 		return k, nil
 	}
 	return nil, fmt.Errorf("unknown kind of server %q; the kinds are %s", name, strings.Join(Kinds(), ", "))
+}
+
+// Guarded reports whether the port of a kind of server has a password, so that it may be on any address.
+func Guarded(kind string) bool {
+	k, err := kindOf(kind)
+	return err == nil && k.guarded
 }
 
 // versionIn returns a function that parses a version: the part that a pattern has in parentheses.

@@ -13,7 +13,7 @@ import (
 
 // mariadb is MariaDB's server.
 var mariadb = kind{
-	user: "mysql", superuser: "root", aptPackage: "mariadb-server", socket: "s", stop: syscall.SIGTERM,
+	user: "mysql", superuser: "root", aptPackage: "mariadb-server", socket: "s", stop: syscall.SIGTERM, guarded: true,
 	paths:     []string{"/usr/sbin/mysqld", "/usr/local/sbin/mariadbd", "/usr/libexec/mariadbd", "/usr/sbin/mariadbd"},
 	arguments: defaultsFile, version: mariadbVersion, create: createMariaDB,
 	variables: func(ctx context.Context, p Program) ([]string, error) {
@@ -28,11 +28,26 @@ var mariadb = kind{
 	},
 }
 
-// guardPort returns settings that give the superuser a password at the port,
-// which freshly created system tables leave open.
+// guardPort returns settings that give the superuser a password at the port, which freshly created system
+// tables leave open, and make a superuser for other machines.
 func guardPort(s *Server) ([]Setting, error) {
 	path := filepath.Join(s.runDir(), "init.sql")
-	text := fmt.Sprintf("SET PASSWORD FOR 'root'@'127.0.0.1' = PASSWORD('%s');\n", s.endpoint.Password)
+	var text string
+	newer := s.Kind == MySQL && !old(s.Program.Version) // it has no superuser at the port
+	if !newer {
+		text = fmt.Sprintf("SET PASSWORD FOR 'root'@'127.0.0.1' = PASSWORD('%s');\n", s.endpoint.Password)
+	}
+	switch guest := "'root'@'%'"; { // the file has one statement in each line
+	case s.Listen == ThisMachine:
+	case newer:
+		text += fmt.Sprintf("CREATE USER IF NOT EXISTS %s IDENTIFIED BY '%s';\nGRANT ALL ON *.* TO %s WITH GRANT OPTION;\n",
+			guest, s.endpoint.Password, guest)
+	default:
+		text += fmt.Sprintf("GRANT ALL ON *.* TO %s IDENTIFIED BY '%s' WITH GRANT OPTION;\n", guest, s.endpoint.Password)
+	}
+	if text == "" {
+		return nil, nil
+	}
 	if err := replaceFile(path, text); err != nil {
 		return nil, err
 	}
@@ -155,7 +170,7 @@ func writeConfig(s *Server, more []Setting) error {
 		Setting{"port", fmt.Sprint(s.endpoint.Port)},
 	)
 	if !s.sets("bind_address") {
-		settings = append(settings, Setting{"bind-address", "127.0.0.1"})
+		settings = append(settings, Setting{"bind-address", s.Listen})
 	}
 	return os.WriteFile(s.configFile(), []byte("[mysqld]\n"+lines(settings, quoteOption)), 0o644)
 }

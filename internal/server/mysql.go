@@ -11,7 +11,7 @@ import (
 
 // mysql is Oracle's MySQL server, of any release. Debian has no package of it.
 var mysql = kind{
-	user: "mysql", superuser: "root", socket: "s", stop: syscall.SIGTERM,
+	user: "mysql", superuser: "root", socket: "s", stop: syscall.SIGTERM, guarded: true,
 	paths: []string{"/usr/sbin/mysqld", "/usr/libexec/mysqld", "/opt/mysql/bin/mysqld", "/opt/mysql-*/bin/mysqld",
 		"/opt/rumbench/mysql-*/bin/mysqld", "/usr/local/mysql/bin/mysqld"},
 	arguments: defaultsFile, configure: configureMySQL, create: createMySQL,
@@ -37,14 +37,11 @@ func configureMySQL(s *Server) error {
 	if share := filepath.Join(base, "share"); base != "/usr" && s.Program.holds(share) {
 		more = append(more, Setting{"lc_messages_dir", share})
 	}
-	if old(s.Program.Version) { // later ones have no superuser at the port
-		guard, err := guardPort(s)
-		if err != nil {
-			return err
-		}
-		more = append(more, guard...)
+	guard, err := guardPort(s)
+	if err != nil {
+		return err
 	}
-	return writeConfig(s, more)
+	return writeConfig(s, append(more, guard...))
 }
 
 // old reports whether a release cannot create its system tables itself.

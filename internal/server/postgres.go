@@ -22,7 +22,8 @@ import (
 var postgres = kind{
 	// SIGTERM waits for clients
 	user: "postgres", superuser: "postgres", aptPackage: "postgresql", socket: ".s.PGSQL.PORT", stop: syscall.SIGINT,
-	paths: []string{"/usr/local/bin/postgres", "/usr/local/pgsql/bin/postgres", "/usr/lib/postgresql/*/bin/postgres"},
+	guarded: true,
+	paths:   []string{"/usr/local/bin/postgres", "/usr/local/pgsql/bin/postgres", "/usr/lib/postgresql/*/bin/postgres"},
 	arguments: func(s *Server) []string {
 		return []string{"-D", s.seen(s.DataDir()), "--config-file=" + s.seen(s.configFile())}
 	},
@@ -33,7 +34,15 @@ var postgres = kind{
 func configurePostgres(s *Server) error {
 	settings := slices.DeleteFunc(slices.Clone(s.Settings), func(v Setting) bool { return v.Name == DataChecksums })
 	if !s.sets("listen_addresses") {
-		settings = append(settings, Setting{"listen_addresses", "127.0.0.1"})
+		settings = append(settings, Setting{"listen_addresses", s.Listen})
+	}
+	if s.Listen != ThisMachine {
+		path := filepath.Join(s.runDir(), "hba.conf")
+		const text = "local all all trust\nhost all all all scram-sha-256\n"
+		if err := errors.Join(replaceFile(path, text), s.owner.own(path)); err != nil {
+			return err
+		}
+		settings = append(settings, Setting{"hba_file", s.seen(path)})
 	}
 	settings = append(settings,
 		Setting{"port", fmt.Sprint(s.endpoint.Port)},

@@ -39,14 +39,16 @@ type Config struct {
 	// server.log in Dir.
 	Log      string
 	Settings []Setting
+	// Listen is the address that the port is on; "" is 127.0.0.1. Elsewhere a kind needs a password for it.
+	Listen string
 	// Ready does a round trip in the server's protocol. It is called until it
 	// succeeds or the server dies.
 	Ready func(context.Context, Endpoint) error
 	// Started, if set, is called with the server's process as soon as it runs; an error ends it.
 	Started func(pid int) error
 
-	freePort func() (int, error) // the function freePort, except in tests
-	anew     bool                // the data is created even if tests have prepared some
+	freePort func(address string) (int, error) // the function freePort, except in tests
+	anew     bool                              // the data is created even if tests have prepared some
 }
 
 // The paths below Dir.
@@ -72,13 +74,17 @@ func (c *Config) sets(name string) bool {
 
 // Endpoint is the address that a server listens on.
 type Endpoint struct {
-	Socket string // path of the unix socket
-	Port   int    // on 127.0.0.1
-	User   string // the superuser
+	Socket  string // path of the unix socket
+	Address string // that the port is on
+	Port    int
+	User    string // the superuser
 	// Password is required at the port. The socket requires none: only root and
 	// the server's user can access it.
 	Password string
 }
+
+// ThisMachine is the address that only this machine reaches.
+const ThisMachine = "127.0.0.1"
 
 // Server is a started server. It has a field per resource that it owns.
 type Server struct {
@@ -115,6 +121,10 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	k, err := kindOf(c.Kind)
 	if err != nil {
 		return nil, err
+	}
+	c.Listen = cmp.Or(c.Listen, ThisMachine)
+	if c.Listen != ThisMachine && !k.guarded {
+		return nil, fmt.Errorf("a private server of kind %s has no password at its port: other machines cannot reach it", c.Kind)
 	}
 	s := &Server{Config: c, kind: k, done: make(chan struct{})}
 	if s.Program, err = Find(ctx, c.Kind, c.Source); err != nil {

@@ -111,11 +111,11 @@ func TestPortIsTaken(t *testing.T) {
 			continue // it has no port
 		}
 		asked := 0
-		s := start(t, Config{Kind: k, freePort: func() (int, error) {
+		s := start(t, Config{Kind: k, freePort: func(address string) (int, error) {
 			if asked++; asked == 1 {
 				return taken.Addr().(*net.TCPAddr).Port, nil
 			}
-			return freePort()
+			return freePort(address)
 		}})
 		if asked != 2 || s.Died() != nil || !s.created {
 			t.Errorf("%s: %d ports were tried, died: %v", k, asked, s.Died())

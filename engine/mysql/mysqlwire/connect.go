@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"time"
 
 	driver "github.com/go-sql-driver/mysql"
@@ -38,6 +39,14 @@ func Socket(user, path string) *Config {
 	config := driver.NewConfig()
 	config.User, config.Net, config.Addr = user, "unix", path
 	return config
+}
+
+// RemoteDSN returns the data source name of a server at a port.
+func RemoteDSN(user, password, address string, port int) string {
+	config := driver.NewConfig()
+	config.User, config.Passwd, config.Net = user, password, "tcp"
+	config.Addr = net.JoinHostPort(address, strconv.Itoa(port))
+	return config.FormatDSN()
 }
 
 // Connector makes connections to a server.
