@@ -29,6 +29,8 @@ type Observed struct {
 	// continued after it.
 	Duet  bool
 	Alone time.Duration
+	// Away is set if the clients were on other machines.
+	Away *Away
 	// Lag is the time by which the engine's counters may lag behind its work.
 	Lag time.Duration
 	// Deferred are the bytes that the engine has still to write, before and after;
@@ -46,6 +48,22 @@ type Observed struct {
 	// Load is the CPU time of the program that made the load, if that was not
 	// rumbench; nil if it is unknown.
 	Load *time.Duration
+}
+
+// Away is what is known of clients on other machines.
+type Away struct {
+	CPU time.Duration // of all their processes
+	// Warned are warnings about their machines: of throughput and latency.
+	Warned []metric.Warning
+}
+
+// judgeAway warns of machines of clients.
+func (s *costing) judgeAway() []metric.Warning {
+	if s.Away == nil {
+		return nil
+	}
+	s.Warnings = append(s.Warnings, s.Away.Warned...)
+	return s.Away.Warned
 }
 
 // Others are other programs on the machine.

@@ -42,6 +42,10 @@ const (
 	ClientWaitedShared Code = "client_waited_shared"
 	ClientWaitedOthers Code = "client_waited_others"
 	ClientPaused       Code = "client_paused"
+	MachineFull        Code = "client_machine_full"
+	MachineSlow        Code = "client_machine_slow"
+	StartsApart        Code = "starts_apart"
+	ClocksApart        Code = "clocks_apart"
 	NotSteady          Code = "not_steady"
 	ShortCycle         Code = "short_cycle"
 	Stolen             Code = "stolen"
@@ -89,6 +93,14 @@ var decisive = map[Code]Kind{
 		Short: "the clients paused"},
 	ClientWaitedOthers: {Text: "the server waited for its clients in {share:%.0f} % of the samples: " + clientLoad + ", but other programs had some too",
 		Short: "other programs took the client's processors"},
+
+	MachineFull: {Text: "client machine {machine} was short of {what} in a tenth of the time or more: throughput and latencies may be its, not the server's",
+		Short: "a client machine was the limit"},
+	MachineSlow: {Text: "the p99 on client machine {machine} was {own:%.4g} µs, over twice the median of the others: it, or its network, was slow",
+		Short: "a client machine was slow"},
+	StartsApart: {Text: "the client machines began {spread:%.3g} ms apart, more than 5 % of an interval", Short: "the machines began apart"},
+	ClocksApart: {Text: "the clocks of the machines are compared with an error of up to {bound:%.3g} ms, more than a tenth of an interval: work near an interval's end may be counted in the next",
+		Short: "intervals are blurred"},
 
 	NotSteady: {Text: "the rate of group {group} was {shape} in the window, from {first:%.3g}/s to {last:%.3g}/s: its mean depends on how long the step lasts", Short: "the rate was not steady"},
 	ShortCycle: {Text: "{seen} in the window: what recurs while rows are written was seen fewer than 3 times, so that the rate and the slowest operations depend on where in this cycle the step began",

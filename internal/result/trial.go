@@ -61,6 +61,8 @@ type Trial struct {
 	Resumed int `json:"resumed,omitempty"`
 	// Machine is the one of the fleet that ran the trial; "": the one that rumbench runs on.
 	Machine string `json:"machine,omitempty"`
+	// Placement is nil unless the clients were on other machines than the server.
+	Placement *Placement `json:"placement,omitempty"`
 	// Lost: its machine was lost while it ran. That is no fault of its target.
 	Lost       bool              `json:"lost,omitempty"`
 	CPUs       string            `json:"cpus,omitempty"` // the processors of a trial of a duet, as "0-3"
@@ -262,6 +264,7 @@ type Step struct {
 	Notes    []metric.Warning `json:"notes,omitempty"`
 	Warnings []metric.Warning `json:"warnings,omitempty"`
 	Profile  *StepProfile     `json:"profile,omitempty"` // nil if the step was not profiled
+	Clients  []ClientMachine  `json:"clients,omitempty"` // machines of the clients; none: this one
 }
 
 // Test is how tables of many tests classify a step.

@@ -370,7 +370,7 @@ func TestQuoted(t *testing.T) {
 			t.Errorf("%q is written as %s, want %s", value, got, want)
 		}
 	}
-	s := &Server{Config: Config{Kind: Postgres, Dir: t.TempDir(), Settings: []Setting{{"x", `it's a\b`}}}, kind: &postgres}
+	s := &Server{Config: Config{Kind: Postgres, Listen: ThisMachine, Dir: t.TempDir(), Settings: []Setting{{"x", `it's a\b`}}}, kind: &postgres}
 	if err := configurePostgres(s); err != nil {
 		t.Fatal(err)
 	}

@@ -78,6 +78,7 @@ type GroupInterval struct {
 type Result struct {
 	Window time.Duration // to the end of the last attempt that began in it, or of the step's time
 	Groups []hist.Group
+	Late   time.Duration // from the instant at which the step was to begin until the clients could
 	// Ended is nil if the step reached its planned end, otherwise why it ended
 	// early: the context's error, or the error after which clients could not
 	// continue.
@@ -129,6 +130,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		r.stop() // and no client does anything
 	}
+	r.opening = time.Since(r.base)
 	close(ready) // the barrier
 	helpers.Go(func() {
 		leaders.Wait()
@@ -189,6 +191,7 @@ type stepRun struct {
 	opened  context.Context // ends when no operation may begin any more
 	stop    context.CancelFunc
 	fail    context.CancelCauseFunc
+	opening time.Duration // how late the barrier opened
 	stopped time.Duration // when the last client had ended
 	gather
 }

@@ -132,7 +132,7 @@ func (r *stepRun) window() (end time.Duration) {
 }
 
 func (r *stepRun) result(ctx context.Context) *Result {
-	out := &Result{Window: r.window(), Groups: r.totals, Ended: context.Cause(ctx)}
+	out := &Result{Window: r.window(), Groups: r.totals, Late: r.opening, Ended: context.Cause(ctx)}
 	for g := range out.Groups {
 		seats := len(r.Clients[g])
 		out.Groups[g].Done = make([]int64, seats)

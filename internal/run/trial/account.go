@@ -61,6 +61,10 @@ func (t *trial) observed(w *window) *account.Observed {
 	if after, still := account.Gauge(o.WithSync, engine.DirtyBytes); known && still {
 		o.Deferred = &[2]float64{before, after}
 	}
+	if o.Away != nil {
+		client := observe.Change{Name: "client.cpu_ns", Kind: engine.Counter, Unit: "ns", Value: float64(o.Away.CPU)}
+		o.InWindow, o.WithSync = append(o.InWindow, client), append(o.WithSync, client)
+	}
 	owed, reports := account.DebtOf(first)
 	if later, still := account.DebtOf(o.InWindow); reports && still {
 		o.Debt = &[2]float64{owed, later}

@@ -16,3 +16,11 @@ type Partner interface {
 	// ended.
 	Alone() time.Duration
 }
+
+// meetPartner waits until the other trial of a duet is about to begin a step, too.
+func (t *trial) meetPartner(ctx context.Context, step string) error {
+	if t.Partner == nil {
+		return nil
+	}
+	return t.Partner.Meet(ctx, step)
+}

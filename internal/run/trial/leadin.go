@@ -12,7 +12,7 @@ import (
 // leadIn runs the step's clients before the window, if its arrivals have a
 // lead-in: the connections are warm then, and work left over from earlier steps
 // is in progress. It returns the clients' totals.
-func (t *stepRun) leadIn(ctx context.Context, c drive.Config) (workload.Totals, error) {
+func (t *stepRun) leadIn(ctx context.Context, by clients, c drive.Config) (workload.Totals, error) {
 	step := *c.Step
 	step.Groups, step.Seconds = slices.Clone(step.Groups), 0
 	for i := range step.Groups {
@@ -29,7 +29,15 @@ func (t *stepRun) leadIn(ctx context.Context, c drive.Config) (workload.Totals, 
 	}
 	t.lastWindow = nil // writes from now on are not left over from the previous step
 	c.Step, c.OnInterval = &step, nil
-	res, err := drive.Run(ctx, c)
+	if err := by.ready(ctx, &c); err != nil {
+		return nil, err
+	}
+	if t.Away != nil {
+		if err := by.meet(ctx); err != nil {
+			return nil, err
+		}
+	}
+	res, err := by.run(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func (t *trial) observe(counted observe.Counted) {
 			collectors = append(collectors, t.device)
 		}
 	}
-	if !t.recorded {
+	if !t.recorded && t.Away == nil {
 		collectors = append(collectors, observe.NewClient())
 	}
 	if len(t.pids) > 0 {

@@ -25,10 +25,18 @@ const (
 	preflightTime  = 5 * time.Second
 )
 
+// triedClients returns how many clients of a group are tried: on each machine one.
+func (t *trial) triedClients() int {
+	if t.Away == nil {
+		return preflightClients
+	}
+	return max(preflightClients, len(t.Away.Machines))
+}
+
 // brief returns steps for a preflight: closed loops of a few operations. Of the
 // steps that differ only in numbers it has the last one and the one that creates the
-// tables, of restarts the last, and none that only warms up for the next.
-func brief(steps []workload.Step) (out []workload.Step) {
+// tables, of restarts the last, and none that only warms up for the next. clients are those of a group.
+func brief(steps []workload.Step, clients int) (out []workload.Step) {
 	for i := range steps {
 		s := &steps[i]
 		if s.Restart != nil && slices.ContainsFunc(steps[i+1:], restarts) {
@@ -41,7 +49,7 @@ func brief(steps []workload.Step) (out []workload.Step) {
 		if s = unpaced(s); !s.Whole {
 			s.Seconds = 0
 			for g := range s.Groups {
-				shorten(&s.Groups[g])
+				shorten(&s.Groups[g], clients)
 			}
 		}
 		out = append(out, *s)
@@ -52,7 +60,7 @@ func brief(steps []workload.Step) (out []workload.Step) {
 func restarts(s workload.Step) bool { return s.Restart != nil }
 
 // shorten leaves a few clients of a group with a few operations each.
-func shorten(g *workload.Group) {
+func shorten(g *workload.Group, clients int) {
 	n := int64(preflightOps)
 	scheduled := slices.DeleteFunc(slices.Clone(g.Ops), func(k workload.OpKind) bool { return k.Upkeep })
 	if len(scheduled) > 1 {
@@ -61,7 +69,7 @@ func shorten(g *workload.Group) {
 	if g.Work > 0 {
 		n = min(n, g.Work)
 	}
-	g.Clients, g.Work = min(g.Clients, preflightClients), n
+	g.Clients, g.Work = min(g.Clients, clients), n
 }
 
 // connectAll opens as many sessions at the same time as the step with the most

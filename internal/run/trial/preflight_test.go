@@ -140,7 +140,7 @@ func TestBrief(t *testing.T) {
 			{Clients: 1, Work: preflightDraws, Ops: make([]workload.OpKind, 3)}, {Clients: 2, Work: 3, Ops: steps[4].Groups[1].Ops},
 		}},
 	}
-	if d := cmp.Diff(want, brief(steps)); d != "" {
+	if d := cmp.Diff(want, brief(steps, preflightClients)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	if steps[0].Groups[0].Clients != 8 {

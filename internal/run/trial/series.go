@@ -102,6 +102,7 @@ func addLatencies(l *result.Line, s *hist.Sums) {
 type pulse struct {
 	at      time.Time // of the last call of cpu
 	used    time.Duration
+	away    float64 // processors that clients on other machines used in the last interval
 	stalled int
 }
 
@@ -111,7 +112,7 @@ func newPulse() *pulse { return &pulse{at: time.Now(), used: observe.OwnCPU()} }
 func (p *pulse) cpu() float64 {
 	at, used := p.at, p.used
 	p.at, p.used = time.Now(), observe.OwnCPU()
-	return float64(p.used-used) / float64(max(p.at.Sub(at), 1))
+	return p.away + float64(p.used-used)/float64(max(p.at.Sub(at), 1))
 }
 
 // count counts an interval in which no client completed anything.

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
@@ -35,6 +34,8 @@ type window struct {
 	endOthers              func() account.Others
 	profiles               []collecting // their collector is nil if it could not end
 	plain                  bool         // it is never profiled
+	// meet waits for other processes before the first snapshot; nil: for the partner of a duet alone.
+	meet func(ctx context.Context) error
 }
 
 // open syncs everything dirty, waits for the other trial of a duet, and takes
@@ -47,10 +48,12 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync before the step: %w", err)
 	}
-	if t.Partner != nil {
-		if err := t.Partner.Meet(ctx, step); err != nil {
-			return err
-		}
+	meet := w.meet
+	if meet == nil {
+		meet = func(ctx context.Context) error { return t.meetPartner(ctx, step) }
+	}
+	if err := meet(ctx); err != nil {
+		return err
 	}
 	w.step = step
 	w.Hosted, w.Device, w.Elsewhere, w.Duet = t.hosted != nil, t.deviceSource(), t.elsewhere, t.Partner != nil
@@ -227,9 +230,9 @@ func (t *stepRun) load(ctx context.Context) error {
 			return fmt.Errorf("create the tables: %w", err)
 		}
 	}
-	stage, err := t.step.Open(ctx,
-		workload.Env{DB: t.countBuilds(), Seed: t.res.Seed, Results: t.keepsRows() && !t.Preflight,
-			Previous: t.previous, Copied: copiedSeed(t.trial)})
+	env := workload.Env{DB: t.countBuilds(), Seed: t.res.Seed, Results: t.keepsRows() && !t.Preflight,
+		Previous: t.previous, Copied: copiedSeed(t.trial)}
+	stage, err := t.step.Open(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -238,18 +241,11 @@ func (t *stepRun) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	open := func(ctx context.Context) (engine.Session, error) {
-		s, err := t.db.Session(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return plans.session(t.keep(s)), nil
-	}
-	clients, closeSessions, err := workload.Seats(ctx, t.step, stage, workload.Part{}, open)
-	defer closeSessions()
+	clients, err := t.openClients(ctx, stage, env, plans)
 	if err != nil {
 		return err
 	}
+	defer clients.close()
 	if err := checkStatements(plans); err != nil {
 		return err
 	}
@@ -257,8 +253,7 @@ func (t *stepRun) load(ctx context.Context) error {
 		return err
 	}
 	config := drive.Config{
-		Step: t.step, Clients: clients, Interval: t.Plan.Interval, Seed: t.res.Seed, OnInterval: t.onInterval,
-		Coarse: t.coarse,
+		Step: t.step, Interval: t.Plan.Interval, Seed: t.res.Seed, OnInterval: t.onInterval, Coarse: t.coarse,
 	}
 	if t.kept != nil {
 		config.Awake = t.awake
@@ -271,11 +266,11 @@ func (t *stepRun) load(ctx context.Context) error {
 	case t.Preflight && !t.step.Whole:
 		config.Limit = preflightTime
 	}
-	before, err := t.leadIn(ctx, config)
+	before, err := t.leadIn(ctx, clients, config)
 	if err != nil {
 		return err
 	}
-	res, err := t.measure(ctx, config)
+	res, err := t.measure(ctx, clients, config)
 	if err != nil {
 		return err
 	}
@@ -318,10 +313,14 @@ func (t *stepRun) load(ctx context.Context) error {
 // measure runs the load between two snapshots. Everything dirty is synced
 // before, so that the step is charged only for its own writes, and after, so
 // that it is charged for all of them.
-func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, error) {
+func (t *stepRun) measure(ctx context.Context, by clients, c drive.Config) (*drive.Result, error) {
 	w := &t.window
 	w.sessions = t.watchSessions(ctx)
 	defer w.sessions.close()
+	if err := by.ready(ctx, &c); err != nil {
+		return nil, err
+	}
+	w.meet = by.meet
 	if err := w.open(ctx, t.trial, t.step.Name); err != nil {
 		return nil, err
 	}
@@ -330,12 +329,15 @@ func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, e
 	delays := observe.WatchClient()
 	t.started.Store(&stepStart{t.step.Name, time.Now()})
 	w.sessions.begin(ctx, t.process)
-	res, err := drive.Run(ctx, c)
+	res, err := by.run(ctx, c)
 	w.sessions.end()
 	if err != nil {
 		return nil, err
 	}
 	w.Client = delays()
+	if a, is := by.(*away); is {
+		a.correct(w)
+	}
 	return res, w.close(context.WithoutCancel(ctx), t.trial, res.Window) // an interrupted step is still measured
 }
 

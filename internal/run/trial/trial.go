@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
@@ -19,9 +18,9 @@ import (
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/result/program"
+	"rumbench/internal/run/divided"
 	"rumbench/internal/run/drive"
 	"rumbench/internal/text/hint"
-	"rumbench/model"
 	"rumbench/workload"
 )
 
@@ -57,6 +56,8 @@ type Spec struct {
 	Ceilings *observe.Ceilings
 	// Partner is the other trial of a duet; nil for a trial that runs alone.
 	Partner Partner
+	// Away has the clients on other machines; nil: they are in this process.
+	Away *divided.Head
 	// Bases is the directory of data that are loaded once, if the plan has that.
 	Bases string
 	// Progress, if set, receives the trial's progress; it must not block.
@@ -118,55 +119,6 @@ func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 	}
 	err = t.run(ctx)
 	return t.res, t.finish(ctx, err)
-}
-
-// header returns the result before anything was measured.
-func (t *Spec) header() *result.Trial {
-	info := engine.InfoOf(t.Engine, t.Target.Config)
-	return &result.Trial{
-		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial, Order: t.Order, Slot: t.Slot,
-		Resumed: t.Resumed, Machine: t.Machine,
-		Engine: info.Name, Structure: info.Structure,
-		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: printable(t.Plan.Params), OwnParams: t.Target.Own,
-		Knobs:      t.Target.Knobs,
-		Affects:    info.Affected(t.Target.Config.Options),
-		Durability: string(t.Target.Config.Durability), Promise: engine.PromiseOf(t.Engine, t.Target.Config),
-		Seed: t.seed(), PlanSeed: t.drawn(), Interval: t.Plan.Interval.Seconds(),
-		Status: result.Running, Started: time.Now(), Build: t.Build, Profiled: t.Profiled, Ceilings: t.Ceilings,
-		Versions: observe.Facts{
-			{Name: "rumbench", Value: t.Version},
-			{Name: "go", Value: runtime.Version()},
-			{Name: info.Name, Value: info.Version},
-		},
-	}
-}
-
-// seed returns the seed of the trial's block.
-func (t *Spec) seed() uint64 { return t.Plan.Seed.Of(t.Trial) }
-
-// drawn returns the plan's seed if the block's is drawn from it, else nil.
-func (t *Spec) drawn() *uint64 {
-	if t.Plan.Seed.Fixed {
-		return nil
-	}
-	return &t.Plan.Seed.Value
-}
-
-// keepsRows reports whether the engine returns the rows that were stored.
-func (t *Spec) keepsRows() bool {
-	return slices.Contains(engine.InfoOf(t.Engine, t.Target.Config).Capabilities, model.CapResults)
-}
-
-// printable formats durations; JSON would make them nanoseconds.
-func printable(p workload.Params) map[string]any {
-	out := make(map[string]any, len(p))
-	for name, v := range p {
-		if d, ok := v.(time.Duration); ok {
-			v = d.String()
-		}
-		out[name] = v
-	}
-	return out
 }
 
 func (t *trial) save() error {
@@ -368,7 +320,7 @@ func (t *trial) plannedSteps(ctx context.Context) ([]workload.Step, error) {
 	switch {
 	case t.Preflight:
 		steps := t.Plan.Restart.Within(t.Plan.Run.Steps(), nil)
-		return brief(steps), connectAll(ctx, t.db, steps)
+		return brief(steps, t.triedClients()), connectAll(ctx, t.db, steps)
 	case t.Calibrate: // the null engine would lose nothing, and has nothing
 		return slices.DeleteFunc(t.Plan.Run.Steps(), restarts), nil
 	}
@@ -479,6 +431,7 @@ func (t *trial) conclude(ctx context.Context, err error) {
 	case err != nil && ctx.Err() != nil:
 		t.res.Status, t.res.Reason = result.Partial, "it was interrupted"
 	case err != nil:
+		_, t.res.Lost = errors.AsType[*divided.LostError](err)
 		t.res.Status, t.res.Reason, t.res.Hint = result.Failed, err.Error(), hint.Of(err)
 	case t.res.Pending():
 		t.res.Status, t.res.Reason = result.Partial, "its data are loaded; the other steps have not begun"

@@ -1,0 +1,284 @@
+package divided
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"rumbench/workload"
+)
+
+// Peer is a process at the end of a line, as its conductor sees it.
+type Peer struct {
+	Machine string
+	Line    *Line
+	// Offset measures the clock of its machine by this many round trips.
+	Offset func(ctx context.Context, trips int) (Offset, error)
+	// Gone says why nothing more comes from it, once its line has hung up.
+	Gone func() string
+}
+
+// Offset is how far the clock of a machine is ahead of the conductor's.
+type Offset struct {
+	Ahead time.Duration `json:"ahead"`
+	// Bound is the greatest error that it may have, if both ways take equally long or not.
+	Bound time.Duration `json:"bound"`
+	Trip  time.Duration `json:"trip"` // the best round trip
+}
+
+// Conductor brings the parts of a trial together with its head.
+type Conductor struct {
+	Head  Peer
+	Parts []Peer
+	// Silence is how long a part that runs a load may say nothing after an interval was to end.
+	Silence time.Duration
+
+	events chan event
+	task   *Task
+	load   *Numbers
+	clocks []Offset
+	broken error // why nothing more can be done
+}
+
+// event is what comes from a process: a message, or that its line has hung up.
+type event struct {
+	peer int // the index of a part, or head
+	Message
+	gone bool
+}
+
+const head = -1
+
+// The numbers of round trips by which clocks are measured, and how often they are while a load runs.
+const (
+	fullTrips  = 40
+	shortTrips = 8
+	clockEvery = 10 * time.Second
+)
+
+var errHeadGone = errors.New("the head has ended")
+
+// Run serves a trial's head until it has ended.
+func (c *Conductor) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	var pumps sync.WaitGroup
+	defer pumps.Wait()
+	defer cancel()
+	c.events = make(chan event)
+	pumps.Go(func() { c.pump(ctx, head, c.Head.Line) })
+	for i := range c.Parts {
+		pumps.Go(func() { c.pump(ctx, i, c.Parts[i].Line) })
+	}
+	defer c.all(Message{Kind: Abandon})
+	for {
+		e, err := c.next(ctx)
+		switch {
+		case errors.Is(err, errHeadGone) || ctx.Err() != nil:
+			return
+		case err == nil && e.peer == head && c.broken == nil:
+			err = c.serve(ctx, e.Message)
+		case err == nil && e.peer != head: // too late
+			continue
+		}
+		if c.broken == nil {
+			c.broken = err
+		}
+		if c.broken != nil && e.peer == head && ctx.Err() == nil {
+			c.all(Message{Kind: Abandon})
+			c.Head.Line.Say(Message{Kind: Failed, Failure: FailureOf(c.broken)})
+		}
+	}
+}
+
+// serve does what the head asks for.
+func (c *Conductor) serve(ctx context.Context, m Message) error {
+	switch m.Kind {
+	case Open:
+		return c.open(ctx, m.Task)
+	case Load:
+		return c.begin(ctx, m.Numbers)
+	case Arm:
+		return c.run(ctx)
+	case Close:
+		c.all(Message{Kind: Close})
+	case Abandon: // nothing runs
+	default:
+		return fmt.Errorf("%s comes out of turn", m.Kind)
+	}
+	return nil
+}
+
+// pump passes on what comes from a process.
+func (c *Conductor) pump(ctx context.Context, peer int, l *Line) {
+	for {
+		m, err := l.Next(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		select {
+		case c.events <- event{peer, m, err != nil}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (c *Conductor) all(m Message) {
+	for i := range c.Parts {
+		c.Parts[i].Line.Say(m)
+	}
+}
+
+// next waits for what comes next. A part that is lost or has failed is an error, as is the end of the head.
+func (c *Conductor) next(ctx context.Context) (event, error) {
+	select {
+	case e := <-c.events:
+		switch {
+		case e.gone && e.peer == head:
+			return e, errHeadGone
+		case e.gone:
+			return e, &LostError{c.Parts[e.peer].Machine, c.Parts[e.peer].Gone()}
+		case e.Kind == Failed && e.Failure != nil && e.peer != head:
+			e.Failure.Text = "on client machine " + c.Parts[e.peer].Machine + ": " + e.Failure.Text
+			return e, e.Failure.Err()
+		}
+		return e, nil
+	case <-ctx.Done():
+		return event{}, ctx.Err()
+	}
+}
+
+// gather waits until each part has answered, and calls a function for each answer.
+func (c *Conductor) gather(ctx context.Context, kind Kind, each func(event)) error {
+	for missing := len(c.Parts); missing > 0; {
+		e, err := c.next(ctx)
+		switch {
+		case err != nil:
+			return c.lost(err, "")
+		case e.peer == head && e.Kind == Abandon:
+			return context.Canceled
+		case e.peer != head && e.Kind == kind:
+			missing--
+			if each != nil {
+				each(e)
+			}
+		}
+	}
+	return nil
+}
+
+// lost says of a loss when it was.
+func (c *Conductor) lost(err error, when string) error {
+	lost, is := errors.AsType[*LostError](err)
+	if !is {
+		return err
+	}
+	if when == "" {
+		when = " while it readied its clients"
+	}
+	if c.task != nil {
+		when += " of step " + c.task.Step
+	}
+	return &LostError{lost.Machine, fmt.Sprintf("client machine %s was lost%s: its operations are unknown (%s)", lost.Machine,
+		when, lost.Text)}
+}
+
+func (c *Conductor) open(ctx context.Context, t *Task) error {
+	c.task = t
+	for i := range c.Parts {
+		own := *t
+		own.Part = workload.Part{Index: i, Of: len(c.Parts)}
+		c.Parts[i].Line.Say(Message{Kind: Open, Task: &own})
+	}
+	if err := c.gather(ctx, Opened, nil); err != nil {
+		return err
+	}
+	c.Head.Line.Say(Message{Kind: Opened})
+	return nil
+}
+
+// begin has the clients ready, and measures the clocks.
+func (c *Conductor) begin(ctx context.Context, n *Numbers) (err error) {
+	c.load = n
+	c.all(Message{Kind: Load, Numbers: n})
+	if err := c.gather(ctx, Ready, nil); err != nil {
+		return err
+	}
+	if c.clocks, err = c.offsets(ctx, fullTrips); err != nil {
+		return err
+	}
+	c.Head.Line.Say(Message{Kind: Ready})
+	return nil
+}
+
+// offsets measures the clocks of all machines, the head's last.
+func (c *Conductor) offsets(ctx context.Context, trips int) ([]Offset, error) {
+	peers := append(slices.Clone(c.Parts), c.Head)
+	out, errs := make([]Offset, len(peers)), make([]error, len(peers))
+	var all sync.WaitGroup
+	for i, p := range peers {
+		all.Go(func() { out[i], errs[i] = p.Offset(ctx, trips) })
+	}
+	all.Wait()
+	return out, errors.Join(errs...)
+}
+
+// The least time from the choice of an instant until it is, and how many round trips that is at least.
+const (
+	leastLead = 300 * time.Millisecond
+	leadTrips = 5
+	// Before an instant everybody must know that it holds, and the head takes a snapshot.
+	settled = before + 50*time.Millisecond
+	mostArm = 2
+)
+
+// arm agrees with all parts on an instant.
+func (c *Conductor) arm(ctx context.Context) error {
+	lead := leastLead
+	for _, o := range c.clocks {
+		lead = max(lead, leadTrips*o.Trip)
+	}
+	for range mostArm {
+		at := Clock() + int64(lead)
+		for i := range c.Parts {
+			c.Parts[i].Line.Say(Message{Kind: Arm, At: c.on(i, at)})
+		}
+		over, cancel := context.WithTimeout(ctx, lead-settled)
+		armed := 0
+		var err error
+		for armed < len(c.Parts) && err == nil {
+			var e event
+			e, err = c.next(over)
+			switch {
+			case err != nil:
+			case e.peer == head && e.Kind == Abandon:
+				err = context.Canceled
+			case e.peer != head && e.Kind == Armed && e.At == c.on(e.peer, at):
+				armed++
+			}
+		}
+		cancel()
+		switch {
+		case err == nil:
+			for i := range c.Parts {
+				c.Parts[i].Line.Say(Message{Kind: Go, At: c.on(i, at)})
+			}
+			c.Head.Line.Say(Message{Kind: Go, At: c.on(len(c.Parts), at)})
+			return nil
+		case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
+			return c.lost(err, " before the start")
+		}
+		c.all(Message{Kind: Disarm})
+		lead *= 2
+	}
+	return fmt.Errorf("the machines could not agree on a start within %v: one is overloaded, or its network is", lead)
+}
+
+// on returns an instant on the clock of a machine.
+func (c *Conductor) on(machine int, at int64) int64 { return at + int64(c.clocks[machine].Ahead) }

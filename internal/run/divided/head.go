@@ -1,0 +1,97 @@
+package divided
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"rumbench/internal/run/drive"
+)
+
+// Head is the process that has the server.
+type Head struct {
+	Line *Line
+	// Machines are the machines of the clients, in the order of their parts.
+	Machines []string
+	begin    time.Time // when the load that is ready begins
+}
+
+// ask sends a request and waits for its answer.
+func (h *Head) ask(ctx context.Context, request Message, answer Kind) (Message, error) {
+	h.Line.Say(request)
+	m, err := h.Line.Next(ctx)
+	switch {
+	case err != nil:
+		return m, err
+	case m.Kind == Failed:
+		return m, m.Failure.Err()
+	case m.Kind != answer:
+		return m, fmt.Errorf("the clients' machines answered %s to %s", m.Kind, request.Kind)
+	}
+	return m, nil
+}
+
+// Open has all parts open the sessions of a step.
+func (h *Head) Open(ctx context.Context, t *Task) error {
+	_, err := h.ask(ctx, Message{Kind: Open, Task: t}, Opened)
+	return err
+}
+
+// Load has the clients of all parts wait for their start.
+func (h *Head) Load(ctx context.Context, c *drive.Config) error {
+	_, err := h.ask(ctx, Message{Kind: Load, Numbers: NumbersOf(c)}, Ready)
+	return err
+}
+
+// before is how long before the start of a load Meet returns.
+const before = 100 * time.Millisecond
+
+// Meet agrees with all parts on the instant at which they begin, and returns shortly before it: the time is
+// enough for a snapshot.
+func (h *Head) Meet(ctx context.Context) error {
+	m, err := h.ask(ctx, Message{Kind: Arm}, Go)
+	if err != nil {
+		return err
+	}
+	h.begin = Instant(m.At)
+	select {
+	case <-time.After(time.Until(h.begin) - before):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Run waits for the end of the load that Meet has agreed on. each gets its intervals. A context that ends
+// does not end Run before the parts have returned what they have measured.
+func (h *Head) Run(ctx context.Context, each func(*Interval)) (*Outcome, error) {
+	if late := time.Since(h.begin); late > 0 {
+		h.Line.Say(Message{Kind: Abandon})
+		return nil, fmt.Errorf("the clients had begun %v before everything was counted: this machine is overloaded",
+			late.Round(time.Millisecond))
+	}
+	defer context.AfterFunc(ctx, func() { h.Line.Say(Message{Kind: Abandon}) })()
+	for {
+		m, err := h.Line.Next(context.WithoutCancel(ctx))
+		switch {
+		case err != nil:
+			return nil, err
+		case m.Kind == Failed:
+			return nil, m.Failure.Err()
+		case m.Kind == Tick:
+			if each != nil {
+				each(m.Interval)
+			}
+		case m.Kind == Done && m.Outcome != nil && m.Outcome.Result != nil:
+			if ctx.Err() != nil { // the parts know only that they had to end
+				m.Outcome.Result.Ended = context.Cause(ctx)
+			}
+			return m.Outcome, nil
+		default:
+			return nil, fmt.Errorf("the clients' machines answered %s to a load", m.Kind)
+		}
+	}
+}
+
+// Close ends the step on all parts.
+func (h *Head) Close() { h.Line.Say(Message{Kind: Close}) }

@@ -1,0 +1,185 @@
+// Package divided runs the clients of a trial's steps in several processes, each on a machine of its own.
+// The head has the server and everything that is measured of it, and no clients. Each part has the clients
+// of its seats. The conductor between them passes on what the head wants, agrees with all on the instant at
+// which a load begins, and adds up what the parts return. None knows a network: lines carry their messages.
+package divided
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"rumbench/engine"
+	"rumbench/internal/observe"
+	"rumbench/internal/run/drive"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
+	"rumbench/workload"
+	"rumbench/workload/pace"
+)
+
+// Kind is what a message is about.
+type Kind string
+
+// The head asks, and the conductor answers when all parts have done it. A part answers the conductor in the
+// same way.
+const (
+	Open    Kind = "open"    // a step: it has a Task. The answer is Opened
+	Opened  Kind = "opened"  // the sessions are open
+	Load    Kind = "load"    // it has Numbers. The answer is Ready
+	Ready   Kind = "ready"   // the clients wait for their start
+	Arm     Kind = "arm"     // of the head: choose an instant. To a part, and back to the head: it is At
+	Armed   Kind = "armed"   // the part knows the instant
+	Go      Kind = "go"      // all know it, and it holds
+	Disarm  Kind = "disarm"  // it does not hold, and another follows
+	Tick    Kind = "tick"    // an Interval has ended
+	Led     Kind = "led"     // no client that the load waits for is at work in the part
+	Stop    Kind = "stop"    // none is in any part
+	Done    Kind = "done"    // the load has ended, with an Outcome
+	Abandon Kind = "abandon" // end the load now
+	Close   Kind = "close"   // the step is over: the sessions are closed
+	Failed  Kind = "failed"  // what was asked for cannot be done, with a Failure
+)
+
+// Message is a line between a process and its conductor. Fields that its kind does not need are empty.
+type Message struct {
+	Kind    Kind     `json:"kind"`
+	Task    *Task    `json:"task,omitempty"`
+	Numbers *Numbers `json:"numbers,omitempty"`
+	// At is an instant on the receiver's clock, see [Clock].
+	At       int64     `json:"at,omitempty"`
+	Interval *Interval `json:"interval,omitempty"`
+	Outcome  *Outcome  `json:"outcome,omitempty"`
+	Failure  *Failure  `json:"failure,omitempty"`
+}
+
+// Task is a step whose clients are to be readied.
+type Task struct {
+	Step    string        `json:"step"` // its name in the plan
+	Part    workload.Part `json:"part"`
+	DSN     string        `json:"dsn"` // of the server; it may hold a password
+	Numbers Numbers       `json:"numbers"`
+	// The rest is the step's environment.
+	Seed     uint64         `json:"seed"`
+	Results  bool           `json:"results"`
+	Previous *workload.Live `json:"previous,omitempty"`
+	Copied   *uint64        `json:"copied,omitempty"`
+	// Knowledge is what the workload's run knows after earlier steps, see [workload.Knowing].
+	Knowledge []byte `json:"knowledge,omitempty"`
+}
+
+// Numbers are those of a step and its load, in which a load may differ from the plan's step: it is shorter in
+// a preflight, and has other rates in a search.
+type Numbers struct {
+	Seconds  float64       `json:"seconds"`
+	Groups   []Group       `json:"groups"`
+	Interval time.Duration `json:"interval"`
+	Seed     uint64        `json:"seed"`
+	Limit    time.Duration `json:"limit,omitempty"`
+	Longest  float64       `json:"longest,omitempty"`
+}
+
+// Group are the numbers of a group of clients.
+type Group struct {
+	Clients  int            `json:"clients"`
+	Work     int64          `json:"work"`
+	Rate     float64        `json:"rate"`
+	Arrivals *pace.Arrivals `json:"arrivals,omitempty"`
+	Upkeep   []bool         `json:"upkeep"` // of its kinds of operations
+}
+
+// NumbersOf returns the numbers of a load.
+func NumbersOf(c *drive.Config) *Numbers {
+	n := &Numbers{Seconds: c.Step.Seconds, Interval: c.Interval, Seed: c.Seed, Limit: c.Limit, Longest: c.Longest}
+	for i := range c.Step.Groups {
+		g := &c.Step.Groups[i]
+		own := Group{Clients: g.Clients, Work: g.Work, Rate: g.Rate, Arrivals: g.Arrivals}
+		for k := range g.Ops {
+			own.Upkeep = append(own.Upkeep, g.Ops[k].Upkeep)
+		}
+		n.Groups = append(n.Groups, own)
+	}
+	return n
+}
+
+// Of returns the step with these numbers.
+func (n *Numbers) Of(step *workload.Step) (*workload.Step, error) {
+	out := *step
+	if out.Seconds = n.Seconds; len(n.Groups) != len(step.Groups) {
+		return nil, errors.New("the step has " + quantity.Count(len(step.Groups), "group") + " here")
+	}
+	out.Groups = append([]workload.Group{}, step.Groups...)
+	for i, g := range n.Groups {
+		o := &out.Groups[i]
+		o.Clients, o.Work, o.Rate, o.Arrivals = g.Clients, g.Work, g.Rate, g.Arrivals
+	}
+	return &out, nil
+}
+
+// Interval is the work of all clients of a process in an interval.
+type Interval struct {
+	drive.Interval
+	Machines []Use `json:"machines"` // of the parts, in their order
+}
+
+// Use is what an interval cost a machine of clients.
+type Use struct {
+	Machine string `json:"machine"`
+	observe.Use
+}
+
+// Outcome is the end of a load.
+type Outcome struct {
+	Result *drive.Result `json:"result"`
+	// Counts are those of [workload.Counting], summed over parts.
+	Counts  []int64  `json:"counts,omitempty"`
+	Reports []Report `json:"reports"` // of the parts, in their order
+	// Spread is how far apart the parts began, and Bound the bound of the error of their clocks.
+	Spread time.Duration `json:"spread"`
+	Bound  time.Duration `json:"bound"`
+}
+
+// Failure is why something could not be done.
+type Failure struct {
+	Text  string       `json:"text"`
+	Class engine.Class `json:"class,omitempty"`
+	Hint  string       `json:"hint,omitempty"`
+	Lost  string       `json:"lost,omitempty"` // the machine that was lost
+}
+
+// LostError is the error of a load of which a machine was lost: what its clients did is unknown.
+type LostError struct {
+	Machine, Text string
+}
+
+func (e *LostError) Error() string { return e.Text }
+
+// FailureOf describes an error.
+func FailureOf(err error) *Failure {
+	f := &Failure{Text: err.Error(), Class: engine.ClassOf(err), Hint: hint.Of(err)}
+	if lost, is := errors.AsType[*LostError](err); is {
+		f.Lost = lost.Machine
+	}
+	return f
+}
+
+// Err returns the error of a failure.
+func (f *Failure) Err() error {
+	if f.Lost != "" {
+		return &LostError{f.Lost, f.Text}
+	}
+	return engine.Classify(f.Class, hint.With(errors.New(f.Text), f.Hint))
+}
+
+// Clock returns nanoseconds on a clock that all processes of a machine share, and that nobody sets.
+func Clock() int64 {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		panic(err) // Linux always has it
+	}
+	return t.Nano()
+}
+
+// Instant returns an instant on [Clock] as a time.
+func Instant(at int64) time.Time { return time.Now().Add(time.Duration(at - Clock())) }

@@ -1,0 +1,106 @@
+package divided
+
+import (
+	"slices"
+	"time"
+
+	"rumbench/internal/observe"
+	"rumbench/internal/run/drive"
+	"rumbench/internal/stat/hist"
+)
+
+// Report is what is known of a machine of clients after a load.
+type Report struct {
+	Machine string `json:"machine"`
+	observe.UseTotal
+	Ops int64 `json:"ops"`
+	// P50 and P99 are percentiles of the service times of all its operations.
+	P50 time.Duration `json:"p50"`
+	P99 time.Duration `json:"p99"`
+	// Late is how long after the common instant its clients could begin.
+	Late  time.Duration `json:"late"`
+	Clock Offset        `json:"clock"`
+	// Saturated says what it was short of in a tenth of the intervals or more; none: of nothing.
+	Saturated []string `json:"saturated,omitempty"`
+	// Straggler: its p99 is over twice the median of those of the others.
+	Straggler bool `json:"straggler,omitempty"`
+}
+
+// The shares beyond which a machine has no reserve.
+const (
+	busyProcessors = 0.85
+	busyNet        = 0.80
+	longQueue      = 0.05 // of the median service time, for each operation
+	manyIntervals  = 0.10 // in which it was short
+	slowTail       = 2    // times the median p99 of the others
+)
+
+// judge completes the reports of a load's parts by their results, and by their use in each interval.
+func judge(load *Numbers, results []*drive.Result, out *Outcome, uses [][]observe.Use, ops [][]int64) {
+	for i := range out.Reports {
+		r := &out.Reports[i]
+		all := hist.NewDist()
+		for g := range results[i].Groups {
+			for k := range results[i].Groups[g].Kinds {
+				kind := &results[i].Groups[g].Kinds[k]
+				if !load.Groups[g].Upkeep[k] {
+					all.Merge(kind.Service)
+					r.Ops += kind.Ops
+				}
+			}
+		}
+		r.Late = results[i].Late
+		r.P50, r.P99 = time.Duration(all.Percentile(50)), time.Duration(all.Percentile(99))
+		r.Saturated = saturated(uses[i], ops[i], r.P50)
+	}
+	for i := range out.Reports {
+		var others []time.Duration
+		for j, o := range out.Reports {
+			if j != i && o.Ops > 0 {
+				others = append(others, o.P99)
+			}
+		}
+		if len(others) > 0 {
+			slices.Sort(others)
+			out.Reports[i].Straggler = out.Reports[i].P99 > slowTail*others[len(others)/2]
+		}
+	}
+	late := func(r Report) time.Duration { return r.Late }
+	out.Spread = highest(out.Reports, late) + highest(out.Reports, func(r Report) time.Duration { return -r.Late })
+	out.Bound = highest(out.Reports, func(r Report) time.Duration { return r.Clock.Bound })
+}
+
+func highest(reports []Report, of func(Report) time.Duration) time.Duration {
+	out := of(reports[0])
+	for _, r := range reports[1:] {
+		out = max(out, of(r))
+	}
+	return out
+}
+
+// saturated says what a machine was short of.
+func saturated(uses []observe.Use, ops []int64, p50 time.Duration) (out []string) {
+	var processors, net, queue int
+	for i, u := range uses {
+		if u.Busy > busyProcessors {
+			processors++
+		}
+		if u.Net > busyNet {
+			net++
+		}
+		if ops[i] > 0 && p50 > 0 && float64(u.Queue)/float64(ops[i]) > longQueue*float64(p50) {
+			queue++
+		}
+	}
+	enough := func(n int) bool { return n > 0 && float64(n) >= manyIntervals*float64(len(uses)) }
+	if enough(processors) {
+		out = append(out, "processors")
+	}
+	if enough(net) {
+		out = append(out, "network")
+	}
+	if enough(queue) {
+		out = append(out, "run queue")
+	}
+	return out
+}

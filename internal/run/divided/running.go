@@ -1,0 +1,183 @@
+package divided
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"rumbench/internal/observe"
+	"rumbench/internal/run/drive"
+)
+
+// running is a load that runs in the parts.
+type running struct {
+	*Conductor
+	began   time.Time
+	join    *drive.Joiner
+	done    []*Outcome // of each part; nil: it runs
+	heard   []time.Time
+	uses    [][]observe.Use // of each part and interval
+	ops     [][]int64
+	shown   []Use // of the parts since the last interval that was passed on
+	led     int
+	missing int
+	ended   error // why the load ended early, by the part that did so first; nil: it did not
+	ending  bool // the parts were told to end
+}
+
+// run begins a load, and returns when it has ended in all parts and the head has its outcome.
+func (c *Conductor) run(ctx context.Context) error {
+	if err := c.arm(ctx); err != nil {
+		return err
+	}
+	n := len(c.Parts)
+	r := &running{Conductor: c, began: time.Now(), join: drive.NewJoiner(n, c.load.Interval), done: make([]*Outcome, n),
+		heard: make([]time.Time, n), uses: make([][]observe.Use, n), ops: make([][]int64, n), shown: make([]Use, n), missing: n}
+	for i := range r.heard {
+		r.heard[i] = r.began
+		r.shown[i].Machine = c.Parts[i].Machine
+	}
+	clocks := time.NewTicker(clockEvery)
+	defer clocks.Stop()
+	measured := make(chan []Offset, 1)
+	for r.missing > 0 {
+		over, cancel := context.WithTimeout(ctx, time.Second)
+		e, err := c.next(over)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case over.Err() != nil && err != nil && e.Kind == "" && !e.gone: // nothing has come
+		case err != nil:
+			return c.lost(err, fmt.Sprintf(" %.1f s into the load", time.Since(r.began).Seconds()))
+		case e.peer == head:
+			r.end()
+		default:
+			r.take(&e)
+		}
+		if err := r.silent(); err != nil {
+			return err
+		}
+		select {
+		case <-clocks.C:
+			go func() {
+				o, err := c.offsets(ctx, shortTrips)
+				if err != nil {
+					return // the next may succeed
+				}
+				select {
+				case measured <- o:
+				default:
+				}
+			}()
+		case o := <-measured:
+			c.drift(o)
+		default:
+		}
+	}
+	return r.finish(ctx)
+}
+
+// take takes a message of a part.
+func (r *running) take(e *event) {
+	i := e.peer
+	r.heard[i] = time.Now()
+	switch e.Kind {
+	case Tick:
+		if e.Interval != nil && len(e.Interval.Machines) == 1 {
+			r.note(i, e.Interval)
+			r.pass(r.join.Add(i, &e.Interval.Interval))
+		}
+	case Led:
+		if r.led++; r.led == len(r.Parts) {
+			r.all(Message{Kind: Stop})
+		}
+	case Done:
+		if r.done[i] == nil && e.Outcome != nil && e.Outcome.Result != nil && len(e.Outcome.Reports) == 1 {
+			r.done[i] = e.Outcome
+			r.missing--
+			r.pass(r.join.End(i))
+			if ended := e.Outcome.Result.Ended; ended != nil {
+				r.ended = cmp.Or(r.ended, ended)
+				r.end()
+			}
+		}
+	}
+}
+
+// note keeps what an interval cost the machine.
+func (r *running) note(i int, iv *Interval) {
+	u := iv.Machines[0]
+	var ops int64
+	for g := range iv.Groups {
+		for _, n := range iv.Groups[g].Clients {
+			ops += n
+		}
+	}
+	r.uses[i], r.ops[i] = append(r.uses[i], u.Use), append(r.ops[i], ops)
+	r.shown[i].CPU += u.CPU
+	r.shown[i].Queue += u.Queue
+	r.shown[i].Busy, r.shown[i].Net = u.Busy, u.Net
+}
+
+// pass passes intervals on that are complete.
+func (r *running) pass(intervals []*drive.Interval) {
+	for _, iv := range intervals {
+		r.Head.Line.Say(Message{Kind: Tick, Interval: &Interval{Interval: *iv, Machines: append([]Use{}, r.shown...)}})
+		for i := range r.shown {
+			r.shown[i].Use = observe.Use{}
+		}
+	}
+}
+
+// end has all parts end the load.
+func (r *running) end() {
+	if !r.ending {
+		r.ending = true
+		r.all(Message{Kind: Abandon})
+	}
+}
+
+// silent returns an error if a part says nothing: it was to report an interval.
+func (r *running) silent() error {
+	for i, heard := range r.heard {
+		if passed := time.Since(heard); r.done[i] == nil && passed > r.Silence+r.load.Interval {
+			return r.lost(&LostError{r.Parts[i].Machine, fmt.Sprintf("it has reported nothing for %.1f s", passed.Seconds())},
+				fmt.Sprintf(" %.1f s into the load", heard.Sub(r.began).Seconds()))
+		}
+	}
+	return nil
+}
+
+// finish adds up what the parts have done.
+func (r *running) finish(ctx context.Context) error {
+	if last, err := r.offsets(ctx, fullTrips); err == nil {
+		r.drift(last)
+	}
+	out := &Outcome{}
+	var results []*drive.Result
+	for i, d := range r.done {
+		results = append(results, d.Result)
+		out.Reports = append(out.Reports, d.Reports[0])
+		out.Reports[i].Machine, out.Reports[i].Clock = r.Parts[i].Machine, r.clocks[i]
+		if len(out.Counts) < len(d.Counts) {
+			out.Counts = append(out.Counts, make([]int64, len(d.Counts)-len(out.Counts))...)
+		}
+		for k, n := range d.Counts {
+			out.Counts[k] += n
+		}
+	}
+	judge(r.load, results, out, r.uses, r.ops)
+	out.Result = drive.Merge(results, r.load.Interval)
+	out.Result.Ended = r.ended
+	r.Head.Line.Say(Message{Kind: Done, Outcome: out})
+	return nil
+}
+
+// drift widens the bounds of clocks by what they have run apart since the start.
+func (c *Conductor) drift(now []Offset) {
+	for i := range now {
+		c.clocks[i].Bound = max(c.clocks[i].Bound, (now[i].Ahead-c.clocks[i].Ahead).Abs()+now[i].Bound)
+	}
+}

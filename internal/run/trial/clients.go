@@ -1,0 +1,212 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+	"rumbench/internal/run/divided"
+	"rumbench/internal/run/drive"
+	"rumbench/workload"
+)
+
+// clients are those of a step, in this process or in those of other machines.
+type clients interface {
+	// ready has them wait for the start of a load.
+	ready(ctx context.Context, c *drive.Config) error
+	// meet agrees with other processes on the start, and returns shortly before it.
+	meet(ctx context.Context) error
+	run(ctx context.Context, c drive.Config) (*drive.Result, error)
+	close()
+}
+
+// openClients opens the sessions of a step's clients.
+func (t *stepRun) openClients(ctx context.Context, stage workload.Stage, env workload.Env, plans *planCheck) (clients, error) {
+	open := func(ctx context.Context) (engine.Session, error) {
+		s, err := t.db.Session(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return plans.session(t.keep(s)), nil
+	}
+	if t.Away != nil {
+		return t.openAway(ctx, stage, env, open)
+	}
+	seats, closeAll, err := workload.Seats(ctx, t.step, stage, workload.Part{}, open)
+	if err != nil {
+		closeAll()
+	}
+	return &here{t, seats, closeAll}, err
+}
+
+// here are clients in this process.
+type here struct {
+	*stepRun
+	seats    [][]workload.Client
+	closeAll func()
+}
+
+func (*here) ready(context.Context, *drive.Config) error { return nil }
+
+func (h *here) meet(ctx context.Context) error { return h.meetPartner(ctx, h.step.Name) }
+
+func (h *here) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
+	c.Clients = h.seats
+	return drive.Run(ctx, c)
+}
+
+func (h *here) close() { h.closeAll() }
+
+// away are clients in processes on other machines.
+type away struct {
+	*stepRun
+	stage   workload.Stage
+	outcome *divided.Outcome // of the last load; nil: none has ended
+}
+
+// openAway has the parts open their clients. So that the statements of clients are known here, some open
+// sessions, and close them before they do anything.
+func (t *stepRun) openAway(ctx context.Context, stage workload.Stage, env workload.Env,
+	open func(context.Context) (engine.Session, error)) (clients, error) {
+	shown, err := t.step.Open(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	first := workload.Part{Of: math.MaxInt}
+	if t.Preflight { // it counts the statements of all clients, which are few
+		first = workload.Part{}
+	}
+	_, closeAll, err := workload.Seats(ctx, t.step, shown, first, open)
+	closeAll()
+	if err != nil {
+		return nil, err
+	}
+	a := &away{stepRun: t, stage: stage}
+	task := divided.Task{Step: t.step.Name, Seed: env.Seed, Results: env.Results, Previous: env.Previous, Copied: env.Copied,
+		Numbers: *divided.NumbersOf(&drive.Config{Step: t.step})}
+	reachable, ok := t.db.(engine.Reachable)
+	if !ok {
+		return nil, errors.New("clients on other machines cannot reach this engine")
+	}
+	if task.DSN, err = reachable.Reach(); err != nil {
+		return nil, err
+	}
+	if k, ok := t.Plan.Run.(workload.Knowing); ok {
+		if task.Knowledge, err = json.Marshal(k.Knowledge()); err != nil {
+			return nil, err
+		}
+	}
+	return a, t.Away.Open(ctx, &task)
+}
+
+func (a *away) ready(ctx context.Context, c *drive.Config) error { return a.Away.Load(ctx, c) }
+
+func (a *away) meet(ctx context.Context) error { return a.Away.Meet(ctx) }
+
+func (a *away) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
+	out, err := a.Away.Run(ctx, func(iv *divided.Interval) {
+		if c.OnInterval == nil {
+			return
+		}
+		a.writeUse(iv)
+		c.OnInterval(&iv.Interval)
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.outcome = out
+	if s, ok := a.stage.(workload.Counting); ok {
+		s.Count(out.Counts)
+	}
+	return out.Result, a.db.(engine.Reachable).Refresh(context.WithoutCancel(ctx))
+}
+
+func (a *away) close() { a.Away.Close() }
+
+// writeUse writes what an interval cost the machines of clients.
+func (a *away) writeUse(iv *divided.Interval) {
+	line := result.Line{Step: a.step.Name, Source: "client", T: iv.To.Seconds(), DT: (iv.To - iv.From).Seconds()}
+	all := 0.0
+	var lines []result.Line
+	for _, u := range iv.Machines {
+		own := line
+		own.Source += "@" + u.Machine
+		own.V = map[string]float64{"client.cpu_ns": float64(u.CPU), "client.busy": u.Busy, "client.queue_ns": float64(u.Queue)}
+		if u.Net > 0 {
+			own.V["client.net"] = u.Net
+		}
+		all += float64(u.CPU)
+		lines = append(lines, own)
+	}
+	line.V = map[string]float64{"client.cpu_ns": all}
+	a.pulse.away = all / float64(max(iv.To-iv.From, 1))
+	a.write(append(lines, line))
+}
+
+// correct replaces what was observed of the client here: it was on other machines.
+func (a *away) correct(w *window) {
+	w.Away = &account.Away{}
+	w.Client = observe.ClientDelay{}
+	out := a.outcome
+	processors := 0.0
+	for i := range out.Reports {
+		r := &out.Reports[i]
+		w.Away.CPU += r.CPU
+		w.Client.GCPause += r.Delay.GCPause
+		w.Client.GCCycles += r.Delay.GCCycles
+		w.Client.Waits += r.Delay.Waits
+		w.Client.SchedP99 = max(w.Client.SchedP99, r.Delay.SchedP99)
+		processors += r.Processors
+		if w.sessions != nil {
+			w.sessions.Client += r.Queue
+		}
+		a.out.Clients = append(a.out.Clients, machineOf(r))
+	}
+	if w.sessions != nil {
+		w.sessions.Processors = processors
+	}
+	w.Away.Warned = warningsOf(out, a.Plan.Interval)
+}
+
+// The shares of an interval beyond which machines that began apart, or whose clocks are, blur it.
+const (
+	apartTolerated = 0.05
+	blurTolerated  = 0.1
+)
+
+func warningsOf(out *divided.Outcome, interval time.Duration) (all []metric.Warning) {
+	for i := range out.Reports {
+		r := &out.Reports[i]
+		if len(r.Saturated) > 0 {
+			all = append(all, metric.Warn(metric.MachineFull,
+				metric.Values{"machine": r.Machine, "what": strings.Join(r.Saturated, " and ")}))
+		}
+		if r.Straggler {
+			all = append(all, metric.Warn(metric.MachineSlow, metric.Values{"machine": r.Machine, "own": micros(int64(r.P99))}))
+		}
+	}
+	if float64(out.Spread) > apartTolerated*float64(interval) {
+		all = append(all, metric.Warn(metric.StartsApart, metric.Values{"spread": millis(out.Spread)}))
+	}
+	if float64(out.Bound) > blurTolerated*float64(interval) {
+		all = append(all, metric.Warn(metric.ClocksApart, metric.Values{"bound": millis(out.Bound)}))
+	}
+	return all
+}
+
+func millis(d time.Duration) float64 { return float64(d) / 1e6 }
+
+func machineOf(r *divided.Report) result.ClientMachine {
+	return result.ClientMachine{Name: r.Machine, Ops: r.Ops, P50: micros(int64(r.P50)), P99: micros(int64(r.P99)),
+		CPU: r.CPU.Seconds(), Busy: r.Busy, Queue: r.Queue.Seconds(), GC: millis(r.Delay.GCPause), Net: r.Net,
+		Sent: r.Sent, Got: r.Got, Resent: r.Resent, MinTrip: micros(int64(r.MinTrip)), Trip: micros(int64(r.Trip)),
+		ClockBound: millis(r.Clock.Bound), Late: millis(r.Late), Saturated: r.Saturated, Straggler: r.Straggler}
+}
