@@ -135,6 +135,9 @@ type Reachable interface {
 	// Reach returns the data source name with which they join it. It holds a password. An error says why
 	// they cannot.
 	Reach() (dsn string, err error)
+	// Refresh looks again at what exists in the schema: processes that have joined it may have made
+	// indexes.
+	Refresh(ctx context.Context) error
 }
 
 // StatementLimiter is a DB whose server limits the prepared statements of all sessions

@@ -211,6 +211,11 @@ func (d *DB) Reach() (dsn string, err error) {
 	return d.traits.Remote(e), nil
 }
 
+// Refresh implements engine.Reachable.
+func (d *DB) Refresh(ctx context.Context) error {
+	return d.Compare(ctx, d.client.Definitions, d.setup.Attached())
+}
+
 // errJoined refuses changes by a process that has joined what another has made.
 var errJoined = errors.New("this process has joined a schema: another one makes and removes its tables")
 

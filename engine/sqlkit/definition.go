@@ -38,6 +38,7 @@ func (db *DB) Compare(ctx context.Context, words Definitions, shared bool) error
 	const advice = "the parameters that shape the tables must be those of the load"
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	clear(db.indexes)
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		is := found[name]
 		want, ok := wanted[name]

@@ -56,7 +56,7 @@ func newFleetCommand(a *App) *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(a.Stdout, "\n%s: each has the programs of the plan's servers, and they are alike where that matters\n\n",
-				quantity.Count(len(p.Fleet.Over), "machine"))
+				quantity.Count(len(p.Fleet.Used()), "machine"))
 			return gauge(ctx, a, p, f)
 		})
 	sub("down", "remove what rumbench has left on the machines, but nothing of a campaign that runs",
@@ -77,7 +77,7 @@ func gauge(ctx context.Context, a *App, p *plan.Plan, f *fleet.Coordinator) erro
 	var rows [][]string
 	logs := map[string][]float64{}
 	for i, g := range all {
-		name := p.Fleet.Over[i]
+		name := p.Fleet.Used()[i].Name
 		for _, rate := range g.Rates {
 			logs[name] = append(logs[name], math.Log(rate))
 		}
@@ -124,7 +124,7 @@ func startFleet(ctx context.Context, p *plan.Plan, shown campaign.Progress) (f *
 	if err != nil {
 		return nil, nil, err
 	}
-	f, unusable = fleet.Start(ctx, p.Fleet.Spread(), own, shown.Note)
+	f, unusable = fleet.Start(ctx, p.Fleet.Used(), own, shown.Note)
 	if f == nil {
 		return nil, nil, unusable
 	}

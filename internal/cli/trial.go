@@ -19,6 +19,7 @@ import (
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/campaign"
+	"rumbench/internal/run/divided"
 	"rumbench/internal/run/trial"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
@@ -53,6 +54,12 @@ func newTrialCommand(a *App) *cobra.Command {
 					return hint.With(err, "rumbench run --resume DIR continues with the new one, after it has measured its client")
 				}
 			}
+			if _, part := campaign.PartOf(args[1]); part {
+				return trial.ServePart(ctx, s, line.Load())
+			}
+			if s.Away != nil {
+				s.Away.Line = line.Load()
+			}
 			if !s.Preflight {
 				s.Progress = line.Say
 			}
@@ -84,7 +91,12 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	s := trial.Spec{Dir: absolute(result.TrialPath(dir, name)), Plan: p, Version: Version(), Began: state.Started,
 		Machine: state.Machine,
 		Bases:   cmp.Or(p.Start.Bases, absolute(filepath.Join(dir, result.BasesDir)))}
+	whole, part := campaign.PartOf(name)
+	if name = whole; !part && len(state.Clients) > 0 {
+		s.Away = &divided.Head{Machines: state.Clients}
+	}
 	if strings.HasPrefix(name, campaign.ClientDir) {
+		s.Away = nil
 		if b := state.Builds.Of(result.Entry{Dir: name}); b != nil {
 			s.Build = &b.Build
 		}
@@ -92,7 +104,7 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	}
 	if target, is := campaign.PreflightTarget(name); is {
 		s.Preflight, s.Trial, s.Plan.Keep = true, 1, false
-		return s, chooseTarget(&s, target)
+		return s, chooseTarget(&s, target, state.Listen)
 	}
 	err = choose(&s, state, name)
 	client := campaign.ClientDir
@@ -106,7 +118,7 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	if s.Target.Config.Server.DSN == "" && (s.Target.Data == "" || p.Start.Any()) {
 		s.Ceilings = t.Ceilings
 	}
-	if len(s.Target.Own) == 0 {
+	if len(s.Target.Own) == 0 && s.Away == nil {
 		s.Client = t // measured with the plan's parameters
 	}
 	return s, err
@@ -123,23 +135,26 @@ func choose(s *trial.Spec, state *result.Campaign, name string) error {
 			if s.Plan.Profile.Mode == result.ProfileInside {
 				s.Profiled = result.ProfileInside
 			}
-			return chooseTarget(s, e.Target)
+			return chooseTarget(s, e.Target, state.Listen)
 		}
 	}
 	for _, e := range state.Profiled {
 		if e.Dir == name {
 			s.Trial, s.Order, s.Resumed, s.Profiled = e.Trial, state.Order, state.Resumed, result.ProfileExtra
-			return chooseTarget(s, e.Target)
+			return chooseTarget(s, e.Target, state.Listen)
 		}
 	}
 	return fmt.Errorf("the campaign has no trial %s", name)
 }
 
-// chooseTarget finds a target and its engine.
-func chooseTarget(s *trial.Spec, name string) error {
+// chooseTarget finds a target and its engine. Clients on other machines reach a private server at listen.
+func chooseTarget(s *trial.Spec, name, listen string) error {
 	for _, t := range s.Plan.Targets {
 		if t.Name == name {
 			s.Target, s.Plan = t, s.Plan.For(&t)
+			if s.Away != nil && t.Config.Server.DSN == "" {
+				s.Target.Config.Server.Listen = listen
+			}
 			s.Engine, _ = catalog.Plugins{}.Engine(t.Engine)
 			return nil
 		}

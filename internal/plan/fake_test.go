@@ -169,11 +169,11 @@ func (r fakeRun) Steps() []workload.Step {
 	}
 	query := []workload.OpKind{{Name: "range", Unit: "query", Of: "query"}}
 	return []workload.Step{
-		{Name: "load", Creates: true, Groups: []workload.Group{{Clients: 1, Work: 1}}},
-		{Name: "query", Primary: "query", Seconds: 60, Groups: []workload.Group{
+		{Name: "load", Creates: true, Divides: true, Groups: []workload.Group{{Clients: 1, Work: 1}}},
+		{Name: "query", Divides: true, Primary: "query", Seconds: 60, Groups: []workload.Group{
 			{Name: "insert", Clients: 1, Rate: 10, Ops: []workload.OpKind{{Name: "insert", Unit: "row"}}}, {Name: "query", Clients: 8, Ops: query},
 		}},
-		{Name: "again", Primary: "query", Before: "query", Base: "sweep", Axes: []workload.Axis{{Name: "clients", Value: 8}}, Seconds: 30,
+		{Name: "again", Divides: true, Primary: "query", Before: "query", Base: "sweep", Axes: []workload.Axis{{Name: "clients", Value: 8}}, Seconds: 30,
 			Groups: []workload.Group{{Name: "query", Clients: 8, Ops: query}}},
 	}
 }

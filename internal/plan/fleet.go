@@ -1,13 +1,16 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"rumbench/internal/result/regular"
 	"rumbench/internal/text/quantity"
@@ -16,28 +19,61 @@ import (
 
 // Fleet is the machines that a campaign uses. Its zero value is the machine that rumbench runs on.
 type Fleet struct {
-	Machines []Host   // in the plan's order
-	Over     []string // the machines over which blocks of trials are spread, by name
-	Mixed    bool     // they may be of different kinds
-	Retries  int      // how often a block is run again whose machine was lost
+	Machines []Host // in the plan's order
+	Cells    []Cell // over which blocks of trials are spread: each runs a trial at a time
+	Mixed    bool   // their machines may be of different kinds
+	Retries  int    // how often a block is run again whose machine was lost
+	// Lost is how long a machine may say nothing if clients are on others than the server.
+	Lost time.Duration
 }
+
+// Cell is where a trial runs: one machine, or that of its server with those of its clients.
+type Cell struct {
+	Server  string
+	Clients []string // none: they are on the server's machine
+}
+
+// names returns the names of all its machines.
+func (c *Cell) names() []string { return append([]string{c.Server}, c.Clients...) }
 
 // Host is a machine that is reached by ssh.
 type Host struct {
 	Name string `json:"name"`
 	SSH  string `json:"ssh"`           // its destination, as ssh takes it
 	Dir  string `json:"dir,omitempty"` // where data are kept there, an absolute path; "": rumbench-fleet in the user's home
+	// Listen is its address at which clients on other machines reach a server there; "": they cannot.
+	Listen string `json:"listen,omitempty"`
 }
 
 // Any reports whether the campaign runs on other machines.
 func (f *Fleet) Any() bool { return len(f.Machines) > 0 }
 
-// Spread returns the machines over which trials are spread.
-func (f *Fleet) Spread() (out []Host) {
-	for _, name := range f.Over {
-		out = append(out, f.Machines[slices.IndexFunc(f.Machines, func(h Host) bool { return h.Name == name })])
+// Divided reports whether clients are on other machines than their server.
+func (f *Fleet) Divided() bool {
+	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return len(c.Clients) > 0 })
+}
+
+// Host returns a machine; nil if there is none of the name.
+func (f *Fleet) Host(name string) *Host {
+	if i := slices.IndexFunc(f.Machines, func(h Host) bool { return h.Name == name }); i >= 0 {
+		return &f.Machines[i]
+	}
+	return nil
+}
+
+// Used returns the machines of all cells.
+func (f *Fleet) Used() (out []Host) {
+	for i := range f.Cells {
+		for _, name := range f.Cells[i].names() {
+			out = append(out, *f.Host(name))
+		}
 	}
 	return out
+}
+
+// Names returns the names of the cells: of their servers' machines.
+func (f *Fleet) Names() []string {
+	return quantity.Texts(f.Cells, func(c Cell) string { return c.Server })
 }
 
 // mostMachines is a limit of patterns: nobody means more.
@@ -52,11 +88,22 @@ var hostKeys = strictyaml.Table[Host]{
 		strictyaml.OneLine, func(h *Host, v string) { h.SSH = v }),
 	strictyaml.Valued("dir", "The directory there that holds the data of trials, an absolute path. "+
 		"Default: rumbench-fleet in the user's home.", strictyaml.OneLine, func(h *Host, v string) { h.Dir = v }),
+	strictyaml.Valued("listen", "Its address on the network of the clients: a private server listens there, with a "+
+		"password, if clients are on other machines.", strictyaml.OneLine, func(h *Host, v string) { h.Listen = v }),
+}
+
+var namesShape = strictyaml.ListOf(strictyaml.Text.Shape)
+
+var cellKeys = strictyaml.Table[Cell]{
+	strictyaml.Valued("server_on", "The machine that the server runs on.", strictyaml.OneLine,
+		func(c *Cell, v string) { c.Server = v }),
+	strictyaml.Part[Cell]("clients_on", "The machines of the clients, by name or pattern.", namesShape),
 }
 
 var spreadKeys = strictyaml.Table[Fleet]{
-	strictyaml.Part[Fleet]("over", "The machines, by name or pattern: each runs whole blocks of trials.",
-		strictyaml.ListOf(strictyaml.Text.Shape)),
+	strictyaml.Part[Fleet]("over", "The machines, by name or pattern, or machines of servers with those of their clients: "+
+		"each runs whole blocks of trials.",
+		strictyaml.ListOf(strictyaml.Either(strictyaml.Text.Shape, cellKeys.Shape("server_on")))),
 	strictyaml.Valued("mixed", "Allow machines whose processors, memory, kernel or disks differ. Default false.",
 		strictyaml.Boolean, func(f *Fleet, v bool) { f.Mixed = v }),
 }
@@ -64,7 +111,14 @@ var spreadKeys = strictyaml.Table[Fleet]{
 var fleetKeys = strictyaml.Table[Fleet]{
 	strictyaml.Valued("retries", "How often a block of trials is run again, on another machine, when its machine was "+
 		"lost. Default 1.", strictyaml.Integer(0, 10), func(f *Fleet, v int) { f.Retries = v }),
+	strictyaml.Valued("lost", "After what time without a word a machine is lost, if clients are on other machines than "+
+		"their server. Default 3s.", strictyaml.Duration(time.Second, time.Minute), func(f *Fleet, v time.Duration) { f.Lost = v }),
 }
+
+// usualLost is how long a machine may say nothing.
+const usualLost = 3 * time.Second
+
+const cellHint = "server_on: NAME, with clients_on: [NAME, …], or spread: {over: [NAME, …]}"
 
 // readFleet reads the machines, and what they are for.
 func readFleet(b *binder, f strictyaml.Fields, p *Plan) {
@@ -73,31 +127,32 @@ func readFleet(b *binder, f strictyaml.Fields, p *Plan) {
 	}
 	at := readMachines(b, f, &p.Fleet)
 	if at != nil {
-		p.Fleet.Retries = 1
+		p.Fleet.Retries, p.Fleet.Lost = 1, usualLost
 	}
 	if n := f.Value("fleet"); n != nil && b.Is(n, strictyaml.Mapping, "fleet is a map", "as in fleet: {retries: 1}") {
 		fleetKeys.Bind(b.Fields(n, "fleet", fleetKeys.Names()), &p.Fleet)
 	}
-	n := f.Value("spread")
+	spread, server, clients := f.Value("spread"), f.Value("server_on"), f.Value("clients_on")
+	n := cmp.Or(spread, server, clients)
 	switch {
 	case n == nil && at == nil:
 		return
 	case n == nil:
-		b.At(at, "nothing says what the machines are for", "spread: {over: [NAME, …]} runs blocks of trials on them")
-		return
-	case !b.Is(n, strictyaml.Mapping, "spread is a map", "as in spread: {over: [m1, m2, m3]}"):
+		b.At(at, "nothing says what the machines are for", cellHint)
 		return
 	case at == nil:
-		b.At(n, "there are no machines to spread the trials over", machinesHint)
+		b.At(n, "there are no machines", machinesHint)
 		return
-	}
-	fields := b.Fields(n, "spread", spreadKeys.Names())
-	spreadKeys.Bind(fields, &p.Fleet)
-	for _, item := range fields.List("over", "as in over: [m1, m2, m3]") {
-		readOver(b, item, &p.Fleet)
-	}
-	if fields.Value("over") == nil {
-		b.At(n, "spread does not say over which machines", "as in spread: {over: [m1, m2, m3]}")
+	case spread != nil && (server != nil || clients != nil):
+		b.At(spread, "spread says what all machines are for", "write server_on and clients_on in over: "+
+			"spread: {over: [{server_on: NAME, clients_on: [NAME]}, …]}")
+		return
+	case spread != nil:
+		readSpread(b, spread, &p.Fleet)
+	default:
+		var cell Cell
+		cellKeys.Bind(f, &cell)
+		addCell(b, n, f, &p.Fleet, cell)
 	}
 	if p.Order != Interleaved {
 		b.At(n, fmt.Sprintf("trials in order %s do not form blocks that machines could share", p.Order),
@@ -105,22 +160,71 @@ func readFleet(b *binder, f strictyaml.Fields, p *Plan) {
 	}
 }
 
-func readOver(b *binder, n *strictyaml.Node, f *Fleet) {
-	names, err := expand(n.Text)
-	if err != nil {
-		b.At(n, "over: "+err.Error(), `as in "m[1-3]"`)
+func readSpread(b *binder, n *strictyaml.Node, f *Fleet) {
+	if !b.Is(n, strictyaml.Mapping, "spread is a map", "as in spread: {over: [m1, m2, m3]}") {
+		return
 	}
-	for _, name := range names {
-		switch known := func(h Host) bool { return h.Name == name }; {
-		case !slices.ContainsFunc(f.Machines, known):
-			b.At(n, fmt.Sprintf("there is no machine %q", name), "machines: has "+strings.Join(quantity.Texts(f.Machines,
-				func(h Host) string { return h.Name }), ", "))
-		case slices.Contains(f.Over, name):
-			b.At(n, "machine "+name+" is given twice", "remove one")
-		default:
-			f.Over = append(f.Over, name)
+	fields := b.Fields(n, "spread", spreadKeys.Names())
+	spreadKeys.Bind(fields, f)
+	for _, item := range fields.List("over", "as in over: [m1, m2, m3]") {
+		if item.Kind == strictyaml.Mapping {
+			var cell Cell
+			own := b.Fields(item, "over", cellKeys.Names())
+			cellKeys.Bind(own, &cell)
+			addCell(b, item, own, f, cell)
+			continue
+		}
+		for _, name := range namesOf(b, item, "over", f, nil) {
+			f.Cells = append(f.Cells, Cell{Server: name})
 		}
 	}
+	if fields.Value("over") == nil {
+		b.At(n, "spread does not say over which machines", "as in spread: {over: [m1, m2, m3]}")
+	}
+}
+
+// addCell adds the machines of a server and its clients.
+func addCell(b *binder, n *strictyaml.Node, fields strictyaml.Fields, f *Fleet, cell Cell) {
+	if cell.Server == "" {
+		b.At(n, "nothing says on which machine the server is", "add server_on: NAME")
+		return
+	}
+	at := fields.Value("server_on")
+	names := namesOf(b, at, "server_on", f, nil)
+	if len(names) != 1 {
+		return // reported, or a pattern
+	}
+	for _, item := range fields.List("clients_on", "as in clients_on: [c1, c2]") {
+		cell.Clients = append(cell.Clients, namesOf(b, item, "clients_on", f, cell.names())...)
+	}
+	if host := f.Host(cell.Server); len(cell.Clients) > 0 && host.Listen == "" {
+		b.At(at, "nothing says where clients on other machines reach a server on "+cell.Server,
+			"add listen to that machine: its address on the network of the clients, as in listen: 10.0.0.5")
+	}
+	f.Cells = append(f.Cells, cell)
+}
+
+// namesOf returns the machines that a text names, which no cell has yet, nor the one that is being made.
+func namesOf(b *binder, n *strictyaml.Node, key string, f *Fleet, own []string) (out []string) {
+	names, err := expand(n.Text)
+	if err != nil {
+		b.At(n, key+": "+err.Error(), `as in "m[1-3]"`)
+	}
+	for i := range f.Cells {
+		own = append(own, f.Cells[i].names()...)
+	}
+	for _, name := range names {
+		switch {
+		case f.Host(name) == nil:
+			b.At(n, fmt.Sprintf("there is no machine %q", name), "machines: has "+strings.Join(quantity.Texts(f.Machines,
+				func(h Host) string { return h.Name }), ", "))
+		case slices.Contains(own, name) || slices.Contains(out, name):
+			b.At(n, "machine "+name+" is given twice", "remove one")
+		default:
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // readMachines reads the list of machines from the plan or a file of its own, and returns the node
@@ -169,6 +273,12 @@ func (f *Fleet) add(b *binder, n *strictyaml.Node, pattern Host) {
 		b.At(n, fmt.Sprintf("%s for %s", quantity.Count(len(names), "name"), quantity.Count(len(addresses), "address")),
 			machinesHint)
 		return
+	case pattern.Listen != "" && len(names) > 1:
+		b.At(n, "each machine has an address of its own", "write machines with listen one by one")
+		return
+	case pattern.Listen != "" && !isAddress(pattern.Listen):
+		b.At(n, fmt.Sprintf("listen: %q is no address of one machine", pattern.Listen), "as in listen: 10.0.0.5")
+		return
 	case pattern.Dir != "" && !filepath.IsAbs(pattern.Dir):
 		b.At(n, "dir: "+pattern.Dir+" is not an absolute path", "as in dir: /data/rumbench")
 		return
@@ -182,7 +292,7 @@ func (f *Fleet) add(b *binder, n *strictyaml.Node, pattern Host) {
 		case slices.ContainsFunc(f.Machines, taken):
 			b.At(n, "two machines are called "+name, "give them different names")
 		default:
-			f.Machines = append(f.Machines, Host{Name: name, SSH: addresses[i], Dir: pattern.Dir})
+			f.Machines = append(f.Machines, Host{name, addresses[i], pattern.Dir, pattern.Listen})
 		}
 	}
 }
@@ -213,8 +323,14 @@ func expand(pattern string) (out []string, err error) {
 	return out, nil
 }
 
-// checkSpread refuses targets that cannot be measured on several machines at a time.
-func checkSpread(b *binder, t *bound, p *Plan) {
+// isAddress reports whether a text is an IP address, other than one that stands for all.
+func isAddress(text string) bool {
+	ip := net.ParseIP(text)
+	return ip != nil && !ip.IsUnspecified()
+}
+
+// checkFleet refuses targets that cannot be measured on the plan's machines.
+func checkFleet(b *binder, t *bound, hosted bool, p *Plan) {
 	at := func(key string) *strictyaml.Node {
 		if n := t.fields.Value(key); n != nil {
 			return n
@@ -223,10 +339,32 @@ func checkSpread(b *binder, t *bound, p *Plan) {
 	}
 	switch {
 	case !p.Fleet.Any():
-	case t.Config.Server.DSN != "":
+		return
+	case len(p.Fleet.Cells) > 1 && t.Config.Server.DSN != "":
 		b.At(at("dsn"), t.Name+": trials on several machines would disturb each other on one server",
 			"remove spread, or the dsn")
-	case t.Data != "":
+	case len(p.Fleet.Cells) > 1 && t.Data != "":
 		b.At(at("data"), t.Name+": data that exist are on one machine", "remove spread, or data")
+	}
+	if !p.Fleet.Divided() {
+		return
+	}
+	switch key := "client_cpus"; {
+	case !hosted:
+		b.At(t.node, t.Name+": its engine runs in the process of its clients: they cannot be on other machines",
+			"remove clients_on")
+		return
+	case t.fields.Value(key) != nil:
+		b.At(at(key), t.Name+": its clients are on other machines", "remove client_cpus")
+	}
+	if p.Run == nil {
+		return
+	}
+	for _, s := range p.For(&t.Target).Run.Steps() {
+		if len(s.Groups) > 0 && !s.Divides {
+			b.At(t.node, fmt.Sprintf("step %s of workload %s: its clients know of each other what only one process can know: "+
+				"they cannot be on other machines", s.Name, p.Workload), "remove clients_on, or choose another workload")
+			return
+		}
 	}
 }

@@ -1,9 +1,13 @@
 package plan
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"rumbench/model"
 )
 
 func TestFleet(t *testing.T) {
@@ -13,8 +17,8 @@ machines: [{name: "c[08-10]", ssh: "me@c[08-10].lan", dir: /data}, {name: big, s
 spread: {over: ["c[08-09]", big], mixed: true}
 fleet: {retries: 0}
 `)
-	want := []Host{{"c08", "me@c08.lan", "/data"}, {"c09", "me@c09.lan", "/data"}, {"big", "big", ""}}
-	if got := p.Fleet.Spread(); !slices.Equal(got, want) || len(p.Fleet.Machines) != 4 || !p.Fleet.Mixed || p.Fleet.Retries != 0 {
+	want := []Host{{"c08", "me@c08.lan", "/data", ""}, {"c09", "me@c09.lan", "/data", ""}, {"big", "big", "", ""}}
+	if got := p.Fleet.Used(); !slices.Equal(got, want) || len(p.Fleet.Machines) != 4 || !p.Fleet.Mixed || p.Fleet.Retries != 0 {
 		t.Errorf("%+v", p.Fleet)
 	}
 	if p := load(t, "workload: ibench\ntargets: [pebble]\n"); p.Fleet.Any() {
@@ -22,10 +26,81 @@ fleet: {retries: 0}
 	}
 }
 
+const lan = `machines: [{name: db, ssh: db, listen: 10.0.0.5}, {name: "c[1-3]", ssh: "c[1-3]"}, {name: deaf, ssh: deaf}]
+`
+
+// served are fakes with an engine that has a server.
+func served() catalog {
+	c := fakes()
+	c.engines["served"] = fakeEngine{name: "served", caps: []model.Capability{model.CapUnique, model.CapTransactions}, servers: []string{"usual"}}
+	return c
+}
+
+func loadServed(t *testing.T, text string) *Plan {
+	t.Helper()
+	p, err := Load("p.yaml", []byte(text), nil, served())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Clients may be on other machines than their server.
+func TestClientsElsewhere(t *testing.T) {
+	p := loadServed(t, "workload: ibench\ntargets: [served]\n"+lan+`server_on: db
+clients_on: ["c[1-2]", c3]
+fleet: {lost: 5s}
+`)
+	want := []Cell{{"db", []string{"c1", "c2", "c3"}}}
+	if f := &p.Fleet; !reflect.DeepEqual(f.Cells, want) || !f.Divided() || f.Host("db").Listen != "10.0.0.5" || f.Lost != 5*time.Second ||
+		len(f.Used()) != 4 {
+		t.Errorf("%+v", p.Fleet)
+	}
+	p = loadServed(t, "workload: ibench\ntargets: [served]\n"+lan+`spread: {over: [{server_on: db, clients_on: [c1]}, deaf, {server_on: c3}]}
+`)
+	if want := []string{"db", "deaf", "c3"}; !slices.Equal(p.Fleet.Names(), want) || p.Fleet.Lost != 3*time.Second {
+		t.Errorf("%+v", p.Fleet)
+	}
+	for text, want := range map[string]string{
+		"server_on: db\nclients_on: [db]":                                              "given twice",
+		"server_on: deaf\nclients_on: [c1]":                                            "nothing says where clients on other machines reach a server on deaf",
+		"clients_on: [c1]":                                                             "nothing says on which machine the server is",
+		"server_on: db\nclients_on: [c9]":                                              `no machine "c9"`,
+		"server_on: db\nclients_on: [c1]\nspread: {over: [c2]}":                        "spread says what all machines are for",
+		"spread: {over: [{server_on: db, clients_on: [c1]}, c1]}":                      "given twice",
+		"spread: {over: [{clients_on: [c1]}]}":                                         "server_on",
+		"server_on: db\nclients_on: [c1]\norder: duet":                                 "do not form blocks",
+		"targets: [sqlite]\nserver_on: db\nclients_on: [c1]":                           "runs in the process of its clients",
+		"workload: bank\nserver_on: db\nclients_on: [c1]":                              "they cannot be on other machines",
+		"targets: [{engine: served, client_cpus: 1}]\nserver_on: db\nclients_on: [c1]": "its clients are on other machines",
+	} {
+		if !strings.Contains(text, "targets:") {
+			text = "targets: [served]\n" + text
+		}
+		if !strings.Contains(text, "workload:") {
+			text = "workload: ibench\n" + text
+		}
+		_, err := Load("p.yaml", []byte(lan+text+"\n"), nil, served())
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"{name: db, ssh: db, listen: 0.0.0.0}":             "no address of one machine",
+		"{name: db, ssh: db, listen: db.lan}":              "no address of one machine",
+		`{name: "d[1-2]", ssh: "d[1-2]", listen: 1.2.3.4}`: "an address of its own",
+	} {
+		_, err := Load("p.yaml", []byte("workload: ibench\ntargets: [served]\nserver_on: db\nmachines: ["+text+"]\n"), nil, served())
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
 func TestFleetIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"machines: [{name: a, ssh: a}]":                                                    "nothing says what the machines are for",
-		"spread: {over: [a]}":                                                              "no machines to spread",
+		"spread: {over: [a]}":                                                              "there are no machines",
 		"machines: [{name: a, ssh: a}]\nspread: {over: [b]}":                               `no machine "b"`,
 		"machines: [{name: a, ssh: a}]\nspread: {over: [a, a]}":                            "given twice",
 		"machines: [{name: a, ssh: a}]\nspread: {mixed: true}":                             "does not say over which",

@@ -44,6 +44,8 @@ var planKeys = strictyaml.Table[Plan]{
 	strictyaml.Part[Plan]("machines", "The machines that run the trials, reached by ssh. Default: this one.", strictyaml.Shape{"type": "array", "minItems": 1, "items": hostKeys.Shape("name", "ssh")}),
 	strictyaml.Part[Plan]("machines_file", "A file that holds only the list of machines, relative to the plan.", strictyaml.Text.Shape),
 	strictyaml.Part[Plan]("spread", "Run blocks of trials on several machines at a time.", spreadKeys.Shape("over")),
+	strictyaml.Part[Plan]("server_on", "The machine that the server runs on, or the whole trial without clients_on.", strictyaml.Text.Shape),
+	strictyaml.Part[Plan]("clients_on", "The machines of the clients, by name or pattern.", namesShape),
 	strictyaml.Part[Plan]("fleet", "What happens when a machine is lost.", fleetKeys.Shape()),
 	strictyaml.Valued("cool_down", "The same as rest in between.", strictyaml.Duration(0, maxRest), func(p *Plan, v time.Duration) { p.Between.Rest = v }),
 	strictyaml.Part[Plan]("before", "Commands to run before the campaign, each trial or each step; rumbench run --hooks allows them.", hookKeys.Shape()),

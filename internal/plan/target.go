@@ -280,7 +280,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
 	checkMachine(b, t, len(info.Servers) > 0, p)
-	checkSpread(b, t, p)
+	checkFleet(b, t, len(info.Servers) > 0, p)
 	if n := t.fields.Value("pull"); n != nil && t.Config.Server.Image == "" {
 		b.At(n, t.Name+": pull is about an image, and there is none", "remove pull, or name an image")
 	}

@@ -12,6 +12,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"rumbench/internal/run/divided"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,6 +59,9 @@ type Config struct {
 	Machines []Machine
 	// Resume continues an interrupted campaign: complete trials are kept.
 	Resume bool
+	// Away is called with each process of a trial, and of clients of one, if the two are on different
+	// machines: to gives it messages, end ends its input. hear gets those that it sends, until leave.
+	Away func(dir string, to func(divided.Message), end func()) (hear func(divided.Message), leave func())
 	// LockFile is locked while the campaign runs: one benchmark at a time.
 	LockFile string
 	// InfoOf returns the description of a target's engine.

@@ -199,7 +199,7 @@ func remaining(c Config) (out []result.Entry, err error) {
 func heading(c Config) string {
 	switch {
 	case c.Plan.Fleet.Any():
-		return "trials, in this order, those of one number on one of the machines " + strings.Join(c.Plan.Fleet.Over, ", ")
+		return "trials, in this order, those of one number on one of the machines " + strings.Join(c.Plan.Fleet.Names(), ", ")
 	case c.Plan.Order != plan.Duet:
 		return "trials, in this order"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/result"
+	"rumbench/internal/run/divided"
 	"rumbench/internal/run/trial"
 )
 
@@ -88,6 +89,8 @@ type side struct {
 type answer struct {
 	Gone  bool    `json:"gone,omitempty"`    // to ready: the other has ended
 	Alone float64 `json:"alone_s,omitempty"` // to done: seconds since the other's step was over
+	// Load is a message about clients on other machines, and no answer.
+	Load *divided.Message `json:"load,omitempty"`
 }
 
 // join takes the trial's standard input for answers.

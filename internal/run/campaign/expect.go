@@ -26,7 +26,7 @@ func describeExpected(w io.Writer, c Config, f *forecast.Forecast) {
 
 // fewMachines returns that nothing can be proven, if that is so because of the machines.
 func fewMachines(p *plan.Plan) []string {
-	n := min(len(p.Fleet.Over), p.Trials)
+	n := min(len(p.Fleet.Cells), p.Trials)
 	if n == 0 || n == 1 || n >= leastMachines {
 		return nil
 	}

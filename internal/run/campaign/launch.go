@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -23,6 +24,8 @@ import (
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/result"
 	"rumbench/internal/result/regular"
+	"rumbench/internal/run/divided"
+	"rumbench/internal/run/trial"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
 )
@@ -125,6 +128,24 @@ func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os
 		defer s.leave()
 		cpus, event = s.cpus, s.event
 	}
+	if l.Away != nil && !strings.HasPrefix(e.Dir, ClientDir) {
+		into := json.NewEncoder(stdin)
+		var turn sync.Mutex
+		hear, leave := l.Away(e.Dir, func(m divided.Message) {
+			turn.Lock()
+			defer turn.Unlock()
+			_ = into.Encode(answer{Load: &m}) // one that has ended does not hear it
+		}, func() { stdin.Close() })
+		defer leave()
+		own := event
+		event = func(v trial.Event) {
+			if v.Load != nil {
+				hear(*v.Load)
+				return
+			}
+			own(v)
+		}
+	}
 	if err := cpuset.Start(cmd, cpus); err != nil {
 		return fmt.Errorf("start the trial: %w", err)
 	}
@@ -185,7 +206,7 @@ const longestPad = 4096
 
 // longestLine is the greatest length of a line between a campaign and a trial: the
 // events of a step's end hold all of its numbers.
-const longestLine = 4 << 20
+const longestLine = 8 << 20
 
 // listen calls each for every line of JSON until the input ends.
 func listen[T any](in io.Reader, each func(T)) {

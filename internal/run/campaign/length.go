@@ -43,7 +43,7 @@ func describeLength(w io.Writer, p *plan.Plan, f *forecast.Forecast, entries []r
 
 // onMachines returns how long trials take that are spread over machines.
 func onMachines(p *plan.Plan, all forecast.Span) forecast.Span {
-	machines := len(p.Fleet.Over)
+	machines := len(p.Fleet.Cells)
 	if machines == 0 {
 		return all
 	}

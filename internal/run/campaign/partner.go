@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"rumbench/internal/run/divided"
 	"rumbench/internal/run/trial"
 	"rumbench/internal/text/hint"
 )
@@ -19,19 +20,31 @@ type Line struct {
 	mu      sync.Mutex
 	events  *json.Encoder
 	answers chan answer
+	load    *divided.Line
 }
 
 // Connect begins to read the campaign's answers, and calls hungUp when there
 // will be no more, because the campaign has ended.
 func Connect(in io.Reader, out io.Writer, hungUp func()) *Line {
 	l := &Line{events: json.NewEncoder(out), answers: make(chan answer, 1)} // one question is open at a time
+	l.load = divided.NewLine(func(m divided.Message) { l.Say(trial.Event{Load: &m}) })
 	go func() {
 		defer hungUp()
+		defer l.load.HangUp()
 		defer close(l.answers)
-		listen(in, func(a answer) { l.answers <- a })
+		listen(in, func(a answer) {
+			if a.Load != nil {
+				l.load.Hear(*a.Load)
+				return
+			}
+			l.answers <- a
+		})
 	}()
 	return l
 }
+
+// Load is the line about clients on other machines.
+func (l *Line) Load() *divided.Line { return l.load }
 
 // Say writes an event. A campaign that no longer reads does not block the
 // trial.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
@@ -34,6 +35,7 @@ func OpenStation(c Config, machine string, state *result.Campaign) (*Station, er
 		own := r.state
 		own.Name, r.Plan.Name = state.Name, state.Name
 		own.Machine, own.Started, own.Resumed, own.Rules = machine, state.Started, state.Resumed, state.Rules
+		own.Clients, own.Listen = state.Clients, state.Listen
 		own.Trials, own.Profiled = state.Trials, state.Profiled
 		err = r.save()
 	}
@@ -100,6 +102,30 @@ func (s *Station) Trial(ctx context.Context, dir string) error {
 	s.ran = true
 	_, err := s.r.trial(ctx, all[i], nil)
 	return err
+}
+
+// PartDir begins the names of processes that have clients of a trial on another machine.
+const PartDir = "_part"
+
+// PartOf returns the trial whose clients a process has, if it has those of another machine's; else the
+// name of its own trial.
+func PartOf(name string) (trial string, part bool) { return strings.CutPrefix(name, PartDir+"/") }
+
+// Part runs clients of a trial whose server is on another machine, until that ends them.
+func (s *Station) Part(ctx context.Context, dir string) error {
+	path := filepath.Join(PartDir, dir)
+	if err := os.MkdirAll(result.TrialPath(s.r.Dir, path), 0o755); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(result.TrialPath(s.r.Dir, path), result.LogFile),
+		os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	tidied := make(chan struct{})
+	defer close(tidied)
+	return s.r.exec(ctx, result.Entry{Dir: path}, result.TrialPath(s.r.Dir, path), log, nil, tidied)
 }
 
 // Ran reports whether a trial has run.

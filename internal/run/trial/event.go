@@ -1,6 +1,9 @@
 package trial
 
-import "rumbench/internal/result"
+import (
+	"rumbench/internal/result"
+	"rumbench/internal/run/divided"
+)
 
 // The phases of a step.
 const (
@@ -30,6 +33,8 @@ type Event struct {
 	Stalled int          `json:"stalled,omitempty"`
 	Groups  []EventGroup `json:"groups,omitempty"`
 	Build   *EventBuild  `json:"build,omitempty"` // nil: the step builds no indexes
+	// Load is a message about clients on other machines; then the rest is empty.
+	Load *divided.Message `json:"load,omitempty"`
 	// Is is the step that begins or has ended, without its curves, sizes, waits and counters.
 	Is *result.Step `json:"is,omitempty"`
 }
