@@ -38,8 +38,8 @@ func newAgentCommand(a *App) *cobra.Command {
 			}
 			local := fleet.Local{
 				Build: own, LockFile: a.lockFile(), InfoOf: infoOf,
-				Load: func(ctx context.Context, dir string, force, aa bool) (*plan.Plan, []server.Found, error) {
-					return loadOnMachine(ctx, a, dir, force, aa)
+				Load: func(ctx context.Context, dir string, f fleet.Flags, part bool) (*plan.Plan, []server.Found, error) {
+					return loadOnMachine(ctx, a, dir, f, part)
 				},
 			}
 			return fleet.Serve(c.Context(), local, a.Stdin, escape.Raw(a.Stdout))
@@ -49,13 +49,23 @@ func newAgentCommand(a *App) *cobra.Command {
 	return c
 }
 
-// loadOnMachine reads the plan in a directory, with the servers' programs that are on this machine.
-func loadOnMachine(ctx context.Context, a *App, dir string, force, aa bool) (*plan.Plan, []server.Found, error) {
+// loadOnMachine reads the plan in a directory, with the servers' programs that are on this machine, unless it
+// has only clients.
+func loadOnMachine(ctx context.Context, a *App, dir string, f fleet.Flags, part bool) (*plan.Plan, []server.Found, error) {
 	found := lookedAt{fetch: true}
-	p, err := found.load(ctx, a, campaign.Config{Dir: dir, Resume: true}, func(look plan.Option) (*plan.Plan, error) {
-		return loadPlan(filepath.Join(dir, result.PlanFile), nil, plan.Forced(force), plan.OnMachine(), look)
-	})
-	if err == nil && aa {
+	load := func(more ...plan.Option) (*plan.Plan, error) {
+		return loadPlan(filepath.Join(dir, result.PlanFile), nil, append(more, plan.Forced(f.Force), plan.OnMachine())...)
+	}
+	var p *plan.Plan
+	var err error
+	if part {
+		p, err = load()
+	} else {
+		p, err = found.load(ctx, a, campaign.Config{Dir: dir, Resume: true}, func(look plan.Option) (*plan.Plan, error) {
+			return load(look)
+		})
+	}
+	if err == nil && f.AA {
 		p, err = campaign.AgainstItself(p)
 	}
 	return p, found.programs, err

@@ -124,7 +124,7 @@ func startFleet(ctx context.Context, p *plan.Plan, shown campaign.Progress) (f *
 	if err != nil {
 		return nil, nil, err
 	}
-	f, unusable = fleet.Start(ctx, p.Fleet.Used(), own, shown.Note)
+	f, unusable = fleet.Start(ctx, &p.Fleet, own, shown.Note)
 	if f == nil {
 		return nil, nil, unusable
 	}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,7 +27,8 @@ type Local struct {
 	Build    program.Build // this program
 	LockFile string        // of the machine
 	// Load reads the plan in a directory, as a machine of its fleet, with the servers' programs.
-	Load func(ctx context.Context, dir string, force, aa bool) (*plan.Plan, []server.Found, error)
+	// part: it has only clients, and needs none.
+	Load func(ctx context.Context, dir string, f Flags, part bool) (*plan.Plan, []server.Found, error)
 	// InfoOf returns the description of a target's engine.
 	InfoOf func(t *plan.Target) engine.Info
 }
@@ -40,8 +42,9 @@ type agent struct {
 	conn  *nats.Conn
 	over  context.Context // until the coordinator is gone
 	lose  context.CancelFunc
-	heard *pulse      // of the coordinator
-	notes chan string // for the user
+	heard *pulse        // of the coordinator
+	notes chan string   // for the user
+	lost  time.Duration // how long the coordinator may say nothing
 
 	mu     sync.Mutex // held while a request runs, but hello and end
 	home   *home      // of the campaign; nil: none yet
@@ -49,6 +52,7 @@ type agent struct {
 	plan   *plan.Plan
 	found  []server.Found
 	place  *campaign.Station // nil: not opened yet
+	child  child             // whose load is divided
 	locks  []*os.File        // of the programs that it may run
 
 	ending sync.Mutex
@@ -75,7 +79,7 @@ func Serve(ctx context.Context, local Local, in io.Reader, out io.Writer) error 
 		return hint.Errorf("rumbench run starts agents by ssh", "an agent serves another rumbench, which has not greeted "+
 			"it: %w", err)
 	}
-	a := &agent{Local: local, id: w.ID, heard: newPulse(), notes: make(chan string, mostNotes)}
+	a := &agent{Local: local, id: w.ID, heard: newPulse(), notes: make(chan string, mostNotes), lost: cmp.Or(w.Lost, patience)}
 	if a.root, err = rootOf(w.Dir); err != nil {
 		return err
 	}
@@ -133,7 +137,10 @@ func (a *agent) listen() error {
 	}
 	handlers := map[string]func(ctx context.Context, data []byte) (any, error){
 		opHello: a.hello, opCheck: a.check, opClaim: a.claim, opPrepare: a.prepare, opGauge: a.gauge, opTrial: a.trial,
-		opRead: a.read, opEnd: a.end, opClose: a.close, opClear: a.clear,
+		opPart: a.part, opRead: a.read, opClock: a.clock, opEnd: a.end, opClose: a.close, opClear: a.clear,
+	}
+	if _, err := a.conn.Subscribe("to."+a.id+"."+isLoad, func(m *nats.Msg) { a.child.take(m.Data) }); err != nil {
+		return err
 	}
 	for op, handle := range handlers {
 		_, err := a.conn.Subscribe("to."+a.id+"."+op, func(m *nats.Msg) {
@@ -152,7 +159,7 @@ func (a *agent) listen() error {
 // speak reports to the coordinator that this agent lives, and its notes. When the connection is cut
 // it may have to wait, and nothing else has to.
 func (a *agent) speak() {
-	for tick := time.Tick(beatEvery); ; {
+	for tick := time.Tick(everyFor(a.lost)); ; {
 		select {
 		case <-a.over.Done():
 			return
@@ -166,12 +173,12 @@ func (a *agent) speak() {
 
 // wait returns when the coordinator is gone.
 func (a *agent) wait() {
-	for tick := time.Tick(beatEvery); ; {
+	for tick := time.Tick(everyFor(a.lost)); ; {
 		select {
 		case <-a.over.Done():
 			return
 		case <-tick:
-			if a.heard.silence() > patience {
+			if a.heard.silence() > a.lost {
 				a.lose()
 			}
 		}

@@ -25,11 +25,17 @@ import (
 type Coordinator struct {
 	hub      *hub
 	machines []*machine
+	fleet    *plan.Fleet
+	claimed  bool // by the campaign
 }
 
-// Start starts an agent on each machine, with this program; note gets what machines have to say, from
+// Start starts an agent on each machine of a fleet, with this program; note gets what machines have to say, from
 // several at a time. The error is about the machines on which it cannot: Reports has the others.
-func Start(ctx context.Context, hosts []plan.Host, own program.Build, note func(text string)) (*Coordinator, error) {
+func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text string)) (*Coordinator, error) {
+	hosts, lost := f.Used(), patience
+	if f.Divided() {
+		lost = f.Lost
+	}
 	var ids []string
 	for i := range hosts {
 		ids = append(ids, fmt.Sprintf("m%d", i))
@@ -38,11 +44,12 @@ func Start(ctx context.Context, hosts []plan.Host, own program.Build, note func(
 	if err != nil {
 		return nil, err
 	}
-	c := &Coordinator{hub: h}
+	c := &Coordinator{hub: h, fleet: f}
 	var all errgroup.Group
 	all.SetLimit(mostAtOnce)
 	for i, host := range hosts {
 		m := &machine{Host: host, id: ids[i], hub: h, lost: make(chan struct{}), first: i == 0, heard: newPulse(),
+			silence: lost, part: !slices.Contains(f.Names(), host.Name),
 			note: func(text string) { note(host.Name + ": " + text) }}
 		c.machines = append(c.machines, m)
 		all.Go(func() error {
@@ -135,8 +142,7 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 	all.SetLimit(mostAtOnce)
 	for i, m := range c.machines {
 		all.Go(func() error {
-			pp := papers{Plan: p.Source, Declared: p.Declared, Secrets: p.Secrets, Builds: builds, Force: f.Force, AA: f.AA,
-				NoPreflight: f.NoPreflight}
+			pp := papers{Plan: p.Source, Declared: p.Declared, Secrets: p.Secrets, Builds: builds, Flags: f, Part: m.part}
 			for _, b := range builds {
 				if _, err := install(over, m.Host, b.Path, b.SHA256); err != nil {
 					return err
@@ -150,20 +156,19 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 	if err := all.Wait(); err != nil {
 		return nil, err
 	}
-	for i := range have[1:] {
-		if err := c.alike(&have[0], &have[i+1], c.machines[i+1].Host.Name, p.Fleet.Mixed); err != nil {
+	for i, m := range c.machines {
+		first := slices.IndexFunc(c.machines, func(o *machine) bool { return o.part == m.part }) // of its kind
+		if err := c.alike(&have[first], &have[i], c.machines[first].Host.Name, m.Host.Name, p.Fleet.Mixed); err != nil {
 			return nil, err
 		}
 	}
-	return have[0].Servers, nil
+	return have[0].Servers, nil // the first is the machine of a server
 }
 
 // Gauge measures the client on all machines at a time, this often. Reports have the same order.
 func (c *Coordinator) Gauge(ctx context.Context, name string, times int) ([]campaign.Gauge, error) {
-	for _, h := range c.Machines("") {
-		if err := h.Claim(ctx, &result.Campaign{Format: result.Format, Name: name, Started: time.Now()}); err != nil {
-			return nil, err
-		}
+	if err := c.claim(ctx, &result.Campaign{Format: result.Format, Name: name, Started: time.Now()}); err != nil {
+		return nil, err
 	}
 	out := make([]campaign.Gauge, len(c.machines))
 	all, over := errgroup.WithContext(ctx)
@@ -173,9 +178,8 @@ func (c *Coordinator) Gauge(ctx context.Context, name string, times int) ([]camp
 	return out, all.Wait()
 }
 
-// alike compares what the first machine and another have.
-func (c *Coordinator) alike(a, b *checked, name string, mixed bool) error {
-	first := c.machines[0].Host.Name
+// alike compares what a machine and another have.
+func (c *Coordinator) alike(a, b *checked, first, name string, mixed bool) error {
 	if len(a.Servers) != len(b.Servers) {
 		return fmt.Errorf("%s has %d of the plan's servers, and %s has %d", first, len(a.Servers), name, len(b.Servers))
 	}
@@ -203,15 +207,54 @@ func imageOf(f server.Found) string {
 	return fmt.Sprintf(" of image %s (%.12s)", f.Image, f.Container.ID)
 }
 
-// Machines returns the machines for the campaign in a directory, in the order in which each campaign
-// takes them: two campaigns never wait for each other.
+// Machines returns the cells for the campaign in a directory.
 func (c *Coordinator) Machines(dir string) (out []campaign.Machine) {
+	for _, m := range c.machines {
+		m.dir = dir
+	}
+	for i := range c.fleet.Cells {
+		own := &c.fleet.Cells[i]
+		h := handle{c.named(own.Server), c, own}
+		if len(own.Clients) == 0 {
+			out = append(out, h)
+			continue
+		}
+		d := &dividedCell{handle: h}
+		for _, name := range own.Clients {
+			d.parts = append(d.parts, c.named(name))
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func (c *Coordinator) named(name string) *machine {
+	return c.machines[slices.IndexFunc(c.machines, func(m *machine) bool { return m.Host.Name == name })]
+}
+
+// claim takes all machines for a campaign, in the order in which each campaign takes them: two never wait for
+// each other.
+func (c *Coordinator) claim(ctx context.Context, state *result.Campaign) error {
+	if c.claimed {
+		return nil
+	}
 	sorted := slices.SortedFunc(slices.Values(c.machines), func(a, b *machine) int {
 		return cmp.Compare(a.hello.Host, b.hello.Host)
 	})
 	for _, m := range sorted {
-		m.dir = dir
-		out = append(out, handle{m})
+		own := claim{State: *state, Part: m.part}
+		own.State.Machine = m.Host.Name
+		if i := slices.Index(c.fleet.Names(), m.Host.Name); i >= 0 {
+			own.State.Clients, own.State.Listen = c.fleet.Cells[i].Clients, m.Host.Listen
+		}
+		m.clients = []string{campaign.ClientDir}
+		for _, b := range state.Builds {
+			m.clients = append(m.clients, b.Client)
+		}
+		if err := m.named(m.endable(ctx, opClaim, own, nil)); err != nil {
+			return err
+		}
 	}
-	return out
+	c.claimed = true
+	return nil
 }

@@ -40,6 +40,9 @@ type machine struct {
 	note  func(text string)
 	hello Hello
 	err   error // why it could not begin
+	// silence is how long it may say nothing; part: it has clients, and no server.
+	silence time.Duration
+	part    bool
 
 	dir      string   // of the campaign
 	clients  []string // the directories of the clients' calibrations
@@ -61,7 +64,7 @@ func (m *machine) begin(ctx context.Context, own program.Build) (err error) {
 			return err
 		}
 	}
-	w := welcome{ID: m.id, Seed: m.hub.seeds[m.id], Dir: m.Host.Dir}
+	w := welcome{ID: m.id, Seed: m.hub.seeds[m.id], Dir: m.Host.Dir, Lost: m.silence}
 	if m.link, err = start(ctx, m.hub, m.Host, path, w); err != nil {
 		return err
 	}
@@ -94,7 +97,7 @@ func (m *machine) meet(ctx context.Context) error {
 
 // watch beats, and notices that the machine is lost.
 func (m *machine) watch() {
-	for tick := time.Tick(beatEvery); ; {
+	for tick := time.Tick(everyFor(m.silence)); ; {
 		select {
 		case <-m.lost:
 			return
@@ -102,8 +105,8 @@ func (m *machine) watch() {
 			m.lose(strings.TrimSuffix("its agent has ended: "+lastLine(string(m.link.problem)), ": "))
 		case <-tick:
 			_ = m.hub.conn.Publish("to."+m.id+"."+isAlive, nil)
-			if silent := m.heard.silence(); silent > patience {
-				m.lose(fmt.Sprintf("nothing was heard of it for %.0f s", silent.Seconds()))
+			if silent := m.heard.silence(); silent > m.silence {
+				m.lose(fmt.Sprintf("nothing was heard of it for %.1f s", silent.Seconds()))
 			}
 		}
 	}
@@ -212,18 +215,16 @@ func (m *machine) end() {
 }
 
 // handle is a machine as a campaign sees it.
-type handle struct{ *machine }
+type handle struct {
+	*machine
+	of   *Coordinator
+	cell *plan.Cell
+}
 
 func (h handle) Name() string { return h.Host.Name }
 
 func (h handle) Claim(ctx context.Context, state *result.Campaign) error {
-	own := *state
-	own.Machine = h.Host.Name
-	h.clients = []string{campaign.ClientDir}
-	for _, b := range state.Builds {
-		h.clients = append(h.clients, b.Client)
-	}
-	return h.named(h.endable(ctx, opClaim, own, nil))
+	return h.of.claim(ctx, state)
 }
 
 func (h handle) Prepare(ctx context.Context) error {

@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/result"
 	"rumbench/internal/result/program"
 	"rumbench/internal/run/campaign"
+	"rumbench/internal/run/divided"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
 )
@@ -23,22 +24,27 @@ type welcome struct {
 	ID   string `json:"id"`   // of its subjects: to.ID.> and from.ID.>
 	Seed string `json:"seed"` // of its nkey
 	Dir  string `json:"dir"`  // where it keeps the data of trials; "": the default
+	// Lost is how long the other side may say nothing; 0: patience.
+	Lost time.Duration `json:"lost,omitempty"`
 }
 
 // The requests to an agent, and what it reports.
 const (
 	opHello   = "hello"   // -> Hello
 	opCheck   = "check"   // papers -> checked
-	opClaim   = "claim"   // result.Campaign: begins it, as soon as no other benchmark runs
+	opClaim   = "claim"   // claim: begins it, as soon as no other benchmark runs
 	opPrepare = "prepare" // -> returned
 	opGauge   = "gauge"   // number of times -> campaign.Gauge
 	opTrial   = "trial"   // order -> returned
+	opPart    = "part"    // directory of a trial: runs its clients here until it ends
 	opRead    = "read"    // piece -> []byte
+	opClock   = "clock"   // -> divided.Clock
 	opEnd     = "end"     // ends the request that runs, in good order
 	opClose   = "close"   // -> closed
 	opClear   = "clear"   // removes what earlier campaigns have left
 	isAlive   = "beat"    // in both directions
 	isNote    = "note"    // a line for the user
+	isLoad    = "load"    // loadLine: in both directions
 )
 
 // The times of beats.
@@ -47,7 +53,13 @@ const (
 	// patience is how long a whole trial goes on without beats from the other side: a network may
 	// be gone for a minute, and TCP sends again at intervals that double.
 	patience = 130 * time.Second
+	// beatsInLost is how many beats there are in the time after which a machine is lost whose load is that of
+	// others, too.
+	beatsInLost = 6
 )
+
+// everyFor returns how often to beat if the other side may say nothing for so long.
+func everyFor(lost time.Duration) time.Duration { return min(beatEvery, lost/beatsInLost) }
 
 // pulse is when the other side was heard last, by a clock that nobody sets.
 type pulse struct {
@@ -73,7 +85,22 @@ type papers struct {
 	Plan, Declared, Secrets []byte
 	Builds                  result.Builds
 	Programs                []string // of Builds, where they are on the machine
-	Force, AA, NoPreflight  bool
+	Flags
+	Part bool // the machine has clients, and no server
+}
+
+// claim begins a campaign on a machine.
+type claim struct {
+	State result.Campaign
+	Part  bool // it has clients of trials of another machine
+}
+
+// loadLine is a line between a process of a trial, or of its clients, and the coordinator.
+type loadLine struct {
+	Child   int64            `json:"child"`          // the process, counted on its machine
+	Dir     string           `json:"dir,omitempty"`  // the process has begun: its trial
+	Over    bool             `json:"over,omitempty"` // the process has ended, or is to
+	Message *divided.Message `json:"message,omitempty"`
 }
 
 // checked is what a machine has for a plan.

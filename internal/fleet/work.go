@@ -62,7 +62,7 @@ func (a *agent) check(ctx context.Context, data []byte) (any, error) {
 		return nil, err
 	}
 	err = a.whenFree(ctx, func() (err error) { // an image may have to be fetched
-		a.plan, a.found, err = a.Load(ctx, a.home.papers(), a.papers.Force, a.papers.AA)
+		a.plan, a.found, err = a.Load(ctx, a.home.papers(), a.papers.Flags, a.papers.Part)
 		return err
 	})
 	if err != nil {
@@ -108,15 +108,15 @@ func (a *agent) claim(ctx context.Context, data []byte) (any, error) {
 	defer a.mu.Unlock()
 	ctx, done := a.begin(ctx)
 	defer done()
-	var state result.Campaign
-	if err := json.Unmarshal(data, &state); err != nil {
+	var c claim
+	if err := json.Unmarshal(data, &c); err != nil {
 		return nil, err
 	}
 	if a.plan == nil || a.place != nil {
 		return nil, errors.New("the campaign is not checked here, or runs already")
 	}
 	err := a.whenFree(ctx, func() (err error) {
-		a.place, err = campaign.OpenStation(a.config(), state.Machine, &state)
+		a.place, err = campaign.OpenStation(a.config(&c), c.State.Machine, &c.State)
 		return err
 	})
 	if err == nil {
@@ -125,8 +125,8 @@ func (a *agent) claim(ctx context.Context, data []byte) (any, error) {
 	return nil, err
 }
 
-func (a *agent) config() campaign.Config {
-	return campaign.Config{
+func (a *agent) config(c *claim) campaign.Config {
+	out := campaign.Config{
 		Plan: a.plan, Dir: a.home.run(), Command: []string{"rumbench", "agent"}, Builds: a.papers.Builds, Programs: a.found,
 		Child: func(path string) []string {
 			for i, b := range a.papers.Builds {
@@ -137,8 +137,12 @@ func (a *agent) config() campaign.Config {
 			return []string{path, "trial", "--"}
 		},
 		LockFile: a.LockFile, Progress: relay{a}, InfoOf: a.InfoOf, Force: a.papers.Force, AA: a.papers.AA,
-		NoPreflight: a.papers.NoPreflight,
+		NoPreflight: a.papers.NoPreflight || c.Part,
 	}
+	if c.Part || len(c.State.Clients) > 0 {
+		out.Away = a.away
+	}
+	return out
 }
 
 // prepare tries the targets and measures the client.

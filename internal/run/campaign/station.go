@@ -91,17 +91,29 @@ func (s *Station) Gauge(ctx context.Context, times int) (g Gauge, err error) {
 
 // Trial runs a trial, in a block or for its profile. Whatever became of it is in its directory.
 func (s *Station) Trial(ctx context.Context, dir string) error {
-	all := slices.Concat(s.r.state.Trials, s.r.state.Profiled)
-	i := slices.IndexFunc(all, func(e result.Entry) bool { return e.Dir == dir })
-	if i < 0 {
-		return fmt.Errorf("the campaign has no trial %s", dir)
+	e, err := s.entry(dir)
+	if err != nil {
+		return err
 	}
 	if err := errors.Join(s.r.pause(ctx, s.ran, dir), s.r.aside(dir)); err != nil {
 		return err
 	}
 	s.ran = true
-	_, err := s.r.trial(ctx, all[i], nil)
+	_, err = s.r.trial(ctx, e, nil)
 	return err
+}
+
+// entry returns a trial of the campaign, or of its preflight.
+func (s *Station) entry(dir string) (result.Entry, error) {
+	if target, is := PreflightTarget(dir); is {
+		return result.Entry{Dir: dir, Target: target, Trial: 1}, nil
+	}
+	all := slices.Concat(s.r.state.Trials, s.r.state.Profiled)
+	i := slices.IndexFunc(all, func(e result.Entry) bool { return e.Dir == dir })
+	if i < 0 {
+		return result.Entry{}, fmt.Errorf("the campaign has no trial %s", dir)
+	}
+	return all[i], nil
 }
 
 // PartDir begins the names of processes that have clients of a trial on another machine.
@@ -113,19 +125,23 @@ func PartOf(name string) (trial string, part bool) { return strings.CutPrefix(na
 
 // Part runs clients of a trial whose server is on another machine, until that ends them.
 func (s *Station) Part(ctx context.Context, dir string) error {
-	path := filepath.Join(PartDir, dir)
-	if err := os.MkdirAll(result.TrialPath(s.r.Dir, path), 0o755); err != nil {
+	e, err := s.entry(dir)
+	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(filepath.Join(result.TrialPath(s.r.Dir, path), result.LogFile),
-		os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	e.Dir = filepath.Join(PartDir, dir)
+	path := result.TrialPath(s.r.Dir, e.Dir)
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(path, result.LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
 	tidied := make(chan struct{})
 	defer close(tidied)
-	return s.r.exec(ctx, result.Entry{Dir: path}, result.TrialPath(s.r.Dir, path), log, nil, tidied)
+	return s.r.exec(ctx, e, path, log, nil, tidied)
 }
 
 // Ran reports whether a trial has run.

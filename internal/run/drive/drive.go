@@ -148,6 +148,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	workers.Wait()
 	r.stopped = time.Since(r.base)
 	close(finished)
+	r.stop() // what other processes still do is not waited for
 	helpers.Wait()
 	if err != nil {
 		return nil, err

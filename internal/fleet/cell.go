@@ -1,0 +1,214 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
+
+	"rumbench/internal/result"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/run/divided"
+)
+
+// dividedCell is a machine of a server with those of its clients, as a campaign sees them.
+type dividedCell struct {
+	handle
+	parts []*machine
+}
+
+// Prepare has the machines of the clients measure themselves, and then the server's try the targets.
+func (d *dividedCell) Prepare(ctx context.Context) error {
+	all, over := errgroup.WithContext(ctx)
+	for _, m := range d.parts {
+		all.Go(func() error { return handle{m, d.of, d.cell}.Prepare(over) })
+	}
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	end, err := d.conduct(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return d.handle.Prepare(ctx)
+}
+
+// Trial runs a trial on the server's machine, with clients on the others.
+func (d *dividedCell) Trial(ctx context.Context, e result.Entry) error {
+	end, err := d.conduct(ctx)
+	if err != nil {
+		return err
+	}
+	err = d.handle.Trial(ctx, e)
+	end()
+	if err != nil {
+		return err
+	}
+	t, err := result.ReadTrial(result.TrialPath(d.dir, e.Dir))
+	if err == nil && t.Lost {
+		err = &campaign.LostError{Machine: d.Name(), Reason: t.Reason}
+	}
+	return err
+}
+
+// conduct brings the processes that begin on the server's machine together with those of clients, which it
+// starts for each. The function that it returns waits for the last.
+func (d *dividedCell) conduct(ctx context.Context) (end func(), err error) {
+	var running sync.WaitGroup
+	var turn sync.Mutex
+	var now *session
+	lines, err := d.hub.conn.Subscribe("from."+d.id+"."+isLoad, func(m *nats.Msg) {
+		turn.Lock()
+		defer turn.Unlock()
+		var l loadLine
+		switch err := json.Unmarshal(m.Data, &l); {
+		case err != nil:
+		case l.Dir != "":
+			own := d.newSession(l.Child)
+			now = own
+			running.Go(func() { own.run(ctx, l.Dir) })
+		case now == nil || now.child != l.Child:
+		case l.Over:
+			now.head.HangUp()
+		case l.Message != nil:
+			now.head.Hear(*l.Message)
+		}
+	})
+	return func() {
+		_ = lines.Unsubscribe()
+		turn.Lock()
+		if now != nil {
+			now.head.HangUp() // the process has ended, or its machine is lost
+		}
+		turn.Unlock()
+		running.Wait()
+	}, err
+}
+
+// session is a process of a trial on the server's machine, with those of its clients.
+type session struct {
+	cell  *dividedCell
+	child int64
+	head  *divided.Line
+	parts []*partLink
+}
+
+func (d *dividedCell) newSession(child int64) *session {
+	s := &session{cell: d, child: child}
+	s.head = divided.NewLine(func(m divided.Message) { d.say(loadLine{Child: child, Message: &m}) })
+	for _, m := range d.parts {
+		p := &partLink{machine: m, begun: make(chan int64, 1), outbox: divided.NewLine(nil)}
+		p.line = divided.NewLine(p.outbox.Hear)
+		s.parts = append(s.parts, p)
+	}
+	return s
+}
+
+// say sends a line to a machine.
+func (m *machine) say(l loadLine) {
+	b, _ := json.Marshal(l) // cannot fail
+	_ = m.hub.conn.Publish("to."+m.id+"."+isLoad, b)
+}
+
+// run starts the processes of the clients, and conducts them until that of the trial has ended.
+func (s *session) run(ctx context.Context, dir string) {
+	ctx = context.WithoutCancel(ctx) // the trial ends in good order
+	c := &divided.Conductor{Silence: s.cell.silence, Head: s.cell.peer(s.head)}
+	var parts sync.WaitGroup
+	for _, p := range s.parts {
+		c.Parts = append(c.Parts, p.machine.peer(p.line))
+		parts.Go(func() { p.run(ctx, dir) })
+	}
+	c.Run(ctx)
+	for _, p := range s.parts {
+		p.outbox.HangUp()
+	}
+	parts.Wait()
+}
+
+// peer returns the machine as the conductor sees it.
+func (m *machine) peer(line *divided.Line) divided.Peer {
+	return divided.Peer{Machine: m.Host.Name, Line: line, Offset: m.offset, Gone: func() string {
+		if m.isLost() {
+			return m.cause
+		}
+		return "its process has ended"
+	}}
+}
+
+// offset measures how far the clock of the machine is ahead of this one's.
+func (m *machine) offset(ctx context.Context, trips int) (best divided.Offset, err error) {
+	for range trips {
+		began := divided.Clock()
+		var there int64
+		if err := m.ask(ctx, opClock, nil, &there); err != nil {
+			return best, err
+		}
+		ended := divided.Clock()
+		if trip := time.Duration(ended - began); best.Trip == 0 || trip < best.Trip {
+			best = divided.Offset{Ahead: time.Duration(there - began - int64(trip)/2), Bound: trip / 2, Trip: trip}
+		}
+	}
+	return best, nil
+}
+
+// partLink is the process of clients on a machine.
+type partLink struct {
+	*machine
+	begun  chan int64    // its number there
+	line   *divided.Line // as the conductor sees it
+	outbox *divided.Line // what waits until the process has begun
+}
+
+// run runs the process until it ends, or the outbox hangs up.
+func (p *partLink) run(ctx context.Context, dir string) {
+	defer p.line.HangUp()
+	own := int64(-1)
+	lines, err := p.hub.conn.Subscribe("from."+p.id+"."+isLoad, func(m *nats.Msg) {
+		var l loadLine
+		switch err := json.Unmarshal(m.Data, &l); {
+		case err != nil:
+		case l.Dir != "" && own < 0:
+			own = l.Child
+			p.begun <- own
+		case l.Message != nil && l.Child == own:
+			p.line.Hear(*l.Message)
+		}
+	})
+	if err != nil {
+		return
+	}
+	defer func() { _ = lines.Unsubscribe() }()
+	over, ended := context.WithCancel(ctx)
+	go func() {
+		err = p.ask(ctx, opPart, dir, nil)
+		ended()
+	}()
+	p.post(over)
+	<-over.Done()
+	if err != nil && !p.isLost() {
+		p.line.Hear(divided.Message{Kind: divided.Failed, Failure: divided.FailureOf(err)})
+	}
+}
+
+// post sends what is in the outbox, as soon as the process has begun, and then ends the process.
+func (p *partLink) post(ctx context.Context) {
+	var number int64
+	select {
+	case number = <-p.begun:
+	case <-ctx.Done():
+		return
+	}
+	for {
+		m, err := p.outbox.Next(ctx)
+		if err != nil {
+			p.say(loadLine{Child: number, Over: true})
+			return
+		}
+		p.say(loadLine{Child: number, Message: &m})
+	}
+}

@@ -1,0 +1,72 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"rumbench/internal/run/divided"
+)
+
+// child is the process on a machine whose load is divided: that of a trial, or of clients of one.
+type child struct {
+	mu     sync.Mutex
+	number int64 // of the last
+	to     func(divided.Message)
+	end    func() // nil: none runs
+}
+
+// take passes on a line of the coordinator. One for a process that has ended is dropped.
+func (c *child) take(data []byte) {
+	var l loadLine
+	if json.Unmarshal(data, &l) != nil {
+		return
+	}
+	c.mu.Lock()
+	to, end := c.to, c.end
+	here := end != nil && l.Child == c.number
+	c.mu.Unlock()
+	switch {
+	case !here:
+	case l.Over:
+		end()
+	case l.Message != nil:
+		to(*l.Message)
+	}
+}
+
+// away connects a process with the coordinator.
+func (a *agent) away(dir string, to func(divided.Message), end func()) (hear func(divided.Message), leave func()) {
+	c := &a.child
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.number++
+	c.to, c.end = to, end
+	number := c.number
+	say := func(l loadLine) {
+		l.Child = number
+		b, _ := json.Marshal(l)                        // cannot fail
+		_ = a.conn.Publish("from."+a.id+"."+isLoad, b) // without a coordinator nobody waits for it
+	}
+	say(loadLine{Dir: dir})
+	return func(m divided.Message) { say(loadLine{Message: &m}) }, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.end = nil
+		say(loadLine{Over: true})
+	}
+}
+
+// part runs clients of a trial of another machine.
+func (a *agent) part(ctx context.Context, data []byte) (any, error) {
+	return inCampaign(ctx, a, func(ctx context.Context) (any, error) {
+		var dir string
+		if err := json.Unmarshal(data, &dir); err != nil {
+			return nil, err
+		}
+		return nil, a.place.Part(ctx, dir)
+	})
+}
+
+// clock returns what the clock of this machine says.
+func (*agent) clock(context.Context, []byte) (any, error) { return divided.Clock(), nil }
