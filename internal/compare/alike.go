@@ -51,11 +51,20 @@ func unlikeWork(x *result.Trial, others []*result.Trial, but []string) (out []st
 		if x.Order == "duet" || y.Order == "duet" {
 			differ("order", x.Order, y.Order) // half of the processors, or all
 		}
+		differ("clients on", placeOf(x), placeOf(y)) // a network is no Unix socket
 		if x.Profiled != y.Profiled {
 			differ("profile", string(cmp.Or(x.Profiled, result.ProfileOff)), string(cmp.Or(y.Profiled, result.ProfileOff)))
 		}
 	}
 	return out
+}
+
+// placeOf says where the clients of a trial were.
+func placeOf(t *result.Trial) string {
+	if t.Placement == nil {
+		return "the server's machine"
+	}
+	return quantity.Count(len(t.Placement.Clients), "machine") + " of their own"
 }
 
 // hostFacts are the facts of a host that determine its speed.

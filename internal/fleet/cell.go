@@ -3,12 +3,14 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/run/divided"
@@ -132,12 +134,31 @@ func (s *session) run(ctx context.Context, dir string) {
 
 // peer returns the machine as the conductor sees it.
 func (m *machine) peer(line *divided.Line) divided.Peer {
-	return divided.Peer{Machine: m.Host.Name, Line: line, Offset: m.offset, Gone: func() string {
+	return divided.Peer{Machine: m.Host.Name, Line: line, Offset: m.offset, Ceiling: m.ceiling, Gone: func() string {
 		if m.isLost() {
 			return m.cause
 		}
 		return "its process has ended"
 	}}
+}
+
+// ceiling returns how many units a second the machine's clients did in a step on the null engine.
+func (m *machine) ceiling(step string) float64 {
+	t, err := result.ReadTrial(result.TrialPath(m.dir, m.calibration(campaign.ClientDir)))
+	if err != nil {
+		return 0
+	}
+	name, _, _ := strings.Cut(step, "@") // without the rate of a search
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		if s.Name != step && s.Name != name {
+			continue
+		}
+		if rate := s.Find(metric.RowsPerS, s.Primary, ""); rate != nil {
+			return rate.Value
+		}
+	}
+	return 0
 }
 
 // offset measures how far the clock of the machine is ahead of this one's.

@@ -241,9 +241,7 @@ func (h handle) Prepare(ctx context.Context) error {
 		if path == "" || !slices.Contains(h.clients, dir) {
 			return ""
 		}
-		if !h.first {
-			dir += "@" + h.Host.Name
-		}
+		dir = h.calibration(dir)
 		if _, known := kept[dir]; !known {
 			path := result.TrialPath(h.dir, dir)
 			t, err := result.ReadTrial(path)
@@ -256,6 +254,14 @@ func (h handle) Prepare(ctx context.Context) error {
 		}
 		return filepath.Join(result.TrialsDir, dir, path)
 	})
+}
+
+// calibration returns the directory of the campaign for what has the directory on the machine.
+func (m *machine) calibration(dir string) string {
+	if m.first {
+		return dir
+	}
+	return dir + "@" + m.Host.Name
 }
 
 // refused takes the logs of targets that cannot run the plan there, and returns what is wrong with them.

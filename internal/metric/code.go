@@ -94,8 +94,8 @@ var decisive = map[Code]Kind{
 	ClientWaitedOthers: {Text: "the server waited for its clients in {share:%.0f} % of the samples: " + clientLoad + ", but other programs had some too",
 		Short: "other programs took the client's processors"},
 
-	MachineFull: {Text: "client machine {machine} was short of {what} in a tenth of the time or more: throughput and latencies may be its, not the server's",
-		Short: "a client machine was the limit"},
+	MachineFull: {Text: "client machine {machine} had no reserve: {what}; throughput and latencies may be its, not the server's",
+		Short: "a client machine had no reserve"},
 	MachineSlow: {Text: "the p99 on client machine {machine} was {own:%.4g} µs, over twice the median of the others: it, or its network, was slow",
 		Short: "a client machine was slow"},
 	StartsApart: {Text: "the client machines began {spread:%.3g} ms apart, more than 5 % of an interval", Short: "the machines began apart"},

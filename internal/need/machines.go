@@ -16,7 +16,7 @@ import (
 )
 
 // Machine is a network namespace with an SSH server: a machine of a fleet, as far as a test can have
-// several. It shares files and processors with the others.
+// several. It shares files and processors with the others. Its clock is hours ahead of theirs.
 type Machine struct {
 	t       testing.TB
 	Name    string // also for ssh
@@ -29,12 +29,12 @@ type Machine struct {
 // spaces numbers the namespaces of this process: the kernel removes one some time after it is deleted.
 var spaces atomic.Int32
 
-// Machines makes machines that only ssh reaches, and points RUMBENCH_SSH at a configuration that knows
+// Machines makes machines on one network that only ssh reaches, and points RUMBENCH_SSH at a configuration that knows
 // them. Their SSH servers forbid forwarding, and greet with a banner.
 func Machines(t testing.TB, n int) (out []*Machine) {
 	t.Helper()
 	Root(t, "make network namespaces")
-	for _, program := range []string{"ip", "ssh", "/usr/sbin/sshd"} {
+	for _, program := range []string{"ip", "ssh", "unshare", "/usr/sbin/sshd"} {
 		_, err := exec.LookPath(program)
 		Installed(t, err)
 	}
@@ -51,11 +51,16 @@ func Machines(t testing.TB, n int) (out []*Machine) {
 	}
 	var config, known strings.Builder
 	network := fmt.Sprintf("10.%d.%d", 64+rand.IntN(128), rand.IntN(256))
+	bridge := fmt.Sprintf("rb%d-%d", os.Getpid(), spaces.Add(1))
+	must(t, exec.Command("ip", "link", "add", bridge, "type", "bridge"))
+	t.Cleanup(func() { must(t, exec.Command("ip", "link", "del", bridge)) })
+	must(t, exec.Command("ip", "addr", "add", network+".1/24", "dev", bridge))
+	must(t, exec.Command("ip", "link", "set", bridge, "up"))
 	for i := range n {
-		m := &Machine{t: t, Name: fmt.Sprintf("m%d", i+1), Address: fmt.Sprintf("%s.%d", network, 4*i+2),
+		m := &Machine{t: t, Name: fmt.Sprintf("m%d", i+1), Address: fmt.Sprintf("%s.%d", network, i+2),
 			Home: filepath.Join(dir, fmt.Sprintf("home%d", i+1)), space: fmt.Sprintf("rb%d-%d", os.Getpid(), spaces.Add(1))}
 		m.Lock = filepath.Join(m.Home, "lock")
-		m.join(fmt.Sprintf("%s.%d", network, 4*i+1), dir, host, user)
+		m.join(bridge, time.Duration(i+1)*time.Hour, dir, host, user)
 		fmt.Fprintf(&config, "Host %s\nHostName %s\n", m.Name, m.Address)
 		fmt.Fprintf(&known, "%s %s", m.Address, public)
 		out = append(out, m)
@@ -85,8 +90,8 @@ func must(t testing.TB, cmd *exec.Cmd) {
 	}
 }
 
-// join makes the namespace, joined to this one, and starts its SSH server.
-func (m *Machine) join(gateway, dir, hostKey, userKey string) {
+// join makes the namespace, joined to the bridge, and starts its SSH server, with a clock that is ahead.
+func (m *Machine) join(bridge string, ahead time.Duration, dir, hostKey, userKey string) {
 	t := m.t
 	t.Helper()
 	ip := func(args ...string) { t.Helper(); must(t, exec.Command("ip", args...)) }
@@ -94,9 +99,8 @@ func (m *Machine) join(gateway, dir, hostKey, userKey string) {
 	t.Cleanup(func() { must(t, exec.Command("ip", "netns", "del", m.space)) })
 	here, there := m.space+"h", m.space+"m"
 	ip("link", "add", here, "type", "veth", "peer", "name", there, "netns", m.space)
-	ip("addr", "add", gateway+"/30", "dev", here)
-	ip("link", "set", here, "up")
-	ip("-n", m.space, "addr", "add", m.Address+"/30", "dev", there)
+	ip("link", "set", here, "master", bridge, "up")
+	ip("-n", m.space, "addr", "add", m.Address+"/24", "dev", there)
 	ip("-n", m.space, "link", "set", there, "up")
 	ip("-n", m.space, "link", "set", "lo", "up")
 	if err := os.MkdirAll(m.Home, 0o755); err != nil {
@@ -111,7 +115,8 @@ func (m *Machine) join(gateway, dir, hostKey, userKey string) {
 		"UsePAM no\nPermitRootLogin prohibit-password\nDisableForwarding yes\nPidFile none\nBanner %s\nPrintMotd no\n"+
 		"SetEnv HOME=%s RUMBENCH_LOCK=%s CI=%s\n", m.Address, hostKey, userKey, banner, m.Home, m.Lock, os.Getenv("CI")))
 	var said bytes.Buffer
-	server := exec.Command("ip", "netns", "exec", m.space, "/usr/sbin/sshd", "-D", "-e", "-f", config)
+	server := exec.Command("unshare", "--time", "--fork", "--kill-child", "--monotonic", fmt.Sprintf("%.0f", ahead.Seconds()),
+		"ip", "netns", "exec", m.space, "/usr/sbin/sshd", "-D", "-e", "-f", config)
 	server.Stderr, server.SysProcAttr = &said, &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := server.Start(); err != nil {
 		t.Fatal(err)

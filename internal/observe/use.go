@@ -125,7 +125,7 @@ func (c *useCounts) since(o *useCounts) (u Use) {
 		return u
 	}
 	u.CPU, u.Queue = c.cpu-o.cpu, c.queue.Since(o.queue)
-	u.Busy = max((c.busy-o.busy)/float64(passed)/float64(runtime.NumCPU()), float64(u.CPU)/float64(passed)/Processors())
+	u.Busy = min(1, max((c.busy-o.busy)/float64(passed)/float64(runtime.NumCPU()), float64(u.CPU)/float64(passed)/Processors()))
 	for name, seconds := range c.nets {
 		u.Net = max(u.Net, (seconds-o.nets[name])/passed.Seconds())
 	}

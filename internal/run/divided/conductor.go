@@ -17,6 +17,9 @@ type Peer struct {
 	Line    *Line
 	// Offset measures the clock of its machine by this many round trips.
 	Offset func(ctx context.Context, trips int) (Offset, error)
+	// Ceiling returns how many units a second the machine does in a step without a server; 0: that is
+	// unknown. nil: it always is.
+	Ceiling func(step string) float64
 	// Gone says why nothing more comes from it, once its line has hung up.
 	Gone func() string
 }

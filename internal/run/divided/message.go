@@ -86,7 +86,13 @@ type Group struct {
 	Work     int64          `json:"work"`
 	Rate     float64        `json:"rate"`
 	Arrivals *pace.Arrivals `json:"arrivals,omitempty"`
-	Upkeep   []bool         `json:"upkeep"` // of its kinds of operations
+	Kinds    []OpKind       `json:"kinds"` // of its operations
+}
+
+// OpKind is a kind of operation: whether it is upkeep, and whether the step is about it.
+type OpKind struct {
+	Upkeep  bool `json:"upkeep,omitempty"`
+	Primary bool `json:"primary,omitempty"`
 }
 
 // NumbersOf returns the numbers of a load.
@@ -96,7 +102,7 @@ func NumbersOf(c *drive.Config) *Numbers {
 		g := &c.Step.Groups[i]
 		own := Group{Clients: g.Clients, Work: g.Work, Rate: g.Rate, Arrivals: g.Arrivals}
 		for k := range g.Ops {
-			own.Upkeep = append(own.Upkeep, g.Ops[k].Upkeep)
+			own.Kinds = append(own.Kinds, OpKind{g.Ops[k].Upkeep, g.Ops[k].Whole() == c.Step.Primary && !g.Ops[k].Upkeep})
 		}
 		n.Groups = append(n.Groups, own)
 	}

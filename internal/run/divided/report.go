@@ -32,26 +32,42 @@ const (
 	busyNet        = 0.80
 	longQueue      = 0.05 // of the median service time, for each operation
 	manyIntervals  = 0.10 // in which it was short
+	fewIntervals   = 3    // from which nothing is concluded
+	fullClient     = 0.5  // of what it does without a server
 	slowTail       = 2    // times the median p99 of the others
 )
 
-// judge completes the reports of a load's parts by their results, and by their use in each interval.
-func judge(load *Numbers, results []*drive.Result, out *Outcome, uses [][]observe.Use, ops [][]int64) {
+// use is what a machine needed in an interval, and its operations then.
+type use struct {
+	observe.Use
+	ops int64
+}
+
+// judge completes the reports of a load's parts by their results, and by their use in each interval. ceilings
+// are the units a second that each machine does without a server; 0: unknown.
+func judge(load *Numbers, results []*drive.Result, out *Outcome, uses [][]use, ceilings []float64) {
 	for i := range out.Reports {
 		r := &out.Reports[i]
 		all := hist.NewDist()
+		var units int64
 		for g := range results[i].Groups {
 			for k := range results[i].Groups[g].Kinds {
-				kind := &results[i].Groups[g].Kinds[k]
-				if !load.Groups[g].Upkeep[k] {
+				kind, is := &results[i].Groups[g].Kinds[k], load.Groups[g].Kinds[k]
+				if !is.Upkeep {
 					all.Merge(kind.Service)
 					r.Ops += kind.Ops
+				}
+				if is.Primary {
+					units += kind.Rows
 				}
 			}
 		}
 		r.Late = results[i].Late
 		r.P50, r.P99 = time.Duration(all.Percentile(50)), time.Duration(all.Percentile(99))
-		r.Saturated = saturated(uses[i], ops[i], r.P50)
+		r.Saturated = saturated(uses[i], r.P50)
+		if c := ceilings[i]; c > 0 && float64(units) > fullClient*c*results[i].Window.Seconds() {
+			r.Saturated = append(r.Saturated, "it did over half of what it does without a server")
+		}
 	}
 	for i := range out.Reports {
 		var others []time.Duration
@@ -79,28 +95,25 @@ func highest(reports []Report, of func(Report) time.Duration) time.Duration {
 }
 
 // saturated says what a machine was short of.
-func saturated(uses []observe.Use, ops []int64, p50 time.Duration) (out []string) {
-	var processors, net, queue int
-	for i, u := range uses {
-		if u.Busy > busyProcessors {
-			processors++
+func saturated(uses []use, p50 time.Duration) (out []string) {
+	if len(uses) < fewIntervals {
+		return nil
+	}
+	short := func(text string, is func(u use) bool) {
+		n := 0
+		for _, u := range uses {
+			if is(u) {
+				n++
+			}
 		}
-		if u.Net > busyNet {
-			net++
-		}
-		if ops[i] > 0 && p50 > 0 && float64(u.Queue)/float64(ops[i]) > longQueue*float64(p50) {
-			queue++
+		if float64(n) >= manyIntervals*float64(len(uses)) && n > 0 {
+			out = append(out, text)
 		}
 	}
-	enough := func(n int) bool { return n > 0 && float64(n) >= manyIntervals*float64(len(uses)) }
-	if enough(processors) {
-		out = append(out, "processors")
-	}
-	if enough(net) {
-		out = append(out, "network")
-	}
-	if enough(queue) {
-		out = append(out, "run queue")
-	}
+	short("its processors were busy", func(u use) bool { return u.Busy > busyProcessors })
+	short("its network was busy", func(u use) bool { return u.Net > busyNet })
+	short("its threads waited for a processor", func(u use) bool {
+		return u.ops > 0 && float64(u.Queue) > longQueue*float64(p50)*float64(u.ops)
+	})
 	return out
 }

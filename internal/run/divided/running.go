@@ -17,9 +17,8 @@ type running struct {
 	join    *drive.Joiner
 	done    []*Outcome // of each part; nil: it runs
 	heard   []time.Time
-	uses    [][]observe.Use // of each part and interval
-	ops     [][]int64
-	shown   []Use // of the parts since the last interval that was passed on
+	uses    [][]use // of each part, in whole intervals
+	shown   []Use   // of the parts since the last interval that was passed on
 	led     int
 	missing int
 	ended   error // why the load ended early, by the part that did so first; nil: it did not
@@ -33,7 +32,7 @@ func (c *Conductor) run(ctx context.Context) error {
 	}
 	n := len(c.Parts)
 	r := &running{Conductor: c, began: time.Now(), join: drive.NewJoiner(n, c.load.Interval), done: make([]*Outcome, n),
-		heard: make([]time.Time, n), uses: make([][]observe.Use, n), ops: make([][]int64, n), shown: make([]Use, n), missing: n}
+		heard: make([]time.Time, n), uses: make([][]use, n), shown: make([]Use, n), missing: n}
 	for i := range r.heard {
 		r.heard[i] = r.began
 		r.shown[i].Machine = c.Parts[i].Machine
@@ -94,7 +93,7 @@ func (r *running) take(e *event) {
 			r.all(Message{Kind: Stop})
 		}
 	case Done:
-		if r.done[i] == nil && e.Outcome != nil && e.Outcome.Result != nil && len(e.Outcome.Reports) == 1 {
+		if r.done[i] == nil && r.load.fits(e.Outcome) {
 			r.done[i] = e.Outcome
 			r.missing--
 			r.pass(r.join.End(i))
@@ -115,7 +114,9 @@ func (r *running) note(i int, iv *Interval) {
 			ops += n
 		}
 	}
-	r.uses[i], r.ops[i] = append(r.uses[i], u.Use), append(r.ops[i], ops)
+	if iv.To-iv.From >= r.load.Interval/2 {
+		r.uses[i] = append(r.uses[i], use{u.Use, ops})
+	}
 	r.shown[i].CPU += u.CPU
 	r.shown[i].Queue += u.Queue
 	r.shown[i].Busy, r.shown[i].Net = u.Busy, u.Net
@@ -168,7 +169,13 @@ func (r *running) finish(ctx context.Context) error {
 			out.Counts[k] += n
 		}
 	}
-	judge(r.load, results, out, r.uses, r.ops)
+	ceilings := make([]float64, len(r.Parts))
+	for i, p := range r.Parts {
+		if p.Ceiling != nil {
+			ceilings[i] = p.Ceiling(r.task.Step)
+		}
+	}
+	judge(r.load, results, out, r.uses, ceilings)
 	out.Result = drive.Merge(results, r.load.Interval)
 	out.Result.Ended = r.ended
 	r.Head.Line.Say(Message{Kind: Done, Outcome: out})
@@ -180,4 +187,17 @@ func (c *Conductor) drift(now []Offset) {
 	for i := range now {
 		c.clocks[i].Bound = max(c.clocks[i].Bound, (now[i].Ahead-c.clocks[i].Ahead).Abs()+now[i].Bound)
 	}
+}
+
+// fits reports whether an outcome is one of the load.
+func (n *Numbers) fits(o *Outcome) bool {
+	if o == nil || o.Result == nil || len(o.Reports) != 1 || len(o.Result.Groups) != len(n.Groups) {
+		return false
+	}
+	for g := range n.Groups {
+		if len(o.Result.Groups[g].Kinds) != len(n.Groups[g].Kinds) {
+			return false
+		}
+	}
+	return true
 }
