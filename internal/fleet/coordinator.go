@@ -48,7 +48,7 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 	var all errgroup.Group
 	all.SetLimit(mostAtOnce)
 	for i, host := range hosts {
-		m := &machine{Host: host, id: ids[i], hub: h, lost: make(chan struct{}), first: i == 0, heard: newPulse(),
+		m := &machine{Host: host, id: ids[i], hub: h, lost: make(chan struct{}), heard: newPulse(),
 			silence: lost, part: !slices.Contains(f.Names(), host.Name),
 			note: func(text string) { note(host.Name + ": " + text) }}
 		c.machines = append(c.machines, m)
@@ -58,6 +58,7 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 		})
 	}
 	_ = all.Wait()
+	c.machines[max(0, slices.IndexFunc(c.machines, func(m *machine) bool { return m.part }))].first = true
 	var failed []error
 	for _, m := range c.machines {
 		failed = append(failed, m.err)

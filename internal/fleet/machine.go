@@ -46,7 +46,7 @@ type machine struct {
 
 	dir      string   // of the campaign
 	clients  []string // the directories of the clients' calibrations
-	first    bool     // of the machines: its calibration is the campaign's
+	first    bool     // of the machines with clients: its calibration is the campaign's
 	requests atomic.Int64
 }
 

@@ -166,3 +166,6 @@ func (m *Machine) Cut() { must(m.t, exec.Command("ip", "link", "set", m.space+"h
 
 // Heal is the end of Cut.
 func (m *Machine) Heal() { must(m.t, exec.Command("ip", "link", "set", m.space+"h", "up")) }
+
+// Space is the name of its network namespace.
+func (m *Machine) Space() string { return m.space }

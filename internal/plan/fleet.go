@@ -33,6 +33,14 @@ type Cell struct {
 	Clients []string // none: they are on the server's machine
 }
 
+// String says what is where: "the server on db1, clients on c1, c2".
+func (c Cell) String() string {
+	if len(c.Clients) == 0 {
+		return "on machine " + c.Server
+	}
+	return "the server on " + c.Server + ", clients on " + strings.Join(c.Clients, ", ")
+}
+
 // names returns the names of all its machines.
 func (c *Cell) names() []string { return append([]string{c.Server}, c.Clients...) }
 

@@ -198,6 +198,11 @@ func remaining(c Config) (out []result.Entry, err error) {
 // heading returns how the trials that are listed below it are run.
 func heading(c Config) string {
 	switch {
+	case len(c.Plan.Fleet.Cells) == 1:
+		return "trials, in this order, " + c.Plan.Fleet.Cells[0].String()
+	case c.Plan.Fleet.Divided():
+		cells := quantity.Texts(c.Plan.Fleet.Cells, func(c plan.Cell) string { return c.String() })
+		return "trials, in this order, those of one number in one place: " + strings.Join(cells, "; ")
 	case c.Plan.Fleet.Any():
 		return "trials, in this order, those of one number on one of the machines " + strings.Join(c.Plan.Fleet.Names(), ", ")
 	case c.Plan.Order != plan.Duet:

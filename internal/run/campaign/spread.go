@@ -370,8 +370,12 @@ func (s *spread) runsOn(e *result.Entry, machine string, since time.Time) error 
 	return s.save()
 }
 
-// recordLoss writes what is known of a trial whose machine was lost.
+// recordLoss writes what is known of a trial whose machine was lost. If it was one of clients, the trial
+// says so itself.
 func (s *spread) recordLoss(e *result.Entry, lost *LostError, began time.Time) error {
+	if t, err := result.ReadTrial(result.TrialPath(s.Dir, e.Dir)); err == nil && t.Lost {
+		return nil
+	}
 	now := time.Now()
 	t := &result.Trial{Format: result.Format, Campaign: s.Plan.Name, Target: e.Target, Trial: e.Trial,
 		Machine: lost.Machine, Status: result.Failed, Lost: true, Started: began, Ended: &now,

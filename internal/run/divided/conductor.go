@@ -79,12 +79,13 @@ func (c *Conductor) Run(ctx context.Context) {
 	for {
 		e, err := c.next(ctx)
 		switch {
-		case errors.Is(err, errHeadGone) || ctx.Err() != nil:
-			return
 		case err == nil && e.peer == head && c.broken == nil:
 			err = c.serve(ctx, e.Message)
 		case err == nil && e.peer != head: // too late
 			continue
+		}
+		if errors.Is(err, errHeadGone) || ctx.Err() != nil {
+			return
 		}
 		if c.broken == nil {
 			c.broken = err

@@ -55,14 +55,15 @@ func (c *sleeper) Do(ctx context.Context, o *workload.Outcome) error {
 // skewed.
 type fleet struct {
 	*Head
-	steps  []*workload.Step
-	stages []*stage
-	skew   []time.Duration                                  // of the parts and the head
-	delay  func(peer int, m *Message) (time.Duration, bool) // of a message to a part or the head; false: it is dropped
-	cut    []chan struct{}                                  // closed: the part is gone
-	lines  []*Line                                          // the conductor's
-	over   sync.WaitGroup
-	end    func()
+	steps     []*workload.Step
+	stages    []*stage
+	skew      []time.Duration                                  // of the parts and the head
+	delay     func(peer int, m *Message) (time.Duration, bool) // of a message to a part or the head; false: it is dropped
+	cut       []chan struct{}                                  // closed: the part is gone
+	lines     []*Line                                          // the conductor's
+	conducted chan struct{}                                    // closed when the conductor has ended
+	over      sync.WaitGroup
+	end       func()
 }
 
 // way carries a message to a machine, or from it (back).
@@ -133,7 +134,11 @@ func newFleet(t *testing.T, parts int, setUp func(part int) (*workload.Step, *st
 	peer, own := connect(parts)
 	c.Head = peer
 	f.Head = &Head{Line: own}
-	f.over.Go(func() { c.Run(ctx) })
+	f.conducted = make(chan struct{})
+	f.over.Go(func() {
+		defer close(f.conducted)
+		c.Run(ctx)
+	})
 	f.end = func() {
 		cancel()
 		f.over.Wait()
@@ -362,5 +367,26 @@ func TestInterrupted(t *testing.T) {
 	out, err := f.Run(ctx, nil)
 	if err != nil || !errors.Is(out.Result.Ended, context.Canceled) || out.Result.Groups[0].Kinds[0].Ops == 0 {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// When the head is gone, nobody counts the load: it ends.
+func TestHeadGone(t *testing.T) {
+	step := sleeping(2, 0, 20)
+	f := newFleet(t, 2, func(int) (*workload.Step, *stage) {
+		return step, &stage{each: func(int) time.Duration { return 5 * time.Millisecond }}
+	})
+	ctx := t.Context()
+	config := drive.Config{Step: step, Interval: tick}
+	if err := errors.Join(f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(&config)}), f.Load(ctx, &config), f.Meet(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	f.hangUp(2)
+	<-f.conducted
+	for _, s := range f.stages {
+		for before := int64(-1); before != s.done.Load(); time.Sleep(50 * time.Millisecond) {
+			before = s.done.Load()
+		}
 	}
 }

@@ -1,0 +1,261 @@
+package cli_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rumbench/internal/metric"
+	"rumbench/internal/need"
+	"rumbench/internal/result"
+	"rumbench/internal/server"
+)
+
+const dividedPlan = `
+workload: sysbench
+params: {clients: [5], table_size: 2k, tables: [2], load_clients: 3, read_seconds: %s, write_seconds: 1,
+  settle_floor: 1s, tests: [point-query, update-index, insert]}
+targets: [%s]
+machines: [{name: db, ssh: m1, listen: %s}, {name: "c[2-3]", ssh: "m[2-3]"}]
+server_on: db
+clients_on: ["c[2-3]"]
+`
+
+const mariadb = "{name: mariadb, engine: mysql, server: mariadb, cache: 32MiB}"
+
+// found is how many operations of a step the server itself has counted.
+func found(t *testing.T, s *result.Step, counter string) float64 {
+	t.Helper()
+	for _, c := range s.Counters {
+		if c.Name == counter {
+			return c.Value
+		}
+	}
+	t.Errorf("step %s has no counter %s", s.Name, counter)
+	return 0
+}
+
+// secrets returns what may be nowhere but in the memory of processes: the passwords of the servers' ports.
+func secrets(t *testing.T, homes string) (out []string) {
+	t.Helper()
+	_ = filepath.WalkDir(homes, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "password" {
+			if b, err := os.ReadFile(path); err == nil {
+				out = append(out, strings.TrimSpace(string(b)))
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+// leaks returns the processes and the files below a directory that hold a secret.
+func leaks(t *testing.T, secret, dir string) (out []string) {
+	t.Helper()
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, p := range processes {
+		for _, name := range []string{"cmdline", "environ"} {
+			if b, err := os.ReadFile(filepath.Join(p, name)); err == nil && strings.Contains(string(b), secret) {
+				out = append(out, filepath.Join(p, name))
+			}
+		}
+	}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if b, err := os.ReadFile(path); err == nil && strings.Contains(string(b), secret) {
+				out = append(out, path)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return out
+}
+
+// Two machines drive one server. What they counted together is what the server counted, whatever their
+// clocks say, and nobody but they learns its password.
+func TestClientsElsewhere(t *testing.T) {
+	_, err := server.Find(t.Context(), server.MariaDB, server.Source{})
+	need.Installed(t, err)
+	machines := need.Machines(t, 3)
+	h := newHost(t)
+	h.write("plan.yaml", fmt.Sprintf(dividedPlan, "3", mariadb, machines[0].Address))
+	text, _ := h.run(0, "run", "plan.yaml", "--dry-run")
+	h.contains("the dry run", text, "the server on db, clients on c2, c3")
+	c := h.start("run", "plan.yaml", "--out", "out")
+	var passwords []string
+	wait(t, "the server runs", func() bool {
+		passwords = secrets(t, machines[0].Home)
+		return len(passwords) > 0
+	})
+	port := listening(t, machines[0])
+	wait(t, "the server listens", func() bool { port = listening(t, machines[0]); return len(port) > 0 })
+	for _, address := range port {
+		if !strings.HasPrefix(address, machines[0].Address+":") && !strings.HasPrefix(address, "127.0.0.1:") {
+			t.Errorf("the server listens on %s", address)
+		}
+	}
+	found1 := leaks(t, passwords[0], h.path("out"))
+	if code := c.end(); code != 0 {
+		t.Fatalf("exit code %d: %s", code, c.stderr)
+	}
+	for _, secret := range passwords {
+		if found := append(found1, leaks(t, secret, h.path("out"))...); len(found) > 0 {
+			t.Errorf("the password is in %v", found)
+		}
+	}
+	trial := h.trial("out/trials/mariadb.1")
+	if trial.Status != result.Complete || trial.Placement == nil || trial.Placement.Server != "db" ||
+		!slices.Equal(trial.Placement.Clients, []string{"c2", "c3"}) || trial.Setting("bind_address") == "0.0.0.0" {
+		t.Fatalf("%s: %s, %+v", trial.Status, trial.Reason, trial.Placement)
+	}
+	for i := range trial.Steps {
+		s := &trial.Steps[i]
+		if s.Name == "settle" {
+			continue
+		}
+		if len(s.Clients) != 2 || s.Clients[0].Name != "c2" || s.Clients[0].Ops == 0 || s.Clients[1].Ops == 0 {
+			t.Errorf("step %s: clients %+v", s.Name, s.Clients)
+			continue
+		}
+		if s.Clients[0].MinTrip <= 0 || s.Clients[0].MinTrip > s.Clients[0].P50 || s.Clients[0].Sent == 0 || s.Clients[0].CPU == 0 {
+			t.Errorf("step %s: %+v", s.Name, s.Clients[0])
+		}
+		rows := s.Find(metric.Rows, s.Primary, "").Value
+		switch s.Name {
+		case "point-query", "update-index": // each reads one row
+			if n := found(t, s, "mysql.rows_read"); n != rows || float64(s.Clients[0].Ops+s.Clients[1].Ops) != n {
+				t.Errorf("step %s: %v rows counted by clients, %d and %d by their machines, %v by the server", s.Name, rows,
+					s.Clients[0].Ops, s.Clients[1].Ops, n)
+			}
+		case "load":
+			if rows != 4000 {
+				t.Errorf("%v rows were loaded", rows)
+			}
+		}
+		if s.Name == "point-query" && (s.Find(metric.ClientCPUUS, "", "") == nil || len(s.Warnings) > 0 &&
+			strings.Contains(fmt.Sprint(s.Warnings), "clocks")) {
+			t.Errorf("step %s: %v", s.Name, s.Warnings)
+		}
+	}
+	h.contains("the series", h.file("out/trials/mariadb.1/series.jsonl"), "client@c2", "client@c3")
+	report := h.file("out/report.html")
+	h.contains("the report", report, "c2", "c3", "network")
+	for _, m := range machines {
+		wait(t, "no agent runs", func() bool { return len(m.Processes()) <= 1 }) // of sshd
+		if left, _ := filepath.Glob(filepath.Join(m.Home, "rumbench-fleet", "*")); len(left) > 0 {
+			t.Errorf("%s has %v", m.Name, left)
+		}
+	}
+}
+
+var localAddress = regexp.MustCompile(`^\S+\s+\S+\s+\S+\s+(\S+)`)
+
+// listening returns the addresses of TCP ports that a machine's processes listen on, but ssh's.
+func listening(t *testing.T, m *need.Machine) (out []string) {
+	t.Helper()
+	text, err := exec.Command("ip", "netns", "exec", m.Space(), "ss", "-Htln").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if found := localAddress.FindStringSubmatch(line); found != nil && !strings.HasSuffix(found[1], ":22") {
+			out = append(out, found[1])
+		}
+	}
+	return out
+}
+
+// kill ends all of rumbench on a machine at once.
+func kill(t *testing.T, m *need.Machine) {
+	t.Helper()
+	for _, pid := range m.Processes() {
+		if name, _ := os.ReadFile("/proc/" + pid + "/comm"); strings.TrimSpace(string(name)) == "rumbench" {
+			_ = exec.Command("kill", "-9", pid).Run()
+		}
+	}
+}
+
+// The loss of a machine of clients, or of the server's, voids the step, and nothing runs afterwards; the
+// campaign can be completed.
+func TestLostClients(t *testing.T) {
+	_, err := server.Find(t.Context(), server.MariaDB, server.Source{})
+	need.Installed(t, err)
+	machines := need.Machines(t, 3)
+	h := newHost(t)
+	h.write("plan.yaml", fmt.Sprintf(dividedPlan, "4", mariadb, machines[0].Address)+"calibrate: false\n")
+	inStep := func() bool {
+		return h.exists("out") && len(workingIn(machines[0].Home)) > 0 && strings.Contains(
+			readAll(machines[0].Home, "mariadb.1/series.jsonl"), `"step":"point-query","src":"ops"`)
+	}
+	gone := func() {
+		t.Helper()
+		for _, m := range machines {
+			wait(t, "nothing runs on "+m.Name, func() bool { return len(workingIn(m.Home)) == 0 && len(m.Processes()) <= 1 })
+		}
+		h.run(0, "fleet", "down", "plan.yaml") // what was killed has left its files
+	}
+	c := h.start("run", "plan.yaml", "--out", "out", "--no-preflight")
+	wait(t, "point-query runs", inStep)
+	kill(t, machines[2])
+	if code := c.end(); code != 1 {
+		t.Fatalf("exit code %d: %s", code, c.stderr)
+	}
+	h.contains("the notes", c.stderr.String(), "client machine c3 was lost", "into the load of step point-query",
+		"its operations are unknown")
+	trial := h.trial("out/trials/mariadb.1")
+	if trial.Status != result.Failed || !trial.Lost || !strings.Contains(trial.Reason, "client machine c3 was lost") ||
+		len(trial.Steps) < 2 || trial.Steps[0].Status != result.Complete {
+		t.Errorf("%s, lost %v, %d steps: %s", trial.Status, trial.Lost, len(trial.Steps), trial.Reason)
+	}
+	gone()
+
+	c = h.start("run", "--resume", "out", "--no-preflight")
+	wait(t, "point-query runs again", inStep)
+	kill(t, machines[0])
+	if code := c.end(); code != 1 {
+		t.Fatalf("exit code %d: %s", code, c.stderr)
+	}
+	h.contains("the notes", c.stderr.String(), "machine db was lost")
+	gone()
+
+	c = h.start("run", "--resume", "out", "--no-preflight")
+	wait(t, "point-query runs a third time", inStep)
+	send(t, c.cmd.Process, syscall.SIGINT)
+	if code := c.end(); code == 0 {
+		t.Errorf("an interrupted campaign ends with %d", code)
+	}
+	trial = h.trial("out/trials/mariadb.1")
+	if i := slices.IndexFunc(trial.Steps, func(s result.Step) bool { return s.Name == "point-query" }); i < 0 ||
+		trial.Steps[i].Status != result.Partial || trial.Steps[i].Find(metric.Rows, "query", "").Value == 0 {
+		t.Errorf("%s: %s: what was measured is not there", trial.Status, trial.Reason)
+	}
+	gone()
+
+	h.run(0, "run", "--resume", "out", "--no-preflight")
+	if trial := h.trial("out/trials/mariadb.1"); trial.Status != result.Complete {
+		t.Errorf("%s: %s", trial.Status, trial.Reason)
+	}
+	gone()
+}
+
+// readAll returns the content of the files below a directory whose path ends so.
+func readAll(dir, suffix string) (text string) {
+	_ = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, suffix) {
+			b, _ := os.ReadFile(path)
+			text += string(b)
+		}
+		return nil
+	})
+	return text
+}

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"rumbench/internal/page"
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
+)
+
+// clientMachines shows what each machine of clients did, if they were on machines of their own.
+func clientMachines(v *view) []page.Section {
+	t := page.WordTable([]string{"step", "target", "machine", "operations", "p50", "p99", "processors", "network at least",
+		"clock within", "remarks"})
+	t.Note = "Of the machines that the clients were on: the share of the operations, percentiles of service times, the share " +
+		"of their processors that was busy, the least round trip to the server that their kernels have measured (no operation " +
+		"can take less), and the bound of the error of their clocks. Several trials: means, the least round trip, and the " +
+		"greatest bound."
+	for _, s := range v.Steps {
+		for _, target := range v.Targets {
+			for _, m := range machinesIn(target.Trials, s.Name) {
+				t.Add(m.row(s.Name, target.Name))
+			}
+		}
+	}
+	return folded(page.Section{ID: "machines", Title: "Machines of the clients", Nav: "Machines"}, t)
+}
+
+// clientMachine is a machine of clients in the trials of a target.
+type clientMachine struct {
+	name                     string
+	shares, p50s, p99s, busy []float64
+	trip, bound              float64 // trip is 0 if it is unknown
+	remarks                  []string
+}
+
+// machinesIn returns the machines that were in a step, in the order of the first trial.
+func machinesIn(trials []*result.Trial, step string) (out []*clientMachine) {
+	for _, t := range trials {
+		for i := range t.Steps {
+			s := &t.Steps[i]
+			if s.Name != step {
+				continue
+			}
+			var all int64
+			for _, c := range s.Clients {
+				all += c.Ops
+			}
+			for k := range s.Clients {
+				out = addMachine(out, &s.Clients[k], all)
+			}
+		}
+	}
+	return out
+}
+
+func addMachine(list []*clientMachine, c *result.ClientMachine, all int64) []*clientMachine {
+	var m *clientMachine
+	for _, known := range list {
+		if known.name == c.Name {
+			m = known
+		}
+	}
+	if m == nil {
+		m = &clientMachine{name: c.Name}
+		list = append(list, m)
+	}
+	if all > 0 {
+		m.shares = append(m.shares, float64(c.Ops)/float64(all))
+	}
+	if c.Ops > 0 {
+		m.p50s, m.p99s = append(m.p50s, c.P50), append(m.p99s, c.P99)
+	}
+	m.busy = append(m.busy, c.Busy)
+	if c.MinTrip > 0 && (m.trip == 0 || c.MinTrip < m.trip) {
+		m.trip = c.MinTrip
+	}
+	m.bound = math.Max(m.bound, c.ClockBound)
+	for _, text := range c.Saturated {
+		m.remark(text)
+	}
+	if c.Straggler {
+		m.remark("its p99 is over twice that of the others")
+	}
+	if c.Resent > 0 {
+		m.remark(quantity.Count(int(c.Resent), "segment") + " sent again")
+	}
+	return list
+}
+
+func (m *clientMachine) remark(text string) {
+	for _, known := range m.remarks {
+		if known == text {
+			return
+		}
+	}
+	m.remarks = append(m.remarks, text)
+}
+
+func (m *clientMachine) row(step, target string) page.Row {
+	micros := func(all []float64) string {
+		if len(all) == 0 {
+			return quantity.Unknown
+		}
+		return quantity.Digits(stat.Mean(all)) + " µs"
+	}
+	share := func(all []float64) string {
+		if len(all) == 0 {
+			return quantity.Unknown
+		}
+		return fmt.Sprintf("%.0f %%", 100*stat.Mean(all))
+	}
+	trip := quantity.Unknown
+	if m.trip > 0 {
+		trip = quantity.Digits(m.trip) + " µs"
+	}
+	words := []string{target, m.name, share(m.shares), micros(m.p50s), micros(m.p99s), share(m.busy), trip,
+		fmt.Sprintf("%.2g ms", m.bound), strings.Join(m.remarks, ", ")}
+	row := page.Row{Head: step}
+	for _, text := range words {
+		row.Cells = append(row.Cells, page.Words(text))
+	}
+	return row
+}
