@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,8 +56,12 @@ func newFleetCommand(a *App) *cobra.Command {
 			if _, err := f.Check(ctx, p, builds.needed(p), fleet.Flags{}); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Stdout, "\n%s: each has the programs of the plan's servers, and they are alike where that matters\n\n",
-				quantity.Count(len(p.Fleet.Used()), "machine"))
+			which := "each has"
+			if p.Fleet.Divided() {
+				which = "those of servers have"
+			}
+			fmt.Fprintf(a.Stdout, "\n%s: %s the programs of the plan's servers, and they are alike where that matters\n\n",
+				quantity.Count(len(p.Fleet.Used()), "machine"), which)
 			return gauge(ctx, a, p, f)
 		})
 	sub("down", "remove what rumbench has left on the machines, but nothing of a campaign that runs",
@@ -78,10 +83,14 @@ func gauge(ctx context.Context, a *App, p *plan.Plan, f *fleet.Coordinator) erro
 	logs := map[string][]float64{}
 	for i, g := range all {
 		name := p.Fleet.Used()[i].Name
+		var own []float64
 		for _, rate := range g.Rates {
-			logs[name] = append(logs[name], math.Log(rate))
+			own = append(own, math.Log(rate))
 		}
-		row := []string{name, quantity.Digits(math.Exp(stat.Mean(logs[name]))) + "/s", quantity.Unknown, quantity.Unknown}
+		if !p.Fleet.Divided() || !slices.Contains(p.Fleet.Names(), name) { // a server's machine has no clients
+			logs[name] = own
+		}
+		row := []string{name, quantity.Digits(math.Exp(stat.Mean(own))) + "/s", quantity.Unknown, quantity.Unknown}
 		if c := g.Ceilings; c != nil {
 			row[2], row[3] = quantity.Digits(c.Reads)+"/s", quantity.Digits(c.Flushes)+"/s"
 		}

@@ -3,6 +3,8 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -213,6 +215,23 @@ func (p *partLink) run(ctx context.Context, dir string) {
 	<-over.Done()
 	if err != nil && !p.isLost() {
 		p.line.Hear(divided.Message{Kind: divided.Failed, Failure: divided.FailureOf(err)})
+	}
+	p.keepLog(ctx, dir)
+}
+
+// keepLog takes what the process has logged, the first of it, to the trial's files.
+func (p *partLink) keepLog(ctx context.Context, dir string) {
+	if _, tried := campaign.PreflightTarget(dir); tried {
+		return // what has failed there is in the error
+	}
+	var log []byte
+	own := filepath.Join(result.TrialsDir, campaign.PartDir, dir, result.LogFile)
+	if err := p.ask(ctx, opRead, piece{Path: own}, &log); err != nil || len(log) == 0 {
+		return // it is for people alone
+	}
+	into := filepath.Join(result.TrialPath(p.dir, dir), "machines")
+	if os.MkdirAll(into, 0o755) == nil {
+		_ = os.WriteFile(filepath.Join(into, p.Host.Name+".log"), log, 0o644)
 	}
 }
 

@@ -169,7 +169,7 @@ func (f *fleet) load(t *testing.T, step *workload.Step) (*Outcome, []*Interval, 
 		err = f.Load(ctx, &config)
 	}
 	if err == nil {
-		err = f.Meet(ctx)
+		err = errors.Join(f.Meet(ctx), f.Start(ctx))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -323,7 +323,7 @@ func TestLost(t *testing.T) {
 		})
 		ctx := t.Context()
 		config := drive.Config{Step: step, Interval: tick}
-		if err := errors.Join(f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(&config)}), f.Load(ctx, &config), f.Meet(ctx)); err != nil {
+		if err := errors.Join(f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(&config)}), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
@@ -360,7 +360,7 @@ func TestInterrupted(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	config := drive.Config{Step: step, Interval: tick}
-	if err := errors.Join(f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(&config)}), f.Load(ctx, &config), f.Meet(ctx)); err != nil {
+	if err := errors.Join(f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(&config)}), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	time.AfterFunc(400*time.Millisecond, cancel)
@@ -378,7 +378,7 @@ func TestHeadGone(t *testing.T) {
 	})
 	ctx := t.Context()
 	config := drive.Config{Step: step, Interval: tick}
-	if err := errors.Join(f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(&config)}), f.Load(ctx, &config), f.Meet(ctx)); err != nil {
+	if err := errors.Join(f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(&config)}), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(300 * time.Millisecond)

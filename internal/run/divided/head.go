@@ -62,14 +62,26 @@ func (h *Head) Meet(ctx context.Context) error {
 	}
 }
 
-// Run waits for the end of the load that Meet has agreed on. each gets its intervals. A context that ends
-// does not end Run before the parts have returned what they have measured.
-func (h *Head) Run(ctx context.Context, each func(*Interval)) (*Outcome, error) {
-	if late := time.Since(h.begin); late > 0 {
+// Start waits for the instant that Meet has agreed on. It must not be over: the clients would have begun
+// before everything was counted.
+func (h *Head) Start(ctx context.Context) error {
+	wait := time.Until(h.begin)
+	if wait < 0 {
 		h.Line.Say(Message{Kind: Abandon})
-		return nil, fmt.Errorf("the clients had begun %v before everything was counted: this machine is overloaded",
-			late.Round(time.Millisecond))
+		return fmt.Errorf("the clients had begun %v before everything was counted: this machine is overloaded",
+			-wait.Round(time.Millisecond))
 	}
+	select {
+	case <-time.After(wait):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Run waits for the end of a load that has begun. each gets its intervals. A context that ends does not end
+// Run before the parts have returned what they have measured.
+func (h *Head) Run(ctx context.Context, each func(*Interval)) (*Outcome, error) {
 	defer context.AfterFunc(ctx, func() { h.Line.Say(Message{Kind: Abandon}) })()
 	for {
 		m, err := h.Line.Next(context.WithoutCancel(ctx))

@@ -153,7 +153,7 @@ func (r *running) silent() error {
 
 // finish adds up what the parts have done.
 func (r *running) finish(ctx context.Context) error {
-	if last, err := r.offsets(ctx, fullTrips); err == nil {
+	if last, err := r.offsets(ctx, shortTrips); err == nil { // the head waits to count
 		r.drift(last)
 	}
 	out := &Outcome{}

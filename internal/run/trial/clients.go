@@ -24,6 +24,8 @@ type clients interface {
 	ready(ctx context.Context, c *drive.Config) error
 	// meet agrees with other processes on the start, and returns shortly before it.
 	meet(ctx context.Context) error
+	// start waits for the start.
+	start(ctx context.Context) error
 	run(ctx context.Context, c drive.Config) (*drive.Result, error)
 	close()
 }
@@ -57,6 +59,8 @@ type here struct {
 func (*here) ready(context.Context, *drive.Config) error { return nil }
 
 func (h *here) meet(ctx context.Context) error { return h.meetPartner(ctx, h.step.Name) }
+
+func (*here) start(context.Context) error { return nil }
 
 func (h *here) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
 	c.Clients = h.seats
@@ -110,6 +114,8 @@ func (t *stepRun) openAway(ctx context.Context, stage workload.Stage, env worklo
 func (a *away) ready(ctx context.Context, c *drive.Config) error { return a.Away.Load(ctx, c) }
 
 func (a *away) meet(ctx context.Context) error { return a.Away.Meet(ctx) }
+
+func (a *away) start(ctx context.Context) error { return a.Away.Start(ctx) }
 
 func (a *away) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
 	out, err := a.Away.Run(ctx, func(iv *divided.Interval) {

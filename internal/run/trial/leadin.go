@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"rumbench/internal/run/drive"
@@ -32,8 +33,8 @@ func (t *stepRun) leadIn(ctx context.Context, by clients, c drive.Config) (workl
 	if err := by.ready(ctx, &c); err != nil {
 		return nil, err
 	}
-	if t.Away != nil {
-		if err := by.meet(ctx); err != nil {
+	if t.Away != nil { // in a duet only windows are met
+		if err := errors.Join(by.meet(ctx), by.start(ctx)); err != nil {
 			return nil, err
 		}
 	}

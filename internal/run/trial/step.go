@@ -326,6 +326,9 @@ func (t *stepRun) measure(ctx context.Context, by clients, c drive.Config) (*dri
 	}
 	t.trackReads()
 	t.pulse = newPulse()
+	if err := by.start(ctx); err != nil {
+		return nil, err
+	}
 	delays := observe.WatchClient()
 	t.started.Store(&stepStart{t.step.Name, time.Now()})
 	w.sessions.begin(ctx, t.process)
