@@ -58,7 +58,7 @@ type Away struct {
 }
 
 // judgeAway warns of machines of clients.
-func (s *costing) judgeAway() []metric.Warning {
+func judgeAway(s *costing) []metric.Warning {
 	if s.Away == nil {
 		return nil
 	}

@@ -53,7 +53,7 @@ func (s *Step) Operations() {
 		c.all = s.figures()
 		c.markDeferred()
 		disturbed = slices.Concat(c.noteAlone(), c.judgeSources(), (&waiting{c}).judgeClient(), c.judgeCycles(),
-			c.judgeDebt(), c.judgeMachine(), c.judgeAway())
+			c.judgeDebt(), c.judgeMachine(), judgeAway(c))
 	}
 	for _, g := range s.Groups {
 		w := disturbed

@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 137_729
+const mostTotal = 140_557
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -43,26 +43,26 @@ var rooms = []room{
 	{"model", 868, []string{"model"}},
 	{"internal/text", 2_266, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_455, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_311, []string{"internal/metric"}},
-	{"internal/server", 2_696, []string{"internal/server"}},
-	{"engine", 25_808, []string{
+	{"internal/metric", 1_323, []string{"internal/metric"}},
+	{"internal/server", 2_734, []string{"internal/server"}},
+	{"engine", 25_908, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
 	{"workload", 19_114, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
-	{"internal/observe", 7_649, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
-	{"internal/account", 3_124, []string{"internal/account"}},
-	{"internal/result", 3_596, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 3_949, []string{"internal/plan"}},
-	{"internal/run", 10_107, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/observe", 7_806, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
+	{"internal/account", 3_142, []string{"internal/account"}},
+	{"internal/result", 3_638, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/plan", 4_098, []string{"internal/plan"}},
+	{"internal/run", 11_831, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_392, []string{"internal/importer"}},
-	{"internal/compare", 5_912, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/fleet", 1_788, []string{"internal/fleet"}},
+	{"internal/compare", 5_921, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/fleet", 2_205, []string{"internal/fleet"}},
 	{"internal/explain", 5_786, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_878, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 14_093, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
-	{"internal/cli", 10_490, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/report", 14_220, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
+	{"internal/cli", 10_525, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 4_026, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 423, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},

@@ -51,7 +51,8 @@ func newAgentCommand(a *App) *cobra.Command {
 
 // loadOnMachine reads the plan in a directory, with the servers' programs that are on this machine, unless it
 // has only clients.
-func loadOnMachine(ctx context.Context, a *App, dir string, f fleet.Flags, part bool) (*plan.Plan, []server.Found, error) {
+func loadOnMachine(ctx context.Context, a *App, dir string, f fleet.Flags, part bool) (*plan.Plan, []server.Found,
+	error) {
 	found := lookedAt{fetch: true}
 	load := func(more ...plan.Option) (*plan.Plan, error) {
 		return loadPlan(filepath.Join(dir, result.PlanFile), nil, append(more, plan.Forced(f.Force), plan.OnMachine())...)

@@ -79,7 +79,8 @@ func Serve(ctx context.Context, local Local, in io.Reader, out io.Writer) error 
 		return hint.Errorf("rumbench run starts agents by ssh", "an agent serves another rumbench, which has not greeted "+
 			"it: %w", err)
 	}
-	a := &agent{Local: local, id: w.ID, heard: newPulse(), notes: make(chan string, mostNotes), lost: cmp.Or(w.Lost, patience)}
+	a := &agent{Local: local, id: w.ID, heard: newPulse(), notes: make(chan string, mostNotes),
+		lost: cmp.Or(w.Lost, patience)}
 	if a.root, err = rootOf(w.Dir); err != nil {
 		return err
 	}

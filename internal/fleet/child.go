@@ -12,7 +12,7 @@ import (
 type child struct {
 	mu     sync.Mutex
 	number int64 // of the last
-	to     func(divided.Message)
+	pass   func(divided.Message)
 	end    func() // nil: none runs
 }
 
@@ -23,7 +23,7 @@ func (c *child) take(data []byte) {
 		return
 	}
 	c.mu.Lock()
-	to, end := c.to, c.end
+	pass, end := c.pass, c.end
 	here := end != nil && l.Child == c.number
 	c.mu.Unlock()
 	switch {
@@ -31,17 +31,17 @@ func (c *child) take(data []byte) {
 	case l.Over:
 		end()
 	case l.Message != nil:
-		to(*l.Message)
+		pass(*l.Message)
 	}
 }
 
 // away connects a process with the coordinator.
-func (a *agent) away(dir string, to func(divided.Message), end func()) (hear func(divided.Message), leave func()) {
+func (a *agent) away(dir string, pass func(divided.Message), end func()) (hear func(divided.Message), leave func()) {
 	c := &a.child
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.number++
-	c.to, c.end = to, end
+	c.pass, c.end = pass, end
 	number := c.number
 	say := func(l loadLine) {
 		l.Child = number

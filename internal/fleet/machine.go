@@ -27,7 +27,8 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// machine is a machine with its agent, as seen from the coordinator.
+// machine is a machine with its agent, as seen from the coordinator. It has many fields: those of the
+// connection, of what it has said, and of the campaign.
 type machine struct {
 	plan.Host
 	id    string
@@ -217,14 +218,14 @@ func (m *machine) end() {
 // handle is a machine as a campaign sees it.
 type handle struct {
 	*machine
-	of   *Coordinator
-	cell *plan.Cell
+	coordinator *Coordinator
+	cell        *plan.Cell
 }
 
 func (h handle) Name() string { return h.Host.Name }
 
 func (h handle) Claim(ctx context.Context, state *result.Campaign) error {
-	return h.of.claim(ctx, state)
+	return h.coordinator.claim(ctx, state)
 }
 
 func (h handle) Prepare(ctx context.Context) error {

@@ -115,8 +115,8 @@ func (m *Machine) join(bridge string, ahead time.Duration, dir, hostKey, userKey
 		"UsePAM no\nPermitRootLogin prohibit-password\nDisableForwarding yes\nPidFile none\nBanner %s\nPrintMotd no\n"+
 		"SetEnv HOME=%s RUMBENCH_LOCK=%s CI=%s\n", m.Address, hostKey, userKey, banner, m.Home, m.Lock, os.Getenv("CI")))
 	var said bytes.Buffer
-	server := exec.Command("unshare", "--time", "--fork", "--kill-child", "--monotonic", fmt.Sprintf("%.0f", ahead.Seconds()),
-		"ip", "netns", "exec", m.space, "/usr/sbin/sshd", "-D", "-e", "-f", config)
+	server := exec.Command("unshare", "--time", "--fork", "--kill-child", "--monotonic",
+		fmt.Sprintf("%.0f", ahead.Seconds()), "ip", "netns", "exec", m.space, "/usr/sbin/sshd", "-D", "-e", "-f", config)
 	server.Stderr, server.SysProcAttr = &said, &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := server.Start(); err != nil {
 		t.Fatal(err)

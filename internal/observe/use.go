@@ -125,7 +125,8 @@ func (c *useCounts) since(o *useCounts) (u Use) {
 		return u
 	}
 	u.CPU, u.Queue = c.cpu-o.cpu, c.queue.Since(o.queue)
-	u.Busy = min(1, max((c.busy-o.busy)/float64(passed)/float64(runtime.NumCPU()), float64(u.CPU)/float64(passed)/Processors()))
+	all, own := (c.busy-o.busy)/float64(runtime.NumCPU()), float64(u.CPU)/Processors()
+	u.Busy = min(1, max(all, own)/float64(passed))
 	for name, seconds := range c.nets {
 		u.Net = max(u.Net, (seconds-o.nets[name])/passed.Seconds())
 	}
@@ -133,7 +134,7 @@ func (c *useCounts) since(o *useCounts) (u Use) {
 }
 
 // trips reads what the kernel knows of this process's TCP connections.
-func trips() (least, median time.Duration, resent int64) {
+func trips() (lowest, median time.Duration, resent int64) {
 	entries, _ := os.ReadDir("/proc/self/fd")
 	var all []time.Duration
 	for _, e := range entries {

@@ -109,8 +109,8 @@ var cellKeys = strictyaml.Table[Cell]{
 }
 
 var spreadKeys = strictyaml.Table[Fleet]{
-	strictyaml.Part[Fleet]("over", "The machines, by name or pattern, or machines of servers with those of their clients: "+
-		"each runs whole blocks of trials.",
+	strictyaml.Part[Fleet]("over", "The machines, by name or pattern, or maps of server_on and clients_on: each "+
+		"runs whole blocks of trials.",
 		strictyaml.ListOf(strictyaml.Either(strictyaml.Text.Shape, cellKeys.Shape("server_on")))),
 	strictyaml.Valued("mixed", "Allow machines whose processors, memory, kernel or disks differ. Default false.",
 		strictyaml.Boolean, func(f *Fleet, v bool) { f.Mixed = v }),
@@ -120,7 +120,8 @@ var fleetKeys = strictyaml.Table[Fleet]{
 	strictyaml.Valued("retries", "How often a block of trials is run again, on another machine, when its machine was "+
 		"lost. Default 1.", strictyaml.Integer(0, 10), func(f *Fleet, v int) { f.Retries = v }),
 	strictyaml.Valued("lost", "After what time without a word a machine is lost, if clients are on other machines than "+
-		"their server. Default 3s.", strictyaml.Duration(time.Second, time.Minute), func(f *Fleet, v time.Duration) { f.Lost = v }),
+		"their server. Default 3s.", strictyaml.Duration(time.Second, time.Minute),
+		func(f *Fleet, v time.Duration) { f.Lost = v }),
 }
 
 // usualLost is how long a machine may say nothing.

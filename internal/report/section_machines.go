@@ -15,10 +15,10 @@ import (
 func clientMachines(v *view) []page.Section {
 	t := page.WordTable([]string{"step", "target", "machine", "operations", "p50", "p99", "processors", "network at least",
 		"clock within", "remarks"})
-	t.Note = "Of the machines that the clients were on: the share of the operations, percentiles of service times, the share " +
-		"of their processors that was busy, the least round trip to the server that their kernels have measured (no operation " +
-		"can take less), and the bound of the error of their clocks. Several trials: means, the least round trip, and the " +
-		"greatest bound."
+	t.Note = "Of the machines that the clients were on: the share of the operations, percentiles of service times, the " +
+		"share of their processors that was busy, the least round trip to the server that their kernels measured (no " +
+		"operation can take less), and the bound of the error of their clocks. Several trials: means, the least round trip, " +
+		"and the greatest bound."
 	for _, s := range v.Steps {
 		for _, target := range v.Targets {
 			for _, m := range machinesIn(target.Trials, s.Name) {

@@ -7,7 +7,7 @@ type Placement struct {
 	Clients []string `json:"clients"` // the machines of the clients, in the order in which seats are dealt to them
 }
 
-// ClientMachine is a machine of clients in a step.
+// ClientMachine is a machine of clients in a step. It has many fields: one for each figure.
 type ClientMachine struct {
 	Name   string  `json:"name"`
 	Ops    int64   `json:"ops"` // of all kinds, upkeep left out

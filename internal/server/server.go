@@ -124,7 +124,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	}
 	c.Listen = cmp.Or(c.Listen, ThisMachine)
 	if c.Listen != ThisMachine && !k.guarded {
-		return nil, fmt.Errorf("a private server of kind %s has no password at its port: other machines cannot reach it", c.Kind)
+		return nil, fmt.Errorf("a private %s has no password at its port: other machines cannot reach it", c.Kind)
 	}
 	s := &Server{Config: c, kind: k, done: make(chan struct{})}
 	if s.Program, err = Find(ctx, c.Kind, c.Source); err != nil {

@@ -189,8 +189,8 @@ func (c *Conductor) lost(err error, when string) error {
 	if c.task != nil {
 		when += " of step " + c.task.Step
 	}
-	return &LostError{lost.Machine, fmt.Sprintf("client machine %s was lost%s: its operations are unknown (%s)", lost.Machine,
-		when, lost.Text)}
+	return &LostError{lost.Machine, fmt.Sprintf("client machine %s was lost%s: its operations are unknown (%s)",
+		lost.Machine, when, lost.Text)}
 }
 
 func (c *Conductor) open(ctx context.Context, t *Task) error {

@@ -27,8 +27,6 @@ type Part struct {
 	Line *Line
 	// Open opens the sessions of the part's clients.
 	Open func(ctx context.Context, t *Task) (*Step, error)
-	// Coarse is as in [drive.Config].
-	Coarse bool
 
 	step *Step
 	part workload.Part
@@ -96,7 +94,7 @@ func (p *Part) load(ctx context.Context, n *Numbers) error {
 	use := observe.WatchUse()
 	res, err := drive.Run(ctx, drive.Config{
 		Step: step, Clients: p.step.Clients, Part: p.part, Interval: n.Interval, Seed: n.Seed, Limit: n.Limit,
-		Longest: n.Longest, Awake: p.step.Awake, Coarse: p.Coarse, Led: l.led,
+		Longest: n.Longest, Awake: p.step.Awake, Led: l.led,
 		Begin: func(ctx context.Context) (time.Time, error) {
 			at, err := l.begin(ctx)
 			use.Begin()

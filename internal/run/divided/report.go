@@ -86,10 +86,10 @@ func judge(load *Numbers, results []*drive.Result, out *Outcome, uses [][]use, c
 	out.Bound = highest(out.Reports, func(r Report) time.Duration { return r.Clock.Bound })
 }
 
-func highest(reports []Report, of func(Report) time.Duration) time.Duration {
-	out := of(reports[0])
+func highest(reports []Report, value func(Report) time.Duration) time.Duration {
+	out := value(reports[0])
 	for _, r := range reports[1:] {
-		out = max(out, of(r))
+		out = max(out, value(r))
 	}
 	return out
 }

@@ -31,7 +31,8 @@ type clients interface {
 }
 
 // openClients opens the sessions of a step's clients.
-func (t *stepRun) openClients(ctx context.Context, stage workload.Stage, env workload.Env, plans *planCheck) (clients, error) {
+func openClients(ctx context.Context, t *stepRun, stage workload.Stage, env workload.Env, plans *planCheck) (clients,
+	error) {
 	open := func(ctx context.Context) (engine.Session, error) {
 		s, err := t.db.Session(ctx)
 		if err != nil {
@@ -40,7 +41,7 @@ func (t *stepRun) openClients(ctx context.Context, stage workload.Stage, env wor
 		return plans.session(t.keep(s)), nil
 	}
 	if t.Away != nil {
-		return t.openAway(ctx, stage, env, open)
+		return openAway(ctx, t, stage, env, open)
 	}
 	seats, closeAll, err := workload.Seats(ctx, t.step, stage, workload.Part{}, open)
 	if err != nil {
@@ -58,7 +59,7 @@ type here struct {
 
 func (*here) ready(context.Context, *drive.Config) error { return nil }
 
-func (h *here) meet(ctx context.Context) error { return h.meetPartner(ctx, h.step.Name) }
+func (h *here) meet(ctx context.Context) error { return meetPartner(ctx, h.trial, h.step.Name) }
 
 func (*here) start(context.Context) error { return nil }
 
@@ -78,7 +79,7 @@ type away struct {
 
 // openAway has the parts open their clients. So that the statements of clients are known here, some open
 // sessions, and close them before they do anything.
-func (t *stepRun) openAway(ctx context.Context, stage workload.Stage, env workload.Env,
+func openAway(ctx context.Context, t *stepRun, stage workload.Stage, env workload.Env,
 	open func(context.Context) (engine.Session, error)) (clients, error) {
 	shown, err := t.step.Open(ctx, env)
 	if err != nil {
@@ -94,8 +95,8 @@ func (t *stepRun) openAway(ctx context.Context, stage workload.Stage, env worklo
 		return nil, err
 	}
 	a := &away{stepRun: t, stage: stage}
-	task := divided.Task{Step: t.step.Name, Seed: env.Seed, Results: env.Results, Previous: env.Previous, Copied: env.Copied,
-		Numbers: *divided.NumbersOf(&drive.Config{Step: t.step})}
+	task := divided.Task{Step: t.step.Name, Seed: env.Seed, Results: env.Results, Previous: env.Previous,
+		Copied: env.Copied, Numbers: *divided.NumbersOf(&drive.Config{Step: t.step})}
 	reachable, ok := t.db.(engine.Reachable)
 	if !ok {
 		return nil, errors.New("clients on other machines cannot reach this engine")
@@ -145,7 +146,8 @@ func (a *away) writeUse(iv *divided.Interval) {
 	for _, u := range iv.Machines {
 		own := line
 		own.Source += "@" + u.Machine
-		own.V = map[string]float64{"client.cpu_ns": float64(u.CPU), "client.busy": u.Busy, "client.queue_ns": float64(u.Queue)}
+		own.V = map[string]float64{"client.cpu_ns": float64(u.CPU), "client.busy": u.Busy,
+			"client.queue_ns": float64(u.Queue)}
 		if u.Net > 0 {
 			own.V["client.net"] = u.Net
 		}

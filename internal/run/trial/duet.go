@@ -18,7 +18,7 @@ type Partner interface {
 }
 
 // meetPartner waits until the other trial of a duet is about to begin a step, too.
-func (t *trial) meetPartner(ctx context.Context, step string) error {
+func meetPartner(ctx context.Context, t *trial, step string) error {
 	if t.Partner == nil {
 		return nil
 	}

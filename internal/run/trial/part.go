@@ -16,10 +16,8 @@ import (
 // ServePart runs clients of a trial whose server is on another machine, until the line to the campaign hangs
 // up. It measures nothing else and writes no file.
 func ServePart(ctx context.Context, s Spec, line *divided.Line) error {
-	p := &divided.Part{Line: line, Coarse: s.coarse, Open: func(ctx context.Context, t *divided.Task) (*divided.Step, error) {
-		return openPart(ctx, &s, t)
-	}}
-	return p.Serve(ctx)
+	open := func(ctx context.Context, t *divided.Task) (*divided.Step, error) { return openPart(ctx, &s, t) }
+	return (&divided.Part{Line: line, Open: open}).Serve(ctx)
 }
 
 // openPart joins the server of a task and opens the part's clients of its step.
@@ -48,7 +46,8 @@ func openPart(ctx context.Context, s *Spec, t *divided.Task) (_ *divided.Step, e
 		closeSessions()
 		_ = db.Close() // nothing is lost with it
 	}}
-	out.Stage, err = step.Open(ctx, workload.Env{DB: db, Seed: t.Seed, Results: t.Results, Previous: t.Previous, Copied: t.Copied})
+	out.Stage, err = step.Open(ctx, workload.Env{DB: db, Seed: t.Seed, Results: t.Results, Previous: t.Previous,
+		Copied: t.Copied})
 	if err == nil {
 		out.Clients, closeSessions, err = workload.Seats(ctx, step, out.Stage, t.Part, db.Session)
 	}

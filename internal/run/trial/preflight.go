@@ -26,7 +26,7 @@ const (
 )
 
 // triedClients returns how many clients of a group are tried: on each machine one.
-func (t *trial) triedClients() int {
+func triedClients(t *trial) int {
 	if t.Away == nil {
 		return preflightClients
 	}

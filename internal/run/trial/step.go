@@ -20,7 +20,7 @@ import (
 )
 
 // window holds the observations around a step: at its barrier, after its last
-// operation, and after the final sync.
+// operation, and after the final sync. It has many fields: one for each.
 type window struct {
 	account.Observed       // without the figures that follow from the snapshots
 	step                   string
@@ -50,7 +50,7 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	}
 	meet := w.meet
 	if meet == nil {
-		meet = func(ctx context.Context) error { return t.meetPartner(ctx, step) }
+		meet = func(ctx context.Context) error { return meetPartner(ctx, t, step) }
 	}
 	if err := meet(ctx); err != nil {
 		return err
@@ -241,7 +241,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	clients, err := t.openClients(ctx, stage, env, plans)
+	clients, err := openClients(ctx, t, stage, env, plans)
 	if err != nil {
 		return err
 	}

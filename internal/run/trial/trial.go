@@ -320,7 +320,7 @@ func (t *trial) plannedSteps(ctx context.Context) ([]workload.Step, error) {
 	switch {
 	case t.Preflight:
 		steps := t.Plan.Restart.Within(t.Plan.Run.Steps(), nil)
-		return brief(steps, t.triedClients()), connectAll(ctx, t.db, steps)
+		return brief(steps, triedClients(t)), connectAll(ctx, t.db, steps)
 	case t.Calibrate: // the null engine would lose nothing, and has nothing
 		return slices.DeleteFunc(t.Plan.Run.Steps(), restarts), nil
 	}
