@@ -17,7 +17,7 @@ func clientMachines(v *view) []page.Section {
 		"clock within", "remarks"})
 	t.Note = "Of the machines that the clients were on: the share of the operations, percentiles of service times, the " +
 		"share of their processors that was busy, the least round trip to the server that their kernels measured (no " +
-		"operation can take less), and the bound of the error of their clocks. Several trials: means, the least round trip, " +
+		"operation can take less), and the bound of the error of their clocks. Of several trials: means, the least trip, " +
 		"and the greatest bound."
 	for _, s := range v.Steps {
 		for _, target := range v.Targets {
