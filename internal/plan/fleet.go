@@ -366,13 +366,14 @@ func checkFleet(b *binder, t *bound, hosted bool, p *Plan) {
 	case t.fields.Value(key) != nil:
 		b.At(at(key), t.Name+": its clients are on other machines", "remove client_cpus")
 	}
-	if p.Run == nil {
+	several := func(c Cell) bool { return len(c.Clients) > 1 }
+	if p.Run == nil || !slices.ContainsFunc(p.Fleet.Cells, several) {
 		return
 	}
 	for _, s := range p.For(&t.Target).Run.Steps() {
 		if len(s.Groups) > 0 && !s.Divides {
 			b.At(t.node, fmt.Sprintf("step %s of workload %s: its clients know of each other what only one process can know: "+
-				"they cannot be on other machines", s.Name, p.Workload), "remove clients_on, or choose another workload")
+				"they cannot be on several machines", s.Name, p.Workload), "name one machine in clients_on, or choose another workload")
 			return
 		}
 	}

@@ -71,7 +71,7 @@ fleet: {lost: 5s}
 		"spread: {over: [{clients_on: [c1]}]}":                                         "server_on",
 		"server_on: db\nclients_on: [c1]\norder: duet":                                 "do not form blocks",
 		"targets: [sqlite]\nserver_on: db\nclients_on: [c1]":                           "runs in the process of its clients",
-		"workload: bank\nserver_on: db\nclients_on: [c1]":                              "they cannot be on other machines",
+		"workload: bank\nserver_on: db\nclients_on: [c1, c2]":                          "they cannot be on several machines",
 		"targets: [{engine: served, client_cpus: 1}]\nserver_on: db\nclients_on: [c1]": "its clients are on other machines",
 	} {
 		if !strings.Contains(text, "targets:") {

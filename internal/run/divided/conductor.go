@@ -106,6 +106,8 @@ func (c *Conductor) serve(ctx context.Context, m Message) error {
 		return c.begin(ctx, m.Numbers)
 	case Arm:
 		return c.run(ctx)
+	case Check:
+		return c.check(ctx, m)
 	case Close:
 		c.all(Message{Kind: Close})
 	case Abandon: // nothing runs
@@ -200,10 +202,27 @@ func (c *Conductor) open(ctx context.Context, t *Task) error {
 		own.Part = workload.Part{Index: i, Of: len(c.Parts)}
 		c.Parts[i].Line.Say(Message{Kind: Open, Task: &own})
 	}
-	if err := c.gather(ctx, Opened, nil); err != nil {
+	prepared := &Prepared{}
+	err := c.gather(ctx, Opened, func(e event) {
+		if e.Prepared != nil {
+			prepared.Join(e.Prepared)
+		}
+	})
+	if err != nil {
 		return err
 	}
-	c.Head.Line.Say(Message{Kind: Opened})
+	c.Head.Line.Say(Message{Kind: Opened, Prepared: prepared})
+	return nil
+}
+
+// check has the only part check its step.
+func (c *Conductor) check(ctx context.Context, m Message) error {
+	c.all(m)
+	var verdict *Verdict
+	if err := c.gather(ctx, Checked, func(e event) { verdict = e.Verdict }); err != nil {
+		return err
+	}
+	c.Head.Line.Say(Message{Kind: Checked, Verdict: verdict})
 	return nil
 }
 

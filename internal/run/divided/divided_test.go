@@ -158,13 +158,18 @@ func sleeping(clients int, work int64, seconds float64) *workload.Step {
 		Groups: []workload.Group{{Name: "all", Clients: clients, Work: work, Ops: []workload.OpKind{{Name: "op", Unit: "row"}}}}}
 }
 
+func (f *fleet) open(ctx context.Context, c *drive.Config) error {
+	_, err := f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(c)})
+	return err
+}
+
 const tick = 100 * time.Millisecond
 
 func (f *fleet) load(t *testing.T, step *workload.Step) (*Outcome, []*Interval, error) {
 	t.Helper()
 	ctx := t.Context()
 	config := drive.Config{Step: step, Interval: tick}
-	err := f.Open(ctx, &Task{Step: step.Name, Numbers: *NumbersOf(&config)})
+	_, err := f.Open(ctx, &Task{Step: step.Name, Numbers: *NumbersOf(&config)})
 	if err == nil {
 		err = f.Load(ctx, &config)
 	}
@@ -323,7 +328,7 @@ func TestLost(t *testing.T) {
 		})
 		ctx := t.Context()
 		config := drive.Config{Step: step, Interval: tick}
-		if err := errors.Join(f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(&config)}), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
+		if err := errors.Join(f.open(ctx, &config), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
@@ -360,7 +365,7 @@ func TestInterrupted(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	config := drive.Config{Step: step, Interval: tick}
-	if err := errors.Join(f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(&config)}), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
+	if err := errors.Join(f.open(ctx, &config), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	time.AfterFunc(400*time.Millisecond, cancel)
@@ -378,7 +383,7 @@ func TestHeadGone(t *testing.T) {
 	})
 	ctx := t.Context()
 	config := drive.Config{Step: step, Interval: tick}
-	if err := errors.Join(f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(&config)}), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
+	if err := errors.Join(f.open(ctx, &config), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(300 * time.Millisecond)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rumbench/internal/run/drive"
+	"rumbench/workload"
 )
 
 // Head is the process that has the server.
@@ -31,10 +32,22 @@ func (h *Head) ask(ctx context.Context, request Message, answer Kind) (Message, 
 	return m, nil
 }
 
-// Open has all parts open the sessions of a step.
-func (h *Head) Open(ctx context.Context, t *Task) error {
-	_, err := h.ask(ctx, Message{Kind: Open, Task: t}, Opened)
-	return err
+// Open has all parts open the sessions of a step, and returns what their clients have prepared.
+func (h *Head) Open(ctx context.Context, t *Task) (*Prepared, error) {
+	m, err := h.ask(ctx, Message{Kind: Open, Task: t}, Opened)
+	if m.Prepared == nil {
+		m.Prepared = &Prepared{}
+	}
+	return m.Prepared, err
+}
+
+// Check has the only part check a step that it has whole.
+func (h *Head) Check(ctx context.Context, done workload.Totals) (v Verdict, err error) {
+	m, err := h.ask(ctx, Message{Kind: Check, Totals: done}, Checked)
+	if err == nil && m.Verdict != nil {
+		v = *m.Verdict
+	}
+	return v, err
 }
 
 // Load has the clients of all parts wait for their start.

@@ -6,6 +6,7 @@ package divided
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +16,7 @@ import (
 	"rumbench/internal/run/drive"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
+	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/pace"
 )
@@ -26,7 +28,7 @@ type Kind string
 // same way.
 const (
 	Open    Kind = "open"    // a step: it has a Task. The answer is Opened
-	Opened  Kind = "opened"  // the sessions are open
+	Opened  Kind = "opened"  // the sessions are open: it has Prepared
 	Load    Kind = "load"    // it has Numbers. The answer is Ready
 	Ready   Kind = "ready"   // the clients wait for their start
 	Arm     Kind = "arm"     // of the head: choose an instant. To a part, and back to the head: it is At
@@ -38,6 +40,8 @@ const (
 	Stop    Kind = "stop"    // none is in any part
 	Done    Kind = "done"    // the load has ended, with an Outcome
 	Abandon Kind = "abandon" // end the load now
+	Check   Kind = "check"   // of a Whole task: check the step. It has Totals. The answer is Checked
+	Checked Kind = "checked" // it has a Verdict
 	Close   Kind = "close"   // the step is over: the sessions are closed
 	Failed  Kind = "failed"  // what was asked for cannot be done, with a Failure
 )
@@ -52,14 +56,54 @@ type Message struct {
 	Interval *Interval `json:"interval,omitempty"`
 	Outcome  *Outcome  `json:"outcome,omitempty"`
 	Failure  *Failure  `json:"failure,omitempty"`
+
+	Prepared *Prepared       `json:"prepared,omitempty"`
+	Totals   workload.Totals `json:"totals,omitempty"`
+	Verdict  *Verdict        `json:"verdict,omitempty"`
+}
+
+// Prepared is what clients have prepared.
+type Prepared struct {
+	Ops []*model.Op `json:"ops"` // each once
+	// Statements are how many a client has prepared at most, of each group.
+	Statements []int64 `json:"statements"`
+}
+
+// Join adds what clients of another part have prepared.
+func (p *Prepared) Join(o *Prepared) {
+	known := map[string]bool{}
+	for _, op := range p.Ops {
+		known[TextOf(op)] = true
+	}
+	for _, op := range o.Ops {
+		if text := TextOf(op); !known[text] {
+			known[text], p.Ops = true, append(p.Ops, op)
+		}
+	}
+	p.Statements = append(p.Statements, make([]int64, max(0, len(o.Statements)-len(p.Statements)))...)
+	for g, n := range o.Statements {
+		p.Statements[g] = max(p.Statements[g], n)
+	}
+}
+
+// TextOf returns a text that only equal operations have.
+func TextOf(op *model.Op) string { return fmt.Sprintf("%+v", *op) }
+
+// Verdict is the end of a step that a part has whole.
+type Verdict struct {
+	Finding workload.Finding `json:"finding"`
+	// Knowledge is as in Task, after the step.
+	Knowledge []byte `json:"knowledge,omitempty"`
 }
 
 // Task is a step whose clients are to be readied.
 type Task struct {
-	Step    string        `json:"step"` // its name in the plan
-	Part    workload.Part `json:"part"`
-	DSN     string        `json:"dsn"` // of the server; it may hold a password
-	Numbers Numbers       `json:"numbers"`
+	Step string        `json:"step"` // its name in the plan
+	Part workload.Part `json:"part"`
+	DSN  string        `json:"dsn"` // of the server; it may hold a password
+	// Whole: the part is the only one. It opens and checks the step, which may be one that does not divide.
+	Whole   bool    `json:"whole,omitempty"`
+	Numbers Numbers `json:"numbers"`
 	// The rest is the step's environment.
 	Seed     uint64         `json:"seed"`
 	Results  bool           `json:"results"`

@@ -18,6 +18,9 @@ type Step struct {
 	Clients [][]workload.Client
 	Stage   workload.Stage
 	Close   func()
+	// Prepared is what the clients have prepared, and Knowledge what the run knows after the step; nil: nothing.
+	Prepared  *Prepared
+	Knowledge func() ([]byte, error)
 	// Awake is as in [drive.Config]; nil: the clients' connections are not ended while they are idle.
 	Awake func(ctx context.Context, group, client int) error
 }
@@ -48,6 +51,8 @@ func (p *Part) Serve(ctx context.Context) error {
 			err = p.open(ctx, m.Task)
 		case Load:
 			err = p.load(ctx, m.Numbers)
+		case Check:
+			err = p.check(ctx, m.Totals)
 		case Close:
 			p.close()
 		case Abandon, Stop, Disarm: // what it ends has ended already
@@ -66,9 +71,26 @@ func (p *Part) open(ctx context.Context, t *Task) (err error) {
 		return err
 	}
 	p.part = t.Part
-	p.Line.Say(Message{Kind: Opened})
+	p.Line.Say(Message{Kind: Opened, Prepared: p.step.Prepared})
 	return nil
 }
+
+// check ends a step that the part has whole.
+func (p *Part) check(ctx context.Context, done workload.Totals) (err error) {
+	if p.step == nil {
+		return errNoStep
+	}
+	v := &Verdict{}
+	if v.Finding, err = p.step.Stage.Finish(ctx, done); err == nil {
+		v.Knowledge, err = p.step.Knowledge()
+	}
+	if err == nil {
+		p.Line.Say(Message{Kind: Checked, Verdict: v})
+	}
+	return err
+}
+
+var errNoStep = errors.New("no step is open")
 
 func (p *Part) close() {
 	if p.step != nil {
@@ -80,7 +102,7 @@ func (p *Part) close() {
 // load runs the clients once.
 func (p *Part) load(ctx context.Context, n *Numbers) error {
 	if p.step == nil {
-		return errors.New("no step is open")
+		return errNoStep
 	}
 	step, err := n.Of(p.step.Of)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"strings"
 	"time"
 
@@ -30,24 +29,27 @@ type clients interface {
 	close()
 }
 
-// openClients opens the sessions of a step's clients.
-func openClients(ctx context.Context, t *stepRun, stage workload.Stage, env workload.Env, plans *planCheck) (clients,
-	error) {
-	open := func(ctx context.Context) (engine.Session, error) {
+// openClients opens a step and the sessions of its clients, and returns what these have prepared.
+func openClients(ctx context.Context, t *stepRun, env *workload.Env) (clients, workload.Stage, *divided.Prepared, error) {
+	if t.Away != nil {
+		return openAway(ctx, t, env)
+	}
+	stage, err := t.step.Open(ctx, *env)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	seen := newNotes()
+	seats, closeAll, err := workload.Seats(ctx, t.step, stage, workload.Part{}, func(ctx context.Context) (engine.Session, error) {
 		s, err := t.db.Session(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return plans.session(t.keep(s)), nil
-	}
-	if t.Away != nil {
-		return openAway(ctx, t, stage, env, open)
-	}
-	seats, closeAll, err := workload.Seats(ctx, t.step, stage, workload.Part{}, open)
+		return seen.session(t.keep(s)), nil
+	})
 	if err != nil {
 		closeAll()
 	}
-	return &here{t, seats, closeAll}, err
+	return &here{t, seats, closeAll}, stage, seen.all(t.step, workload.Part{}), err
 }
 
 // here are clients in this process.
@@ -77,39 +79,47 @@ type away struct {
 	outcome *divided.Outcome // of the last load; nil: none has ended
 }
 
-// openAway has the parts open their clients. So that the statements of clients are known here, some open
-// sessions, and close them before they do anything.
-func openAway(ctx context.Context, t *stepRun, stage workload.Stage, env workload.Env,
-	open func(context.Context) (engine.Session, error)) (clients, error) {
-	shown, err := t.step.Open(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	first := workload.Part{Of: math.MaxInt}
-	if t.Preflight { // it counts the statements of all clients, which are few
-		first = workload.Part{}
-	}
-	_, closeAll, err := workload.Seats(ctx, t.step, shown, first, open)
-	closeAll()
-	if err != nil {
-		return nil, err
-	}
-	a := &away{stepRun: t, stage: stage}
+// openAway has the parts open their clients. The only part of a step has all of it, also its checks; of
+// several none has.
+func openAway(ctx context.Context, t *stepRun, env *workload.Env) (clients, workload.Stage, *divided.Prepared, error) {
+	a := &away{stepRun: t}
 	task := divided.Task{Step: t.step.Name, Seed: env.Seed, Results: env.Results, Previous: env.Previous,
-		Copied: env.Copied, Numbers: *divided.NumbersOf(&drive.Config{Step: t.step})}
+		Copied: env.Copied, Numbers: *divided.NumbersOf(&drive.Config{Step: t.step}), Whole: len(t.Away.Machines) == 1}
 	reachable, ok := t.db.(engine.Reachable)
 	if !ok {
-		return nil, errors.New("clients on other machines cannot reach this engine")
+		return nil, nil, nil, errors.New("clients on other machines cannot reach this engine")
 	}
+	var err error
 	if task.DSN, err = reachable.Reach(); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	if k, ok := t.Plan.Run.(workload.Knowing); ok {
 		if task.Knowledge, err = json.Marshal(k.Knowledge()); err != nil {
-			return nil, err
+			return nil, nil, nil, err
 		}
 	}
-	return a, t.Away.Open(ctx, &task)
+	if a.stage = (&checkedAway{stepRun: t}); !task.Whole {
+		if a.stage, err = t.step.Open(ctx, *env); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	prepared, err := t.Away.Open(ctx, &task)
+	return a, a.stage, prepared, err
+}
+
+// checkedAway is a step that the only part has.
+type checkedAway struct {
+	workload.Stage // nil: its clients are there
+	*stepRun
+}
+
+// Finish has the part check the step, and takes over what it knows then.
+func (c *checkedAway) Finish(ctx context.Context, done workload.Totals) (workload.Finding, error) {
+	v, err := c.Away.Check(ctx, done)
+	if k, ok := c.Plan.Run.(workload.Knowing); ok && err == nil {
+		err = k.GoOn(func(into any) error { return json.Unmarshal(v.Knowledge, into) })
+	}
+	return v.Finding, err
 }
 
 func (a *away) ready(ctx context.Context, c *drive.Config) error { return a.Away.Load(ctx, c) }

@@ -16,46 +16,75 @@ import (
 // ServePart runs clients of a trial whose server is on another machine, until the line to the campaign hangs
 // up. It measures nothing else and writes no file.
 func ServePart(ctx context.Context, s Spec, line *divided.Line) error {
-	open := func(ctx context.Context, t *divided.Task) (*divided.Step, error) { return openPart(ctx, &s, t) }
-	return (&divided.Part{Line: line, Open: open}).Serve(ctx)
+	p := &part{Spec: s}
+	return (&divided.Part{Line: line, Open: p.open}).Serve(ctx)
 }
 
-// openPart joins the server of a task and opens the part's clients of its step.
-func openPart(ctx context.Context, s *Spec, t *divided.Task) (_ *divided.Step, err error) {
-	step, err := stepNamed(s.Plan.Run.Steps(), t.Step)
+// part is a process with clients of a trial.
+type part struct {
+	Spec
+	began bool // a step that it had whole: since then it knows what the head does
+}
+
+// open joins the server of a task and opens the part's clients of its step.
+func (p *part) open(ctx context.Context, t *divided.Task) (_ *divided.Step, err error) {
+	step, err := stepNamed(p.Plan.Run.Steps(), t.Step)
+	if err == nil {
+		step, err = t.Numbers.Of(step)
+	}
+	if err == nil && !p.began {
+		err = p.goOn(t.Knowledge)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if step, err = t.Numbers.Of(step); err != nil {
-		return nil, err
-	}
-	if k, ok := s.Plan.Run.(workload.Knowing); ok && t.Knowledge != nil {
-		if err := k.GoOn(func(into any) error { return json.Unmarshal(t.Knowledge, into) }); err != nil {
-			return nil, err
-		}
-	}
-	config := s.Target.Config
+	p.began = t.Whole
+	config := p.Target.Config
 	config.Dir = ""
 	config.Server = engine.ServerConfig{DSN: t.DSN, Schema: config.Server.Schema, Join: true}
-	db, err := s.Engine.Open(ctx, config)
+	db, err := p.Engine.Open(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("join the server: %w", err)
 	}
 	closeSessions := func() {}
-	out := &divided.Step{Of: step, Close: func() {
+	out := &divided.Step{Of: step, Knowledge: p.knowledge, Close: func() {
 		closeSessions()
 		_ = db.Close() // nothing is lost with it
 	}}
 	out.Stage, err = step.Open(ctx, workload.Env{DB: db, Seed: t.Seed, Results: t.Results, Previous: t.Previous,
 		Copied: t.Copied})
+	seen := newNotes()
 	if err == nil {
-		out.Clients, closeSessions, err = workload.Seats(ctx, step, out.Stage, t.Part, db.Session)
+		out.Clients, closeSessions, err = workload.Seats(ctx, step, out.Stage, t.Part,
+			func(ctx context.Context) (engine.Session, error) {
+				s, err := db.Session(ctx)
+				if err != nil {
+					return nil, err
+				}
+				return seen.session(s), nil
+			})
 	}
 	if err != nil {
 		out.Close()
 		return nil, err
 	}
+	out.Prepared = seen.all(step, t.Part)
 	return out, nil
+}
+
+func (p *part) goOn(knowledge []byte) error {
+	k, ok := p.Plan.Run.(workload.Knowing)
+	if !ok || knowledge == nil {
+		return nil
+	}
+	return k.GoOn(func(into any) error { return json.Unmarshal(knowledge, into) })
+}
+
+func (p *part) knowledge() ([]byte, error) {
+	if k, ok := p.Plan.Run.(workload.Knowing); ok {
+		return json.Marshal(k.Knowledge())
+	}
+	return nil, nil
 }
 
 // stepNamed finds the plan's step of a name. A step at a rate of its own has the name of the plan's before

@@ -10,8 +10,10 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
+	"rumbench/internal/run/divided"
 	"rumbench/internal/text/quantity"
 	"rumbench/model"
+	"rumbench/workload"
 )
 
 // smallTable is the size, some hundred pages, below which a full scan may be
@@ -25,16 +27,62 @@ const (
 	longestPlan      = 4000
 )
 
+// notes are the operations that the clients of a step have prepared.
+type notes struct {
+	mu       sync.Mutex
+	prepared []*model.Op // each once, by its text in known
+	known    map[string]bool
+	sessions []*noting // of the clients, group by group
+}
+
+func newNotes() *notes { return &notes{known: map[string]bool{}} }
+
+// session returns the session for the next client of the step.
+func (n *notes) session(s engine.Session) engine.Session {
+	out := &noting{Session: s, notes: n}
+	n.sessions = append(n.sessions, out)
+	return out
+}
+
+// note records an operation that a client has prepared.
+func (n *notes) note(op *model.Op) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if key := divided.TextOf(op); !n.known[key] {
+		n.known[key] = true
+		n.prepared = append(n.prepared, op)
+	}
+}
+
+// all returns what the clients of a part of a step have prepared.
+func (n *notes) all(step *workload.Step, part workload.Part) *divided.Prepared {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	out := &divided.Prepared{Ops: slices.Clone(n.prepared)}
+	sessions := n.sessions
+	for i := range step.Groups {
+		greatest := int64(0)
+		for seat := range step.Groups[i].Clients {
+			if part.Has(seat) && len(sessions) > 0 {
+				greatest = max(greatest, sessions[0].statements)
+				sessions = sessions[1:]
+			}
+		}
+		out.Statements = append(out.Statements, greatest)
+	}
+	return out
+}
+
 // noting is a session that records the operations prepared on it. Statements
 // are those of the wrapped session, so executing them costs nothing extra.
 type noting struct {
 	engine.Session
-	check      *planCheck
+	notes      *notes
 	statements int64 // prepared, but for those that begin and end transactions
 }
 
 func (n *noting) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
-	n.check.note(op)
+	n.notes.note(op)
 	if op.Kind != model.Begin && op.Kind != model.Commit && op.Kind != model.Rollback {
 		n.statements++
 	}
@@ -56,53 +104,26 @@ type planCheck struct {
 	trial     *trial
 	explainer engine.Explainer
 	step      string
-	sessions  []*noting // of the clients, group by group
-	mu        sync.Mutex
-	prepared  []*model.Op // each once, by its text in known
-	known     map[string]bool
 	ops       []*model.Op // prepared before the window: all but the last batch of a load
 	begin     []engine.Plan
 }
 
-// newPlanCheck returns the check of a step. The step's clients prepare on the
-// sessions that session returns.
+// newPlanCheck returns the check of a step.
 func (t *trial) newPlanCheck(step string) *planCheck {
 	explainer, ok := t.db.(engine.Explainer)
 	if !ok {
 		return nil
 	}
-	return &planCheck{trial: t, explainer: explainer, step: step, known: map[string]bool{}}
-}
-
-// session returns the session for a client of the step.
-func (c *planCheck) session(s engine.Session) engine.Session {
-	if c == nil {
-		return s
-	}
-	n := &noting{Session: s, check: c}
-	c.sessions = append(c.sessions, n)
-	return n
-}
-
-// note records an operation that a client has prepared.
-func (c *planCheck) note(op *model.Op) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if key := fmt.Sprintf("%+v", *op); !c.known[key] {
-		c.known[key] = true
-		c.prepared = append(c.prepared, op)
-	}
+	return &planCheck{trial: t, explainer: explainer, step: step}
 }
 
 // before explains all statements. It refuses the step if one does not use the
 // index that the workload demands.
-func (c *planCheck) before(ctx context.Context, s *result.Step) (err error) {
+func (c *planCheck) before(ctx context.Context, s *result.Step, ops []*model.Op) (err error) {
 	if c == nil {
 		return nil
 	}
-	c.mu.Lock()
-	c.ops = slices.Clone(c.prepared)
-	c.mu.Unlock()
+	c.ops = ops
 	if c.begin, err = c.explain(ctx); err != nil {
 		return err
 	}

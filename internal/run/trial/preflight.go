@@ -100,17 +100,8 @@ func connectAll(ctx context.Context, db engine.DB, steps []workload.Step) error 
 }
 
 // countStatements returns how many statements the clients of all steps like this one have
-// prepared at the same time: the most of a step.
-func (t *stepRun) countStatements(clients []*noting) (highest int64) {
-	var each []int64 // by group
-	for i := range t.step.Groups {
-		n := t.step.Groups[i].Clients
-		each = append(each, 0)
-		for _, s := range clients[:n] {
-			each[i] = max(each[i], s.statements)
-		}
-		clients = clients[n:]
-	}
+// prepared at the same time, if each has as many as one of its group here: the most of a step.
+func (t *stepRun) countStatements(each []int64) (highest int64) {
 	for _, s := range t.Plan.Run.Steps() {
 		if s.Name != t.step.Name && (s.Base == "" || s.Base != t.step.Base) || len(s.Groups) != len(each) {
 			continue
@@ -126,14 +117,14 @@ func (t *stepRun) countStatements(clients []*noting) (highest int64) {
 
 // statementLimit returns a check, for when the clients of a preflight's step have prepared
 // their statements: whether the server would allow as many as the whole step's clients need.
-func (t *stepRun) statementLimit(ctx context.Context) (check func(*planCheck) error, err error) {
+func (t *stepRun) statementLimit(ctx context.Context) (check func(each []int64) error, err error) {
 	l, ok := t.db.(engine.StatementLimiter)
 	if !ok || !t.Preflight {
-		return func(*planCheck) error { return nil }, nil
+		return func([]int64) error { return nil }, nil
 	}
 	free, variable, err := l.FreeStatements(ctx)
-	return func(c *planCheck) error {
-		n := t.countStatements(c.sessions)
+	return func(each []int64) error {
+		n := t.countStatements(each)
 		if variable == "" || n <= free {
 			return nil
 		}

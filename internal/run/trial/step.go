@@ -232,24 +232,20 @@ func (t *stepRun) load(ctx context.Context) error {
 	}
 	env := workload.Env{DB: t.countBuilds(), Seed: t.res.Seed, Results: t.keepsRows() && !t.Preflight,
 		Previous: t.previous, Copied: copiedSeed(t.trial)}
-	stage, err := t.step.Open(ctx, env)
-	if err != nil {
-		return err
-	}
 	plans := t.newPlanCheck(t.step.Name)
 	checkStatements, err := t.statementLimit(ctx)
 	if err != nil {
 		return err
 	}
-	clients, err := openClients(ctx, t, stage, env, plans)
+	clients, stage, prepared, err := openClients(ctx, t, &env)
 	if err != nil {
 		return err
 	}
 	defer clients.close()
-	if err := checkStatements(plans); err != nil {
+	if err := checkStatements(prepared.Statements); err != nil {
 		return err
 	}
-	if err := plans.before(ctx, t.out); err != nil {
+	if err := plans.before(ctx, t.out, prepared.Ops); err != nil {
 		return err
 	}
 	config := drive.Config{
