@@ -6,6 +6,9 @@ import "rumbench/engine"
 type Env struct {
 	DB   engine.DB
 	Seed uint64
+	// Part is the share of this process. One that only opens and finishes the step has no clients, and the
+	// zero value.
+	Part Part
 	// Copied is the seed of data that were not loaded in this trial, of which it has a copy; nil: Seed.
 	Copied *uint64
 	// Results is false on an engine that stores nothing, so that results must not

@@ -31,22 +31,65 @@ func (t *tally) add(o *tally) {
 	t.wrong += o.wrong
 }
 
+// counts are what the clients have counted: changes and results, and the lengths of lists in the first and the
+// last third.
+type counts struct {
+	tally
+	first, last stretch
+}
+
+// count adds up what the clients of this process have counted.
+func (s *requestStage) count() *counts {
+	n := &counts{}
+	for _, c := range s.clients {
+		n.tally.add(&c.tally)
+		a, b := c.lengths.ends()
+		n.first.add(a)
+		n.last.add(b)
+	}
+	return n
+}
+
+// numbers lists all counts.
+func (n *counts) numbers() []*int64 {
+	out := []*int64{&n.nodes, &n.links, &n.hidden, &n.counts, &n.versions, &n.asked, &n.got, &n.addToUpd, &n.updToAdd,
+		&n.wrong}
+	for _, s := range []*stretch{&n.first, &n.last} {
+		out = append(out, &s.lists, &s.loaded, &s.links)
+	}
+	return out
+}
+
+// Counts implements workload.Counting.
+func (s *requestStage) Counts() (out []int64) {
+	for _, n := range s.count().numbers() {
+		out = append(out, *n)
+	}
+	return out
+}
+
+// Count implements workload.Counting.
+func (s *requestStage) Count(sums []int64) {
+	s.counted = &counts{}
+	s.counted.firstWrong = "an answer to a client of another process"
+	for i, n := range s.counted.numbers() {
+		*n = sums[i]
+	}
+}
+
 // Finish compares the tables with the changes that the clients have made, and each count
 // with its links.
 func (s *requestStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
-	var total tally
-	var first, last stretch
-	for _, c := range s.clients {
-		total.add(&c.tally)
-		a, b := c.lengths.ends()
-		first.add(a)
-		last.add(b)
+	n := s.counted
+	if n == nil {
+		n = s.count()
 	}
+	total, first, last := &n.tally, n.first, n.last
 	want := s.start
 	want.add(&total.totals)
 	s.now = want
 	f.Live = s.live(&want, true)
-	f.Notes = s.notes(&total, first, last)
+	f.Notes = s.notes(total, first, last)
 	if total.wrong > 0 && s.env.Results {
 		f.Broken = append(f.Broken, fmt.Sprintf("%d answers were wrong; the first: %s", total.wrong, total.firstWrong))
 	}

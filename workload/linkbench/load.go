@@ -3,7 +3,6 @@ package linkbench
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -20,16 +19,34 @@ type loadStage struct {
 	graph   *graph
 	data    data
 	env     workload.Env
-	taken   atomic.Int64 // chunks of ids
+	chunks  *workload.Deal // of ids
 	clients []*loader
-	nodes   *nodeLoader
+	nodes   *nodeLoader // nil: another process has it
+	counted []int64     // Counts of all processes; nil: this one has all clients
 }
 
 func (r *run) openLoad(env workload.Env) (workload.Stage, error) {
 	r.opened, r.seed = 0, env.Seed
 	g, err := r.newGraph()
-	return &loadStage{run: r, graph: g, env: env, data: r.newData(env.Seed)}, err
+	return &loadStage{run: r, graph: g, env: env, data: r.newData(env.Seed),
+		chunks: workload.NewDeal(env.Part, 1, 1+int(r.p.Int("load_clients")))}, err
 }
+
+// Counts implements workload.Counting: the nodes, links and lists that were loaded.
+func (s *loadStage) Counts() []int64 {
+	out := make([]int64, 3)
+	if s.nodes != nil {
+		out[0] = s.nodes.rows.Done
+	}
+	for _, l := range s.clients {
+		out[1] += l.links.Done
+		out[2] += l.counts.Done
+	}
+	return out
+}
+
+// Count implements workload.Counting.
+func (s *loadStage) Count(sums []int64) { s.counted = sums }
 
 // start is the time of the load, in milliseconds since 1970: the time in rows follows the
 // operations instead of the wall clock, so that a seed always gives the same rows.
@@ -54,13 +71,12 @@ func (s *loadStage) Client(_ context.Context, seat workload.Seat) (workload.Clie
 // Finish checks that the tables hold the loaded rows and, if the load was complete, that
 // these match the graph.
 func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
-	t := totals{nodes: s.nodes.rows.Done, known: true}
-	var lists int64
-	for _, l := range s.clients {
-		t.links += l.links.Done
-		t.counts += l.links.Done
-		lists += l.counts.Done
+	n := s.counted
+	if n == nil {
+		n = s.Counts()
 	}
+	t := totals{nodes: n[0], links: n[1], counts: n[1], known: true}
+	lists := n[2]
 	s.now = t
 	f.Live = s.live(&t, false)
 	if all := t.nodes == s.run.nodes && t.links >= s.run.links; all && s.env.Results &&
@@ -134,7 +150,7 @@ func (l *loader) Ready(context.Context) error {
 }
 
 func (l *loader) takeChunk() bool {
-	n := l.stage.taken.Add(1) - 1
+	n := l.stage.chunks.Take()
 	chunks := (l.stage.run.nodes + chunk - 1) / chunk
 	if n >= chunks {
 		return false

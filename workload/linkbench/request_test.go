@@ -66,7 +66,7 @@ func open(t *testing.T, given map[string]any) *opened {
 		t.Fatal(found.Broken)
 	}
 	must(db.CreateIndexes(ctx, linkTable, linkIndex))
-	requests, err := r.openRequests(ctx, "test", workload.Env{DB: db, Seed: 1, Results: true}, true)
+	requests, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1, Results: true}, true)
 	must(err)
 	session, err := db.Session(ctx)
 	must(err)
@@ -274,7 +274,7 @@ func TestAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		stage, err := r.openRequests(ctx, "test", workload.Env{DB: db, Seed: 1}, false)
+		stage, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +311,7 @@ func TestAllocations(t *testing.T) {
 func TestRunAgain(t *testing.T) {
 	ctx := context.Background()
 	o := open(t, nil)
-	again, err := o.stage.openRequests(ctx, "test", o.stage.env, true)
+	again, err := o.stage.openRequests(ctx, "test", 1, o.stage.env, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestRunAgain(t *testing.T) {
 		want  string
 	}{"same": {50, 1, ""}, "maxid": {60, 1, "maxid is 60"}, "seed": {50, 2, "it is a different graph"}} {
 		r := newRun(t, map[string]any{"maxid": c.maxid, "load": false})
-		_, err := r.openRequests(ctx, "test", workload.Env{DB: o.db, Seed: c.seed, Results: true}, true)
+		_, err := r.openRequests(ctx, "test", 1, workload.Env{DB: o.db, Seed: c.seed, Results: true}, true)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -24,9 +24,11 @@ type requestStage struct {
 	tick       int64 // of a client's clock: the number of clients
 	start      totals
 	clients    []*client
+	counted    *counts // of the clients of all processes; nil: this one has all
 }
 
-func (r *run) openRequests(ctx context.Context, name string, env workload.Env, checks bool) (workload.Stage, error) {
+func (r *run) openRequests(ctx context.Context, name string, clients int64, env workload.Env, checks bool) (workload.Stage,
+	error) {
 	if !r.now.known {
 		r.seed = env.DataSeed()
 	}
@@ -36,7 +38,7 @@ func (r *run) openRequests(ctx context.Context, name string, env workload.Env, c
 	}
 	s := &requestStage{
 		run: r, name: name, graph: g, data: r.newData(env.DataSeed()), thresholds: r.profile.thresholds(r.p.String("mix")),
-		env: env, checks: checks && env.Results,
+		env: env, checks: checks && env.Results, tick: clients,
 	}
 	if !r.now.known && env.Results {
 		if err := workload.InSession(ctx, env.DB, s.meet); err != nil {
@@ -106,7 +108,6 @@ func (s *requestStage) requireGraph(ctx context.Context, session engine.Session)
 }
 
 func (s *requestStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
-	s.tick++
 	c := &client{
 		stage: s, clock: s.clock + int64(seat.Client),
 		source: gen.NewSource(s.requests.Sub(uint64(seat.Client))),

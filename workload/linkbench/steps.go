@@ -45,7 +45,7 @@ func (r *run) batches(rows int64) int64 {
 func (r *run) load() workload.Step {
 	kind := func(name string) workload.OpKind { return workload.OpKind{Name: name, Unit: opRow, Of: opRow} }
 	s := workload.Step{
-		Name: "load", Creates: true, Primary: opRow, WritesPer: opRow, Access: workload.WriteAccess,
+		Name: "load", Creates: true, Divides: true, Primary: opRow, WritesPer: opRow, Access: workload.WriteAccess,
 		Doc: "How fast are nodes, links and counts loaded, without the index on links?",
 		Groups: []workload.Group{
 			{
@@ -61,7 +61,7 @@ func (r *run) load() workload.Step {
 
 func (r *run) index() workload.Step {
 	return workload.Step{
-		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true, Builds: 1,
+		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true, Builds: 1, Divides: true,
 		Doc:    "How fast is the index on links built? Rows/s are those of links.",
 		Groups: []workload.Group{{Name: "index", Clients: 1, Work: 1, Ops: []workload.OpKind{{Name: opIndex, Unit: opRow}}}},
 		Open: func(_ context.Context, env workload.Env) (workload.Stage, error) {
@@ -72,7 +72,7 @@ func (r *run) index() workload.Step {
 
 func (r *run) requests(name string, clients int64, checks bool) workload.Step {
 	s := workload.Step{
-		Name: name, Primary: opTransaction, WritesPer: opTransaction, Access: workload.MixedAccess,
+		Name: name, Primary: opTransaction, WritesPer: opTransaction, Access: workload.MixedAccess, Divides: true,
 		Seconds: r.p.Float("seconds"), Grows: true,
 		Doc: fmt.Sprintf("How many requests to the graph are answered, and how fast, for %d clients?", clients),
 	}
@@ -90,7 +90,7 @@ func (r *run) requests(name string, clients int64, checks bool) workload.Step {
 	}
 	s.Groups = []workload.Group{g}
 	s.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) {
-		return r.openRequests(ctx, name, env, checks)
+		return r.openRequests(ctx, name, clients, env, checks)
 	}
 	return s
 }

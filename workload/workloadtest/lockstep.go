@@ -176,6 +176,10 @@ func begin(t *testing.T, parts []*workload.Step, env workload.Env) *running {
 	}
 	all := make([][]workload.Client, len(step.Groups))
 	for i, part := range parts {
+		env := env
+		if i > 0 {
+			env.Part = workload.Part{Index: i - 1, Of: len(parts) - 1}
+		}
 		stage, err := part.Open(ctx, env)
 		r.must(err)
 		r.stages = append(r.stages, stage)

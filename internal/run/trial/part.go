@@ -52,7 +52,7 @@ func (p *part) open(ctx context.Context, t *divided.Task) (_ *divided.Step, err 
 		_ = db.Close() // nothing is lost with it
 	}}
 	out.Stage, err = step.Open(ctx, workload.Env{DB: db, Seed: t.Seed, Results: t.Results, Previous: t.Previous,
-		Copied: t.Copied})
+		Copied: t.Copied, Part: t.Part})
 	seen := newNotes()
 	if err == nil {
 		out.Clients, closeSessions, err = workload.Seats(ctx, step, out.Stage, t.Part,
