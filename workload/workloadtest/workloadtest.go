@@ -175,7 +175,13 @@ func Divided(t *testing.T, s Suite) {
 		for range processes {
 			runs = append(runs, s.small(t))
 		}
-		return lockstep(t, runs, s.Open(t, runs[0].Schema()), 1)
+		out := lockstep(t, runs, s.Open(t, runs[0].Schema()), 1)
+		for i, step := range runs[0].Steps() {
+			if step.Creates {
+				out[i].Answers = 0 // clients take what they load when they are free: batches differ
+			}
+		}
+		return out
 	}
 	whole := run(0)
 	for _, processes := range []int{1, 2, 3} {
