@@ -3,7 +3,6 @@ package tpcc
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 
 	"rumbench/engine"
 	"rumbench/workload"
@@ -14,18 +13,20 @@ type loadStage struct {
 	*run
 	env       workload.Env
 	constants constants
-	taken     atomic.Int64 // parts
+	parts     *workload.Deal
 	clients   []*loader
+	counted   []int64 // Counts of all processes; nil: this one has all clients
 }
 
 func (r *run) openLoad(env workload.Env) (workload.Stage, error) {
 	r.seed, r.now = env.Seed, state{}
-	return &loadStage{run: r, env: env, constants: newConstants(env.Seed)}, nil
+	return &loadStage{run: r, env: env, constants: newConstants(env.Seed),
+		parts: workload.NewDeal(env.Part, 0, int(r.p.Int("load_clients")))}, nil
 }
 
 // take returns the next part: the items come first.
 func (s *loadStage) take() (p part, ok bool) {
-	n := s.taken.Add(1) - 2
+	n := s.parts.Take() - 1
 	if n < 0 {
 		return part{}, true
 	}
@@ -51,13 +52,31 @@ func (s *loadStage) Client(_ context.Context, seat workload.Seat) (workload.Clie
 	return l, nil
 }
 
+// Counts implements workload.Counting: the loaded rows, and how many clients found that no part is left, of
+// how many.
+func (s *loadStage) Counts() []int64 {
+	out := make([]int64, 6)
+	for _, l := range s.clients {
+		for i, name := range []string{orders, newOrders, orderLine, history} {
+			out[i] += l.batches[name].Done
+		}
+		if out[5]++; l.over {
+			out[4]++
+		}
+	}
+	return out
+}
+
+// Count implements workload.Counting.
+func (s *loadStage) Count(sums []int64) { s.counted = sums }
+
 // Finish records the extent of the load: everything, unless it was cut short.
 func (s *loadStage) Finish(context.Context, workload.Totals) (f workload.Finding, err error) {
-	n := state{known: true, whole: s.taken.Load() > 1+s.warehouses*(districts+1)}
-	for _, l := range s.clients {
-		n.whole = n.whole && l.over
-		n.add(&totals{l.batches[orders].Done, l.batches[newOrders].Done, l.batches[orderLine].Done, l.batches[history].Done})
+	c := s.counted
+	if c == nil {
+		c = s.Counts()
 	}
+	n := state{totals: totals{c[0], c[1], c[2], c[3]}, known: true, whole: c[4] == c[5]}
 	want := s.loaded()
 	want.lines = n.lines // random
 	if n.whole && n.totals != want {

@@ -21,12 +21,15 @@ type mixStage struct {
 	checked   bool // all rows that transactions need exist
 	waits     float64
 	draws     gen.Stream
-	clock     int64  // at the beginning, in ms since 1970
-	start     totals // the totals of the tables at the beginning
-	terminals []*terminal
+	clock     int64       // at the beginning, in ms since 1970
+	start     totals      // the totals of the tables at the beginning
+	terminals []*terminal // of this process
+	number    int64       // of all terminals
+	counted   *tally      // of the terminals of all processes; nil: this one has all
 }
 
-func (r *run) openMix(ctx context.Context, name string, env workload.Env, checks bool) (workload.Stage, error) {
+func (r *run) openMix(ctx context.Context, name string, terminals int64, env workload.Env, checks bool) (workload.Stage,
+	error) {
 	if !r.now.known {
 		r.seed = env.DataSeed()
 		r.now = state{totals: r.loaded(), whole: env.Results}
@@ -39,7 +42,7 @@ func (r *run) openMix(ctx context.Context, name string, env workload.Env, checks
 	}
 	return &mixStage{
 		run: r, env: env, constants: newConstants(r.seed), checks: checks, checked: env.Results && r.now.whole,
-		waits: r.p.Float("waits"), start: r.now.totals,
+		waits: r.p.Float("waits"), start: r.now.totals, number: terminals,
 		draws: stream(env.Seed, name).Sub(uint64(r.now.orders)), // different from earlier steps
 		clock: start + r.now.orders*1000,
 	}, nil
@@ -89,19 +92,44 @@ func (s *mixStage) newUser(n int64) user {
 	}
 }
 
+// tally adds up what the terminals of this process have counted.
+func (s *mixStage) tally() *tally {
+	total := &tally{}
+	for _, t := range s.terminals {
+		total.add(&t.tally)
+	}
+	return total
+}
+
+// Counts implements workload.Counting.
+func (s *mixStage) Counts() (out []int64) {
+	for _, n := range s.tally().numbers() {
+		out = append(out, *n)
+	}
+	return out
+}
+
+// Count implements workload.Counting.
+func (s *mixStage) Count(sums []int64) {
+	s.counted = &tally{firstWrong: "an answer to a terminal of another process"}
+	for i, n := range s.counted.numbers() {
+		*n = sums[i]
+	}
+}
+
 // Finish checks the tables against the conditions and against the commits of the
 // terminals.
 func (s *mixStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
-	var total tally
-	for _, t := range s.terminals {
-		total.add(&t.tally)
+	total := s.counted
+	if total == nil {
+		total = s.tally()
 	}
 	want := s.start
 	want.add(&total.changed)
 	s.now.totals = want
 	s.now.uncertain += total.uncertain
 	f.Live = s.live(&want, true)
-	f.Notes = s.notes(&total)
+	f.Notes = s.notes(total)
 	if total.wrong > 0 {
 		f.Broken = append(f.Broken, fmt.Sprintf("%d answers were wrong; the first: %s", total.wrong, total.firstWrong))
 	}
@@ -144,7 +172,7 @@ func (s *mixStage) notes(total *tally) []string {
 	}
 	out := []string{unaudited, fmt.Sprintf("%d warehouses, %d terminals (%.3g per warehouse), %s, style %s, binding "+
 		"%s, no foreign keys",
-		s.warehouses, len(s.terminals), float64(len(s.terminals))/float64(s.warehouses), waits, s.p.String("style"),
+		s.warehouses, s.number, float64(s.number)/float64(s.warehouses), waits, s.p.String("style"),
 		s.p.String("binding"))}
 	if s.sizes != (sizes{s.warehouses, standardCustomers, standardUndelivered, standardItems}) {
 		out = append(out, fmt.Sprintf("not the sizes of TPC-C: %d items, and %d customers and %d new orders per district",

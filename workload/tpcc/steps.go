@@ -65,7 +65,7 @@ func (r *run) build() {
 
 func (r *run) load() workload.Step {
 	return workload.Step{
-		Name: "load", Creates: true, Primary: opRow, WritesPer: opRow, Access: workload.WriteAccess,
+		Name: "load", Creates: true, Divides: true, Primary: opRow, WritesPer: opRow, Access: workload.WriteAccess,
 		Doc: "How fast are the nine tables loaded, without secondary indexes?",
 		Groups: []workload.Group{
 			{Name: "load", Clients: int(r.p.Int("load_clients")), Work: r.batches(),
@@ -77,7 +77,7 @@ func (r *run) load() workload.Step {
 
 func (r *run) index() workload.Step {
 	return workload.Step{
-		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true, Builds: 2,
+		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true, Builds: 2, Divides: true,
 		Doc: "How fast are the indexes on customers' names and on customers' orders built? The consistency of the load " +
 			"is checked after it.",
 		Groups: []workload.Group{{Name: "index", Clients: 1, Work: 2, Ops: []workload.OpKind{{Name: opIndex, Unit: opRow}}}},
@@ -90,7 +90,7 @@ func (r *run) index() workload.Step {
 func (r *run) mix(name string, clients int64, _ bool) workload.Step {
 	s := workload.Step{
 		Name: name, Primary: kindNames[newOrder], WritesPer: kindNames[newOrder], Access: workload.MixedAccess,
-		Seconds: r.p.Float("seconds"), Grows: true,
+		Seconds: r.p.Float("seconds"), Grows: true, Divides: true,
 		Doc: fmt.Sprintf("How many orders are entered with the other transactions of the mix, and how fast, by %d "+
 			"terminals?", clients),
 	}
@@ -114,7 +114,7 @@ func (r *run) mix(name string, clients int64, _ bool) workload.Step {
 	}
 	s.Groups = []workload.Group{g}
 	s.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) {
-		return r.openMix(ctx, name, env, name != workload.Warmup)
+		return r.openMix(ctx, name, clients, env, name != workload.Warmup)
 	}
 	return s
 }

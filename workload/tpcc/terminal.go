@@ -52,13 +52,24 @@ func (t *tally) add(o *tally) {
 	t.wrong += o.wrong
 }
 
+// numbers lists all counts.
+func (t *tally) numbers() []*int64 {
+	c := &t.changed
+	out := []*int64{&c.orders, &c.undelivered, &c.lines, &c.payments, &t.remoteLines, &t.remotePayments, &t.skipped,
+		&t.uncertain, &t.wrong}
+	for k := range t.done {
+		out = append(out, &t.done[k])
+	}
+	return out
+}
+
 // Ready waits for the terminal's user, who thinks and then enters the inputs.
 func (t *terminal) Ready(ctx context.Context) error {
 	if t.drawn {
 		return nil
 	}
 	thinks := think[t.kind] // after the previous transaction
-	t.clock += int64(len(t.stage.terminals))
+	t.clock += t.stage.number
 	t.draw()
 	t.drawn = true
 	if t.stage.waits == 0 {

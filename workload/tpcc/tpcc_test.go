@@ -539,7 +539,7 @@ func TestMoney(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	r := small(t, map[string]any{"warehouses": int64(3)})
 	db := open(t, null.Engine{}, r)
-	stage, err := r.openMix(t.Context(), "mix", workload.Env{DB: db}, false)
+	stage, err := r.openMix(t.Context(), "mix", 1, workload.Env{DB: db}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ package workloadtest
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -175,17 +174,21 @@ func Divided(t *testing.T, s Suite) {
 		for range processes {
 			runs = append(runs, s.small(t))
 		}
-		out := lockstep(t, runs, s.Open(t, runs[0].Schema()), 1)
-		for i, step := range runs[0].Steps() {
-			if step.Creates {
-				out[i].Answers = 0 // clients take what they load when they are free: batches differ
-			}
-		}
-		return out
+		return lockstep(t, runs, s.Open(t, runs[0].Schema()), 1)
 	}
 	whole := run(0)
 	for _, processes := range []int{1, 2, 3} {
-		Compare(t, fmt.Sprintf("%d processes", processes), whole, run(processes))
+		divided := run(processes)
+		for i, step := range s.small(t).Steps() {
+			a, b := &whole[i], &divided[i]
+			same := a.equal(b)
+			if !slices.Equal(a.Sums, b.Sums) { // the engine has numbered rows in another order
+				same = slices.Equal(a.Bare, b.Bare)
+			} else if step.Creates { // clients take what they load when they are free: batches differ
+				same = true
+			}
+			failIf(t, !same, "%d processes: after step %s\n got %+v\nwant %+v", processes, step.Name, b, a)
+		}
 	}
 }
 
