@@ -348,7 +348,7 @@ func bareSum(t *testing.T, db engine.DB, table *model.Table) string {
 			op.Columns = append(op.Columns, c.Name)
 		}
 	}
-	sum, err := workload.ReadInSession(t.Context(), db, func(ctx context.Context, session engine.Session) (sum uint64, err error) {
+	read := func(ctx context.Context, session engine.Session) (sum uint64, err error) {
 		stmt, err := session.Prepare(ctx, op)
 		if err != nil {
 			return 0, err
@@ -359,7 +359,8 @@ func bareSum(t *testing.T, db engine.DB, table *model.Table) string {
 			h, buf = hashRow(buf, row)
 			sum += h
 		}})
-	})
+	}
+	sum, err := workload.ReadInSession(t.Context(), db, read)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,13 +39,14 @@ func openClients(ctx context.Context, t *stepRun, env *workload.Env) (clients, w
 		return nil, nil, nil, err
 	}
 	seen := newNotes()
-	seats, closeAll, err := workload.Seats(ctx, t.step, stage, workload.Part{}, func(ctx context.Context) (engine.Session, error) {
+	open := func(ctx context.Context) (engine.Session, error) {
 		s, err := t.db.Session(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return seen.session(t.keep(s)), nil
-	})
+	}
+	seats, closeAll, err := workload.Seats(ctx, t.step, stage, workload.Part{}, open)
 	if err != nil {
 		closeAll()
 	}
