@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 140_854
+const mostTotal = 140_855
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -55,7 +55,7 @@ var rooms = []room{
 	{"internal/account", 3_142, []string{"internal/account"}},
 	{"internal/result", 3_638, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 4_100, []string{"internal/plan"}},
-	{"internal/run", 11_977, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 11_978, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_392, []string{"internal/importer"}},
 	{"internal/compare", 5_921, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 2_205, []string{"internal/fleet"}},

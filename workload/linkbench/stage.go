@@ -27,8 +27,8 @@ type requestStage struct {
 	counted    *counts // of the clients of all processes; nil: this one has all
 }
 
-func (r *run) openRequests(ctx context.Context, name string, clients int64, env workload.Env, checks bool) (workload.Stage,
-	error) {
+func (r *run) openRequests(ctx context.Context, name string, clients int64, env workload.Env,
+	checks bool) (workload.Stage, error) {
 	if !r.now.known {
 		r.seed = env.DataSeed()
 	}

@@ -30,7 +30,8 @@ type clients interface {
 }
 
 // openClients opens a step and the sessions of its clients, and returns what these have prepared.
-func openClients(ctx context.Context, t *stepRun, env *workload.Env) (clients, workload.Stage, *divided.Prepared, error) {
+func openClients(ctx context.Context, t *stepRun, env *workload.Env) (clients, workload.Stage, *divided.Prepared,
+	error) {
 	if t.Away != nil {
 		return openAway(ctx, t, env)
 	}
