@@ -53,6 +53,7 @@ type Observed struct {
 // Away is what is known of clients on other machines.
 type Away struct {
 	CPU time.Duration // of all their processes
+	Lag time.Duration // as Observed.Lag, of what their sessions had to report
 	// Warned are warnings about their machines: of throughput and latency.
 	Warned []metric.Warning
 }

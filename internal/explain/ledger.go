@@ -137,6 +137,9 @@ func (r *run) processors() sheet {
 	kernel, _ := r.perUnit("host.cpu.kernel_threads_ns")
 	steal, _ := r.perUnit("host.cpu.steal_ns")
 	client, _ := r.perUnit("client.cpu_ns")
+	if r.trial.Placement != nil {
+		client = 0 // it was on other machines
+	}
 	if r.trial.Hosting == result.Embedded {
 		client = min(r.clientCost(), server)
 		server -= client

@@ -3,10 +3,12 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -114,8 +116,10 @@ func (d *dividedCell) newSession(child int64) *session {
 
 // say sends a line to a machine.
 func (m *machine) say(l loadLine) {
-	b, _ := json.Marshal(l) // cannot fail
-	_ = m.hub.conn.Publish("to."+m.id+"."+isLoad, b)
+	b, _ := json.Marshal(l)                                              // cannot fail
+	if err := m.hub.conn.Publish("to."+m.id+"."+isLoad, b); err != nil { // it is too large
+		m.lose(fmt.Sprintf("it cannot be sent a message of %d bytes: %v", len(b), err))
+	}
 }
 
 // run starts the processes of the clients, and conducts them until that of the trial has ended.
@@ -124,7 +128,9 @@ func (s *session) run(ctx context.Context, dir string) {
 	c := &divided.Conductor{Silence: s.cell.silence, Head: s.cell.peer(s.head)}
 	var parts sync.WaitGroup
 	for _, p := range s.parts {
-		c.Parts = append(c.Parts, p.machine.peer(p.line))
+		own := p.machine.peer(p.line)
+		own.Gone = p.gone
+		c.Parts = append(c.Parts, own)
 		parts.Go(func() { p.run(ctx, dir) })
 	}
 	c.Run(ctx)
@@ -136,12 +142,7 @@ func (s *session) run(ctx context.Context, dir string) {
 
 // peer returns the machine as the conductor sees it.
 func (m *machine) peer(line *divided.Line) divided.Peer {
-	return divided.Peer{Machine: m.Host.Name, Line: line, Offset: m.offset, Ceiling: m.ceiling, Gone: func() string {
-		if m.isLost() {
-			return m.cause
-		}
-		return "its process has ended"
-	}}
+	return divided.Peer{Machine: m.Host.Name, Line: line, Offset: m.offset, Ceiling: m.ceiling}
 }
 
 // ceiling returns how many units a second the machine's clients did in a step on the null engine.
@@ -182,20 +183,32 @@ func (m *machine) offset(ctx context.Context, trips int) (best divided.Offset, e
 // partLink is the process of clients on a machine.
 type partLink struct {
 	*machine
-	begun  chan int64    // its number there
-	line   *divided.Line // as the conductor sees it
-	outbox *divided.Line // what waits until the process has begun
+	begun  chan int64            // its number there
+	line   *divided.Line         // as the conductor sees it
+	outbox *divided.Line         // what waits until the process has begun
+	end    atomic.Pointer[error] // how the process has ended; nil: without an error
+}
+
+// gone says why nothing more comes from the process.
+func (p *partLink) gone() string {
+	switch err := p.end.Load(); {
+	case p.isLost():
+		return p.cause
+	case err != nil:
+		return "its process has ended: " + (*err).Error()
+	}
+	return "its process has ended"
 }
 
 // run runs the process until it ends, or the outbox hangs up.
 func (p *partLink) run(ctx context.Context, dir string) {
 	defer p.line.HangUp()
-	own := int64(-1)
+	own, order := int64(-1), partOrder{dir, p.requests.Add(1)}
 	lines, err := p.hub.conn.Subscribe("from."+p.id+"."+isLoad, func(m *nats.Msg) {
 		var l loadLine
 		switch err := json.Unmarshal(m.Data, &l); {
 		case err != nil:
-		case l.Dir != "" && own < 0:
+		case l.Dir != "" && l.Token == order.Token && own < 0:
 			own = l.Child
 			p.begun <- own
 		case l.Message != nil && l.Child == own:
@@ -208,13 +221,15 @@ func (p *partLink) run(ctx context.Context, dir string) {
 	defer func() { _ = lines.Unsubscribe() }()
 	over, ended := context.WithCancel(ctx)
 	go func() {
-		err = p.ask(ctx, opPart, dir, nil)
-		ended()
+		defer ended()
+		if err := p.ask(ctx, opPart, order, nil); err != nil {
+			p.end.Store(&err)
+		}
 	}()
-	p.post(over)
+	begun := p.post(over)
 	<-over.Done()
-	if err != nil && !p.isLost() {
-		p.line.Hear(divided.Message{Kind: divided.Failed, Failure: divided.FailureOf(err)})
+	if err := p.end.Load(); err != nil && !begun && !p.isLost() {
+		p.line.Hear(divided.Message{Kind: divided.Failed, Failure: divided.FailureOf(*err)})
 	}
 	p.keepLog(ctx, dir)
 }
@@ -235,19 +250,20 @@ func (p *partLink) keepLog(ctx context.Context, dir string) {
 	}
 }
 
-// post sends what is in the outbox, as soon as the process has begun, and then ends the process.
-func (p *partLink) post(ctx context.Context) {
+// post sends what is in the outbox, as soon as the process has begun, and then ends the process. It reports
+// whether it had begun.
+func (p *partLink) post(ctx context.Context) (begun bool) {
 	var number int64
 	select {
 	case number = <-p.begun:
 	case <-ctx.Done():
-		return
+		return false
 	}
 	for {
 		m, err := p.outbox.Next(ctx)
 		if err != nil {
 			p.say(loadLine{Child: number, Over: true})
-			return
+			return true
 		}
 		p.say(loadLine{Child: number, Message: &m})
 	}

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 
 	"rumbench/internal/run/divided"
@@ -12,6 +13,7 @@ import (
 type child struct {
 	mu     sync.Mutex
 	number int64 // of the last
+	token  int64 // of the order of the next
 	pass   func(divided.Message)
 	end    func() // nil: none runs
 }
@@ -45,10 +47,14 @@ func (a *agent) away(dir string, pass func(divided.Message), end func()) (hear f
 	number := c.number
 	say := func(l loadLine) {
 		l.Child = number
-		b, _ := json.Marshal(l)                        // cannot fail
-		_ = a.conn.Publish("from."+a.id+"."+isLoad, b) // without a coordinator nobody waits for it
+		b, _ := json.Marshal(l)                                                    // cannot fail
+		if a.conn.Publish("from."+a.id+"."+isLoad, b) != nil && l.Message != nil { // it is too large
+			failure := divided.FailureOf(fmt.Errorf("a message of %d bytes is too large: use a longer interval", len(b)))
+			b, _ = json.Marshal(loadLine{Child: number, Message: &divided.Message{Kind: divided.Failed, Failure: failure}})
+			_ = a.conn.Publish("from."+a.id+"."+isLoad, b) // without a coordinator nobody waits for it
+		}
 	}
-	say(loadLine{Dir: dir})
+	say(loadLine{Dir: dir, Token: c.token})
 	return func(m divided.Message) { say(loadLine{Message: &m}) }, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -60,11 +66,14 @@ func (a *agent) away(dir string, pass func(divided.Message), end func()) (hear f
 // part runs clients of a trial of another machine.
 func (a *agent) part(ctx context.Context, data []byte) (any, error) {
 	return inCampaign(ctx, a, func(ctx context.Context) (any, error) {
-		var dir string
-		if err := json.Unmarshal(data, &dir); err != nil {
+		var o partOrder
+		if err := json.Unmarshal(data, &o); err != nil {
 			return nil, err
 		}
-		return nil, a.place.Part(ctx, dir)
+		a.child.mu.Lock()
+		a.child.token = o.Token
+		a.child.mu.Unlock()
+		return nil, a.place.Part(ctx, o.Dir)
 	})
 }
 

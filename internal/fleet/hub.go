@@ -18,7 +18,7 @@ type hub struct {
 }
 
 const (
-	mostMessage = 8 << 20 // bytes: events of a step's end hold all of its numbers
+	mostMessage = 32 << 20 // bytes: the end of a load holds the rates of all of its intervals
 	hubTimeout  = 10 * time.Second
 	// A network that is cut for less than patience is no end.
 	pingEvery = 20 * time.Second

@@ -36,7 +36,7 @@ const (
 	opPrepare = "prepare" // -> returned
 	opGauge   = "gauge"   // number of times -> campaign.Gauge
 	opTrial   = "trial"   // order -> returned
-	opPart    = "part"    // directory of a trial: runs its clients here until it ends
+	opPart    = "part"    // partOrder: runs clients of a trial here until it ends
 	opRead    = "read"    // piece -> []byte
 	opClock   = "clock"   // -> divided.Clock
 	opEnd     = "end"     // ends the request that runs, in good order
@@ -95,11 +95,18 @@ type claim struct {
 	Part  bool // it has clients of trials of another machine
 }
 
+// partOrder is a trial with clients to run, and what names their process.
+type partOrder struct {
+	Dir   string `json:"dir"`
+	Token int64  `json:"token"`
+}
+
 // loadLine is a line between a process of a trial, or of its clients, and the coordinator.
 type loadLine struct {
-	Child   int64            `json:"child"`          // the process, counted on its machine
-	Dir     string           `json:"dir,omitempty"`  // the process has begun: its trial
-	Over    bool             `json:"over,omitempty"` // the process has ended, or is to
+	Child   int64            `json:"child"`           // the process, counted on its machine
+	Dir     string           `json:"dir,omitempty"`   // the process has begun: its trial
+	Token   int64            `json:"token,omitempty"` // of the order of a process with clients that has begun
+	Over    bool             `json:"over,omitempty"`  // the process has ended, or is to
 	Message *divided.Message `json:"message,omitempty"`
 }
 

@@ -190,6 +190,13 @@ func readSpread(b *binder, n *strictyaml.Node, f *Fleet) {
 	if fields.Value("over") == nil {
 		b.At(n, "spread does not say over which machines", "as in spread: {over: [m1, m2, m3]}")
 	}
+	for i := range f.Cells {
+		if a, c := &f.Cells[0], &f.Cells[i]; len(a.Clients) != len(c.Clients) {
+			b.At(n, fmt.Sprintf("%s has %s of clients, and %s has %d: their trials cannot be compared", a.Server,
+				quantity.Count(len(a.Clients), "machine"), c.Server, len(c.Clients)), "give each as many")
+			return
+		}
+	}
 }
 
 // addCell adds the machines of a server and its clients.
@@ -359,6 +366,8 @@ func checkFleet(b *binder, t *bound, hosted bool, p *Plan) {
 		return
 	}
 	switch key := "client_cpus"; {
+	case t.Config.Server.DSN != "":
+		b.At(at("dsn"), t.Name+": only clients of a private server can be on other machines", "remove clients_on, or the dsn")
 	case !hosted:
 		b.At(t.node, t.Name+": its engine runs in the process of its clients: they cannot be on other machines",
 			"remove clients_on")

@@ -56,7 +56,7 @@ fleet: {lost: 5s}
 		len(f.Used()) != 4 {
 		t.Errorf("%+v", p.Fleet)
 	}
-	p = loadServed(t, "workload: ibench\ntargets: [served]\n"+lan+`spread: {over: [{server_on: db, clients_on: [c1]}, deaf, {server_on: c3}]}
+	p = loadServed(t, "workload: ibench\ntargets: [served]\n"+lan+`spread: {over: [{server_on: db}, deaf, {server_on: c3}]}
 `)
 	if want := []string{"db", "deaf", "c3"}; !slices.Equal(p.Fleet.Names(), want) || p.Fleet.Lost != 3*time.Second {
 		t.Errorf("%+v", p.Fleet)
@@ -65,6 +65,9 @@ fleet: {lost: 5s}
 		"server_on: db\nclients_on: [db]":                                              "given twice",
 		"server_on: deaf\nclients_on: [c1]":                                            "nothing says where clients on other machines reach a server on deaf",
 		"clients_on: [c1]":                                                             "nothing says on which machine the server is",
+		"spread: {over: [{server_on: db, clients_on: [c1]}, c2]}":                      "their trials cannot be compared",
+		"targets: [{engine: served, dsn: x}]\nserver_on: db\nclients_on: [c1]":         "only clients of a private server",
+		"until: steady\nserver_on: db\nclients_on: [c1]":                               "its own rate is steady",
 		"server_on: db\nclients_on: [c9]":                                              `no machine "c9"`,
 		"server_on: db\nclients_on: [c1]\nspread: {over: [c2]}":                        "spread says what all machines are for",
 		"spread: {over: [{server_on: db, clients_on: [c1]}, c1]}":                      "given twice",

@@ -251,7 +251,6 @@ func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	b.workload(f, p)
 	b.rate(f, p)
 	b.find(f, p)
-	checkUntil(b, f, p)
 	readRestart(b, f, p)
 	b.question(f, p)
 	readProfile(b, f, p)
@@ -259,6 +258,7 @@ func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	readStart(b, f, p)
 	readBetween(b, f, p)
 	readFleet(b, f, p)
+	checkUntil(b, f, p)
 	b.targets(f, p)
 	b.published(f, p)
 	return p

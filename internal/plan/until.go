@@ -38,6 +38,9 @@ func checkUntil(b *binder, f strictyaml.Fields, p *Plan) {
 	case p.Order == Duet:
 		b.At(n, "the targets of a duet run at the same time: a step that one of them prolongs would run alone",
 			"remove until, or set order: interleaved")
+	case p.Fleet.Divided():
+		b.At(n, "each machine of clients would find another time at which its own rate is steady",
+			"remove until, or clients_on")
 	case p.Rate != nil:
 		b.At(n, "with a rate, steps do not go as fast as they can", "remove until, or rate")
 	default:

@@ -33,6 +33,9 @@ import (
 // Grace is how long a trial may take to end when it is asked to; then it is killed.
 const Grace = 60 * time.Second
 
+// partGrace is how long a process with clients of a trial elsewhere may take to end.
+const partGrace = 5 * time.Second
+
 // launcher runs trials in separate processes.
 type launcher struct {
 	Config
@@ -135,7 +138,12 @@ func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os
 			turn.Lock()
 			defer turn.Unlock()
 			_ = into.Encode(answer{Load: &m}) // one that has ended does not hear it
-		}, func() { stdin.Close() })
+		}, func() {
+			stdin.Close()
+			if _, part := PartOf(e.Dir); part { // it has nothing to tidy
+				time.AfterFunc(partGrace, func() { _ = cmd.Process.Kill() }) // unless it has ended
+			}
+		})
 		defer leave()
 		own := event
 		event = func(v trial.Event) {
@@ -206,7 +214,7 @@ const longestPad = 4096
 
 // longestLine is the greatest length of a line between a campaign and a trial: the
 // events of a step's end hold all of its numbers.
-const longestLine = 8 << 20
+const longestLine = 32 << 20
 
 // listen calls each for every line of JSON until the input ends.
 func listen[T any](in io.Reader, each func(T)) {

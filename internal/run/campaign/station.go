@@ -131,7 +131,7 @@ func (s *Station) Part(ctx context.Context, dir string) error {
 	}
 	e.Dir = filepath.Join(PartDir, dir)
 	path := result.TrialPath(s.r.Dir, e.Dir)
-	if err := os.MkdirAll(path, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(path, result.TempDir), 0o755); err != nil {
 		return err
 	}
 	log, err := os.OpenFile(filepath.Join(path, result.LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
@@ -141,7 +141,11 @@ func (s *Station) Part(ctx context.Context, dir string) error {
 	defer log.Close()
 	tidied := make(chan struct{})
 	defer close(tidied)
-	return s.r.exec(ctx, e, path, log, nil, tidied)
+	err = s.r.exec(ctx, e, path, log, nil, tidied)
+	if words := lastWords(log.Name()); err != nil && words != "" {
+		err = fmt.Errorf("%w; end of its log: %s", err, words)
+	}
+	return err
 }
 
 // Ran reports whether a trial has run.

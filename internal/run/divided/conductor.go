@@ -109,7 +109,12 @@ func (c *Conductor) serve(ctx context.Context, m Message) error {
 	case Check:
 		return c.check(ctx, m)
 	case Close:
-		c.all(Message{Kind: Close})
+		c.all(m)
+		err := c.gather(ctx, Closed, nil)
+		if err == nil {
+			c.Head.Line.Say(Message{Kind: Closed})
+		}
+		return err
 	case Abandon: // nothing runs
 	default:
 		return fmt.Errorf("%s comes out of turn", m.Kind)
@@ -162,15 +167,23 @@ func (c *Conductor) next(ctx context.Context) (event, error) {
 
 // gather waits until each part has answered, and calls a function for each answer.
 func (c *Conductor) gather(ctx context.Context, kind Kind, each func(event)) error {
-	for missing := len(c.Parts); missing > 0; {
-		e, err := c.next(ctx)
+	waits := make([]bool, len(c.Parts))
+	for i := range waits {
+		waits[i] = true
+	}
+	for i := 0; i >= 0; i = slices.Index(waits, true) {
+		over, cancel := context.WithTimeout(ctx, answerTime)
+		e, err := c.next(over)
+		cancel()
 		switch {
+		case err != nil && over.Err() == context.DeadlineExceeded && ctx.Err() == nil:
+			return c.lost(&LostError{c.Parts[i].Machine, "it does not answer"}, "")
 		case err != nil:
 			return c.lost(err, "")
-		case e.peer == head && e.Kind == Abandon:
+		case e.peer == head: // it does not wait any more
 			return context.Canceled
-		case e.peer != head && e.Kind == kind:
-			missing--
+		case e.Kind == kind && waits[e.peer]:
+			waits[e.peer] = false
 			if each != nil {
 				each(e)
 			}
@@ -178,6 +191,10 @@ func (c *Conductor) gather(ctx context.Context, kind Kind, each func(event)) err
 	}
 	return nil
 }
+
+// answerTime is how long parts may be silent before each has answered: some open a thousand sessions, or
+// count a table first.
+const answerTime = 5 * time.Minute
 
 // lost says of a loss when it was.
 func (c *Conductor) lost(err error, when string) error {
@@ -234,7 +251,7 @@ func (c *Conductor) begin(ctx context.Context, n *Numbers) (err error) {
 		return err
 	}
 	if c.clocks, err = c.offsets(ctx, fullTrips); err != nil {
-		return err
+		return &LostError{Text: "compare the machines' clocks: " + err.Error()}
 	}
 	c.Head.Line.Say(Message{Kind: Ready})
 	return nil
@@ -254,15 +271,16 @@ func (c *Conductor) offsets(ctx context.Context, trips int) ([]Offset, error) {
 
 // The least time from the choice of an instant until it is, and how many round trips that is at least.
 const (
-	leastLead = 300 * time.Millisecond
-	leadTrips = 5
-	// Before an instant everybody must know that it holds, and the head takes a snapshot.
-	settled = before + 50*time.Millisecond
+	leastLead = 800 * time.Millisecond
+	leadTrips = 8
+	// Before an instant everybody must know that it holds, even if TCP has to send it again, and the head
+	// takes a snapshot.
+	settled = before + 400*time.Millisecond
 	mostArm = 2
 )
 
-// arm agrees with all parts on an instant.
-func (c *Conductor) arm(ctx context.Context) error {
+// arm agrees with all parts on an instant, and returns it.
+func (c *Conductor) arm(ctx context.Context) (time.Time, error) {
 	lead := leastLead
 	for _, o := range c.clocks {
 		lead = max(lead, leadTrips*o.Trip)
@@ -280,9 +298,9 @@ func (c *Conductor) arm(ctx context.Context) error {
 			e, err = c.next(over)
 			switch {
 			case err != nil:
-			case e.peer == head && e.Kind == Abandon:
+			case e.peer == head:
 				err = context.Canceled
-			case e.peer != head && e.Kind == Armed && e.At == c.on(e.peer, at):
+			case e.Kind == Armed && e.At == c.on(e.peer, at):
 				armed++
 			}
 		}
@@ -293,14 +311,15 @@ func (c *Conductor) arm(ctx context.Context) error {
 				c.Parts[i].Line.Say(Message{Kind: Go, At: c.on(i, at)})
 			}
 			c.Head.Line.Say(Message{Kind: Go, At: c.on(len(c.Parts), at)})
-			return nil
+			return Instant(at), nil
 		case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
-			return c.lost(err, " before the start")
+			return time.Time{}, c.lost(err, " before the start")
 		}
 		c.all(Message{Kind: Disarm})
 		lead *= 2
 	}
-	return fmt.Errorf("the machines could not agree on a start within %v: one is overloaded, or its network is", lead)
+	return time.Time{}, &LostError{Text: fmt.Sprintf("the machines could not agree on a start within %v: one is "+
+		"overloaded, or its network is", lead)}
 }
 
 // on returns an instant on the clock of a machine.

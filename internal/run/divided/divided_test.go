@@ -115,7 +115,7 @@ func newFleet(t *testing.T, parts int, setUp func(part int) (*workload.Step, *st
 		step, st := setUp(i)
 		f.steps, f.stages = append(f.steps, step), append(f.stages, st)
 		p := &Part{Line: own, Open: func(_ context.Context, task *Task) (*Step, error) {
-			s := &Step{Of: step, Stage: st, Close: func() {}}
+			s := &Step{Of: step, Stage: st, Close: func() {}, Report: func(context.Context) time.Duration { return 0 }}
 			for g, group := range task.Numbers.Groups {
 				s.Clients = append(s.Clients, nil)
 				for seat := range group.Clients {
@@ -180,7 +180,11 @@ func (f *fleet) load(t *testing.T, step *workload.Step) (*Outcome, []*Interval, 
 		return nil, nil, err
 	}
 	var ticks []*Interval
-	out, err := f.Run(ctx, func(iv *Interval) { ticks = append(ticks, iv) })
+	ended := 0
+	out, err := f.Run(ctx, func(iv *Interval) { ticks = append(ticks, iv) }, func() { ended++ })
+	if err == nil && ended != 1 {
+		t.Errorf("ended %d times", ended)
+	}
 	return out, ticks, err
 }
 
@@ -228,7 +232,7 @@ func TestLoad(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		}
-		if out.Spread > 50*time.Millisecond || out.Bound != time.Millisecond {
+		if out.Spread > 50*time.Millisecond || out.Bound != 2*time.Millisecond {
 			t.Errorf("began %v apart, bound %v", out.Spread, out.Bound)
 		}
 	}
@@ -340,7 +344,7 @@ func TestLost(t *testing.T) {
 					f.hangUp(1)
 				}
 			}
-		})
+		}, func() {})
 		lost, is := errors.AsType[*LostError](err)
 		if !is || lost.Machine != "c2" || !strings.Contains(err.Error(), "into the load of step s") {
 			t.Errorf("%v", err)
@@ -369,7 +373,7 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(400*time.Millisecond, cancel)
-	out, err := f.Run(ctx, nil)
+	out, err := f.Run(ctx, func(*Interval) {}, func() {})
 	if err != nil || !errors.Is(out.Result.Ended, context.Canceled) || out.Result.Groups[0].Kinds[0].Ops == 0 {
 		t.Errorf("%+v, %v", out, err)
 	}

@@ -63,12 +63,20 @@ const before = 100 * time.Millisecond
 // enough for a snapshot.
 func (h *Head) Meet(ctx context.Context) error {
 	m, err := h.ask(ctx, Message{Kind: Arm}, Go)
-	if err != nil {
-		return err
+	if err == nil {
+		h.begin = Instant(m.At)
+		err = h.wait(ctx, -before)
 	}
-	h.begin = Instant(m.At)
+	if err != nil {
+		h.Line.Say(Message{Kind: Abandon})
+	}
+	return err
+}
+
+// wait waits for the instant that the load begins, or a time after it.
+func (h *Head) wait(ctx context.Context, after time.Duration) error {
 	select {
-	case <-time.After(time.Until(h.begin) - before):
+	case <-time.After(time.Until(h.begin) + after):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -78,23 +86,24 @@ func (h *Head) Meet(ctx context.Context) error {
 // Start waits for the instant that Meet has agreed on. It must not be over: the clients would have begun
 // before everything was counted.
 func (h *Head) Start(ctx context.Context) error {
-	wait := time.Until(h.begin)
-	if wait < 0 {
+	err := h.wait(ctx, 0)
+	if late := time.Since(h.begin); err == nil && late > mostLate {
+		err = &LostError{Text: fmt.Sprintf("the clients had begun %v before everything was counted: the server's machine is "+
+			"overloaded", late.Round(time.Millisecond))}
+	}
+	if err != nil {
 		h.Line.Say(Message{Kind: Abandon})
-		return fmt.Errorf("the clients had begun %v before everything was counted: this machine is overloaded",
-			-wait.Round(time.Millisecond))
 	}
-	select {
-	case <-time.After(wait):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return err
 }
 
-// Run waits for the end of a load that has begun. each gets its intervals. A context that ends does not end
-// Run before the parts have returned what they have measured.
-func (h *Head) Run(ctx context.Context, each func(*Interval)) (*Outcome, error) {
+// mostLate is how late a timer may be.
+const mostLate = 20 * time.Millisecond
+
+// Run waits for the end of a load that has begun. each gets its intervals, and ended is called at once when no
+// client is at work any more. A context that ends does not end Run before the parts have returned what they
+// have measured.
+func (h *Head) Run(ctx context.Context, each func(*Interval), ended func()) (*Outcome, error) {
 	defer context.AfterFunc(ctx, func() { h.Line.Say(Message{Kind: Abandon}) })()
 	for {
 		m, err := h.Line.Next(context.WithoutCancel(ctx))
@@ -104,9 +113,9 @@ func (h *Head) Run(ctx context.Context, each func(*Interval)) (*Outcome, error) 
 		case m.Kind == Failed:
 			return nil, m.Failure.Err()
 		case m.Kind == Tick:
-			if each != nil {
-				each(m.Interval)
-			}
+			each(m.Interval)
+		case m.Kind == Ended:
+			ended()
 		case m.Kind == Done && m.Outcome != nil && m.Outcome.Result != nil:
 			if ctx.Err() != nil { // the parts know only that they had to end
 				m.Outcome.Result.Ended = context.Cause(ctx)
@@ -118,5 +127,11 @@ func (h *Head) Run(ctx context.Context, each func(*Interval)) (*Outcome, error) 
 	}
 }
 
-// Close ends the step on all parts.
-func (h *Head) Close() { h.Line.Say(Message{Kind: Close}) }
+// Close ends the step on all parts: their sessions are closed then, unless that takes very long.
+func (h *Head) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	_, _ = h.ask(ctx, Message{Kind: Close}, Closed) // a step that has failed has ended
+}
+
+const closeTime = 10 * time.Second

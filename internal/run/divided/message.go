@@ -38,11 +38,13 @@ const (
 	Tick    Kind = "tick"    // an Interval has ended
 	Led     Kind = "led"     // no client that the load waits for is at work in the part
 	Stop    Kind = "stop"    // none is in any part
+	Ended   Kind = "ended"   // the load has ended in all parts; Done follows
 	Done    Kind = "done"    // the load has ended, with an Outcome
 	Abandon Kind = "abandon" // end the load now
 	Check   Kind = "check"   // of a Whole task: check the step. It has Totals. The answer is Checked
 	Checked Kind = "checked" // it has a Verdict
-	Close   Kind = "close"   // the step is over: the sessions are closed
+	Close   Kind = "close"   // the step is over: close its sessions. The answer is Closed
+	Closed  Kind = "closed"  // they are
 	Failed  Kind = "failed"  // what was asked for cannot be done, with a Failure
 )
 
@@ -187,20 +189,25 @@ type Outcome struct {
 	Reports []Report `json:"reports"` // of the parts, in their order
 	// Spread is how far apart the parts began, and Bound the bound of the error of their clocks.
 	Spread time.Duration `json:"spread"`
-	Bound  time.Duration `json:"bound"`
+	// Lag is by how much the server's counters may lag, after the sessions have reported their counts.
+	Lag   time.Duration `json:"lag"`
+	Bound time.Duration `json:"bound"`
 }
 
 // Failure is why something could not be done.
 type Failure struct {
-	Text  string       `json:"text"`
-	Class engine.Class `json:"class,omitempty"`
-	Hint  string       `json:"hint,omitempty"`
-	Lost  string       `json:"lost,omitempty"` // the machine that was lost
+	Text    string       `json:"text"`
+	Class   engine.Class `json:"class,omitempty"`
+	Hint    string       `json:"hint,omitempty"`
+	Lost    bool         `json:"lost,omitempty"`    // a machine was lost
+	Machine string       `json:"machine,omitempty"` // which, if that is known
 }
 
-// LostError is the error of a load of which a machine was lost: what its clients did is unknown.
+// LostError is the error of a load of which a machine was lost, or did not do its part: what its clients did
+// is unknown. It is no fault of the target.
 type LostError struct {
-	Machine, Text string
+	Machine string // "" if it may be any
+	Text    string
 }
 
 func (e *LostError) Error() string { return e.Text }
@@ -209,15 +216,15 @@ func (e *LostError) Error() string { return e.Text }
 func FailureOf(err error) *Failure {
 	f := &Failure{Text: err.Error(), Class: engine.ClassOf(err), Hint: hint.Of(err)}
 	if lost, is := errors.AsType[*LostError](err); is {
-		f.Lost = lost.Machine
+		f.Lost, f.Machine = true, lost.Machine
 	}
 	return f
 }
 
 // Err returns the error of a failure.
 func (f *Failure) Err() error {
-	if f.Lost != "" {
-		return &LostError{f.Lost, f.Text}
+	if f.Lost {
+		return &LostError{f.Machine, f.Text}
 	}
 	return engine.Classify(f.Class, hint.With(errors.New(f.Text), f.Hint))
 }

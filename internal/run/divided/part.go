@@ -21,6 +21,8 @@ type Step struct {
 	// Prepared is what the clients have prepared, and Knowledge what the run knows after the step; nil: nothing.
 	Prepared  *Prepared
 	Knowledge func() ([]byte, error)
+	// Report is as in [engine.Reporter].
+	Report func(ctx context.Context) time.Duration
 	// Awake is as in [drive.Config]; nil: the clients' connections are not ended while they are idle.
 	Awake func(ctx context.Context, group, client int) error
 }
@@ -55,6 +57,7 @@ func (p *Part) Serve(ctx context.Context) error {
 			err = p.check(ctx, m.Totals)
 		case Close:
 			p.close()
+			p.Line.Say(Message{Kind: Closed})
 		case Abandon, Stop, Disarm: // what it ends has ended already
 		default:
 			err = fmt.Errorf("%s comes out of turn", m.Kind)
@@ -108,6 +111,7 @@ func (p *Part) load(ctx context.Context, n *Numbers) error {
 	if err != nil {
 		return err
 	}
+	p.step.Report(ctx) // what they did until now is not of the load
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l := &loading{Part: p, ctx: ctx, stopped: make(chan struct{}), instants: make(chan Message, 1), cancel: cancel}
@@ -131,7 +135,8 @@ func (p *Part) load(ctx context.Context, n *Numbers) error {
 	if err != nil {
 		return err
 	}
-	out := &Outcome{Result: res, Reports: []Report{{UseTotal: use.End()}}}
+	out := &Outcome{Result: res, Reports: []Report{{UseTotal: use.End()}},
+		Lag: p.step.Report(context.WithoutCancel(ctx))}
 	if c, ok := p.step.Stage.(workload.Counting); ok {
 		out.Counts = c.Counts()
 	}
@@ -182,8 +187,8 @@ func (l *loading) begin(ctx context.Context) (time.Time, error) {
 			case Go:
 				at := Instant(m.At)
 				if late := time.Since(at); late > 0 {
-					return at, fmt.Errorf("it learnt %v after the start of the load that it was to begin",
-						late.Round(time.Millisecond))
+					return at, &LostError{Text: fmt.Sprintf("it learnt %v after the start of the load that it was to begin",
+						late.Round(time.Millisecond))}
 				}
 				return at, nil
 			}

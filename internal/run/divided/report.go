@@ -44,8 +44,10 @@ type use struct {
 }
 
 // judge completes the reports of a load's parts by their results, and by their use in each interval. ceilings
-// are the units a second that each machine does without a server; 0: unknown.
-func judge(load *Numbers, results []*drive.Result, out *Outcome, uses [][]use, ceilings []float64) {
+// are the units a second that each machine does without a server; 0: unknown. head is the bound of the error
+// of the clock of the server's machine.
+func judge(load *Numbers, results []*drive.Result, out *Outcome, uses [][]use, ceilings []float64,
+	head time.Duration) {
 	for i := range out.Reports {
 		r := &out.Reports[i]
 		all := hist.NewDist()
@@ -83,7 +85,7 @@ func judge(load *Numbers, results []*drive.Result, out *Outcome, uses [][]use, c
 	}
 	late := func(r Report) time.Duration { return r.Late }
 	out.Spread = highest(out.Reports, late) + highest(out.Reports, func(r Report) time.Duration { return -r.Late })
-	out.Bound = highest(out.Reports, func(r Report) time.Duration { return r.Clock.Bound })
+	out.Bound = highest(out.Reports, func(r Report) time.Duration { return r.Clock.Bound }) + head
 }
 
 func highest(reports []Report, value func(Report) time.Duration) time.Duration {

@@ -27,11 +27,12 @@ type running struct {
 
 // run begins a load, and returns when it has ended in all parts and the head has its outcome.
 func (c *Conductor) run(ctx context.Context) error {
-	if err := c.arm(ctx); err != nil {
+	began, err := c.arm(ctx)
+	if err != nil {
 		return err
 	}
 	n := len(c.Parts)
-	r := &running{Conductor: c, began: time.Now(), join: drive.NewJoiner(n, c.load.Interval), done: make([]*Outcome, n),
+	r := &running{Conductor: c, began: began, join: drive.NewJoiner(n, c.load.Interval), done: make([]*Outcome, n),
 		heard: make([]time.Time, n), uses: make([][]use, n), shown: make([]Use, n), missing: n}
 	for i := range r.heard {
 		r.heard[i] = r.began
@@ -49,7 +50,7 @@ func (c *Conductor) run(ctx context.Context) error {
 			return ctx.Err()
 		case over.Err() != nil && err != nil && e.Kind == "" && !e.gone: // nothing has come
 		case err != nil:
-			return c.lost(err, fmt.Sprintf(" %.1f s into the load", time.Since(r.began).Seconds()))
+			return c.lost(err, fmt.Sprintf(" %.1f s into the load", max(0, time.Since(r.began).Seconds())))
 		case e.peer == head:
 			r.end()
 		default:
@@ -84,7 +85,7 @@ func (r *running) take(e *event) {
 	r.heard[i] = time.Now()
 	switch e.Kind {
 	case Tick:
-		if e.Interval != nil && len(e.Interval.Machines) == 1 {
+		if iv := e.Interval; iv != nil && len(iv.Machines) == 1 && len(iv.Groups) == len(r.load.Groups) {
 			r.note(i, e.Interval)
 			r.pass(r.join.Add(i, &e.Interval.Interval))
 		}
@@ -153,7 +154,8 @@ func (r *running) silent() error {
 
 // finish adds up what the parts have done.
 func (r *running) finish(ctx context.Context) error {
-	if last, err := r.offsets(ctx, shortTrips); err == nil { // the head waits to count
+	r.Head.Line.Say(Message{Kind: Ended}) // first: its counts are those of the load
+	if last, err := r.offsets(ctx, fullTrips); err == nil {
 		r.drift(last)
 	}
 	out := &Outcome{}
@@ -165,6 +167,7 @@ func (r *running) finish(ctx context.Context) error {
 		if len(out.Counts) < len(d.Counts) {
 			out.Counts = append(out.Counts, make([]int64, len(d.Counts)-len(out.Counts))...)
 		}
+		out.Lag = max(out.Lag, d.Lag)
 		for k, n := range d.Counts {
 			out.Counts[k] += n
 		}
@@ -175,7 +178,7 @@ func (r *running) finish(ctx context.Context) error {
 			ceilings[i] = p.Ceiling(r.task.Step)
 		}
 	}
-	judge(r.load, results, out, r.uses, ceilings)
+	judge(r.load, results, out, r.uses, ceilings, r.clocks[len(r.Parts)].Bound)
 	out.Result = drive.Merge(results, r.load.Interval)
 	out.Result.Ended = r.ended
 	r.Head.Line.Say(Message{Kind: Done, Outcome: out})

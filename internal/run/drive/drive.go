@@ -260,8 +260,10 @@ func (r *stepRun) addGroup(g int, group *workload.Group) error {
 		if group.Rate > 0 || group.Work > 0 || r.limit() == 0 {
 			return fmt.Errorf("arrivals need a step that is bounded by time, and a group with neither work nor a rate")
 		}
+		share := r.Part // only processes with a client of the group have arrivals
+		share.Of = min(share.Of, group.Clients)
 		var err error
-		if q, err = newQueue(group.Arrivals, workload.GroupSeed(r.Seed, g), r.Part); err != nil {
+		if q, err = newQueue(group.Arrivals, workload.GroupSeed(r.Seed, g), share); err != nil {
 			return err
 		}
 	}

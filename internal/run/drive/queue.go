@@ -40,18 +40,24 @@ func newQueue(a *pace.Arrivals, seed uint64, part workload.Part) (*queue, error)
 
 // arrivals are those of a part: arrival i belongs to process i modulo their number.
 type arrivals struct {
-	*pace.Schedule
-	others int // that come before the next
-	part   workload.Part
+	*pace.Schedule     // nil: the part has none
+	others         int // that come before the next
+	part           workload.Part
 }
 
 func newArrivals(a *pace.Arrivals, seed uint64, part workload.Part) (*arrivals, error) {
+	if part.Of > 0 && part.Index >= part.Of {
+		return &arrivals{}, nil
+	}
 	s, err := a.Schedule(seed)
 	return &arrivals{s, part.Index, part}, err
 }
 
 // Next returns the next arrival.
 func (a *arrivals) Next() time.Duration {
+	if a.Schedule == nil {
+		return pace.Never
+	}
 	for range a.others {
 		a.Schedule.Next()
 	}

@@ -62,6 +62,7 @@ func (t *trial) observed(w *window) *account.Observed {
 		o.Deferred = &[2]float64{before, after}
 	}
 	if o.Away != nil {
+		o.Lag = max(o.Lag, o.Away.Lag)
 		client := observe.Change{Name: "client.cpu_ns", Kind: engine.Counter, Unit: "ns", Value: float64(o.Away.CPU)}
 		o.InWindow, o.WithSync = append(o.InWindow, client), append(o.WithSync, client)
 	}

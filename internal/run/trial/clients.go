@@ -131,12 +131,16 @@ func (a *away) meet(ctx context.Context) error { return a.Away.Meet(ctx) }
 func (a *away) start(ctx context.Context) error { return a.Away.Start(ctx) }
 
 func (a *away) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
+	leadIn := c.OnInterval == nil
 	out, err := a.Away.Run(ctx, func(iv *divided.Interval) {
-		if c.OnInterval == nil {
-			return
+		if !leadIn {
+			a.writeUse(iv)
+			c.OnInterval(&iv.Interval)
 		}
-		a.writeUse(iv)
-		c.OnInterval(&iv.Interval)
+	}, func() {
+		if !leadIn {
+			a.window.count(context.WithoutCancel(ctx), a.trial)
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -145,7 +149,7 @@ func (a *away) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
 	if s, ok := a.stage.(workload.Counting); ok {
 		s.Count(out.Counts)
 	}
-	return out.Result, a.db.(engine.Reachable).Refresh(context.WithoutCancel(ctx))
+	return out.Result, nil
 }
 
 func (a *away) close() { a.Away.Close() }
@@ -173,10 +177,13 @@ func (a *away) writeUse(iv *divided.Interval) {
 
 // correct replaces what was observed of the client here: it was on other machines.
 func (a *away) correct(w *window) {
-	w.Away = &account.Away{}
+	w.Away = &account.Away{Lag: a.outcome.Lag}
 	w.Client = observe.ClientDelay{}
 	out := a.outcome
 	processors := 0.0
+	if w.sessions != nil {
+		w.sessions.Client = 0
+	}
 	for i := range out.Reports {
 		r := &out.Reports[i]
 		w.Away.CPU += r.CPU

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/run/divided"
@@ -47,7 +48,7 @@ func (p *part) open(ctx context.Context, t *divided.Task) (_ *divided.Step, err 
 		return nil, fmt.Errorf("join the server: %w", err)
 	}
 	closeSessions := func() {}
-	out := &divided.Step{Of: step, Knowledge: p.knowledge, Close: func() {
+	out := &divided.Step{Of: step, Knowledge: p.knowledge, Report: reportOf(db), Close: func() {
 		closeSessions()
 		_ = db.Close() // nothing is lost with it
 	}}
@@ -70,6 +71,14 @@ func (p *part) open(ctx context.Context, t *divided.Task) (_ *divided.Step, err 
 	}
 	out.Prepared = seen.all(step, t.Part)
 	return out, nil
+}
+
+// reportOf returns how sessions of a database report their counts.
+func reportOf(db engine.DB) func(context.Context) time.Duration {
+	if r, ok := db.(engine.Reporter); ok {
+		return r.Report
+	}
+	return func(context.Context) time.Duration { return 0 }
 }
 
 func (p *part) goOn(knowledge []byte) error {

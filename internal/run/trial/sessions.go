@@ -20,6 +20,7 @@ type sessions struct {
 	account.Sessions
 	sampler        engine.ActivitySampler // nil: closed
 	stop           context.CancelFunc
+	ended          bool
 	done           chan struct{}
 	now            map[engine.SessionActivity]int // in one sample
 	server, client func() (*time.Duration, *account.Busiest)
@@ -98,9 +99,10 @@ func (s *sessions) begin(ctx context.Context, server *observe.Process) {
 // end ends sampling. A look while the other figures are read would see sessions that have
 // no more work.
 func (s *sessions) end() {
-	if s == nil {
+	if s == nil || s.ended {
 		return
 	}
+	s.ended = true
 	s.stop()
 	if own, _ := s.client(); own != nil {
 		s.Client = *own

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
@@ -34,6 +35,7 @@ type window struct {
 	endOthers              func() account.Others
 	profiles               []collecting // their collector is nil if it could not end
 	plain                  bool         // it is never profiled
+	counted                bool         // after has been taken
 	// meet waits for other processes before the first snapshot; nil: for the partner of a duet alone.
 	meet func(ctx context.Context) error
 }
@@ -71,8 +73,7 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 	if t.Partner != nil {
 		t.Partner.Done(w.step)
 	}
-	w.after = w.snapshot(ctx, t)
-	w.endProfiles(t)
+	w.count(ctx, t)
 	start := time.Now()
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync after the step: %w", err)
@@ -92,6 +93,17 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 		w.memory, w.memorySource = n, source
 	}
 	return nil
+}
+
+// count takes the snapshot at the end of the load, once.
+func (w *window) count(ctx context.Context, t *trial) {
+	if w.counted {
+		return
+	}
+	w.counted = true
+	w.sessions.end()
+	w.after = w.snapshot(ctx, t)
+	w.endProfiles(t)
 }
 
 // snapshot samples all sources while no session works.
@@ -334,10 +346,13 @@ func (t *stepRun) measure(ctx context.Context, by clients, c drive.Config) (*dri
 		return nil, err
 	}
 	w.Client = delays()
-	if a, is := by.(*away); is {
+	ctx = context.WithoutCancel(ctx) // an interrupted step is still measured
+	err = w.close(ctx, t.trial, res.Window)
+	if a, is := by.(*away); is && err == nil {
 		a.correct(w)
+		err = a.db.(engine.Reachable).Refresh(ctx)
 	}
-	return res, w.close(context.WithoutCancel(ctx), t.trial, res.Window) // an interrupted step is still measured
+	return res, err
 }
 
 // settle runs a settle step.
