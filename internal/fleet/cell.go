@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/run/divided"
@@ -151,10 +151,9 @@ func (m *machine) ceiling(step string) float64 {
 	if err != nil {
 		return 0
 	}
-	name, _, _ := strings.Cut(step, "@") // without the rate of a search
 	for i := range t.Steps {
 		s := &t.Steps[i]
-		if s.Name != step && s.Name != name {
+		if s.Name != step && s.Name != plan.WithoutRate(step) {
 			continue
 		}
 		if rate := s.Find(metric.RowsPerS, s.Primary, ""); rate != nil {

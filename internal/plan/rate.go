@@ -435,6 +435,14 @@ func rateName(step string, rate float64) string {
 	return step + "@" + strconv.FormatFloat(rate, 'f', -1, 64)
 }
 
+// WithoutRate returns the name of the plan's step for one that was made of it at a rate, else the name itself.
+func WithoutRate(step string) string {
+	if i := strings.LastIndex(step, "@"); i >= 0 {
+		return step[:i]
+	}
+	return step
+}
+
 func withArrivals(s *workload.Step, a *pace.Arrivals) workload.Step {
 	out := *s
 	out.Groups, out.Judged = slices.Clone(s.Groups), promised(s.Judged)

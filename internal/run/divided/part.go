@@ -23,8 +23,6 @@ type Step struct {
 	Knowledge func() ([]byte, error)
 	// Report is as in [engine.Reporter].
 	Report func(ctx context.Context) time.Duration
-	// Awake is as in [drive.Config]; nil: the clients' connections are not ended while they are idle.
-	Awake func(ctx context.Context, group, client int) error
 }
 
 // Part is a process that has some of the clients.
@@ -120,7 +118,7 @@ func (p *Part) load(ctx context.Context, n *Numbers) error {
 	use := observe.WatchUse()
 	res, err := drive.Run(ctx, drive.Config{
 		Step: step, Clients: p.step.Clients, Part: p.part, Interval: n.Interval, Seed: n.Seed, Limit: n.Limit,
-		Longest: n.Longest, Awake: p.step.Awake, Led: l.led,
+		Longest: n.Longest, Led: l.led,
 		Begin: func(ctx context.Context) (time.Time, error) {
 			at, err := l.begin(ctx)
 			use.Begin()

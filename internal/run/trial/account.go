@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"rumbench/engine"
 	"rumbench/engine/fsize"
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/drive"
 )
@@ -102,7 +102,7 @@ func (t *Spec) calibration(step string) []metric.Row {
 	if t.Client == nil {
 		return nil
 	}
-	for _, name := range []string{step, step[:max(0, strings.LastIndex(step, "@"))]} {
+	for _, name := range []string{step, plan.WithoutRate(step)} {
 		for i := range t.Client.Steps {
 			if t.Client.Steps[i].Name == name {
 				return t.Client.Steps[i].Rows

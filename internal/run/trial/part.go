@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/plan"
 	"rumbench/internal/run/divided"
 	"rumbench/workload"
 )
@@ -96,17 +96,12 @@ func (p *part) knowledge() ([]byte, error) {
 	return nil, nil
 }
 
-// stepNamed finds the plan's step of a name. A step at a rate of its own has the name of the plan's before
-// an @.
+// stepNamed finds the plan's step of a name, or of one at a rate of its own.
 func stepNamed(steps []workload.Step, name string) (*workload.Step, error) {
-	for {
+	for _, name := range []string{name, plan.WithoutRate(name)} {
 		if i := slices.IndexFunc(steps, func(s workload.Step) bool { return s.Name == name }); i >= 0 {
 			return &steps[i], nil
 		}
-		at := strings.LastIndex(name, "@")
-		if at < 0 {
-			return nil, errors.New("the plan has no step " + name)
-		}
-		name = name[:at]
 	}
+	return nil, errors.New("the plan has no step " + name)
 }
