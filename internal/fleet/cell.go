@@ -67,12 +67,13 @@ func (d *dividedCell) conduct(ctx context.Context) (end func(), err error) {
 	var running sync.WaitGroup
 	var turn sync.Mutex
 	var now *session
+	over := false
 	lines, err := d.hub.conn.Subscribe("from."+d.id+"."+isLoad, func(m *nats.Msg) {
 		turn.Lock()
 		defer turn.Unlock()
 		var l loadLine
 		switch err := json.Unmarshal(m.Data, &l); {
-		case err != nil:
+		case err != nil || over:
 		case l.Dir != "":
 			own := d.newSession(l.Child)
 			now = own
@@ -87,7 +88,7 @@ func (d *dividedCell) conduct(ctx context.Context) (end func(), err error) {
 	return func() {
 		_ = lines.Unsubscribe()
 		turn.Lock()
-		if now != nil {
+		if over = true; now != nil {
 			now.head.HangUp() // the process has ended, or its machine is lost
 		}
 		turn.Unlock()
