@@ -125,7 +125,7 @@ func TestClientsElsewhere(t *testing.T) {
 		checkDivided(t, h, name)
 	}
 	report := h.file("out/report.html")
-	h.contains("the report", report, "c2", "c3", "network")
+	h.contains("the report", report, "5 clients on 2 machines of their own", "Machines of the clients", "c2", "c3")
 	for _, m := range machines {
 		wait(t, "no agent runs", func() bool { return len(m.Processes()) <= 1 }) // of sshd
 		if left, _ := filepath.Glob(filepath.Join(m.Home, "rumbench-fleet", "*")); len(left) > 0 {

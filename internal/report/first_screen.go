@@ -253,7 +253,8 @@ func (s *step) lengths() (short, long length) {
 	return short, long
 }
 
-// clients returns the numbers of clients in the steps that the campaign is about.
+// clients returns the numbers of clients in the steps that the campaign is about, and where they were if that
+// was not the server's machine.
 func clients(c *campaign) string {
 	low, high := math.MaxInt, 0
 	for _, s := range c.steps {
@@ -266,13 +267,17 @@ func clients(c *campaign) string {
 		}
 		low, high = min(low, n), max(high, n)
 	}
+	where := ""
+	if p := c.Targets[0].Trials[0].Placement; p != nil {
+		where = " on " + quantity.Count(len(p.Clients), "machine") + " of their own"
+	}
 	switch {
 	case high == 0:
 		return ""
 	case low < high:
-		return fmt.Sprintf("%d to %d clients", low, high)
+		return fmt.Sprintf("%d to %d clients", low, high) + where
 	}
-	return quantity.Count(high, "client")
+	return quantity.Count(high, "client") + where
 }
 
 // machine returns the host of the first trial whose server was on it, in a few words.

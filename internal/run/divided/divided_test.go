@@ -399,3 +399,43 @@ func TestHeadGone(t *testing.T) {
 		}
 	}
 }
+
+// A head that is interrupted before the start begins no load.
+func TestInterruptedBefore(t *testing.T) {
+	step := sleeping(2, 0, 20)
+	f := newFleet(t, 2, func(int) (*workload.Step, *stage) {
+		return step, &stage{each: func(int) time.Duration { return 5 * time.Millisecond }}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	config := drive.Config{Step: step, Interval: tick}
+	if err := errors.Join(f.open(ctx, &config), f.Load(ctx, &config)); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if err := f.Meet(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	f.Close()
+	time.Sleep(2 * leastLead)
+	for i, s := range f.stages {
+		if n := s.done.Load(); n > 0 {
+			t.Errorf("part %d did %d operations that nobody counts", i, n)
+		}
+	}
+}
+
+// What has failed stays so: later requests are answered with it.
+func TestStaysFailed(t *testing.T) {
+	step := sleeping(2, 5, 0)
+	f := newFleet(t, 2, func(int) (*workload.Step, *stage) {
+		return step, &stage{each: func(int) time.Duration { return time.Millisecond }}
+	})
+	f.hangUp(1)
+	config := drive.Config{Step: step, Interval: tick}
+	for range 2 {
+		lost, is := errors.AsType[*LostError](f.open(t.Context(), &config))
+		if !is || lost.Machine != "c2" {
+			t.Fatalf("%v", lost)
+		}
+	}
+}

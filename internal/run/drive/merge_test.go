@@ -161,27 +161,78 @@ func TestDealtArrivals(t *testing.T) {
 	}
 }
 
-// The queue's limit is shared, and an open group offers the same in all.
+// The queue's limit is shared, and an open group offers the same in all, also if some processes have none of
+// its clients.
 func TestDividedOpenGroup(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		arrivals := pace.Constant(pace.Poisson, 40)
-		arrivals.Queue = 7
-		step := workload.Step{Name: "s", Seconds: 20, Groups: []workload.Group{{Name: "w", Clients: 3, Ops: insert, Arrivals: arrivals}}}
-		clients := func() [][]workload.Client {
-			var out []workload.Client
-			for range 3 {
-				out = append(out, &fake{rows: 1, took: every(50 * time.Millisecond)})
+	for parts := 2; parts < 6; parts++ {
+		synctest.Test(t, func(t *testing.T) {
+			arrivals := pace.Constant(pace.Poisson, 40)
+			arrivals.Queue = 7
+			step := workload.Step{Name: "s", Seconds: 20, Groups: []workload.Group{{Name: "w", Clients: 3, Ops: insert, Arrivals: arrivals}}}
+			clients := func() [][]workload.Client {
+				var out []workload.Client
+				for range 3 {
+					out = append(out, &fake{rows: 1, took: every(50 * time.Millisecond)})
+				}
+				return [][]workload.Client{out}
 			}
-			return [][]workload.Client{out}
+			whole, merged := drive(t, step, clients()...), divided(t, &step, parts, clients)
+			a, b := whole.Groups[0].Arrivals, merged.Groups[0].Arrivals
+			if a.Offered != b.Offered || b.Longest > 9 {
+				t.Errorf("%d parts: offered %d and %d, up to %d waited", parts, a.Offered, b.Offered, b.Longest)
+			}
+			k := merged.Groups[0].Kinds[0]
+			if k.Ops+b.Shed+merged.Groups[0].Undone.Count() != b.Offered {
+				t.Errorf("%d parts: %d done, %d shed, %d undone of %d", parts, k.Ops, b.Shed, merged.Groups[0].Undone.Count(), b.Offered)
+			}
+		})
+	}
+}
+
+// Intervals of several processes are those of all: none is missing, and they follow each other, whichever
+// process misses a tick or ends early.
+func TestJoiner(t *testing.T) {
+	const tick = time.Second
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 4).Draw(rt, "processes")
+		j := NewJoiner(n, tick)
+		var want, got int64
+		var joined []*Interval
+		lists := make([][]*Interval, n)
+		for i := range lists {
+			last, end := time.Duration(0), rapid.Int64Range(1, 12_000).Draw(rt, "ms")
+			for last < time.Duration(end)*time.Millisecond {
+				ticks := rapid.SampledFrom([]time.Duration{1, 1, 1, 2}).Draw(rt, "ticks")
+				to := min(last.Truncate(tick)+ticks*tick, time.Duration(end)*time.Millisecond)
+				iv := &Interval{From: last, To: to, Groups: []GroupInterval{{Totals: hist.NewTotals(hist.Shape{Kinds: 1}), Clients: make([]int64, n)}}}
+				ops := rapid.Int64Range(0, 9).Draw(rt, "ops")
+				iv.Groups[0].Kinds[0].Ops, iv.Groups[0].Clients[i] = ops, ops
+				want += ops
+				lists[i], last = append(lists[i], iv), to
+			}
 		}
-		whole, merged := drive(t, step, clients()...), divided(t, &step, 3, clients)
-		a, b := whole.Groups[0].Arrivals, merged.Groups[0].Arrivals
-		if a.Offered != b.Offered || b.Longest > 9 {
-			t.Errorf("offered %d and %d, up to %d waited", a.Offered, b.Offered, b.Longest)
+		ended := make([]bool, n)
+		for left := n; left > 0; {
+			switch i := rapid.IntRange(0, n-1).Draw(rt, "next"); {
+			case len(lists[i]) > 0:
+				joined = append(joined, j.Add(i, lists[i][0])...)
+				lists[i] = lists[i][1:]
+			case !ended[i]:
+				ended[i] = true
+				left--
+				joined = append(joined, j.End(i)...)
+			}
 		}
-		k := merged.Groups[0].Kinds[0]
-		if k.Ops+b.Shed+merged.Groups[0].Undone.Count() != b.Offered {
-			t.Errorf("%d done, %d shed, %d undone of %d", k.Ops, b.Shed, merged.Groups[0].Undone.Count(), b.Offered)
+		last := time.Duration(0)
+		for _, iv := range joined {
+			if iv.From != last || iv.To <= iv.From {
+				rt.Fatalf("from %v to %v after %v", iv.From, iv.To, last)
+			}
+			last = iv.To
+			got += iv.Groups[0].Kinds[0].Ops
+		}
+		if got != want {
+			rt.Fatalf("%d operations of %d", got, want)
 		}
 	})
 }
