@@ -26,6 +26,7 @@ targets: [%s]
 machines: [{name: db, ssh: m1, listen: %s}, {name: "c[2-3]", ssh: "m[2-3]"}]
 server_on: db
 clients_on: ["c[2-3]"]
+fleet: {lost: 8s}
 `
 
 // counters are those in which the server counts the operations of a step, one by one.
