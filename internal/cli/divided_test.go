@@ -240,6 +240,11 @@ func TestLostClients(t *testing.T) {
 		h.run(0, "fleet", "down", "plan.yaml") // what was killed has left its files
 	}
 	c := h.start("run", "plan.yaml", "--out", "out", "--no-preflight")
+	defer func() {
+		if t.Failed() {
+			t.Logf("the last campaign: %s", c.stderr)
+		}
+	}()
 	wait(t, "point-query runs", inStep)
 	stopClients(t, machines[2])
 	if code := c.end(); code != 1 {

@@ -155,6 +155,7 @@ func TestKeptOnMachine(t *testing.T) {
 	machines := need.Machines(t, 1)
 	h := newHost(t)
 	plan := strings.Replace(fmt.Sprintf(fleetPlan, 1), "trials: 4", "trials: 1\nkeep: true", 1)
+	plan = strings.Replace(plan, "query_seconds: 0.3", "query_seconds: 10", 1) // the second trial outlasts fleet down
 	h.write("plan.yaml", plan)
 	c := h.start("run", "plan.yaml", "--out", "out")
 	wait(t, "m1 runs the second trial", func() bool { return h.ended("out", "m1") == 1 })
