@@ -227,7 +227,7 @@ func TestLostClients(t *testing.T) {
 	need.Installed(t, err)
 	machines := need.Machines(t, 3)
 	h := newHost(t)
-	h.write("plan.yaml", fmt.Sprintf(dividedPlan, "4", mariadb, machines[0].Address)+"calibrate: false\n")
+	h.write("plan.yaml", fmt.Sprintf(dividedPlan, "12", mariadb, machines[0].Address)+"calibrate: false\n")
 	inStep := func() bool {
 		return h.exists("out") && len(workingIn(machines[0].Home)) > 0 && strings.Contains(
 			readAll(machines[0].Home, "mariadb.1/series.jsonl"), `"step":"point-query","src":"ops"`)
