@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 141_019
+const mostTotal = 141_038
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -55,7 +55,7 @@ var rooms = []room{
 	{"internal/account", 3_143, []string{"internal/account"}},
 	{"internal/result", 3_638, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 4_120, []string{"internal/plan"}},
-	{"internal/run", 12_083, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 12_095, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_392, []string{"internal/importer"}},
 	{"internal/compare", 5_921, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 2_237, []string{"internal/fleet"}},

@@ -105,7 +105,7 @@ func (c *Conductor) serve(ctx context.Context, m Message) error {
 	case Load:
 		return c.begin(ctx, m.Numbers)
 	case Arm:
-		return c.run(ctx)
+		return c.run(ctx, m.Ahead)
 	case Check:
 		return c.check(ctx, m)
 	case Close:
@@ -273,15 +273,15 @@ func (c *Conductor) offsets(ctx context.Context, trips int) ([]Offset, error) {
 const (
 	leastLead = 800 * time.Millisecond
 	leadTrips = 8
-	// Before an instant everybody must know that it holds, even if TCP has to send it again, and the head
-	// takes a snapshot.
-	settled = before + 400*time.Millisecond
+	// Before the head begins to count everybody must know that the instant holds, even if TCP has to send it
+	// again.
+	settled = 400 * time.Millisecond
 	mostArm = 2
 )
 
-// arm agrees with all parts on an instant, and returns it.
-func (c *Conductor) arm(ctx context.Context) (time.Time, error) {
-	lead := leastLead
+// arm agrees with all parts on an instant, and returns it. The head counts for a time before it.
+func (c *Conductor) arm(ctx context.Context, counts time.Duration) (time.Time, error) {
+	lead := leastLead + counts
 	for _, o := range c.clocks {
 		lead = max(lead, leadTrips*o.Trip)
 	}
@@ -290,7 +290,7 @@ func (c *Conductor) arm(ctx context.Context) (time.Time, error) {
 		for i := range c.Parts {
 			c.Parts[i].Line.Say(Message{Kind: Arm, At: c.on(i, at)})
 		}
-		over, cancel := context.WithTimeout(ctx, lead-settled)
+		over, cancel := context.WithTimeout(ctx, lead-counts-settled)
 		armed := 0
 		var err error
 		for armed < len(c.Parts) && err == nil {

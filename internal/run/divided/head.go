@@ -14,7 +14,9 @@ type Head struct {
 	Line *Line
 	// Machines are the machines of the clients, in the order of their parts.
 	Machines []string
-	begin    time.Time // when the load that is ready begins
+	begin    time.Time     // when the load that is ready begins
+	met      time.Time     // when Meet has returned
+	took     time.Duration // the longest time from Meet to Start, in which the head counts; 0: none yet
 }
 
 // ask sends a request and waits for its answer.
@@ -56,16 +58,28 @@ func (h *Head) Load(ctx context.Context, c *drive.Config) error {
 	return err
 }
 
-// before is how long before the start of a load Meet returns.
-const before = 100 * time.Millisecond
+// The head has twice the time to count before the start of a load that it has taken at most, at least before,
+// and counting at first.
+const (
+	before   = 100 * time.Millisecond
+	counting = 300 * time.Millisecond
+)
+
+func (h *Head) ahead() time.Duration {
+	if h.took == 0 {
+		return counting
+	}
+	return max(before, 2*h.took)
+}
 
 // Meet agrees with all parts on the instant at which they begin, and returns shortly before it: the time is
 // enough for a snapshot.
 func (h *Head) Meet(ctx context.Context) error {
-	m, err := h.ask(ctx, Message{Kind: Arm}, Go)
+	m, err := h.ask(ctx, Message{Kind: Arm, Ahead: h.ahead()}, Go)
 	if err == nil {
 		h.begin = Instant(m.At)
-		err = h.wait(ctx, -before)
+		err = h.wait(ctx, -h.ahead())
+		h.met = time.Now()
 	}
 	if err != nil {
 		h.Line.Say(Message{Kind: Abandon})
@@ -86,6 +100,9 @@ func (h *Head) wait(ctx context.Context, after time.Duration) error {
 // Start waits for the instant that Meet has agreed on. It must not be over: the clients would have begun
 // before everything was counted.
 func (h *Head) Start(ctx context.Context) error {
+	if took := time.Since(h.met); took > time.Millisecond { // before a lead-in nothing is counted
+		h.took = max(h.took, took)
+	}
 	err := h.wait(ctx, 0)
 	if late := time.Since(h.begin); err == nil && late > mostLate {
 		err = &LostError{Text: fmt.Sprintf("the clients had begun %v before everything was counted: the server's machine is "+

@@ -54,10 +54,12 @@ type Message struct {
 	Task    *Task    `json:"task,omitempty"`
 	Numbers *Numbers `json:"numbers,omitempty"`
 	// At is an instant on the receiver's clock, see [Clock].
-	At       int64     `json:"at,omitempty"`
-	Interval *Interval `json:"interval,omitempty"`
-	Outcome  *Outcome  `json:"outcome,omitempty"`
-	Failure  *Failure  `json:"failure,omitempty"`
+	At int64 `json:"at,omitempty"`
+	// Ahead is how long before that instant the head begins to count.
+	Ahead    time.Duration `json:"ahead,omitempty"`
+	Interval *Interval     `json:"interval,omitempty"`
+	Outcome  *Outcome      `json:"outcome,omitempty"`
+	Failure  *Failure      `json:"failure,omitempty"`
 
 	Prepared *Prepared       `json:"prepared,omitempty"`
 	Totals   workload.Totals `json:"totals,omitempty"`

@@ -26,8 +26,8 @@ type running struct {
 }
 
 // run begins a load, and returns when it has ended in all parts and the head has its outcome.
-func (c *Conductor) run(ctx context.Context) error {
-	began, err := c.arm(ctx)
+func (c *Conductor) run(ctx context.Context, counts time.Duration) error {
+	began, err := c.arm(ctx, counts)
 	if err != nil {
 		return err
 	}
