@@ -47,12 +47,8 @@ func (p *place) text(d *sqlkit.Dialect, template, comment string) string {
 
 // take makes the schema. If it must be new, one that exists is refused.
 func (p *place) take(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect, mustBeNew bool) error {
-	exists := &engine.ExistsError{Schema: p.schema}
-	found := false
-	err := c.Query(ctx, p.text(d, p.Find, ""), func(row []string) error {
-		found, exists.Comment = true, row[0]
-		return nil
-	})
+	found, comment, err := p.find(ctx, c, d)
+	exists := &engine.ExistsError{Schema: p.schema, Comment: comment}
 	switch {
 	case err != nil:
 		return err
@@ -74,13 +70,18 @@ func (p *place) take(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect, mu
 	return err
 }
 
-// join finds the schema that another process has made.
-func (p *place) join(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) error {
-	found := false
-	err := c.Query(ctx, p.text(d, p.Find, ""), func([]string) error {
-		found = true
+// find reports whether the schema exists, and its comment.
+func (p *place) find(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) (found bool, comment string, err error) {
+	err = c.Query(ctx, p.text(d, p.Find, ""), func(row []string) error {
+		found, comment = true, row[0]
 		return nil
 	})
+	return found, comment, err
+}
+
+// join finds the schema that another process has made.
+func (p *place) join(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) error {
+	found, _, err := p.find(ctx, c, d)
 	if err == nil && !found {
 		err = fmt.Errorf("the server has no schema %s to join", p.schema)
 	}

@@ -45,7 +45,7 @@ var rooms = []room{
 	{"internal/stat", 2_455, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_323, []string{"internal/metric"}},
 	{"internal/server", 2_734, []string{"internal/server"}},
-	{"engine", 25_912, []string{
+	{"engine", 25_913, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
@@ -55,7 +55,7 @@ var rooms = []room{
 	{"internal/account", 3_143, []string{"internal/account"}},
 	{"internal/result", 3_638, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 4_120, []string{"internal/plan"}},
-	{"internal/run", 12_095, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 12_101, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_392, []string{"internal/importer"}},
 	{"internal/compare", 5_921, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 2_237, []string{"internal/fleet"}},

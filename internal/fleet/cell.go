@@ -30,7 +30,7 @@ type dividedCell struct {
 func (d *dividedCell) Prepare(ctx context.Context) error {
 	all, over := errgroup.WithContext(ctx)
 	for _, m := range d.parts {
-		all.Go(func() error { return handle{m, d.coordinator, d.cell}.Prepare(over) })
+		all.Go(func() error { return handle{m, d.coordinator}.Prepare(over) })
 	}
 	if err := all.Wait(); err != nil {
 		return err

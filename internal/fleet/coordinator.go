@@ -215,7 +215,7 @@ func (c *Coordinator) Machines(dir string) (out []campaign.Machine) {
 	}
 	for i := range c.fleet.Cells {
 		own := &c.fleet.Cells[i]
-		h := handle{c.named(own.Server), c, own}
+		h := handle{c.named(own.Server), c}
 		if len(own.Clients) == 0 {
 			out = append(out, h)
 			continue

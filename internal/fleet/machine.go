@@ -219,7 +219,6 @@ func (m *machine) end() {
 type handle struct {
 	*machine
 	coordinator *Coordinator
-	cell        *plan.Cell
 }
 
 func (h handle) Name() string { return h.Host.Name }

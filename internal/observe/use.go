@@ -24,7 +24,7 @@ type Use struct {
 	Queue time.Duration `json:"queue"`
 }
 
-// UseWatch measures the use of a machine by this process's clients.
+// UseWatch measures the use of a machine by this process's clients. It begins with Begin.
 type UseWatch struct {
 	delays      func() ClientDelay
 	first, last useCounts
@@ -39,9 +39,6 @@ type useCounts struct {
 	nets      map[string]float64 // seconds that interfaces have needed at their speed
 	sent, got int64              // bytes, of all interfaces
 }
-
-// WatchUse returns a watch. It begins with Begin.
-func WatchUse() *UseWatch { return &UseWatch{} }
 
 // Begin begins the window.
 func (u *UseWatch) Begin() {
@@ -72,9 +69,6 @@ type UseTotal struct {
 
 // End returns the use since the beginning. The connections must still be open.
 func (u *UseWatch) End() (t UseTotal) {
-	if u.delays == nil {
-		return t
-	}
 	now := readUse()
 	t.Use, t.Delay = now.since(&u.first), u.delays()
 	t.Processors = min(float64(runtime.GOMAXPROCS(0)), Processors())

@@ -300,12 +300,12 @@ func (f *Fleet) add(b *binder, n *strictyaml.Node, pattern Host) {
 		return
 	}
 	for i, name := range names {
-		switch taken := func(h Host) bool { return h.Name == name }; {
+		switch {
 		case !hostName.MatchString(name):
 			b.At(n, fmt.Sprintf("%q is not a name of a machine", name), "letters, digits, dots, - and _")
 		case strings.HasPrefix(addresses[i], "-"):
 			b.At(n, fmt.Sprintf("%q is no destination of ssh", addresses[i]), "as in ssh: bench@db1.lan")
-		case slices.ContainsFunc(f.Machines, taken):
+		case f.Host(name) != nil:
 			b.At(n, "two machines are called "+name, "give them different names")
 		default:
 			f.Machines = append(f.Machines, Host{name, addresses[i], pattern.Dir, pattern.Listen})

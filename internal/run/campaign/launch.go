@@ -62,9 +62,9 @@ func (l *launcher) process(ctx context.Context, e result.Entry, s *side) (*resul
 			return nil, fmt.Errorf("make the trial directory: %w", err)
 		}
 	}
-	log, err := os.OpenFile(filepath.Join(dir, result.LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	log, err := openLog(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open the trial's log: %w", err)
+		return nil, err
 	}
 	defer log.Close()
 	tidied := make(chan struct{})
@@ -84,6 +84,15 @@ func (l *launcher) process(ctx context.Context, e result.Entry, s *side) (*resul
 		err = errors.Join(err, l.spare.writeJSON(filepath.Join(dir, result.TrialFile), t))
 	}
 	return t, err
+}
+
+// openLog opens the log of the process of a trial.
+func openLog(dir string) (*os.File, error) {
+	log, err := os.OpenFile(filepath.Join(dir, result.LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the trial's log: %w", err)
+	}
+	return log, nil
 }
 
 // removeGroup removes the control group of a trial, as soon as the kernel has taken its processes out.

@@ -134,7 +134,7 @@ func (s *Station) Part(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(filepath.Join(path, result.TempDir), 0o755); err != nil {
 		return err
 	}
-	log, err := os.OpenFile(filepath.Join(path, result.LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	log, err := openLog(path)
 	if err != nil {
 		return err
 	}

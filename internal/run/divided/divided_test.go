@@ -163,6 +163,15 @@ func (f *fleet) open(ctx context.Context, c *drive.Config) error {
 	return err
 }
 
+// start begins a load.
+func (f *fleet) start(ctx context.Context, t *testing.T, step *workload.Step) {
+	t.Helper()
+	config := drive.Config{Step: step, Interval: tick}
+	if err := errors.Join(f.open(ctx, &config), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 const tick = 100 * time.Millisecond
 
 func (f *fleet) load(t *testing.T, step *workload.Step) (*Outcome, []*Interval, error) {
@@ -331,10 +340,7 @@ func TestLost(t *testing.T) {
 			return step, &stage{each: func(int) time.Duration { return 5 * time.Millisecond }}
 		})
 		ctx := t.Context()
-		config := drive.Config{Step: step, Interval: tick}
-		if err := errors.Join(f.open(ctx, &config), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
-			t.Fatal(err)
-		}
+		f.start(ctx, t, step)
 		began := time.Now()
 		_, err := f.Run(ctx, func(iv *Interval) {
 			if iv.To > 300*time.Millisecond && iv.To < 450*time.Millisecond {
@@ -368,10 +374,7 @@ func TestInterrupted(t *testing.T) {
 		return step, &stage{each: func(int) time.Duration { return 5 * time.Millisecond }}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
-	config := drive.Config{Step: step, Interval: tick}
-	if err := errors.Join(f.open(ctx, &config), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
-		t.Fatal(err)
-	}
+	f.start(ctx, t, step)
 	time.AfterFunc(400*time.Millisecond, cancel)
 	out, err := f.Run(ctx, func(*Interval) {}, func() {})
 	if err != nil || !errors.Is(out.Result.Ended, context.Canceled) || out.Result.Groups[0].Kinds[0].Ops == 0 {
@@ -386,10 +389,7 @@ func TestHeadGone(t *testing.T) {
 		return step, &stage{each: func(int) time.Duration { return 5 * time.Millisecond }}
 	})
 	ctx := t.Context()
-	config := drive.Config{Step: step, Interval: tick}
-	if err := errors.Join(f.open(ctx, &config), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
-		t.Fatal(err)
-	}
+	f.start(ctx, t, step)
 	time.Sleep(300 * time.Millisecond)
 	f.hangUp(2)
 	<-f.conducted

@@ -37,9 +37,6 @@ func (h *Head) ask(ctx context.Context, request Message, answer Kind) (Message, 
 // Open has all parts open the sessions of a step, and returns what their clients have prepared.
 func (h *Head) Open(ctx context.Context, t *Task) (*Prepared, error) {
 	m, err := h.ask(ctx, Message{Kind: Open, Task: t}, Opened)
-	if m.Prepared == nil {
-		m.Prepared = &Prepared{}
-	}
 	return m.Prepared, err
 }
 

@@ -115,7 +115,7 @@ func (p *Part) load(ctx context.Context, n *Numbers) error {
 	l := &loading{Part: p, ctx: ctx, stopped: make(chan struct{}), instants: make(chan Message, 1), cancel: cancel}
 	var listening sync.WaitGroup
 	listening.Go(l.listen)
-	use := observe.WatchUse()
+	use := &observe.UseWatch{}
 	res, err := drive.Run(ctx, drive.Config{
 		Step: step, Clients: p.step.Clients, Part: p.part, Interval: n.Interval, Seed: n.Seed, Limit: n.Limit,
 		Longest: n.Longest, Led: l.led,

@@ -22,7 +22,7 @@ type running struct {
 	led     int
 	missing int
 	ended   error // why the load ended early, by the part that did so first; nil: it did not
-	ending  bool  // the parts were told to end
+	ending  bool  // the parts have been asked to end
 }
 
 // run begins a load, and returns when it has ended in all parts and the head has its outcome.
