@@ -6,8 +6,7 @@ import "rumbench/engine"
 type Env struct {
 	DB   engine.DB
 	Seed uint64
-	// Part is the share of this process. One that only opens and finishes the step has no clients, and the
-	// zero value.
+	// Part is the share of this process.
 	Part Part
 	// Copied is the seed of data that were not loaded in this trial, of which it has a copy; nil: Seed.
 	Copied *uint64

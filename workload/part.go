@@ -13,11 +13,15 @@ type Counting interface {
 }
 
 // Part is the share of one process in a step that several processes run, each on a machine of its own:
-// seat i of every group belongs to process i modulo Of. The zero value is the whole step.
+// seat i of every group belongs to process i modulo Of. The zero value is the whole step, or that of the
+// process that opens and finishes the step.
 type Part struct {
 	Index int `json:"index"` // from 0
-	Of    int `json:"of"`    // processes; 0 and 1 are the same
+	Of    int `json:"of"`
 }
+
+// Joins reports whether another process opens the step first, and finishes it.
+func (p Part) Joins() bool { return p.Of > 0 }
 
 // Has reports whether a seat belongs to the part.
 func (p Part) Has(seat int) bool { return p.Of <= 1 || seat%p.Of == p.Index }

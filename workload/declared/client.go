@@ -67,9 +67,7 @@ func (c *client) prepare(ctx context.Context, o *operation, session engine.Sessi
 	}
 	c.begin = append(c.begin, t)
 	for _, s := range o.statements {
-		if s.on(c.stage.env.DB) && !slices.Contains(c.own, o.name) {
-			c.own = append(c.own, o.name)
-		}
+		s.on(c.stage.env.DB)
 		for i := range s.variants {
 			v := &s.variants[i]
 			v.op.Blind = v.op.Blind && !s.table.holes && s.table.rows() > 0

@@ -139,6 +139,7 @@ func buildLatest(a *arguments) value {
 	if a.wrong {
 		return value{}
 	}
+	n.table.ask()
 	whole := max(n.now()-1, 1) // when the run begins, as in YCSB
 	z := gen.NewYCSBZipf(whole, theta)
 	return n.rows(func(e *env, now int64) int64 {
@@ -167,6 +168,7 @@ func buildNewest(a *arguments) value {
 	if a.wrong {
 		return value{}
 	}
+	n.table.ask()
 	d := gen.NewExponential(share, float64(n.highest())*whole)
 	return n.rows(func(e *env, now int64) int64 { return now - 1 - d.Draw(&e.src) })
 }

@@ -51,6 +51,9 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 				continue
 			}
 			b.indexed(s, st)
+			if st.fresh {
+				s.adders[st.table] += w.Clients
+			}
 			if st.kind != sGet && st.kind != sScan && !slices.Contains(s.changes, st.table) {
 				s.changes = append(s.changes, st.table)
 			}

@@ -18,7 +18,6 @@ type loader struct {
 	cols    *columns
 	env     env
 	values  []model.Value // of a row
-	rows    []int64       // of the batch
 	entries int64         // bytes of a row's index entries
 }
 
@@ -48,10 +47,9 @@ func (l *loader) Ready(context.Context) error {
 	if l.batch.Rows() > 0 {
 		return nil
 	}
-	l.rows, l.env.text = l.rows[:0], l.env.text[:0]
-	start := min(l.taken.Add(l.spec.batch)-l.spec.batch, l.spec.rows)
+	l.env.text = l.env.text[:0]
+	start := min(l.batches.Take()*l.spec.batch, l.spec.rows)
 	n := min(l.spec.batch, l.spec.rows-start)
-	l.spec.table.next.Add(n)
 	for i := range n {
 		row := l.start + start + i
 		l.values = l.values[:0]
@@ -61,14 +59,13 @@ func (l *loader) Ready(context.Context) error {
 			}
 		}
 		l.batch.Add(l.values...)
-		l.rows = append(l.rows, row)
 	}
 	return l.env.wrong()
 }
 
 // Do inserts a batch.
 func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
-	if len(l.rows) == 0 {
+	if l.batch.Rows() == 0 {
 		return workload.ErrDone
 	}
 	if err := l.batch.Insert(ctx, out); err != nil {
@@ -79,11 +76,6 @@ func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
 		return err
 	}
 	out.Bytes += l.entries * out.Rows
-	for _, row := range l.rows {
-		if err := l.spec.table.done(row); err != nil {
-			return engine.Classify(engine.Fatal, err)
-		}
-	}
 	return nil
 }
 

@@ -32,6 +32,9 @@ func (s *rowState) reset(rows int64) {
 	s.holes = false
 }
 
+// grow adds rows behind the last one; all of them exist.
+func (s *rowState) grow(rows int64) { s.limit.Store(s.next.Add(rows)) }
+
 // prepare makes room for inserts.
 func (s *rowState) prepare() {
 	if s.ring == nil {
@@ -82,6 +85,16 @@ func (s *rowState) settle() {
 		s.dead.set(row, true)
 	}
 	s.limit.Store(s.next.Load())
+}
+
+// pending returns how many rows have a number and were not inserted so far.
+func (s *rowState) pending() (n int64) {
+	for row := s.limit.Load(); row < s.next.Load(); row++ {
+		if s.ring == nil || !s.ring[row%ringSize].Load() {
+			n++
+		}
+	}
+	return n
 }
 
 // isDead reports whether a row no longer exists.

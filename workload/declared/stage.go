@@ -18,10 +18,11 @@ type stage struct {
 	step    *workload.Step
 	spec    *step
 	env     workload.Env
-	spoiled atomic.Int64 // returned texts whose checksum is wrong
-	own     []string     // operations in custom SQL
-	start   int64        // the first row of a load
-	taken   atomic.Int64 // rows of a load that clients have taken
+	spoiled atomic.Int64   // returned texts whose checksum is wrong
+	batches *workload.Deal // of a load
+	start   int64          // its first row
+	before  []rowCount     // by table
+	counted []int64        // Counts of all processes; nil: this one has all clients
 }
 
 // open starts a step. The first step that a process starts on existing tables counts
@@ -32,7 +33,7 @@ func (r *run) open(ctx context.Context, subject *step, env workload.Env) (worklo
 	case subject.Creates:
 		r.begin(true)
 		for _, t := range r.tables {
-			if names := subject.atOnce[t]; len(names) > 0 {
+			if names := subject.atOnce[t]; len(names) > 0 && !env.Part.Joins() {
 				if err := env.DB.CreateIndexes(ctx, t.Name, names...); err != nil {
 					return nil, err
 				}
@@ -49,13 +50,19 @@ func (r *run) open(ctx context.Context, subject *step, env workload.Env) (worklo
 		t.prepare()
 	}
 	if subject.clears {
-		if err := env.DB.ClearTable(ctx, subject.table.Name); err != nil {
-			return nil, err
+		if !env.Part.Joins() {
+			if err := env.DB.ClearTable(ctx, subject.table.Name); err != nil {
+				return nil, err
+			}
 		}
 		subject.table.reset(0)
 	}
+	for _, t := range r.tables {
+		s.before = append(s.before, t.count())
+	}
 	if subject.kind == stepLoad {
 		s.start = subject.table.next.Load()
+		s.batches = workload.NewDeal(env.Part, 0, subject.Groups[0].Clients)
 	}
 	return s, nil
 }
@@ -129,7 +136,8 @@ func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client
 
 // Finish settles which rows exist, and evaluates the checks.
 func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Finding, err error) {
-	s.settle()
+	s.takeCounts(&f)
+	s.settle(done.Rows(s.step, sInsert))
 	for g := range s.spec.groups {
 		for k, name := range s.spec.groups[g].ops {
 			s.done[name] += done[g][k].Ops
@@ -138,7 +146,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 	if n := s.spoiled.Load(); n > 0 {
 		f.Broken = append(f.Broken, fmt.Sprintf("%d texts that were read do not match their own checksums", n))
 	}
-	f.OwnSQL = s.own
+	f.OwnSQL = s.ownSQL()
 	if s.env.Results && s.params.Bool(checkParam.Name) && s.spec.kind == stepRun {
 		err = workload.InSession(ctx, s.env.DB, func(ctx context.Context, session engine.Session) error {
 			return s.check(ctx, session, &f)
@@ -153,6 +161,16 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 		f.Live.Bytes += int64(float64(rows) * t.rowBytes(s.spec.built[t]))
 	}
 	return f, nil
+}
+
+// settle notes which rows exist after the step. loaded are those that a load has inserted.
+func (s *stage) settle(loaded int64) {
+	for _, t := range s.tables {
+		t.settle()
+	}
+	if s.spec.kind == stepLoad {
+		s.spec.table.grow(loaded)
+	}
 }
 
 // check counts the rows of tables that the step may have changed, and evaluates the

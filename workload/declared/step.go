@@ -26,7 +26,9 @@ type step struct {
 	clears  bool     // its rows are removed first
 	indexes []string // that are built
 	groups  []*group
-	changes []*tableDef // tables whose rows are inserted or deleted
+	changes []*tableDef // tables whose rows are inserted, changed or deleted
+	// adders are the clients that insert rows of their own, by table.
+	adders map[*tableDef]int
 	// atOnce are the indexes that exist from the beginning, and built those that exist at
 	// the end of the step, by table.
 	atOnce, built map[*tableDef][]string
@@ -92,7 +94,7 @@ func (b *stepReader) step(n *strictyaml.Node) *step {
 	if !b.Is(n, strictyaml.Mapping, "a step is a map, or settle", "as in {load: TABLE, rows: 100k}") {
 		return nil
 	}
-	s := &step{batch: 1}
+	s := &step{batch: 1, adders: map[*tableDef]int{}}
 	for _, k := range stepNames {
 		if n.Get(k) != nil {
 			s.kind = k
@@ -112,7 +114,7 @@ func (b *stepReader) step(n *strictyaml.Node) *step {
 		s.Groups[0].Work == 0 {
 		return nil
 	}
-	s.built = maps.Clone(b.built)
+	s.built, s.Divides = maps.Clone(b.built), s.divides()
 	return s
 }
 

@@ -25,6 +25,7 @@ type tableDef struct {
 	again   bool            // some operation inserts rows that may exist
 	inexact bool            // it is unknown which rows exist
 	unknown bool            // it is unknown how many rows exist
+	newest  bool            // clients ask for the newest rows
 	rowState
 }
 

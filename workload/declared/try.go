@@ -70,7 +70,7 @@ func (t Tryout) step(ctx context.Context, s *step, db engine.DB, done map[string
 		}
 		work, err := all(ctx, c)
 		tell(Tried{Step: s.Name, Rows: work.Rows, Err: err})
-		stage.settle()
+		stage.settle(work.Rows)
 		return err
 	}
 	for _, g := range s.groups {
@@ -92,15 +92,8 @@ func (t Tryout) step(ctx context.Context, s *step, db engine.DB, done map[string
 			return err
 		}
 	}
-	stage.settle()
+	stage.settle(0)
 	return nil
-}
-
-// settle notes which rows exist after the step.
-func (s *stage) settle() {
-	for _, t := range s.tables {
-		t.settle()
-	}
 }
 
 // all does all of a client's operations.

@@ -41,7 +41,7 @@ type table struct {
 
 func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bool) (workload.Stage, error) {
 	s := &stage{run: r, plan: p, env: env, check: check && env.Results}
-	if p.withIndex {
+	if p.withIndex && !env.Part.Joins() {
 		for n := range r.tables {
 			if err := s.buildIndexes(ctx, n); err != nil {
 				return nil, err

@@ -76,7 +76,7 @@ func (r *run) allSteps() []workload.Step {
 		if p == nil {
 			continue // without work
 		}
-		p.Divides = !p.withIndex
+		p.Divides = true
 		p.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) {
 			return r.openStage(ctx, p, env, r.checks(p.Name))
 		}

@@ -165,7 +165,7 @@ func (s *testStage) readSums(ctx context.Context, session engine.Session) (err e
 	if p := s.env.Previous; p != nil {
 		s.start.rows, s.start.known = p.Rows, true
 	}
-	divided := s.env.Part.Of > 1 // then another process finishes the step
+	divided := s.env.Part.Joins() // then another process finishes the step
 	if !s.env.Results || s.p.String("check") == "none" || divided {
 		return nil
 	}

@@ -36,8 +36,8 @@ func Concurrent(t *testing.T, r workload.Run, db engine.DB, seed uint64) {
 		work.Wait()
 		end()
 		others.Wait()
-		if live, _ := s.finish(); len(s.stages) > 0 {
-			previous = &live
+		if found, _ := s.finish(); len(s.stages) > 0 {
+			previous = &found.Live
 		}
 	}
 }

@@ -20,6 +20,7 @@ type State struct {
 	Answers uint64   // digest of all results of operations
 	Ops     int64
 	Found   []Found
+	Notes   []string
 	// Bare are the sums of tables whose rows the engine numbers, without these numbers.
 	Bare []string
 }
@@ -88,12 +89,13 @@ func lockstep(t *testing.T, runs []workload.Run, db engine.DB, seed uint64) []St
 				parts = append(parts, &r.Steps()[i])
 			}
 		}
-		live, totals := runParts(t, parts,
+		found, totals := runParts(t, parts,
 			workload.Env{DB: digestDB{db, answers}, Seed: seed, Results: true, Previous: previous})
 		if steps[i].Settle == nil {
-			previous = &live
+			previous = &found.Live
 		}
-		st := State{Step: steps[i].Name, Answers: answers.sum, Ops: answers.n, Found: foundOf(&steps[i], totals)}
+		st := State{Step: steps[i].Name, Answers: answers.sum, Ops: answers.n, Found: foundOf(&steps[i], totals),
+			Notes: found.Notes}
 		for k := range schema.Tables {
 			st.Sums = append(st.Sums, TableSums(t, db, &schema.Tables[k])...)
 			st.Bare = append(st.Bare, bareSum(t, db, &schema.Tables[k]))
@@ -119,15 +121,16 @@ func foundOf(step *workload.Step, totals workload.Totals) (out []Found) {
 const timeBoundWork = 10
 
 // runStep runs a step in one goroutine.
-func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) (workload.Live,
+func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) (workload.Finding,
 	workload.Totals) {
 	t.Helper()
-	return runParts(t, []*workload.Step{step}, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
+	return runParts(t, []*workload.Step{step},
+		workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
 }
 
 // runParts runs a step, as each of several processes has it, in an environment: the first has no clients
 // then.
-func runParts(t *testing.T, parts []*workload.Step, env workload.Env) (workload.Live, workload.Totals) {
+func runParts(t *testing.T, parts []*workload.Step, env workload.Env) (workload.Finding, workload.Totals) {
 	t.Helper()
 	r := begin(t, parts, env)
 	step := r.step
@@ -221,13 +224,13 @@ func begin(t *testing.T, parts []*workload.Step, env workload.Env) *running {
 }
 
 // finish completes the clients' work and checks the step.
-func (r *running) finish() (workload.Live, workload.Totals) {
+func (r *running) finish() (workload.Finding, workload.Totals) {
 	r.t.Helper()
 	ctx := context.Background()
 	if len(r.stages) == 0 {
 		_, err := r.db.Settle(ctx)
 		r.must(err)
-		return workload.Live{}, nil
+		return workload.Finding{}, nil
 	}
 	defer r.closeAll()
 	totals := make(workload.Totals, len(r.step.Groups))
@@ -249,7 +252,7 @@ func (r *running) finish() (workload.Live, workload.Totals) {
 	for _, b := range found.Broken {
 		r.t.Errorf("step %s: %s", r.step.Name, b)
 	}
-	return found.Live, totals
+	return found, totals
 }
 
 // count gives the first stage the counts of all.

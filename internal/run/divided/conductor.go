@@ -216,7 +216,9 @@ func (c *Conductor) open(ctx context.Context, t *Task) error {
 	c.task = t
 	for i := range c.Parts {
 		own := *t
-		own.Part = workload.Part{Index: i, Of: len(c.Parts)}
+		if !t.Whole {
+			own.Part = workload.Part{Index: i, Of: len(c.Parts)}
+		}
 		c.Parts[i].Line.Say(Message{Kind: Open, Task: &own})
 	}
 	prepared := &Prepared{}
