@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -21,14 +22,14 @@ import (
 // newAgentCommand returns the command that rumbench run starts on each machine of a fleet.
 func newAgentCommand(a *App) *cobra.Command {
 	var stdio bool
+	var pass, name string
 	c := &cobra.Command{
-		Use:    "agent --stdio",
-		Short:  "run trials on this machine for another rumbench (started by rumbench run, by ssh)",
-		Hidden: true,
-		Args:   args(cobra.NoArgs),
+		Use:   "agent --join FILE",
+		Short: "run trials on this machine for another rumbench, whose run has written the file",
+		Args:  args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !stdio {
-				return usageErrorf("an agent serves the rumbench at its standard input and output: --stdio")
+			if stdio == (pass != "") {
+				return usageErrorf("an agent joins with the file that rumbench run names: --join FILE")
 			}
 			// When the connection is gone, what it has started must still end cleanly.
 			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
@@ -42,10 +43,16 @@ func newAgentCommand(a *App) *cobra.Command {
 					return loadOnMachine(ctx, a, dir, f, part)
 				},
 			}
+			if pass != "" {
+				return fleet.Join(c.Context(), local, pass, name, func(text string) { fmt.Fprintln(a.Stderr, text) })
+			}
 			return fleet.Serve(c.Context(), local, a.Stdin, escape.Raw(a.Stdout))
 		},
 	}
 	c.Flags().BoolVar(&stdio, "stdio", false, "serve the rumbench at standard input and output")
+	_ = c.Flags().MarkHidden("stdio") // rumbench run uses it, by ssh
+	c.Flags().StringVar(&pass, "join", "", "join the rumbench that has written this file")
+	c.Flags().StringVar(&name, "as", "", "the name of this machine in the plan; Slurm and Kubernetes number machines themselves")
 	return c
 }
 

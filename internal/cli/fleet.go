@@ -26,11 +26,11 @@ import (
 
 func newFleetCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "fleet up|status|check|down PLAN",
+		Use:   "fleet up|status|check|down|manifest PLAN",
 		Short: "the machines of a plan: prepare them, look at them, clear them",
 		Args:  args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			return usageErrorf("fleet up, status, check or down, with a plan")
+			return usageErrorf("fleet up, status, check, down or manifest, with a plan")
 		},
 	}
 	sub := func(use, short string, do func(ctx context.Context, p *plan.Plan, f *fleet.Coordinator) error) {
@@ -66,6 +66,44 @@ func newFleetCommand(a *App) *cobra.Command {
 		})
 	sub("down", "remove what rumbench has left on the machines, but nothing of a campaign that runs",
 		func(ctx context.Context, _ *plan.Plan, f *fleet.Coordinator) error { return f.Clear(ctx) })
+	c.AddCommand(newManifestCommand(a))
+	return c
+}
+
+// newManifestCommand returns the command that prints what starts the agents of machines that join.
+func newManifestCommand(a *App) *cobra.Command {
+	var slurm, kubernetes bool
+	var image, cpus, memory string
+	c := &cobra.Command{Use: "manifest PLAN --slurm|--kubernetes", Args: args(cobra.ExactArgs(1)),
+		Short: "print what starts the agents of machines that join, for Slurm or Kubernetes",
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := loadPlan(args[0], nil)
+			if err != nil {
+				return err
+			}
+			own, err := ownBuild().Of(executable())
+			if err != nil {
+				return err
+			}
+			m, err := fleet.NewManifest(p, own.Path)
+			m.Image, m.CPUs, m.Memory = image, cpus, memory
+			switch {
+			case err != nil:
+				return usage(err)
+			case slurm == kubernetes:
+				return usageErrorf("one of --slurm and --kubernetes")
+			case slurm:
+				return m.Slurm(a.Stdout)
+			case image == "" || cpus == "" || memory == "":
+				return usageErrorf("a pod needs --image, --cpus and --memory")
+			}
+			return m.Kubernetes(a.Stdout)
+		}}
+	c.Flags().BoolVar(&slurm, "slurm", false, "a batch script for Slurm")
+	c.Flags().BoolVar(&kubernetes, "kubernetes", false, "manifests for Kubernetes")
+	c.Flags().StringVar(&image, "image", "", "the image of pods, with this rumbench and the servers of the plan")
+	c.Flags().StringVar(&cpus, "cpus", "", "the processors of a pod, as in 8")
+	c.Flags().StringVar(&memory, "memory", "", "the memory of a pod, as in 32Gi")
 	return c
 }
 
@@ -133,7 +171,7 @@ func startFleet(ctx context.Context, p *plan.Plan, shown campaign.Progress) (f *
 	if err != nil {
 		return nil, nil, err
 	}
-	f, unusable = fleet.Start(ctx, &p.Fleet, own, shown.Note)
+	f, unusable = fleet.Start(ctx, p.Name, &p.Fleet, own, shown.Note)
 	if f == nil {
 		return nil, nil, unusable
 	}
@@ -144,14 +182,14 @@ func machineTable(reports []fleet.Report) page.Table {
 	var rows [][]string
 	for _, r := range reports {
 		if r.Err != nil {
-			rows = append(rows, []string{r.Host.Name, r.Host.SSH, "cannot be used", "", "", ""})
+			rows = append(rows, []string{r.Host.Name, cmp.Or(r.Host.SSH, "joins"), "cannot be used", "", "", ""})
 			continue
 		}
 		left := "nothing"
 		if n := len(r.Hello.Left); n > 0 {
 			left = quantity.Count(n, "campaign") + " in " + filepath.Dir(r.Hello.Left[0])
 		}
-		rows = append(rows, []string{r.Host.Name, r.Host.SSH, cmp.Or(r.Hello.Build.Version, quantity.Unknown),
+		rows = append(rows, []string{r.Host.Name, cmp.Or(r.Host.SSH, "joins"), cmp.Or(r.Hello.Build.Version, quantity.Unknown),
 			cmp.Or(strings.TrimSpace(r.Hello.Busy), "free"), left, r.Trip.Round(10 * time.Microsecond).String()})
 	}
 	return page.WordTable([]string{"machine", "ssh", "rumbench", "runs", "left", "round trip"}, rows...)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 // Coordinator directs the agents of a plan's machines.
 type Coordinator struct {
 	hub      *hub
+	gate     *gate // nil: no agents join
 	machines []*machine
 	fleet    *plan.Fleet
 	claimed  bool // by the campaign
@@ -31,7 +33,8 @@ type Coordinator struct {
 
 // Start starts an agent on each machine of a fleet, with this program; note gets what machines have to say, from
 // several at a time. The error is about the machines on which it cannot: Reports has the others.
-func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text string)) (*Coordinator, error) {
+func Start(ctx context.Context, name string, f *plan.Fleet, own program.Build,
+	note func(text string)) (*Coordinator, error) {
 	hosts, lost := f.Used(), patience
 	if f.Divided() {
 		lost = f.Lost
@@ -45,10 +48,14 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 		return nil, err
 	}
 	c := &Coordinator{hub: h, fleet: f}
+	if c.gate, err = gateOf(name, f, note); err != nil {
+		h.close()
+		return nil, err
+	}
 	var all errgroup.Group
 	all.SetLimit(mostAtOnce)
 	for i, host := range hosts {
-		m := &machine{Host: host, id: ids[i], hub: h, lost: make(chan struct{}), heard: newPulse(),
+		m := &machine{Host: host, id: ids[i], hub: h, gate: c.gate, lost: make(chan struct{}), heard: newPulse(),
 			silence: lost, part: !slices.Contains(f.Names(), host.Name),
 			note: func(text string) { note(host.Name + ": " + text) }}
 		c.machines = append(c.machines, m)
@@ -68,6 +75,27 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 
 // mostAtOnce is how many machines are begun at a time: each is a process of ssh and a copy of a program.
 const mostAtOnce = 16
+
+// gateOf opens a gate for the machines that join; nil: there are none.
+func gateOf(name string, f *plan.Fleet, note func(text string)) (*gate, error) {
+	var names []string
+	for _, h := range joining(f) {
+		names = append(names, h.Name)
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	path, err := PassPath(name)
+	if err != nil {
+		return nil, err
+	}
+	g, err := newGate(f.Address, path, names, tokenLife, note)
+	if err == nil {
+		g.wait = f.Wait
+		note(fmt.Sprintf("waiting for %s: rumbench agent --join %s", strings.Join(names, ", "), path))
+	}
+	return g, err
+}
 
 // alone refuses two names of one machine: it would wait for itself.
 func (c *Coordinator) alone() error {
@@ -89,6 +117,9 @@ func (c *Coordinator) Close() {
 		}
 	}
 	all.Wait()
+	if c.gate != nil {
+		c.gate.close()
+	}
 	c.hub.close()
 }
 
@@ -145,6 +176,14 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 		all.Go(func() error {
 			pp := papers{Plan: p.Source, Declared: p.Declared, Secrets: p.Secrets, Builds: builds, Flags: f, Part: m.part}
 			for _, b := range builds {
+				if b.SHA256 == m.hello.Build.SHA256 {
+					pp.Programs = append(pp.Programs, m.hello.Build.Path)
+					continue
+				}
+				if m.Host.Join {
+					return hint.Errorf("reach it by ssh: {name: …, ssh: …}", "machine %s joins by itself, and has no other program "+
+						"than this rumbench", m.Host.Name)
+				}
 				if _, err := install(over, m.Host, b.Path, b.SHA256); err != nil {
 					return err
 				}

@@ -33,6 +33,7 @@ type machine struct {
 	plan.Host
 	id    string
 	hub   *hub
+	gate  *gate // nil: no agents join
 	link  *link
 	heard *pulse
 	lost  chan struct{}
@@ -53,10 +54,6 @@ type machine struct {
 
 // begin starts the agent of a machine.
 func (m *machine) begin(ctx context.Context, own program.Build) (err error) {
-	path, err := install(ctx, m.Host, own.Path, own.SHA256)
-	if err != nil {
-		return err
-	}
 	for subject, heard := range map[string]nats.MsgHandler{
 		isAlive: func(*nats.Msg) { m.heard.beat() },
 		isNote:  func(msg *nats.Msg) { m.note(string(msg.Data)) },
@@ -66,7 +63,7 @@ func (m *machine) begin(ctx context.Context, own program.Build) (err error) {
 		}
 	}
 	w := welcome{ID: m.id, Seed: m.hub.seeds[m.id], Dir: m.Host.Dir, Lost: m.silence}
-	if m.link, err = start(ctx, m.hub, m.Host, path, w); err != nil {
+	if m.link, err = m.reach(ctx, own, w); err != nil {
 		return err
 	}
 	m.heard.beat()
@@ -79,6 +76,23 @@ func (m *machine) begin(ctx context.Context, own program.Build) (err error) {
 			own.SHA256)
 	}
 	return nil
+}
+
+// reach starts an agent by ssh, or waits for one that joins.
+func (m *machine) reach(ctx context.Context, own program.Build, w welcome) (*link, error) {
+	if m.Host.Join {
+		conn, err := m.gate.await(ctx, m.Host.Name)
+		if err != nil {
+			return nil, m.named(err)
+		}
+		l, err := joined(ctx, m.hub, conn, w)
+		return l, m.named(err)
+	}
+	path, err := install(ctx, m.Host, own.Path, own.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, m.hub, m.Host, path, w)
 }
 
 // meet asks the agent for its machine, until it listens.

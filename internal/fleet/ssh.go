@@ -99,12 +99,13 @@ code=$?; rm -f %s; echo "the program did not arrive whole" >&2; exit $code`, dir
 	return remote, err
 }
 
-// link is an agent's process, as seen from here.
+// link is the connection to an agent: an ssh, or one that it has made.
 type link struct {
-	cmd     *exec.Cmd
 	stdin   io.WriteCloser
+	kill    func()        // ends it by force
+	wait    func() error  // until it has ended
 	problem tail          // what ssh has said, complete when it is gone
-	gone    chan struct{} // closed when the process has ended
+	gone    chan struct{} // closed when it has ended
 }
 
 // tail keeps the end of what was written to it.
@@ -126,7 +127,7 @@ const greetingTimeout = 2 * time.Minute
 // start starts an agent on a machine and joins it to the hub.
 func start(ctx context.Context, h *hub, m plan.Host, program string, w welcome) (*link, error) {
 	cmd := ssh(context.Background(), m, "exec "+program+" agent --stdio")
-	l := &link{cmd: cmd, gone: make(chan struct{})}
+	l := &link{gone: make(chan struct{}), kill: func() { _ = cmd.Process.Kill() }, wait: cmd.Wait}
 	cmd.Stderr = &l.problem
 	var err error
 	if l.stdin, err = cmd.StdinPipe(); err != nil {
@@ -141,14 +142,21 @@ func start(ctx context.Context, h *hub, m plan.Host, program string, w welcome) 
 	if err := cmd.Start(); err != nil {
 		return nil, sshError(m, err, "")
 	}
-	in := bufio.NewReader(out)
-	err = l.greet(ctx, in, w)
+	if err := l.join(ctx, h, bufio.NewReader(out), w); err != nil {
+		return nil, sshError(m, err, string(l.problem))
+	}
+	return l, nil
+}
+
+// join welcomes the agent and passes on what it and the hub say.
+func (l *link) join(ctx context.Context, h *hub, in *bufio.Reader, w welcome) error {
+	err := l.greet(ctx, in, w)
 	conn := net.Conn(nil)
 	if err == nil {
 		conn, err = h.admit()
 	}
 	if err != nil {
-		return nil, sshError(m, l.abandon(err), string(l.problem))
+		return l.abandon(err)
 	}
 	go func() {
 		_, _ = io.Copy(l.stdin, conn)
@@ -157,17 +165,17 @@ func start(ctx context.Context, h *hub, m plan.Host, program string, w welcome) 
 	go func() {
 		_, _ = io.Copy(conn, in)
 		_ = conn.Close()
-		_ = cmd.Wait()
+		_ = l.wait()
 		close(l.gone)
 	}()
-	return l, nil
+	return nil
 }
 
 // greet welcomes the agent and waits for its greeting.
 func (l *link) greet(ctx context.Context, in *bufio.Reader, w welcome) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, greetingTimeout, fmt.Errorf("no agent greets within %v", greetingTimeout))
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { _ = l.cmd.Process.Kill() })
+	stop := context.AfterFunc(ctx, l.kill)
 	defer stop()
 	err := json.NewEncoder(l.stdin).Encode(w)
 	for read := 0; err == nil; {
@@ -183,18 +191,18 @@ func (l *link) greet(ctx context.Context, in *bufio.Reader, w welcome) error {
 	return cmp.Or(context.Cause(ctx), err)
 }
 
-// abandon ends an ssh without an agent, and returns why there is none.
+// abandon ends a connection without an agent, and returns why there is none.
 func (l *link) abandon(err error) error {
 	_ = l.stdin.Close()
 	if !errors.Is(err, io.EOF) { // it still runs
-		_ = l.cmd.Process.Kill()
-		_ = l.cmd.Wait()
+		l.kill()
+		_ = l.wait()
 		return err
 	}
 	const enough = 10 * time.Second
-	late := time.AfterFunc(enough, func() { _ = l.cmd.Process.Kill() })
+	late := time.AfterFunc(enough, l.kill)
 	defer late.Stop()
-	return cmp.Or(l.cmd.Wait(), err)
+	return cmp.Or(l.wait(), err)
 }
 
 // end closes the connection. The agent ends by itself, after what it has started; one that does
@@ -208,7 +216,7 @@ func (l *link) end(answers bool) {
 	select {
 	case <-l.gone:
 	case <-time.After(wait):
-		_ = l.cmd.Process.Kill()
+		l.kill()
 		<-l.gone
 	}
 }

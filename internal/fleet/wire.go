@@ -26,6 +26,8 @@ type welcome struct {
 	Dir  string `json:"dir"`  // where it keeps the data of trials; "": the default
 	// Lost is how long the other side may say nothing; 0: patience.
 	Lost time.Duration `json:"lost,omitempty"`
+	// Refused is why the agent may not join; "": it may.
+	Refused string `json:"refused,omitempty"`
 }
 
 // The requests to an agent, and what it reports.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,6 +115,13 @@ func (a *agent) claim(ctx context.Context, data []byte) (any, error) {
 	}
 	if a.plan == nil || a.place != nil {
 		return nil, errors.New("the campaign is not checked here, or runs already")
+	}
+	if name := c.State.Listen; name != "" { // of this machine: only here it is sure to be known
+		addresses, err := net.DefaultResolver.LookupHost(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("listen: %w", err)
+		}
+		c.State.Listen = addresses[0]
 	}
 	err := a.whenFree(ctx, func() (err error) {
 		a.place, err = campaign.OpenStation(a.config(&c), c.State.Machine, &c.State)

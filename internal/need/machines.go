@@ -145,6 +145,13 @@ func (m *Machine) await() {
 	}
 }
 
+// Command returns a command that runs on the machine, as its user, and not by ssh.
+func (m *Machine) Command(args ...string) *exec.Cmd {
+	cmd := exec.Command("ip", append([]string{"netns", "exec", m.space}, args...)...)
+	cmd.Env = append(os.Environ(), "HOME="+m.Home, "RUMBENCH_LOCK="+m.Lock)
+	return cmd
+}
+
 // Processes lists the processes of the machine.
 func (m *Machine) Processes() []string {
 	out, err := exec.Command("ip", "netns", "pids", m.space).Output()

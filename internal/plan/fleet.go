@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"path/filepath"
 	"regexp"
@@ -25,6 +26,9 @@ type Fleet struct {
 	Retries  int    // how often a block is run again whose machine was lost
 	// Lost is how long a machine may say nothing if clients are on others than the server.
 	Lost time.Duration
+	// Address is where agents join, a host and a port; Wait is how long they are waited for.
+	Address string
+	Wait    time.Duration
 }
 
 // Cell is where a trial runs: one machine, or that of its server with those of its clients.
@@ -44,10 +48,11 @@ func (c Cell) String() string {
 // names returns the names of all its machines.
 func (c *Cell) names() []string { return append([]string{c.Server}, c.Clients...) }
 
-// Host is a machine that is reached by ssh.
+// Host is a machine that is reached by ssh, or whose agent joins.
 type Host struct {
 	Name string `json:"name"`
-	SSH  string `json:"ssh"`           // its destination, as ssh takes it
+	SSH  string `json:"ssh,omitempty"` // its destination, as ssh takes it; "": it joins
+	Join bool   `json:"join,omitempty"`
 	Dir  string `json:"dir,omitempty"` // where data are kept there, an absolute path; "": rumbench-fleet in the user's home
 	// Listen is its address at which clients on other machines reach a server there; "": they cannot.
 	Listen string `json:"listen,omitempty"`
@@ -94,9 +99,11 @@ var hostKeys = strictyaml.Table[Host]{
 		func(h *Host, v string) { h.Name = v }),
 	strictyaml.Valued("ssh", "Where ssh finds it: a host of its configuration, or USER@HOST; with a pattern one for each.",
 		strictyaml.OneLine, func(h *Host, v string) { h.SSH = v }),
+	strictyaml.Valued("join", "Others start its agent, with rumbench agent --join FILE, which rumbench run says. Instead of ssh.",
+		strictyaml.Boolean, func(h *Host, v bool) { h.Join = v }),
 	strictyaml.Valued("dir", "The directory there that holds the data of trials, an absolute path. "+
 		"Default: rumbench-fleet in the user's home.", strictyaml.OneLine, func(h *Host, v string) { h.Dir = v }),
-	strictyaml.Valued("listen", "Its address on the network of the clients: a private server listens there, with a "+
+	strictyaml.Valued("listen", "Its address on the network of the clients, or its name there: a private server listens there, with a "+
 		"password, if clients are on other machines.", strictyaml.OneLine, func(h *Host, v string) { h.Listen = v }),
 }
 
@@ -122,10 +129,18 @@ var fleetKeys = strictyaml.Table[Fleet]{
 	strictyaml.Valued("lost", "After what time without a word a machine is lost, if clients are on other machines than "+
 		"their server. Default 3s.", strictyaml.Duration(time.Second, time.Minute),
 		func(f *Fleet, v time.Duration) { f.Lost = v }),
+	strictyaml.Valued("address", "Where agents join that others start: an address of this machine and a port, "+
+		"as in 10.0.0.1:7070. It is open until all have joined.", strictyaml.OneLine,
+		func(f *Fleet, v string) { f.Address = v }),
+	strictyaml.Valued("wait", "How long agents are waited for that others start. Default 1h.",
+		strictyaml.Duration(time.Second, 7*24*time.Hour), func(f *Fleet, v time.Duration) { f.Wait = v }),
 }
 
-// usualLost is how long a machine may say nothing.
-const usualLost = 3 * time.Second
+// usualLost is how long a machine may say nothing, and usualWait how long agents are waited for that join.
+const (
+	usualLost = 3 * time.Second
+	usualWait = time.Hour
+)
 
 const cellHint = "server_on: NAME, with clients_on: [NAME, …], or spread: {over: [NAME, …]}"
 
@@ -136,11 +151,12 @@ func readFleet(b *binder, f strictyaml.Fields, p *Plan) {
 	}
 	at := readMachines(b, f, &p.Fleet)
 	if at != nil {
-		p.Fleet.Retries, p.Fleet.Lost = 1, usualLost
+		p.Fleet.Retries, p.Fleet.Lost, p.Fleet.Wait = 1, usualLost, usualWait
 	}
 	if n := f.Value("fleet"); n != nil && b.Is(n, strictyaml.Mapping, "fleet is a map", "as in fleet: {retries: 1}") {
 		fleetKeys.Bind(b.Fields(n, "fleet", fleetKeys.Names()), &p.Fleet)
 	}
+	checkJoin(b, at, f.Value("fleet"), &p.Fleet)
 	spread, server, clients := f.Value("spread"), f.Value("server_on"), f.Value("clients_on")
 	n := cmp.Or(spread, server, clients)
 	switch {
@@ -166,6 +182,22 @@ func readFleet(b *binder, f strictyaml.Fields, p *Plan) {
 	if p.Order != Interleaved {
 		b.At(n, fmt.Sprintf("trials in order %s do not form blocks that machines could share", p.Order),
 			"remove order; interleaved is the default")
+	}
+}
+
+// checkJoin checks where agents join.
+func checkJoin(b *binder, machines, own *strictyaml.Node, f *Fleet) {
+	joins := slices.ContainsFunc(f.Machines, func(h Host) bool { return h.Join })
+	const help = "as in fleet: {address: \"10.0.0.1:7070\"}"
+	host, port, err := net.SplitHostPort(f.Address)
+	switch n, perr := strconv.Atoi(port); {
+	case f.Address == "" && joins:
+		b.At(machines, "nothing says where agents join", help)
+	case f.Address == "":
+	case !joins:
+		b.At(own, "no machine joins at "+f.Address, "remove address, or write {name: …, join: true} in machines")
+	case err != nil || perr != nil || n < 1 || n > math.MaxUint16 || !isAddress(host):
+		b.At(own, fmt.Sprintf("address: %q is no address of one machine with a port", f.Address), help)
 	}
 }
 
@@ -262,7 +294,7 @@ func readMachines(b *binder, f strictyaml.Fields, fleet *Fleet) *strictyaml.Node
 		return nil
 	}
 	for _, item := range n.Items {
-		if fields, ok := b.Record(item, "a machine", hostKeys.Names(), "name", "ssh"); ok {
+		if fields, ok := b.Record(item, "a machine", hostKeys.Names(), "name"); ok {
 			var pattern Host
 			before := len(b.Problems)
 			hostKeys.Bind(fields, &pattern)
@@ -281,7 +313,13 @@ func readMachines(b *binder, f strictyaml.Fields, fleet *Fleet) *strictyaml.Node
 func (f *Fleet) add(b *binder, n *strictyaml.Node, pattern Host) {
 	names, err := expand(pattern.Name)
 	addresses, aerr := expand(pattern.SSH)
+	if pattern.Join && aerr == nil && pattern.SSH == "" {
+		addresses = make([]string, len(names))
+	}
 	switch {
+	case pattern.Join == (pattern.SSH != ""):
+		b.At(n, "a machine is reached by ssh, or joins", machinesHint+`, or {name: "m[1-3]", join: true}`)
+		return
 	case errors.Join(err, aerr) != nil:
 		b.At(n, errors.Join(err, aerr).Error(), machinesHint)
 		return
@@ -292,7 +330,8 @@ func (f *Fleet) add(b *binder, n *strictyaml.Node, pattern Host) {
 	case pattern.Listen != "" && len(names) > 1:
 		b.At(n, "each machine has an address of its own", "write machines with listen one by one")
 		return
-	case pattern.Listen != "" && !isAddress(pattern.Listen):
+	case pattern.Listen != "" && !isAddress(pattern.Listen) &&
+		(net.ParseIP(pattern.Listen) != nil || !hostName.MatchString(pattern.Listen)):
 		b.At(n, fmt.Sprintf("listen: %q is no address of one machine", pattern.Listen), "as in listen: 10.0.0.5")
 		return
 	case pattern.Dir != "" && !filepath.IsAbs(pattern.Dir):
@@ -308,7 +347,7 @@ func (f *Fleet) add(b *binder, n *strictyaml.Node, pattern Host) {
 		case f.Host(name) != nil:
 			b.At(n, "two machines are called "+name, "give them different names")
 		default:
-			f.Machines = append(f.Machines, Host{name, addresses[i], pattern.Dir, pattern.Listen})
+			f.Machines = append(f.Machines, Host{name, addresses[i], pattern.Join, pattern.Dir, pattern.Listen})
 		}
 	}
 }

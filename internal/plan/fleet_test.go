@@ -17,7 +17,8 @@ machines: [{name: "c[08-10]", ssh: "me@c[08-10].lan", dir: /data}, {name: big, s
 spread: {over: ["c[08-09]", big], mixed: true}
 fleet: {retries: 0}
 `)
-	want := []Host{{"c08", "me@c08.lan", "/data", ""}, {"c09", "me@c09.lan", "/data", ""}, {"big", "big", "", ""}}
+	want := []Host{{"c08", "me@c08.lan", false, "/data", ""}, {"c09", "me@c09.lan", false, "/data", ""},
+		{"big", "big", false, "", ""}}
 	if got := p.Fleet.Used(); !slices.Equal(got, want) || len(p.Fleet.Machines) != 4 || !p.Fleet.Mixed || p.Fleet.Retries != 0 {
 		t.Errorf("%+v", p.Fleet)
 	}
@@ -90,7 +91,7 @@ fleet: {lost: 5s}
 	}
 	for text, want := range map[string]string{
 		"{name: db, ssh: db, listen: 0.0.0.0}":             "no address of one machine",
-		"{name: db, ssh: db, listen: db.lan}":              "no address of one machine",
+		"{name: db, ssh: db, listen: 'db lan'}":            "no address of one machine",
 		`{name: "d[1-2]", ssh: "d[1-2]", listen: 1.2.3.4}`: "an address of its own",
 	} {
 		_, err := Load("p.yaml", []byte("workload: ibench\ntargets: [served]\nserver_on: db\nmachines: ["+text+"]\n"), nil, served())
@@ -102,23 +103,29 @@ fleet: {lost: 5s}
 
 func TestFleetIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"machines: [{name: a, ssh: a}]":                                                    "nothing says what the machines are for",
-		"spread: {over: [a]}":                                                              "there are no machines",
-		"machines: [{name: a, ssh: a}]\nspread: {over: [b]}":                               `no machine "b"`,
-		"machines: [{name: a, ssh: a}]\nspread: {over: [a, a]}":                            "given twice",
-		"machines: [{name: a, ssh: a}]\nspread: {mixed: true}":                             "does not say over which",
-		"machines: [{name: a, ssh: a}, {name: a, ssh: b}]\nspread: {over: [a]}":            "two machines are called a",
-		"machines: [{name: 'a[1-2]', ssh: b}]\nspread: {over: [a1]}":                       "2 names for 1 address",
-		"machines: [{name: 'a[2-1]', ssh: 'b[2-1]'}]\nspread: {over: [a1]}":                "no range",
-		"machines: [{name: 'a[1-9999999]', ssh: 'b[1-9999999]'}]\nspread: {over: [a1]}":    "no range",
-		"machines: [{name: a/b, ssh: b}]\nspread: {over: [a]}":                             "not a name of a machine",
-		"machines: [{name: a, ssh: -oProxyCommand=x}]\nspread: {over: [a]}":                "no destination of ssh",
-		"machines: [{name: a, ssh: a, dir: data}]\nspread: {over: [a]}":                    "not an absolute path",
-		"machines: [{name: a, ssh: a}]\nspread: {over: [a]}\norder: sequential":            "do not form blocks",
-		"machines_file: nowhere.yaml\nspread: {over: [a]}":                                 "machines_file",
-		"machines: [{name: a, ssh: a}]\nmachines_file: fleet_test.go\nspread: {over: [a]}": "machines already",
-		"machines: [{name: a, ssh: a}]\nspread: {over: [a]}\nfleet: {retries: -1}":         "retries",
-		"machines: [{name: a, ssh: a, port: 22}]\nspread: {over: [a]}":                     "port",
+		"machines: [{name: a, ssh: a}]":                                                      "nothing says what the machines are for",
+		"spread: {over: [a]}":                                                                "there are no machines",
+		"machines: [{name: a, ssh: a}]\nspread: {over: [b]}":                                 `no machine "b"`,
+		"machines: [{name: a, ssh: a}]\nspread: {over: [a, a]}":                              "given twice",
+		"machines: [{name: a, ssh: a}]\nspread: {mixed: true}":                               "does not say over which",
+		"machines: [{name: a, ssh: a}, {name: a, ssh: b}]\nspread: {over: [a]}":              "two machines are called a",
+		"machines: [{name: 'a[1-2]', ssh: b}]\nspread: {over: [a1]}":                         "2 names for 1 address",
+		"machines: [{name: 'a[2-1]', ssh: 'b[2-1]'}]\nspread: {over: [a1]}":                  "no range",
+		"machines: [{name: 'a[1-9999999]', ssh: 'b[1-9999999]'}]\nspread: {over: [a1]}":      "no range",
+		"machines: [{name: a/b, ssh: b}]\nspread: {over: [a]}":                               "not a name of a machine",
+		"machines: [{name: a, ssh: -oProxyCommand=x}]\nspread: {over: [a]}":                  "no destination of ssh",
+		"machines: [{name: a, ssh: a, dir: data}]\nspread: {over: [a]}":                      "not an absolute path",
+		"machines: [{name: a, ssh: a}]\nspread: {over: [a]}\norder: sequential":              "do not form blocks",
+		"machines_file: nowhere.yaml\nspread: {over: [a]}":                                   "machines_file",
+		"machines: [{name: a, ssh: a}]\nmachines_file: fleet_test.go\nspread: {over: [a]}":   "machines already",
+		"machines: [{name: a, ssh: a}]\nspread: {over: [a]}\nfleet: {retries: -1}":           "retries",
+		"machines: [{name: a, ssh: a, port: 22}]\nspread: {over: [a]}":                       "port",
+		"machines: [{name: a, ssh: a, join: true}]\nspread: {over: [a]}":                     "by ssh, or joins",
+		"machines: [{name: a}]\nspread: {over: [a]}":                                         "by ssh, or joins",
+		"machines: [{name: a, join: true}]\nspread: {over: [a]}":                             "nothing says where agents join",
+		"machines: [{name: a, join: true}]\nspread: {over: [a]}\nfleet: {address: a:1}":      "no address of one machine with a port",
+		"machines: [{name: a, join: true}]\nspread: {over: [a]}\nfleet: {address: '[::]:1'}": "no address of one machine with a port",
+		"machines: [{name: a, ssh: a}]\nspread: {over: [a]}\nfleet: {address: '1.2.3.4:5'}":  "no machine joins",
 	} {
 		_, err := Load("p.yaml", []byte("workload: ibench\ntargets: [pebble]\n"+text+"\n"), nil, fakes())
 		if err == nil || !strings.Contains(err.Error(), want) {

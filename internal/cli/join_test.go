@@ -1,0 +1,119 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"rumbench/internal/need"
+	"rumbench/internal/result"
+)
+
+const joinPlan = `
+workload: ibench
+params: {rows: 2k, query_seconds: 0.3, steps: [l.i0, l.x, qr100]}
+targets: [sqlite]
+trials: 3
+machines: [{name: "n[1-2]", join: true}]
+spread: {over: ["n[1-2]"]}
+fleet: {address: "%s:7070"}
+`
+
+// Agents that others have started join a campaign with the file that it writes, each as one machine. What lets
+// them in is nowhere else, and the port is closed when all are there.
+func TestJoin(t *testing.T) {
+	machines := need.Machines(t, 2)
+	h := newHost(t)
+	t.Setenv("HOME", h.path("home"))
+	bridge := machines[0].Address[:strings.LastIndex(machines[0].Address, ".")] + ".1"
+	h.write("plan.yaml", fmt.Sprintf(joinPlan, bridge))
+	pass := h.path("home", ".cache/rumbench/join/plan.json")
+	script, _ := h.run(0, "fleet", "manifest", "plan.yaml", "--slurm")
+	h.contains("the script", script, "--nodes=2", "agent --join "+pass, "machines n1, n2")
+	h.run(2, "fleet", "manifest", "plan.yaml", "--kubernetes")
+	h.run(2, "fleet", "manifest", "plan.yaml")
+
+	var agents []*exec.Cmd
+	said := make([]bytes.Buffer, len(machines))
+	for i, m := range machines { // before there is a campaign
+		cmd := m.Command("rumbench", "agent", "--join", pass)
+		cmd.Env = append(cmd.Env, fmt.Sprintf("SLURM_PROCID=%d", i))
+		cmd.Stderr = &said[i]
+		if i == 0 {
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		agents = append(agents, cmd)
+	}
+	c := h.start("run", "plan.yaml", "--out", "out")
+	var held struct{ Tokens map[string]string }
+	wait(t, "n1 has joined", func() bool {
+		b, err := os.ReadFile(pass)
+		return err == nil && json.Unmarshal(b, &held) == nil && strings.Contains(c.stderr.String(), "waiting for n1, n2")
+	})
+	if info, err := os.Stat(pass); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file: %v, %v", info.Mode(), err)
+	}
+	ports, err := exec.Command("ss", "-Hltn").Output()
+	if err != nil || !strings.Contains(string(ports), bridge+":7070") || strings.Contains(string(ports), "0.0.0.0:7070") {
+		t.Errorf("ports: %s, %v", ports, err)
+	}
+	// One that wants to be a machine with a token that is not valid is turned away.
+	forged := h.path("forged")
+	b, err := os.ReadFile(pass)
+	if err == nil {
+		err = os.WriteFile(forged, bytes.ReplaceAll(b, []byte(held.Tokens["n2"]), []byte("AAAAAAAAAAAAAAAAAAAAAAAAAA")), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := machines[1].Command("rumbench", "agent", "--join", forged, "--as", "n2").CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "refuses this agent") {
+		t.Errorf("a forged token: %v: %s", err, out)
+	}
+	if err := agents[1].Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "all have joined", func() bool {
+		_, err := os.Stat(pass)
+		return err != nil
+	})
+	wait(t, "the campaign has begun", func() bool {
+		_, err := os.Stat(h.path("out", "campaign.json"))
+		return err == nil
+	})
+	for _, secret := range held.Tokens {
+		for _, where := range leaks(t, secret, h.path("out")) {
+			t.Errorf("a token is in %s", where)
+		}
+	}
+	if ports, _ := exec.Command("ss", "-Hltn").Output(); strings.Contains(string(ports), ":7070") {
+		t.Errorf("all have joined, and a port is open: %s", ports)
+	}
+	if code := c.end(); code != 0 {
+		t.Fatalf("exit code %d: %s", code, c.stderr)
+	}
+	h.contains("the notes", c.stderr.String(), "waiting for n1, n2: rumbench agent --join "+pass, "may not join: its token")
+	used := map[string]bool{}
+	for n := 1; n <= 3; n++ {
+		trial := h.trial(fmt.Sprintf("out/trials/sqlite.%d", n))
+		if trial.Status != result.Complete {
+			t.Errorf("trial %d is %s", n, trial.Status)
+		}
+		used[trial.Machine] = true
+	}
+	if !used["n1"] || !used["n2"] {
+		t.Errorf("trials ran on %v", used)
+	}
+	for i, a := range agents {
+		if err := a.Wait(); err != nil {
+			t.Errorf("agent %d: %v: %s", i+1, err, &said[i])
+		}
+	}
+	h.contains("what the first agent said", said[0].String(), "waiting: "+pass+" is not there")
+}

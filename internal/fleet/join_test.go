@@ -1,0 +1,158 @@
+package fleet
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func openGate(t *testing.T, life time.Duration, names ...string) (*gate, pass) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "join", "plan.json")
+	g, err := newGate("127.0.0.1:0", path, names, life, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.close)
+	g.wait = 10 * time.Second
+	return g, passAt(t, path)
+}
+
+func passAt(t *testing.T, path string) pass {
+	t.Helper()
+	p, err := readPass(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// refusal is what a gate answers to a first line; "": it lets its sender in.
+func refusal(t *testing.T, g *gate, p pass, line string) string {
+	t.Helper()
+	conn, err := tls.Dial("tcp", p.Address, &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	fmt.Fprintln(conn, line)
+	answer := make(chan string, 1)
+	go func() {
+		var w welcome
+		if json.NewDecoder(conn).Decode(&w) == nil {
+			answer <- w.Refused
+		}
+	}()
+	for end := time.After(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		select {
+		case text := <-answer:
+			return text
+		case <-end:
+			t.Fatal("no answer")
+		default:
+		}
+		for _, name := range g.names {
+			select {
+			case <-g.seats[name]:
+				return ""
+			default:
+			}
+		}
+	}
+}
+
+func line(k knock) string {
+	b, _ := json.Marshal(k)
+	return string(b)
+}
+
+// A token lets one agent in, as its machine, once, in its time.
+func TestTokens(t *testing.T) {
+	g, p := openGate(t, time.Hour, "a", "b", "c")
+	refused := func(what, text, want string) {
+		t.Helper()
+		if got := refusal(t, g, p, text); !strings.Contains(got, want) || got == "" {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	refused("no token", line(knock{"a", ""}), "no agent")
+	refused("no agent", "GET / HTTP/1.1", "no agent")
+	refused("a long line", strings.Repeat("x", mostKnock+1), "no agent")
+	refused("the token of another", line(knock{"a", p.Tokens["b"]}), "not valid")
+	refused("a token of nobody", line(knock{"d", p.Tokens["b"]}), "not valid")
+	refused("a wrong token", line(knock{"a", p.Tokens["a"] + "x"}), "not valid")
+	if got := refusal(t, g, p, line(knock{"a", p.Tokens["a"]})); got != "" {
+		t.Errorf("the right token: %s", got)
+	}
+	refused("a token again", line(knock{"a", p.Tokens["a"]}), "was used")
+	if err := g.renew(); err != nil {
+		t.Fatal(err)
+	}
+	later := passAt(t, g.path)
+	if _, again := later.Tokens["a"]; again || later.Tokens["b"] == p.Tokens["b"] || len(later.Tokens) != 2 {
+		t.Errorf("tokens after a machine has joined: %d", len(later.Tokens))
+	}
+	for name, token := range map[string]string{"b": p.Tokens["b"], "c": later.Tokens["c"]} { // an older one, a newer one
+		if got := refusal(t, g, p, line(knock{name, token})); got != "" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if _, err := os.Stat(g.path); !os.IsNotExist(err) {
+		t.Errorf("all have joined, and the tokens are still there: %v", err)
+	}
+	if conn, err := net.Dial("tcp", p.Address); err == nil {
+		conn.Close()
+		t.Error("all have joined, and the port is still open")
+	}
+}
+
+func TestOldToken(t *testing.T) {
+	g, p := openGate(t, -time.Second, "a")
+	if got := refusal(t, g, p, line(knock{"a", p.Tokens["a"]})); !strings.Contains(got, "too old") {
+		t.Errorf("%q", got)
+	}
+}
+
+// An agent joins only the coordinator that has written its file, and only with a file that is its own.
+func TestKnock(t *testing.T) {
+	g, p := openGate(t, time.Hour, "a", "b")
+	knockOf := func(name string) error {
+		conn, err := knockAt(t.Context(), g.path, name)
+		if err == nil {
+			conn.Close()
+		}
+		return err
+	}
+	fails := func(what string, err error, want string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", what, err, want)
+		}
+	}
+	fails("no name", knockOf(""), "not known which machine")
+	fails("a wrong name", knockOf("x"), "not known which machine")
+	t.Setenv("SLURM_PROCID", "1")
+	if name, err := p.own(""); name != "b" || err != nil {
+		t.Errorf("task 1 of Slurm is %q, %v", name, err)
+	}
+	t.Setenv("SLURM_PROCID", "2")
+	fails("too many tasks", knockOf(""), "not known which machine")
+	t.Setenv("SLURM_PROCID", "")
+	if err := os.Chmod(g.path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	fails("a file of others", knockOf("a"), "others may read")
+	p.Digest = digestOf(nil)
+	b, _ := json.Marshal(p)
+	g.path += ".other"
+	if err := os.WriteFile(g.path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fails("another coordinator", knockOf("a"), "is not the rumbench that wrote")
+}
