@@ -3,7 +3,7 @@
 # servers that the engines run on, proxies in front of them, the libraries of native engines, the programs
 # that rumbench is compared with (pgbench comes with PostgreSQL's server), a C
 # compiler for those engines and for Go's race detector, ext4 on a loop device, a
-# strict reader of what Prometheus is given, and DuckDB. It starts no server.
+# strict reader of what Prometheus is given, Slurm and DuckDB. It starts no server.
 set -eu
 missing=
 need() { # PACKAGE COMMAND: the package is missing where the command fails
@@ -80,6 +80,7 @@ made=$(
 	./once.sh postgres "postgres-12.22.0 postgres-18.0.0" ./postgres.sh 12.22.0 18.0.0
 	# What answers MongoDB's protocol in tests.
 	./once.sh ferretdb ferretdb ./ferretdb.sh "$opt/ferretdb"
+	./once.sh slurm slurm ./slurm.sh "$opt/slurm"
 	./once.sh duckdb duckdb ./duckdb.sh "$opt/duckdb"
 )
 # shellcheck disable=SC2086 # lists of names

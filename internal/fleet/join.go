@@ -298,7 +298,7 @@ func Join(ctx context.Context, local Local, path, name string, note func(text st
 		if _, waits := errors.AsType[waiting](err); !waits {
 			return err
 		}
-		if err.Error() != said {
+		if err.Error() != said && ctx.Err() == nil {
 			said = err.Error()
 			note("waiting: " + said)
 		}
