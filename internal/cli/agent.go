@@ -52,7 +52,7 @@ func newAgentCommand(a *App) *cobra.Command {
 	c.Flags().BoolVar(&stdio, "stdio", false, "serve the rumbench at standard input and output")
 	_ = c.Flags().MarkHidden("stdio") // rumbench run uses it, by ssh
 	c.Flags().StringVar(&pass, "join", "", "join the rumbench that has written this file")
-	c.Flags().StringVar(&name, "as", "", "the name of this machine in the plan; Slurm and Kubernetes number machines themselves")
+	c.Flags().StringVar(&name, "as", "", "the name of this machine in the plan, if nothing numbers it")
 	return c
 }
 

@@ -181,15 +181,16 @@ func startFleet(ctx context.Context, p *plan.Plan, shown campaign.Progress) (f *
 func machineTable(reports []fleet.Report) page.Table {
 	var rows [][]string
 	for _, r := range reports {
+		place := cmp.Or(r.Host.SSH, "joins")
 		if r.Err != nil {
-			rows = append(rows, []string{r.Host.Name, cmp.Or(r.Host.SSH, "joins"), "cannot be used", "", "", ""})
+			rows = append(rows, []string{r.Host.Name, place, "cannot be used", "", "", ""})
 			continue
 		}
 		left := "nothing"
 		if n := len(r.Hello.Left); n > 0 {
 			left = quantity.Count(n, "campaign") + " in " + filepath.Dir(r.Hello.Left[0])
 		}
-		rows = append(rows, []string{r.Host.Name, cmp.Or(r.Host.SSH, "joins"), cmp.Or(r.Hello.Build.Version, quantity.Unknown),
+		rows = append(rows, []string{r.Host.Name, place, cmp.Or(r.Hello.Build.Version, quantity.Unknown),
 			cmp.Or(strings.TrimSpace(r.Hello.Busy), "free"), left, r.Trip.Round(10 * time.Microsecond).String()})
 	}
 	return page.WordTable([]string{"machine", "ssh", "rumbench", "runs", "left", "round trip"}, rows...)

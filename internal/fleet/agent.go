@@ -63,8 +63,8 @@ type agent struct {
 // mostNotes is how many notes may wait. More are dropped: a network that is cut must not stop a trial.
 const mostNotes = 100
 
-// Serve runs an agent on a connection, such as the standard input and output of its ssh, until the coordinator ends the
-// connection or is not heard for a minute. What it has started is ended then.
+// Serve runs an agent on a connection, such as the standard input and output of its ssh, until the coordinator
+// ends it or is not heard for a minute. What it has started is ended then.
 func Serve(ctx context.Context, local Local, in io.Reader, out io.Writer) error {
 	if _, err := fmt.Fprintln(out, greeting); err != nil {
 		return err
@@ -76,8 +76,8 @@ func Serve(ctx context.Context, local Local, in io.Reader, out io.Writer) error 
 		err = json.Unmarshal(line, &w)
 	}
 	if err != nil {
-		return hint.Errorf("rumbench run starts agents by ssh, or writes what --join needs", "an agent serves another rumbench, which has not greeted "+
-			"it: %w", err)
+		return hint.Errorf("rumbench run starts agents by ssh, or writes what --join needs", "an agent serves another "+
+			"rumbench, which has not greeted it: %w", err)
 	}
 	if w.Refused != "" {
 		return fmt.Errorf("the coordinator refuses this agent: %s", w.Refused)

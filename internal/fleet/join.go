@@ -96,7 +96,8 @@ func newGate(address, path string, names []string, life time.Duration, note func
 	g.listener, err = tls.Listen("tcp", address,
 		&tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13})
 	if err != nil {
-		return nil, hint.Errorf("fleet: {address: …} is an address of this machine and a free port", "agents cannot join: %w", err)
+		return nil, hint.Errorf("fleet: {address: …} is an address of this machine and a free port",
+			"agents cannot join: %w", err)
 	}
 	g.over, g.end = context.WithCancel(context.Background())
 	if err := g.renew(); err != nil {
@@ -388,7 +389,8 @@ func (p *pass) own(name string) (string, error) {
 
 // joined joins an agent that has come through the gate to the hub.
 func joined(ctx context.Context, h *hub, conn net.Conn, w welcome) (*link, error) {
-	l := &link{stdin: half{conn}, gone: make(chan struct{}), kill: func() { _ = conn.Close() }, wait: func() error { return nil }}
+	l := &link{stdin: half{conn}, gone: make(chan struct{}), kill: func() { _ = conn.Close() },
+		wait: func() error { return nil }}
 	return l, l.join(ctx, h, bufio.NewReader(conn), w)
 }
 

@@ -54,9 +54,9 @@ func (m *Manifest) Names() string {
 
 // Label is a name that Slurm and Kubernetes accept.
 func (m *Manifest) Label() string {
-	const most = 40 // with the number of a pod, a name of the network
+	const room = 40 // with the number of a pod, a name of the network
 	label := strings.ToLower(notInLabels.ReplaceAllString("rumbench-"+m.Plan, "-"))
-	return strings.Trim(label[:min(len(label), most)], "-")
+	return strings.Trim(label[:min(len(label), room)], "-")
 }
 
 var notInLabels = regexp.MustCompile(`[^A-Za-z0-9]+`)

@@ -99,12 +99,13 @@ var hostKeys = strictyaml.Table[Host]{
 		func(h *Host, v string) { h.Name = v }),
 	strictyaml.Valued("ssh", "Where ssh finds it: a host of its configuration, or USER@HOST; with a pattern one for each.",
 		strictyaml.OneLine, func(h *Host, v string) { h.SSH = v }),
-	strictyaml.Valued("join", "Others start its agent, with rumbench agent --join FILE, which rumbench run says. Instead of ssh.",
-		strictyaml.Boolean, func(h *Host, v bool) { h.Join = v }),
+	strictyaml.Valued("join", "Others start its agent, with rumbench agent --join FILE, which rumbench run says. "+
+		"Instead of ssh.", strictyaml.Boolean, func(h *Host, v bool) { h.Join = v }),
 	strictyaml.Valued("dir", "The directory there that holds the data of trials, an absolute path. "+
 		"Default: rumbench-fleet in the user's home.", strictyaml.OneLine, func(h *Host, v string) { h.Dir = v }),
-	strictyaml.Valued("listen", "Its address on the network of the clients, or its name there: a private server listens there, with a "+
-		"password, if clients are on other machines.", strictyaml.OneLine, func(h *Host, v string) { h.Listen = v }),
+	strictyaml.Valued("listen", "Its address on the network of the clients, or its name there: a private server "+
+		"listens there, with a password, if clients are on other machines.", strictyaml.OneLine,
+		func(h *Host, v string) { h.Listen = v }),
 }
 
 var namesShape = strictyaml.ListOf(strictyaml.Text.Shape)
