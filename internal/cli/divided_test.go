@@ -95,6 +95,7 @@ func TestClientsElsewhere(t *testing.T) {
 	_, err := server.Find(t.Context(), server.MariaDB, server.Source{})
 	need.Installed(t, err)
 	machines := need.Machines(t, 3)
+	bring(t, machines)
 	h := newHost(t)
 	targets := mariadb + ", {name: postgres, engine: postgres, cache: 32MiB}"
 	h.write("plan.yaml", fmt.Sprintf(dividedPlan, "3", targets, machines[0].Address))
@@ -226,6 +227,7 @@ func TestLostClients(t *testing.T) {
 	_, err := server.Find(t.Context(), server.MariaDB, server.Source{})
 	need.Installed(t, err)
 	machines := need.Machines(t, 3)
+	bring(t, machines)
 	h := newHost(t)
 	h.write("plan.yaml", fmt.Sprintf(dividedPlan, "12", mariadb, machines[0].Address)+"calibrate: false\n")
 	inStep := func() bool {

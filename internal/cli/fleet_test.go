@@ -1,8 +1,10 @@
 package cli_test
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,10 +64,29 @@ func TestSpread(t *testing.T) {
 	}
 }
 
+// bring puts the program on machines, where rumbench would copy it to by ssh.
+func bring(t *testing.T, machines []*need.Machine) {
+	t.Helper()
+	path, err := exec.LookPath("rumbench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range machines {
+		dir := filepath.Join(m.Home, ".cache/rumbench/programs", fmt.Sprintf("%x", sha256.Sum256(program)))
+		must(t, os.MkdirAll(dir, 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, "rumbench"), program, 0o700))
+	}
+}
+
 // A block whose machine is lost is run again, whole, on another; what it had measured is kept aside.
 // Without another try the campaign says what was lost, and can be resumed.
 func TestLostMachine(t *testing.T) {
 	machines := need.Machines(t, 2)
+	bring(t, machines)
 	h := newHost(t)
 	h.write("plan.yaml", fmt.Sprintf(fleetPlan, 2)+"between: {rest: 1s}\n")
 	c := h.start("run", "plan.yaml", "--out", "out")
@@ -112,6 +133,7 @@ func (h *host) ended(dir, machine string) (n int) {
 // resumed campaign is then completed.
 func TestCoordinatorKilled(t *testing.T) {
 	machines := need.Machines(t, 2)
+	bring(t, machines)
 	h := newHost(t)
 	plan := strings.Replace(fmt.Sprintf(fleetPlan, 2), "[sqlite, pebble]", "[{name: postgres, engine: postgres, cache: 16MiB}]", 1)
 	h.write("plan.yaml", strings.Replace(plan, "query_seconds: 0.3", "query_seconds: 5", 1))

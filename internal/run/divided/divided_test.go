@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"rumbench/internal/observe"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -436,6 +437,40 @@ func TestStaysFailed(t *testing.T) {
 		lost, is := errors.AsType[*LostError](f.open(t.Context(), &config))
 		if !is || lost.Machine != "c2" {
 			t.Fatalf("%v", lost)
+		}
+	}
+}
+
+// A machine has no reserve if that shows in a tenth of the intervals. Few operations are no sign of it: threads of
+// an idle program wait as well.
+func TestSaturated(t *testing.T) {
+	idle := use{Use: observe.Use{Busy: 0.06, Queue: 15 * time.Millisecond}, ops: 18, length: time.Second}
+	loaded := idle
+	loaded.ops, loaded.Queue = 20_000, 150*time.Millisecond
+	p50 := 250 * time.Microsecond
+	for what, c := range map[string]struct {
+		one  func(u *use)
+		from use
+		want int
+	}{
+		"idle":           {func(*use) {}, idle, 0},
+		"loaded":         {func(*use) {}, loaded, 0},
+		"busy":           {func(u *use) { u.Busy = 0.86 }, loaded, 1},
+		"network":        {func(u *use) { u.Net = 0.81 }, loaded, 1},
+		"queue":          {func(u *use) { u.Queue = 300 * time.Millisecond }, loaded, 1},
+		"queue of no op": {func(u *use) { u.Queue, u.ops = time.Second, 0 }, loaded, 0},
+	} {
+		uses := make([]use, 20)
+		for i := range uses {
+			uses[i] = c.from
+		}
+		c.one(&uses[3])
+		if got := saturated(uses, p50); len(got) != 0 {
+			t.Errorf("%s in one of 20 intervals: %q", what, got)
+		}
+		c.one(&uses[7])
+		if got := saturated(uses, p50); len(got) != c.want {
+			t.Errorf("%s in two of 20 intervals: %q", what, got)
 		}
 	}
 }

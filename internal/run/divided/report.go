@@ -31,6 +31,7 @@ const (
 	busyProcessors = 0.85
 	busyNet        = 0.80
 	longQueue      = 0.05 // of the median service time, for each operation
+	usualQueue     = 0.02 // of the interval: threads of an idle program wait for a processor when they wake, too
 	manyIntervals  = 0.10 // in which it was short
 	fewIntervals   = 3    // from which nothing is concluded
 	fullClient     = 0.5  // of what it does without a server
@@ -40,7 +41,8 @@ const (
 // use is what a machine needed in an interval, and its operations then.
 type use struct {
 	observe.Use
-	ops int64
+	ops    int64
+	length time.Duration
 }
 
 // judge completes the reports of a load's parts by their results, and by their use in each interval. ceilings
@@ -115,7 +117,7 @@ func saturated(uses []use, p50 time.Duration) (out []string) {
 	short("its processors were busy", func(u use) bool { return u.Busy > busyProcessors })
 	short("its network was busy", func(u use) bool { return u.Net > busyNet })
 	short("its threads waited for a processor", func(u use) bool {
-		return u.ops > 0 && float64(u.Queue) > longQueue*float64(p50)*float64(u.ops)
+		return u.ops > 0 && float64(u.Queue) > longQueue*float64(p50)*float64(u.ops)+usualQueue*float64(u.length)
 	})
 	return out
 }

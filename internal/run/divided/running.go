@@ -116,7 +116,7 @@ func (r *running) note(i int, iv *Interval) {
 		}
 	}
 	if iv.To-iv.From >= r.load.Interval/2 {
-		r.uses[i] = append(r.uses[i], use{u.Use, ops})
+		r.uses[i] = append(r.uses[i], use{u.Use, ops, iv.To - iv.From})
 	}
 	r.shown[i].CPU += u.CPU
 	r.shown[i].Queue += u.Queue
