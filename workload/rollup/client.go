@@ -87,12 +87,8 @@ func (c *client) Ready(context.Context) error {
 	if c.ready {
 		return nil
 	}
-	drawn := c.drawn.Add(1) - 1
-	c.table = int(c.draws.Uniform(uint64(drawn), int64(c.tables)))
-	n := c.next[c.table].Add(1) - 1
-	if c.global {
-		n = drawn
-	}
+	var n int64
+	c.table, n = c.draw()
 	c.facts.set(&c.fact, c.table, n)
 	for i, bucket := range c.rows {
 		c.args[i] = c.appendRow(c.args[i][:0], &c.fact, bucket)
@@ -100,6 +96,46 @@ func (c *client) Ready(context.Context) error {
 	c.ready, c.at, c.soFar = true, 0, workload.Outcome{}
 	return nil
 }
+
+// draw returns the table of the next fact, and its number there.
+func (s *stage) draw() (table int, n int64) {
+	if s.env.Part.Joins() {
+		return s.drawDealt()
+	}
+	drawn := s.drawn.Add(1) - 1
+	table = s.tableOf(drawn)
+	if n = s.next[table].Add(1) - 1; s.global {
+		n = drawn
+	}
+	return table, n
+}
+
+func (s *stage) tableOf(drawn int64) int { return int(s.draws.Uniform(uint64(drawn), int64(s.tables))) }
+
+// drawDealt is draw if other processes have facts too: their numbers are known without them.
+func (s *stage) drawDealt() (table int, n int64) {
+	s.dealt.Lock()
+	defer s.dealt.Unlock()
+	drawn := s.first + s.deal.Take()
+	for s.drawn.Load() <= drawn {
+		table = s.tableOf(s.drawn.Add(1) - 1)
+		n = s.next[table].Add(1) - 1
+	}
+	if s.taken[table]++; s.global {
+		n = drawn
+	}
+	return table, n
+}
+
+// Counts implements workload.Counting: the facts that were drawn, by table.
+func (s *stage) Counts() []int64 {
+	s.dealt.Lock()
+	defer s.dealt.Unlock()
+	return slices.Clone(s.taken)
+}
+
+// Count implements workload.Counting.
+func (s *stage) Count(sums []int64) { s.taken = sums }
 
 // Abandon drops a fact; its number remains a gap.
 func (c *client) Abandon() { c.ready = false }

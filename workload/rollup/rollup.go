@@ -144,6 +144,7 @@ func (r *run) Steps() (out []workload.Step) {
 		s := workload.Step{
 			Name: fmt.Sprintf("insert-%d", i+1), Creates: i == 0, Base: "insert", Axes: []workload.Axis{{Name: "rows inserted", Value: float64(total)}},
 			Doc:     fmt.Sprintf("How fast are facts inserted and added to their roll-ups, up to %d of them?", total),
+			Divides: true,
 			Primary: opTransaction, WritesPer: opTransaction, Access: workload.WriteAccess,
 			Groups: []workload.Group{{
 				Name: "clients", Clients: r.clients, Work: r.each(), RowsPerOp: 1, Rate: r.p.Float("rate") / float64(r.clients), Pace: pace.Kind(r.p.String("pace")),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -20,6 +21,13 @@ type stage struct {
 	rows  []int64    // of a transaction, in their order; see run.order
 	bytes int64      // user bytes of a transaction: of its four rows
 	draws gen.Stream // the table of each fact
+
+	// The facts of a process that shares the step with others: the first of the step, and how many it has drawn, by
+	// table. In the process that finishes it, those of all.
+	first int64
+	deal  *workload.Deal
+	dealt sync.Mutex
+	taken []int64
 }
 
 // open starts a stage. The first stage of this process counts the existing facts.
@@ -28,6 +36,8 @@ func (r *run) open(ctx context.Context, step *workload.Step, env workload.Env, c
 		run: r, env: env, check: check && env.Results, rows: r.order(),
 		bytes: r.rowBytes(false) + 3*r.rowBytes(true), draws: gen.NewStream(env.Seed, "rollup", "tables"),
 	}
+	defer func() { s.first = r.drawn.Load() }()
+	s.deal, s.taken = workload.NewDeal(env.Part, 0, r.clients), make([]int64, r.tables)
 	if !step.Creates && env.Previous != nil {
 		return s, nil
 	}
@@ -54,7 +64,7 @@ func (r *run) open(ctx context.Context, step *workload.Step, env workload.Env, c
 }
 
 func (s *stage) createIndexes(ctx context.Context) error {
-	if s.schema != sequential {
+	if s.schema != sequential || s.env.Part.Joins() {
 		return nil
 	}
 	for n := range s.tables {
@@ -81,6 +91,10 @@ func (s *stage) aggregate(ctx context.Context, session engine.Session, table str
 // Finish compares the sums of the roll-ups with the sums of the facts.
 func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Finding, err error) {
 	s.committed += done[0][0].Rows
+	for n, taken := range s.taken {
+		s.next[n].Add(taken)
+		s.drawn.Add(taken)
+	}
 	if !s.check {
 		for n := range s.tables {
 			f.Live = s.grown(f.Live, s.next[n].Load())
