@@ -156,7 +156,9 @@ func (c *Conductor) next(ctx context.Context) (event, error) {
 		case e.gone:
 			return e, &LostError{c.Parts[e.peer].Machine, c.Parts[e.peer].Gone()}
 		case e.Kind == Failed && e.Failure != nil && e.peer != head:
-			e.Failure.Text = "on client machine " + c.Parts[e.peer].Machine + ": " + e.Failure.Text
+			if e.Failure.Machine = c.Parts[e.peer].Machine; !e.Failure.Lost { // else it is said with the loss
+				e.Failure.Text = "on client machine " + e.Failure.Machine + ": " + e.Failure.Text
+			}
 			return e, e.Failure.Err()
 		}
 		return e, nil
@@ -199,7 +201,7 @@ const answerTime = 5 * time.Minute
 // lost says of a loss when it was.
 func (c *Conductor) lost(err error, when string) error {
 	lost, is := errors.AsType[*LostError](err)
-	if !is {
+	if !is || lost.Machine == "" {
 		return err
 	}
 	if when == "" {
