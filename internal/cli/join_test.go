@@ -92,7 +92,7 @@ func TestJoin(t *testing.T) {
 			t.Errorf("a token is in %s", where)
 		}
 	}
-	if ports, _ := exec.Command("ss", "-Hltn").Output(); strings.Contains(string(ports), ":7070") {
+	if ports, _ := exec.Command("ss", "-Hltn").Output(); strings.Contains(string(ports), bridge+":7070") {
 		t.Errorf("all have joined, and a port is open: %s", ports)
 	}
 	if code := c.end(); code != 0 {

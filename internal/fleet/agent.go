@@ -71,7 +71,12 @@ func Serve(ctx context.Context, local Local, in io.Reader, out io.Writer) error 
 	}
 	lines := bufio.NewReader(in)
 	var w welcome
+	stop := func() bool { return true }
+	if c, ok := in.(io.Closer); ok {
+		stop = context.AfterFunc(ctx, func() { _ = c.Close() })
+	}
 	line, err := lines.ReadBytes('\n')
+	stop()
 	if err == nil {
 		err = json.Unmarshal(line, &w)
 	}

@@ -93,6 +93,7 @@ func newGate(address, path string, names []string, life time.Duration, note func
 	for _, name := range names {
 		g.seats[name] = make(chan net.Conn, 1)
 	}
+	_ = os.Remove(path) // of one that was killed: agents must not try its tokens here
 	g.listener, err = tls.Listen("tcp", address,
 		&tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13})
 	if err != nil {
@@ -333,19 +334,25 @@ func knockAt(ctx context.Context, path, name string) (net.Conn, error) {
 		MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, // it is known by its digest
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if got := digestOf(s.PeerCertificates[0].Raw); got != p.Digest {
-				return fmt.Errorf("%s is not the rumbench that wrote %s: its certificate is another", p.Address, path)
+				return stranger{fmt.Errorf("%s is not the rumbench that wrote %s: its certificate is another", p.Address, path)}
 			}
 			return nil
 		}}}
 	conn, err := dialer.DialContext(ctx, "tcp", p.Address)
-	if _, unreachable := errors.AsType[*net.OpError](err); unreachable {
-		return nil, waiting{err}
+	if _, is := errors.AsType[stranger](err); is {
+		return nil, err
 	}
 	if err == nil {
 		err = json.NewEncoder(conn).Encode(knock{name, secret})
 	}
-	return conn, err
+	if err != nil {
+		return nil, waiting{err}
+	}
+	return conn, nil
 }
+
+// stranger is the error of a coordinator that has not written the file.
+type stranger struct{ error }
 
 // readPass reads a pass that nobody else can read.
 func readPass(path string) (p pass, err error) {
@@ -391,7 +398,10 @@ func (p *pass) own(name string) (string, error) {
 func joined(ctx context.Context, h *hub, conn net.Conn, w welcome) (*link, error) {
 	l := &link{stdin: half{conn}, gone: make(chan struct{}), kill: func() { _ = conn.Close() },
 		wait: func() error { return nil }}
-	return l, l.join(ctx, h, bufio.NewReader(conn), w)
+	if err := l.join(ctx, h, bufio.NewReader(conn), w); err != nil {
+		return nil, fmt.Errorf("its agent has joined, and does not go on: %w", err)
+	}
+	return l, nil
 }
 
 // half closes one direction of a connection: the agent says the last word.
