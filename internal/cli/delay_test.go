@@ -160,13 +160,17 @@ func TestSlowMachine(t *testing.T) {
 			t.Errorf("%s: its clock is known to %v ms, and it began %v ms late", c.Name, c.ClockBound, c.Late)
 		}
 	}
-	var named []string
-	for _, w := range step.Warnings {
-		if w.Code == metric.MachineSlow {
-			named = append(named, fmt.Sprint(w.Values["machine"]))
-		}
-	}
-	if !slices.Equal(named, []string{"c3"}) {
+	if named := machinesWith(step, metric.MachineSlow); !slices.Equal(named, []string{"c3"}) {
 		t.Errorf("the result names %v: %v", named, step.Warnings)
 	}
+}
+
+// machinesWith returns the machines that warnings of a step name.
+func machinesWith(s *result.Step, code metric.Code) (names []string) {
+	for _, w := range s.Warnings {
+		if w.Code == code {
+			names = append(names, fmt.Sprint(w.Values["machine"]))
+		}
+	}
+	return names
 }
