@@ -6,12 +6,39 @@ import (
 	"rumbench/workload"
 )
 
+// touch is a statement on a table that the clients of a group execute.
+type touch struct {
+	group, clients int
+	*statement
+}
+
 // divides reports whether several processes can run the step. Each knows of the rows before the step, and of
-// those that its own clients insert: clients of others do not ask for these.
+// those that its own clients insert: clients of others may read, but not ask for these.
 func (s *step) divides() bool {
-	return s.HasClients() && !slices.ContainsFunc(s.changes, func(t *tableDef) bool {
-		return t.deletes || s.adders[t] > 1 || s.adders[t] > 0 && t.newest
-	})
+	for t, touches := range s.touches {
+		writer, adders := s.writer(t)
+		if adders > 1 || adders > 0 && (t.newest || t.loaded == 0 && len(s.groups) > 1) {
+			return false
+		}
+		for _, c := range touches {
+			reads := c.kind == sGet || c.kind == sScan
+			if !reads && (t.deletes || adders > 0 && c.group != writer) {
+				return false
+			}
+		}
+	}
+	return s.HasClients()
+}
+
+// writer returns the group that inserts rows of its own into a table, and how many clients do so.
+func (s *step) writer(t *tableDef) (group, clients int) {
+	group = -1
+	for _, c := range s.touches[t] {
+		if c.fresh && c.group != group {
+			group, clients = c.group, clients+c.clients
+		}
+	}
+	return group, clients
 }
 
 // ask notes that clients ask for the newest rows of a table; nil: it is none.
@@ -48,18 +75,23 @@ func (s *stage) Count(sums []int64) { s.counted = sums }
 
 // takeCounts notes what clients in other processes did.
 func (s *stage) takeCounts(f *workload.Finding) {
-	if s.counted == nil {
+	if len(s.counted) != 1+3*len(s.tables) {
 		return
 	}
 	s.spoiled.Store(s.counted[0])
 	for i, t := range s.tables {
 		added, existing, unknown := s.counted[1+3*i], s.counted[2+3*i], s.counted[3+3*i]
-		if added > 0 && len(s.spec.groups) > 1 {
+		writer, _ := s.spec.writer(t)
+		others := slices.ContainsFunc(s.spec.touches[t], func(c touch) bool { return c.group != writer })
+		if added > 0 && others {
 			f.Notes = append(f.Notes, "clients of table "+t.Name+" in other processes than its writer's choose among the "+
 				"rows before the step")
 		}
 		t.grow(added)
-		t.gone.Add(added - existing)
+		if missing := added - existing; missing > 0 { // which they are is not known here
+			t.gone.Add(missing)
+			t.holes = true
+		}
 		t.unknown = t.unknown || unknown > 0
 	}
 }

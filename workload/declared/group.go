@@ -51,9 +51,7 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 				continue
 			}
 			b.indexed(s, st)
-			if st.fresh {
-				s.adders[st.table] += w.Clients
-			}
+			s.touches[st.table] = append(s.touches[st.table], touch{len(s.groups), w.Clients, st})
 			if st.kind != sGet && st.kind != sScan && !slices.Contains(s.changes, st.table) {
 				s.changes = append(s.changes, st.table)
 			}

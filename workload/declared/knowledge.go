@@ -2,19 +2,37 @@ package declared
 
 // knowledge is what the process knows that has loaded the tables.
 type knowledge struct {
-	Whole bool
-	Done  map[string]int64
-	Rows  []int64 // of each table; none: some rows are missing, and are to be found
+	Whole  bool
+	Done   map[string]int64
+	Tables []rowKnowledge // none: the rows are to be found
 }
+
+// rowKnowledge is what is known of the rows of a table.
+type rowKnowledge struct {
+	Next, Gone int64
+	Holes      bool
+	Dead       []int64
+}
+
+// mostDead is how many rows that are missing are told one by one.
+const mostDead = 100_000
 
 // Knowledge implements workload.Knowing.
 func (r *run) Knowledge() any {
 	k := knowledge{Whole: r.whole, Done: r.done}
 	for _, t := range r.tables {
-		if t.holes || t.live() != t.next.Load() {
+		own := rowKnowledge{Next: t.next.Load(), Gone: t.gone.Load(), Holes: t.holes}
+		if r.unread || t.dead.size.Load() > mostDead {
 			return knowledge{}
 		}
-		k.Rows = append(k.Rows, t.next.Load())
+		if t.dead.size.Load() > 0 {
+			for row := range own.Next {
+				if t.isDead(row) {
+					own.Dead = append(own.Dead, row)
+				}
+			}
+		}
+		k.Tables = append(k.Tables, own)
 	}
 	return k
 }
@@ -25,7 +43,7 @@ func (r *run) GoOn(read func(into any) error) error {
 	if err := read(&k); err != nil {
 		return err
 	}
-	if r.unread = len(k.Rows) != len(r.tables); r.unread {
+	if r.unread = len(k.Tables) != len(r.tables); r.unread {
 		return nil
 	}
 	r.begin(k.Whole)
@@ -33,7 +51,13 @@ func (r *run) GoOn(read func(into any) error) error {
 		r.done[name] = n
 	}
 	for i, t := range r.tables {
-		t.reset(k.Rows[i])
+		own := &k.Tables[i]
+		t.reset(own.Next)
+		t.gone.Store(own.Gone)
+		t.holes = own.Holes
+		for _, row := range own.Dead {
+			t.dead.set(row, true)
+		}
 	}
 	return nil
 }

@@ -27,8 +27,7 @@ type step struct {
 	indexes []string // that are built
 	groups  []*group
 	changes []*tableDef // tables whose rows are inserted, changed or deleted
-	// adders are the clients that insert rows of their own, by table.
-	adders map[*tableDef]int
+	touches map[*tableDef][]touch
 	// atOnce are the indexes that exist from the beginning, and built those that exist at
 	// the end of the step, by table.
 	atOnce, built map[*tableDef][]string
@@ -94,7 +93,7 @@ func (b *stepReader) step(n *strictyaml.Node) *step {
 	if !b.Is(n, strictyaml.Mapping, "a step is a map, or settle", "as in {load: TABLE, rows: 100k}") {
 		return nil
 	}
-	s := &step{batch: 1, adders: map[*tableDef]int{}}
+	s := &step{batch: 1, touches: map[*tableDef][]touch{}}
 	for _, k := range stepNames {
 		if n.Get(k) != nil {
 			s.kind = k
