@@ -171,7 +171,7 @@ func startFleet(ctx context.Context, p *plan.Plan, shown campaign.Progress) (f *
 	if err != nil {
 		return nil, nil, err
 	}
-	f, unusable = fleet.Start(ctx, p.Name, &p.Fleet, own, shown.Note)
+	f, unusable = fleet.Start(ctx, &p.Fleet, own, shown.Note)
 	if f == nil {
 		return nil, nil, unusable
 	}

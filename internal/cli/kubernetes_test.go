@@ -142,7 +142,7 @@ func TestKubernetes(t *testing.T) {
 	k.kubectl(manifest, strict...)
 
 	c := h.start("run", "plan.yaml", "--out", "out")
-	pass := h.path("home", ".cache/rumbench/join/plan.json")
+	pass := h.path("home", ".cache/rumbench/join", bridge+"-7070.json")
 	wait(t, "agents may join", func() bool { _, err := os.Stat(pass); return err == nil })
 	k.kubectl("", "create", "secret", "generic", "rumbench-plan", "--from-file=join.json="+pass)
 	k.kubectl(manifest, "create", "--validate=strict", "-f", "-")

@@ -33,8 +33,7 @@ type Coordinator struct {
 
 // Start starts an agent on each machine of a fleet, with this program; note gets what machines have to say, from
 // several at a time. The error is about the machines on which it cannot: Reports has the others.
-func Start(ctx context.Context, name string, f *plan.Fleet, own program.Build,
-	note func(text string)) (*Coordinator, error) {
+func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text string)) (*Coordinator, error) {
 	hosts, lost := f.Used(), patience
 	if f.Divided() {
 		lost = f.Lost
@@ -48,23 +47,29 @@ func Start(ctx context.Context, name string, f *plan.Fleet, own program.Build,
 		return nil, err
 	}
 	c := &Coordinator{hub: h, fleet: f}
-	if c.gate, err = gateOf(name, f, note); err != nil {
+	if c.gate, err = gateOf(f, note); err != nil {
 		h.close()
 		return nil, err
 	}
-	var all errgroup.Group
+	var all, joining errgroup.Group
 	all.SetLimit(mostAtOnce)
 	for i, host := range hosts {
 		m := &machine{Host: host, id: ids[i], hub: h, gate: c.gate, lost: make(chan struct{}), heard: newPulse(),
 			silence: lost, part: !slices.Contains(f.Names(), host.Name),
 			note: func(text string) { note(host.Name + ": " + text) }}
 		c.machines = append(c.machines, m)
-		all.Go(func() error {
-			m.err = m.begin(ctx, own)
+		begin := all.Go
+		if host.Join { // it only waits
+			begin = joining.Go
+		}
+		begin(func() error {
+			if m.err = m.begin(ctx, own); m.err != nil && c.gate != nil && ctx.Err() == nil {
+				note(m.err.Error()) // others may be waited for until this is said
+			}
 			return nil
 		})
 	}
-	_ = all.Wait()
+	_, _ = all.Wait(), joining.Wait()
 	c.machines[max(0, slices.IndexFunc(c.machines, func(m *machine) bool { return m.part }))].first = true
 	var failed []error
 	for _, m := range c.machines {
@@ -77,7 +82,7 @@ func Start(ctx context.Context, name string, f *plan.Fleet, own program.Build,
 const mostAtOnce = 16
 
 // gateOf opens a gate for the machines that join; nil: there are none.
-func gateOf(name string, f *plan.Fleet, note func(text string)) (*gate, error) {
+func gateOf(f *plan.Fleet, note func(text string)) (*gate, error) {
 	var names []string
 	for _, h := range joining(f) {
 		names = append(names, h.Name)
@@ -85,7 +90,7 @@ func gateOf(name string, f *plan.Fleet, note func(text string)) (*gate, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	path, err := PassPath(name)
+	path, err := PassPath(f.Address)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rumbench/internal/result/regular"
@@ -40,7 +41,7 @@ type pass struct {
 const (
 	tokenLife  = 10 * time.Minute
 	tokenRenew = tokenLife / 2
-	knockTime  = 10 * time.Second // for a handshake and a token
+	knockTime  = 5 * time.Second // for a handshake and a token
 )
 
 const (
@@ -57,7 +58,8 @@ type gate struct {
 	path     string // of the pass
 	digest   string
 	life     time.Duration // of tokens
-	wait     time.Duration // for an agent
+	began    time.Time
+	wait     time.Duration // for all agents
 	note     func(text string)
 	over     context.Context
 	end      context.CancelFunc
@@ -68,7 +70,12 @@ type gate struct {
 	mu     sync.Mutex
 	joined map[string]bool
 	tokens []token
+
+	refused atomic.Int64
 }
+
+// mostRefused is how many agents are said to have been refused.
+const mostRefused = 20
 
 // token lets the agent of one machine in, once.
 type token struct {
@@ -76,10 +83,11 @@ type token struct {
 	ends            time.Time
 }
 
-// PassPath returns the path of the file with which agents join the machines of a plan.
-func PassPath(plan string) (string, error) {
+// PassPath returns the path of the file with which agents join at an address. Nobody else writes it while one
+// listens there.
+func PassPath(address string) (string, error) {
 	home, err := os.UserHomeDir()
-	return filepath.Join(home, ".cache/rumbench/join", strings.ReplaceAll(plan, "/", "_")+".json"), err
+	return filepath.Join(home, ".cache/rumbench/join", strings.ReplaceAll(address, ":", "-")+".json"), err
 }
 
 // newGate listens on an address for the agents of some machines, and writes a pass for them.
@@ -88,12 +96,11 @@ func newGate(address, path string, names []string, life time.Duration, note func
 	if err != nil {
 		return nil, err
 	}
-	g := &gate{path: path, digest: digestOf(certificate.Certificate[0]), note: note, life: life, names: names,
+	g := &gate{path: path, digest: digestOf(certificate.Certificate[0]), note: note, life: life, names: names, began: time.Now(),
 		seats: map[string]chan net.Conn{}, joined: map[string]bool{}}
 	for _, name := range names {
 		g.seats[name] = make(chan net.Conn, 1)
 	}
-	_ = os.Remove(path) // of one that was killed: agents must not try its tokens here
 	g.listener, err = tls.Listen("tcp", address,
 		&tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13})
 	if err != nil {
@@ -127,22 +134,7 @@ func digestOf(certificate []byte) string { return fmt.Sprintf("%x", sha256.Sum25
 // renew makes new tokens for the machines that have not joined, and writes the pass. Older tokens end in their
 // own time: an agent may have read them just before.
 func (g *gate) renew() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.over.Err() != nil {
-		return nil
-	}
-	now := time.Now()
-	g.tokens = slices.DeleteFunc(g.tokens, func(t token) bool { return now.After(t.ends) })
-	p := pass{Address: g.listener.Addr().String(), Digest: g.digest, Names: g.names, Tokens: map[string]string{}}
-	for _, name := range g.names {
-		if g.joined[name] {
-			continue
-		}
-		t := token{machine: name, secret: rand.Text(), ends: now.Add(g.life)}
-		g.tokens, p.Tokens[name] = append(g.tokens, t), t.secret
-	}
-	b, err := json.Marshal(p)
+	b, err := json.Marshal(g.newPass())
 	if err != nil {
 		return err
 	}
@@ -153,14 +145,32 @@ func (g *gate) renew() error {
 	if err != nil {
 		return err
 	}
+	defer os.Remove(temp.Name())
 	_, err = temp.Write(b)
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), g.path)
+	if err := errors.Join(err, temp.Close()); err != nil {
+		return err
 	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.over.Err() != nil {
+		return nil // nobody is to join any more
 	}
-	return err
+	return os.Rename(temp.Name(), g.path)
+}
+
+func (g *gate) newPass() pass {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	g.tokens = slices.DeleteFunc(g.tokens, func(t token) bool { return now.After(t.ends) })
+	p := pass{Address: g.listener.Addr().String(), Digest: g.digest, Names: g.names, Tokens: map[string]string{}}
+	for _, name := range g.names {
+		if !g.joined[name] {
+			t := token{machine: name, secret: rand.Text(), ends: now.Add(g.life)}
+			g.tokens, p.Tokens[name] = append(g.tokens, t), t.secret
+		}
+	}
+	return p
 }
 
 // keepFresh renews tokens: a machine may be waited for longer than one lives.
@@ -189,7 +199,6 @@ func (g *gate) listen() {
 		go func() {
 			defer func() { <-knocking }()
 			if err := g.admit(conn); err != nil {
-				g.note(fmt.Sprintf("%s may not join: %v", conn.RemoteAddr(), err))
 				_ = json.NewEncoder(conn).Encode(welcome{Refused: err.Error()})
 				_ = conn.Close()
 			}
@@ -210,10 +219,13 @@ func (g *gate) admit(conn net.Conn) error {
 	if json.Unmarshal(line, &k) != nil || k.Token == "" {
 		return errors.New("it is no agent")
 	}
-	if err := conn.SetDeadline(time.Time{}); err != nil {
+	if err := g.seat(k, conn); err != nil {
+		if g.refused.Add(1) <= mostRefused { // else a stranger would fill the terminal
+			g.note(fmt.Sprintf("%s may not join as %.20q: %v", conn.RemoteAddr(), k.Machine, err))
+		}
 		return err
 	}
-	return g.seat(k, conn)
+	return nil
 }
 
 // lineOf reads a line and nothing behind it.
@@ -238,10 +250,15 @@ func (g *gate) seat(k knock, conn net.Conn) error {
 		return sha256.Sum256([]byte(t.secret)) == sha256.Sum256([]byte(k.Token)) && t.machine == k.Machine
 	})
 	switch {
+	case g.over.Err() != nil:
+		return errors.New("no machine is missing any more")
 	case i < 0:
 		return errors.New("its token is not valid, or was used")
 	case time.Now().After(g.tokens[i].ends):
 		return errors.New("its token is too old")
+	}
+	if err := conn.SetDeadline(time.Time{}); err != nil {
+		return err
 	}
 	g.seats[k.Machine] <- conn // it has room, as no machine joins twice
 	g.joined[k.Machine] = true
@@ -254,7 +271,7 @@ func (g *gate) seat(k knock, conn net.Conn) error {
 
 // await waits for the agent of a machine.
 func (g *gate) await(ctx context.Context, name string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, g.wait, fmt.Errorf("no agent has joined within %v", g.wait))
+	ctx, cancel := context.WithDeadlineCause(ctx, g.began.Add(g.wait), fmt.Errorf("no agent has joined within %v", g.wait))
 	defer cancel()
 	select {
 	case conn := <-g.seats[name]:
@@ -284,8 +301,8 @@ func (g *gate) shut() {
 		return
 	}
 	g.end()
+	_ = os.Remove(g.path) // as long as the address is this one's
 	_ = g.listener.Close()
-	_ = os.Remove(g.path)
 }
 
 // Join runs an agent that joins a coordinator with the pass in a file; name is its machine, "" the one that the
@@ -334,14 +351,11 @@ func knockAt(ctx context.Context, path, name string) (net.Conn, error) {
 		MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, // it is known by its digest
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if got := digestOf(s.PeerCertificates[0].Raw); got != p.Digest {
-				return stranger{fmt.Errorf("%s is not the rumbench that wrote %s: its certificate is another", p.Address, path)}
+				return fmt.Errorf("%s is not the rumbench that wrote %s: its certificate is another", p.Address, path)
 			}
 			return nil
 		}}}
 	conn, err := dialer.DialContext(ctx, "tcp", p.Address)
-	if _, is := errors.AsType[stranger](err); is {
-		return nil, err
-	}
 	if err == nil {
 		err = json.NewEncoder(conn).Encode(knock{name, secret})
 	}
@@ -350,9 +364,6 @@ func knockAt(ctx context.Context, path, name string) (net.Conn, error) {
 	}
 	return conn, nil
 }
-
-// stranger is the error of a coordinator that has not written the file.
-type stranger struct{ error }
 
 // readPass reads a pass that nobody else can read.
 func readPass(path string) (p pass, err error) {
@@ -396,9 +407,10 @@ func (p *pass) own(name string) (string, error) {
 
 // joined joins an agent that has come through the gate to the hub.
 func joined(ctx context.Context, h *hub, conn net.Conn, w welcome) (*link, error) {
-	l := &link{stdin: half{conn}, gone: make(chan struct{}), kill: func() { _ = conn.Close() },
-		wait: func() error { return nil }}
+	hangUp := func() { _ = conn.Close() }
+	l := &link{stdin: half{conn}, gone: make(chan struct{}), kill: hangUp, wait: func() error { hangUp(); return nil }}
 	if err := l.join(ctx, h, bufio.NewReader(conn), w); err != nil {
+		hangUp()
 		return nil, fmt.Errorf("its agent has joined, and does not go on: %w", err)
 	}
 	return l, nil
@@ -409,6 +421,7 @@ type half struct{ net.Conn }
 
 func (h half) Close() error {
 	if c, ok := h.Conn.(*tls.Conn); ok {
+		_ = c.SetWriteDeadline(time.Now().Add(knockTime)) // else it waits for one that does not read
 		return c.CloseWrite()
 	}
 	return h.Conn.Close()

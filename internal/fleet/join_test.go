@@ -1,8 +1,10 @@
 package fleet
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -10,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rumbench/internal/plan"
+	"rumbench/internal/result/program"
 )
 
 func openGate(t *testing.T, life time.Duration, names ...string) (*gate, pass) {
@@ -106,9 +111,15 @@ func TestTokens(t *testing.T) {
 	if _, err := os.Stat(g.path); !os.IsNotExist(err) {
 		t.Errorf("all have joined, and the tokens are still there: %v", err)
 	}
-	if conn, err := net.Dial("tcp", p.Address); err == nil {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // it is closed after the file is gone
+		conn, err := net.Dial("tcp", p.Address)
+		if err != nil {
+			break
+		}
 		conn.Close()
-		t.Error("all have joined, and the port is still open")
+		if time.Now().After(end) {
+			t.Fatal("all have joined, and the port is still open")
+		}
 	}
 }
 
@@ -155,4 +166,54 @@ func TestKnock(t *testing.T) {
 		t.Fatal(err)
 	}
 	fails("another coordinator", knockOf("a"), "is not the rumbench that wrote")
+	if _, waits := errors.AsType[waiting](knockOf("a")); !waits {
+		t.Error("an agent does not wait for the coordinator that has written its file")
+	}
+}
+
+// An agent that joins and dies before it is welcomed is an error, and nobody waits for it.
+func TestJoinsAndDies(t *testing.T) {
+	g, _ := openGate(t, time.Hour, "a")
+	h, err := newHub([]string{"m0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
+	conn, err := knockAt(t.Context(), g.path, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	c := &Coordinator{hub: h, gate: g, machines: []*machine{{Host: plan.Host{Name: "a", Join: true}, id: "m0", hub: h, gate: g,
+		lost: make(chan struct{}), heard: newPulse(), silence: patience, note: func(string) {}}}}
+	if err := c.machines[0].begin(t.Context(), program.Build{}); err == nil || !strings.Contains(err.Error(), "machine a: its agent") {
+		t.Errorf("%v", err)
+	}
+	c.Close()
+}
+
+// An agent that has joined and is not welcomed ends with its context.
+func TestUnwelcomed(t *testing.T) {
+	g, _ := openGate(t, time.Hour, "a")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- Join(ctx, Local{}, g.path, "a", func(string) {}) }()
+	conn, err := g.await(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("it ends without an error")
+	}
+}
+
+func TestAddressOf(t *testing.T) {
+	for name, want := range map[string]string{"": "", "10.0.0.5": "10.0.0.5", "localhost": "no address that others reach"} {
+		got, err := addressOf(t.Context(), name)
+		if text := got + fmt.Sprint(err); !strings.Contains(text, want) || (err == nil) != (got == want) {
+			t.Errorf("%q: %s", name, text)
+		}
+	}
 }

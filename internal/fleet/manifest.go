@@ -29,7 +29,7 @@ func NewManifest(p *plan.Plan, program string) (m Manifest, err error) {
 	if len(m.Machines) == 0 {
 		return m, fmt.Errorf("no machine of plan %s joins: {name: …, join: true}", p.Name)
 	}
-	m.Pass, err = PassPath(p.Name)
+	m.Pass, err = PassPath(p.Fleet.Address)
 	return m, err
 }
 
@@ -68,7 +68,14 @@ func (m *Manifest) Data() string { return cmp.Or(m.Machines[0].Dir, "/data") }
 func (m *Manifest) Slurm(w io.Writer) error { return slurmScript.Execute(w, m) }
 
 // Kubernetes writes manifests for Kubernetes: an agent in each pod of a job, one pod on a node.
-func (m *Manifest) Kubernetes(w io.Writer) error { return kubernetesFile.Execute(w, m) }
+func (m *Manifest) Kubernetes(w io.Writer) error {
+	for _, h := range m.Machines {
+		if h.Dir != m.Machines[0].Dir {
+			return fmt.Errorf("all pods keep data in one dir, and %s and %s have different ones", m.Machines[0].Name, h.Name)
+		}
+	}
+	return kubernetesFile.Execute(w, m)
+}
 
 func parse(text string) *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{"quote": escape.Argument}).Parse(text))
@@ -82,13 +89,13 @@ var slurmScript = parse(`#!/bin/sh
 #SBATCH --ntasks-per-node=1
 #SBATCH --exclusive
 #SBATCH --mem=0
-# The machines {{.Names}} of plan {{.Plan}}: submit this with sbatch, before or after rumbench run.
+# The machines {{.Names}} of plan {{printf "%q" .Plan}}: submit this with sbatch, before or after rumbench run.
 exec srun --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_ON_NODE" --cpu-bind=none --mem=0 --kill-on-bad-exit=0 \
   {{quote .Program}} agent --join {{quote .Pass}}
 `)
 
-var kubernetesFile = parse(`# The machines {{.Names}} of plan {{.Plan}}. Start rumbench run, which writes the pass; its tokens hold for ten minutes:
-#   kubectl create secret generic {{.Label}} --from-file=join.json={{quote .Pass}}
+var kubernetesFile = parse(`# The machines {{.Names}} of plan {{printf "%q" .Plan}}. Start rumbench run, which writes the pass; its tokens hold for ten minutes:
+#   kubectl create secret generic {{.Label}} --from-file=join.json={{printf "%q" .Pass}}
 #   kubectl apply -f THIS_FILE
 # Pod number 0 has the name {{.Label}}-0.{{.Label}} on the network: listen of a server's machine.
 apiVersion: v1

@@ -103,6 +103,24 @@ func (a *agent) whenFree(ctx context.Context, do func() error) error {
 	}
 }
 
+// addressOf returns the address that a name of this machine stands for on its network: only here it is sure to
+// be known. An address is itself.
+func addressOf(ctx context.Context, name string) (string, error) {
+	if name == "" || net.ParseIP(name) != nil {
+		return name, nil
+	}
+	found, err := net.DefaultResolver.LookupIPAddr(ctx, name)
+	if err != nil {
+		return "", fmt.Errorf("listen: %w", err)
+	}
+	for _, a := range found {
+		if a.IP.IsGlobalUnicast() {
+			return a.IP.String(), nil
+		}
+	}
+	return "", fmt.Errorf("listen: %s is no address that others reach: %v", name, found)
+}
+
 // claim begins the campaign here.
 func (a *agent) claim(ctx context.Context, data []byte) (any, error) {
 	a.mu.Lock()
@@ -116,14 +134,11 @@ func (a *agent) claim(ctx context.Context, data []byte) (any, error) {
 	if a.plan == nil || a.place != nil {
 		return nil, errors.New("the campaign is not checked here, or runs already")
 	}
-	if name := c.State.Listen; name != "" { // of this machine: only here it is sure to be known
-		addresses, err := net.DefaultResolver.LookupHost(ctx, name)
-		if err != nil {
-			return nil, fmt.Errorf("listen: %w", err)
-		}
-		c.State.Listen = addresses[0]
+	var err error
+	if c.State.Listen, err = addressOf(ctx, c.State.Listen); err != nil {
+		return nil, err
 	}
-	err := a.whenFree(ctx, func() (err error) {
+	err = a.whenFree(ctx, func() (err error) {
 		a.place, err = campaign.OpenStation(a.config(&c), c.State.Machine, &c.State)
 		return err
 	})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"net"
 	"path/filepath"
 	"regexp"
@@ -191,13 +190,13 @@ func checkJoin(b *binder, machines, own *strictyaml.Node, f *Fleet) {
 	joins := slices.ContainsFunc(f.Machines, func(h Host) bool { return h.Join })
 	const help = "as in fleet: {address: \"10.0.0.1:7070\"}"
 	host, port, err := net.SplitHostPort(f.Address)
-	switch n, perr := strconv.Atoi(port); {
+	switch n, perr := strconv.ParseUint(port, 10, 16); {
 	case f.Address == "" && joins:
 		b.At(machines, "nothing says where agents join", help)
-	case f.Address == "":
+	case f.Address == "" || len(f.Machines) == 0:
 	case !joins:
 		b.At(own, "no machine joins at "+f.Address, "remove address, or write {name: …, join: true} in machines")
-	case err != nil || perr != nil || n < 1 || n > math.MaxUint16 || !isAddress(host):
+	case err != nil || perr != nil || n < 1 || !isAddress(host):
 		b.At(own, fmt.Sprintf("address: %q is no address of one machine with a port", f.Address), help)
 	}
 }
