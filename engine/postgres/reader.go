@@ -12,6 +12,7 @@ import (
 	"rumbench/engine/postgres/pgwire"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 
@@ -106,10 +107,7 @@ func (v view) pick(major int) view {
 }
 
 func (v *view) text() string {
-	var columns []string
-	for _, l := range v.labels {
-		columns = append(columns, l.expr+"::text")
-	}
+	columns := quantity.Texts(v.labels, func(l label) string { return l.expr + "::text" })
 	for _, p := range v.points {
 		columns = append(columns, "("+p.expr+")::float8")
 	}

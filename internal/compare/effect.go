@@ -461,9 +461,5 @@ func direction(m *metric.Metric, shift float64) Verdict {
 }
 
 func logarithms(v []float64) []float64 {
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = math.Log(x)
-	}
-	return out
+	return stat.Values(v, math.Log)
 }

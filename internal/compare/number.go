@@ -123,11 +123,7 @@ func (n *Number) add(row *metric.Row, r Run) {
 
 // Values returns the trials' values.
 func (n Number) Values() []float64 {
-	out := make([]float64, len(n.Rows))
-	for i, r := range n.Rows {
-		out[i] = r.Value
-	}
-	return out
+	return stat.Values(n.Rows, func(r *metric.Row) float64 { return r.Value })
 }
 
 // Disturbed reports whether the number may include other programs' activity: then

@@ -153,10 +153,7 @@ func (s *sample) empty() bool {
 
 // meanOf returns the mean over the runs of a side, or of both, or over the machines that count once each.
 func (s *sample) meanOf(list []sheet, value func(sheet) float64) float64 {
-	values := make([]float64, len(list))
-	for i, x := range list {
-		values[i] = value(x)
-	}
+	values := stat.Values(list, value)
 	if len(s.machines) == len(list) {
 		values = compare.PerMachine(values, s.machines)
 	}
@@ -193,11 +190,8 @@ func (s *sample) termsOfRuns(item Item) (base, other []float64) {
 	return base, other
 }
 
-func logs(list []float64) (out []float64) {
-	for _, v := range list {
-		out = append(out, math.Log(v))
-	}
-	return out
+func logs(list []float64) []float64 {
+	return stat.Values(list, math.Log)
 }
 
 // contribution tests an item.

@@ -282,10 +282,7 @@ func (b *ibRun) addSteadiness(kind int, rated bool) {
 		intervals = account.Join(intervals, b.shortest())
 	}
 	b.addIntervals(ibKinds[kind].op, intervals, rated, account.Warned(warnings...))
-	var lengths []float64
-	for _, r := range b.clients[0].items {
-		lengths = append(lengths, r.length)
-	}
+	lengths := stat.Values(b.clients[0].items, func(r ibRow) float64 { return r.length })
 	b.interval = stat.Median(lengths)
 	b.addSeries(kind)
 }

@@ -80,10 +80,7 @@ func (b *binder) publishedRow(n *strictyaml.Node, plan strictyaml.Fields, p *Pla
 }
 
 func (b *binder) checkStep(at *strictyaml.Node, name string, steps []workload.Step) {
-	var names []string
-	for _, s := range steps {
-		names = append(names, s.Name)
-	}
+	names := quantity.Texts(steps, func(s workload.Step) string { return s.Name })
 	if !slices.Contains(names, name) {
 		help := hint.OneOf(name, names) + "; --set published=[] leaves all published figures out"
 		b.At(at, fmt.Sprintf("step: the run has no step %q", name), strings.TrimPrefix(help, "; "))

@@ -54,10 +54,7 @@ func when(key, name string, properties strictyaml.Shape) strictyaml.Shape {
 }
 
 func workloadShape(info workload.Info) strictyaml.Shape {
-	var presets []string
-	for _, p := range info.Presets {
-		presets = append(presets, p.Name)
-	}
+	presets := quantity.Texts(info.Presets, func(p workload.Preset) string { return p.Name })
 	params := strictyaml.Shape{}
 	for i := range info.Params {
 		p := &info.Params[i]

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 )
 
@@ -46,10 +47,7 @@ func setPath(src *strictyaml.Source, key string) []*strictyaml.Node {
 
 // join joins the rest of a path into one node.
 func join(path []*strictyaml.Node) *strictyaml.Node {
-	parts := make([]string, len(path))
-	for i, n := range path {
-		parts[i] = n.Text
-	}
+	parts := quantity.Texts(path, func(n *strictyaml.Node) string { return n.Text })
 	out := *path[0]
 	out.Text = strings.Join(parts, ".")
 	return &out

@@ -12,6 +12,7 @@ import (
 
 	"rumbench/internal/result/regular"
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
 )
@@ -144,10 +145,7 @@ func outline(p *Plan) string {
 }
 
 func params(f strictyaml.Fields, info workload.Info) map[string]any {
-	var names []string
-	for _, p := range info.Params {
-		names = append(names, p.Name)
-	}
+	names := quantity.Texts(info.Params, func(p workload.Param) string { return p.Name })
 	fields := f.In.Fields(f.Of.Get("params"), "params of workload "+info.Name, names)
 	given := map[string]any{}
 	for _, p := range info.Params {

@@ -226,11 +226,8 @@ func restartTimes(s *step, t *target) string {
 }
 
 // answerLines returns the results of a search in a step.
-func answerLines(s *step, n *page.Notes) (out []string) {
-	for _, a := range answersOf(s) {
-		out = append(out, a.String()+noted(n, a.target, s, a.warnings))
-	}
-	return out
+func answerLines(s *step, n *page.Notes) []string {
+	return quantity.Texts(answersOf(s), func(a answer) string { return a.String() + noted(n, a.target, s, a.warnings) })
 }
 
 // noted returns the numbers of the notes on warnings about a target in a step.

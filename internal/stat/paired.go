@@ -94,10 +94,7 @@ func moments(x []float64) (mean, sd float64) {
 	}
 	// Squares of huge values overflow; scaling by a power of two is exact.
 	_, exponent := math.Frexp(max(-low, greatest))
-	scaled := make([]float64, len(x))
-	for i, v := range x {
-		scaled[i] = math.Ldexp(v, -exponent)
-	}
+	scaled := Values(x, func(v float64) float64 { return math.Ldexp(v, -exponent) })
 	mean, sd = gonum.MeanStdDev(scaled, nil)
 	return math.Ldexp(mean, exponent), math.Ldexp(sd, exponent)
 }

@@ -61,10 +61,7 @@ func Wilcoxon(d []float64) float64 {
 	if len(d) == 0 {
 		return math.NaN()
 	}
-	size := make([]float64, len(d))
-	for i, v := range d {
-		size[i] = math.Abs(v)
-	}
+	size := Values(d, math.Abs)
 	var ranks []int
 	positive, total, squares := 0, 0, 0.0
 	for i, r := range midranks(size) {

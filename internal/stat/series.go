@@ -60,10 +60,7 @@ func correlationTime(x []float64) (time float64, lag int) {
 	if !(sd > 0) {
 		return 1, 0
 	}
-	z := make([]float64, len(x))
-	for i, v := range x {
-		z[i] = (v - mean) / sd
-	}
+	z := Values(x, func(v float64) float64 { return (v - mean) / sd })
 	covariance := func(lag int) (sum float64) {
 		for i := lag; i < len(z); i++ {
 			sum += z[i] * z[i-lag]

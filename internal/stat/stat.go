@@ -10,6 +10,15 @@ import (
 	"slices"
 )
 
+// Values returns a value for each element of a list.
+func Values[T any](list []T, value func(T) float64) []float64 {
+	out := make([]float64, len(list))
+	for i, x := range list {
+		out[i] = value(x)
+	}
+	return out
+}
+
 // Mean returns the arithmetic mean; NaN for no values.
 func Mean(x []float64) float64 {
 	mean, _ := moments(x)

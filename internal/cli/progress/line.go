@@ -54,10 +54,7 @@ const (
 // form, which later lines keep, and finally drops the lightest pieces.
 func fit(pieces []piece, width int, form *int) string {
 	for {
-		texts := make([]string, len(pieces))
-		for i, p := range pieces {
-			texts[i] = p.form(*form)
-		}
+		texts := quantity.Texts(pieces, func(p piece) string { return p.form(*form) })
 		line := strings.Join(texts, " · ")
 		switch {
 		case width == 0 || utf8.RuneCountInString(line) <= width:

@@ -257,11 +257,7 @@ func (s *Series) Siblings() []*Series { return s.family.Series }
 
 // Values returns the series' values.
 func (s *Series) Values() []float64 {
-	out := make([]float64, len(s.Points))
-	for i, p := range s.Points {
-		out[i] = p.Value
-	}
-	return out
+	return stat.Values(s.Points, func(p Point) float64 { return p.Value })
 }
 
 // level returns the median from one point up to, but not including, another.

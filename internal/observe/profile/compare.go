@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
 )
 
 // Work is a profile and the units of work that were done in its window.
@@ -79,10 +80,7 @@ func (n *Node) counting() float64 {
 func Compare(base, next Work) *Node {
 	name := namer(base.Profile, next.Profile)
 	return compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {
-		path := make([]string, len(s.Stack))
-		for i, f := range s.Stack {
-			path[i] = name(p, f)
-		}
+		path := quantity.Texts(s.Stack, func(f int32) string { return name(p, f) })
 		return root.descend(path)
 	})
 }
@@ -293,9 +291,5 @@ func widened(x []float64) []float64 {
 		return x
 	}
 	mean := stat.Mean(x)
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = mean + ratio*(v-mean)
-	}
-	return out
+	return stat.Values(x, func(v float64) float64 { return mean + ratio*(v-mean) })
 }

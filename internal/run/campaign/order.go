@@ -7,6 +7,7 @@ import (
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/workload/gen"
 )
 
@@ -55,11 +56,8 @@ func shuffle(names []string, s gen.Stream) {
 	}
 }
 
-func targetNames(p *plan.Plan) (names []string) {
-	for _, t := range p.Targets {
-		names = append(names, t.Name)
-	}
-	return names
+func targetNames(p *plan.Plan) []string {
+	return quantity.Texts(p.Targets, func(t plan.Target) string { return t.Name })
 }
 
 // blocks returns the stretches of entries with the same number.

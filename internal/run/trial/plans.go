@@ -265,10 +265,7 @@ func (c *planCheck) whole(plans []engine.Plan) []metric.Warning {
 
 // kinds returns the access kinds of a plan with the database's names of them.
 func kinds(p *engine.Plan) string {
-	var out []string
-	for _, a := range p.Access {
-		out = append(out, fmt.Sprintf("%s (%s)", a, a.As))
-	}
+	out := quantity.Texts(p.Access, func(a engine.Access) string { return fmt.Sprintf("%s (%s)", a, a.As) })
 	if len(out) == 0 {
 		return p.Ways()
 	}
