@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/engine/null"
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/run/drive"
 	"rumbench/model"
@@ -58,17 +57,11 @@ func (c *ycsbClient) Do(ctx context.Context, out *workload.Outcome) error {
 func fileAgainstGo(string) ([]budget, error) {
 	const ops = 3_000_000
 	w, _ := catalog.Plugins{}.Workload("ycsb")
-	r, err := workload.NewRun(w, "",
-		map[string]any{"records": int64(records), "clients": int64(1), "load_clients": int64(1)})
+	steps, db, err := onNull(w, map[string]any{"records": int64(records), "clients": int64(1), "load_clients": int64(1)})
 	if err != nil {
 		return nil, err
 	}
 	ctx := context.Background()
-	db, err := null.Engine{}.Open(ctx, engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
-	if err != nil {
-		return nil, err
-	}
-	steps := r.Steps()
 	if _, err := timed(ctx, db, &steps[0], nil); err != nil {
 		return nil, err
 	}

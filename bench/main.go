@@ -181,19 +181,13 @@ func best(f func(*testing.B)) (r testing.BenchmarkResult) {
 // generates and inserts into the null engine in batches.
 func rowGeneration(string) ([]budget, error) {
 	const rows = 5_000_000
-	r, err := workload.NewRun(ibench.Workload{}, "", map[string]any{"rows": int64(rows), "steps": []string{"l.i0"}})
+	steps, db, err := onNull(ibench.Workload{}, map[string]any{"rows": int64(rows), "steps": []string{"l.i0"}})
 	if err != nil {
 		return nil, err
 	}
-	ctx := context.Background()
-	db, err := null.Engine{}.Open(ctx, engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
-	if err != nil {
-		return nil, err
-	}
-	step := r.Steps()[0]
 	fastest := 0.0
 	for range 3 {
-		took, err := timed(ctx, db, &step, nil)
+		took, err := timed(context.Background(), db, &steps[0], nil)
 		if err != nil {
 			return nil, err
 		}
@@ -201,6 +195,17 @@ func rowGeneration(string) ([]budget, error) {
 	}
 	return []budget{{subject: "insert benchmark: rows made per second of one core", value: fastest, limit: 1e6,
 		unit: "rows/s", atLeast: true}}, nil
+}
+
+// onNull returns the steps of a workload, with the null engine opened for them.
+func onNull(w workload.Workload, params map[string]any) ([]workload.Step, engine.DB, error) {
+	r, err := workload.NewRun(w, "", params)
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := null.Engine{}.Open(context.Background(),
+		engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
+	return r.Steps(), db, err
 }
 
 // thousand has counters of an engine.

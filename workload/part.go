@@ -12,6 +12,21 @@ type Counting interface {
 	Count(sums []int64)
 }
 
+// Values returns the values of some counts.
+func Values(counts []*int64) (out []int64) {
+	for _, n := range counts {
+		out = append(out, *n)
+	}
+	return out
+}
+
+// AddTo adds to each of some counts.
+func AddTo(counts []*int64, more []int64) {
+	for i, n := range counts {
+		*n += more[i]
+	}
+}
+
 // Part is the share of one process in a step that several processes run, each on a machine of its own:
 // seat i of every group belongs to process i modulo Of. The zero value is the whole step, or that of the
 // process that opens and finishes the step.

@@ -60,6 +60,19 @@ func ReadInSession[T any](ctx context.Context, db engine.DB,
 	return out, err
 }
 
+// CountRows returns the number of rows of a table.
+func CountRows(ctx context.Context, s engine.Session, table string) (int64, error) {
+	n, _, err := QueryInt(ctx, s, &model.Op{Kind: model.Scan, Table: table, Aggregate: model.Count})
+	return n, err
+}
+
+// GreatestInt returns the greatest value of an indexed column of integers; 0 for a table without rows.
+func GreatestInt(ctx context.Context, s engine.Session, table, column string) (int64, error) {
+	n, _, err := QueryInt(ctx, s,
+		&model.Op{Kind: model.Scan, Table: table, Columns: []string{column}, Desc: true, Limit: 1})
+	return n, err
+}
+
 // QueryInt executes a scan of integers once. It returns the aggregate, or else the first
 // column of the first row; found is whether there is one.
 func QueryInt(ctx context.Context, s engine.Session, op *model.Op) (n int64, found bool, err error) {

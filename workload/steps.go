@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,16 @@ func SettleStep(name string, floor time.Duration, rows int64, next string) Step 
 		floor = time.Duration(math.Round(min(60+float64(rows)/1e6, 1200))) * time.Second
 	}
 	return Step{Name: name, Settle: &Settle{floor}, Doc: "The engine comes to rest: deferred work is done" + next + "."}
+}
+
+// IndexStep returns the step of one client that builds indexes, one in each operation.
+func IndexStep(doc string, builds int, open func(context.Context, Env) (Stage, error)) Step {
+	const name = "index"
+	return Step{
+		Name: name, Primary: name, WritesPer: name, Whole: true, Builds: builds, Divides: true, Doc: doc,
+		Groups: []Group{{Name: name, Clients: 1, Work: int64(builds), Ops: []OpKind{{Name: name, Unit: "row"}}}},
+		Open:   open,
+	}
 }
 
 // Warmup is the name of the step that prepares the first of ClientSteps.

@@ -107,7 +107,7 @@ func completeCampaign(_ *cobra.Command, _ []string, word string) (out []cobra.Co
 		}
 		switch info, err := os.Stat(path); {
 		case err != nil || !info.IsDir():
-		case isCampaign(path):
+		case result.IsCampaign(path):
 			out = append(out, path)
 		default:
 			out = append(out, path+"/")
@@ -126,11 +126,6 @@ func pathsFrom(word string) (paths []string) {
 		}
 	}
 	return paths
-}
-
-func isCampaign(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, result.CampaignFile))
-	return err == nil
 }
 
 func targetsIn(dir string) []string {

@@ -204,7 +204,7 @@ func walk(root string, o *Options, ps *hint.Problems) (folders []*folder, ignore
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (path != root && strings.HasPrefix(d.Name(), ".") || isCampaign(path)) {
+		if d.IsDir() && (path != root && strings.HasPrefix(d.Name(), ".") || result.IsCampaign(path)) {
 			return filepath.SkipDir
 		}
 		if strings.HasPrefix(d.Name(), ".") || !d.Type().IsRegular() {
@@ -231,12 +231,6 @@ func walk(root string, o *Options, ps *hint.Problems) (folders []*folder, ignore
 		folders = append(folders, &folder{place: placeOf(dir), files: members[dir]})
 	}
 	return folders, ignored
-}
-
-// isCampaign reports whether a directory was made by an import or a run.
-func isCampaign(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, result.CampaignFile))
-	return err == nil
 }
 
 // companions returns the companion files of a file, by their names.

@@ -79,20 +79,12 @@ func (m machine) facts(d Device, err error, usable int) Facts {
 		{"mitigations", m.mitigations()},
 		{"deepest idle state", m.deepestIdle()},
 		{"kernel same-page merging", Text(m.sys, "kernel/mm/ksm/run")},
-		{"microcode", first(entries(cpuinfo, ":", "microcode"))},
+		{"microcode", append(entries(cpuinfo, ":", "microcode"), "")[0]},
 		{"kernel.randomize_va_space", Text(m.proc, "sys/kernel/randomize_va_space")},
 	}
 	all := slices.Concat(general, m.processors(cpuinfo, usable), m.memory(), settings, m.storage(d, err),
 		interrupts(m, d.Leaves), tuning)
 	return slices.DeleteFunc(all, func(f Fact) bool { return f.Value == "" })
-}
-
-// first returns the first of texts; "" if there is none.
-func first(texts []string) string {
-	if len(texts) == 0 {
-		return ""
-	}
-	return texts[0]
 }
 
 // mitigations returns the kernel's mitigations of faults of the processor, each with its first word.
@@ -161,6 +153,9 @@ func (m machine) virtualization(cpuinfo string) string {
 	}
 	return "virtual machine: " + product
 }
+
+// Running returns on how many processors this process runs at a time.
+func Running() float64 { return min(float64(runtime.GOMAXPROCS(0)), Processors()) }
 
 // Processors returns how many processors this process may use, by its affinity and by the
 // quotas of its control groups.

@@ -71,7 +71,7 @@ type UseTotal struct {
 func (u *UseWatch) End() (t UseTotal) {
 	now := readUse()
 	t.Use, t.Delay = now.since(&u.first), u.delays()
-	t.Processors = min(float64(runtime.GOMAXPROCS(0)), Processors())
+	t.Processors = Running()
 	t.Sent, t.Got = now.sent-u.first.sent, now.got-u.first.got
 	t.MinTrip, t.Trip, t.Resent = trips()
 	return t

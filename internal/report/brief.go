@@ -27,6 +27,3 @@ func BriefOf(in Input) (b Brief, err error) {
 	}
 	return b, nil
 }
-
-// SoFar returns what is known of a campaign, as the summary at the end of a run has it.
-func SoFar(in Input) []page.Block { return summary(in.campaign(), &in) }

@@ -141,7 +141,7 @@ func ReadCampaign(dir string) (*Campaign, error) {
 // Missing returns the error about a directory that does not exist, with a hint at the one that
 // was meant, a campaign before others.
 func Missing(dir, otherwise string) error {
-	meant := hint.Paths(dir, isCampaign)
+	meant := hint.Paths(dir, IsCampaign)
 	if len(meant) == 0 {
 		meant = hint.Paths(dir, nil)
 	}
@@ -166,16 +166,17 @@ func noCampaign(dir string) error {
 		help = "it is a folder of campaigns: name one, such as " + strings.Join(below, " or ")
 	}
 	in := filepath.Dir(filepath.Clean(dir))
-	for !isCampaign(in) && in != filepath.Dir(in) {
+	for !IsCampaign(in) && in != filepath.Dir(in) {
 		in = filepath.Dir(in)
 	}
-	if isCampaign(in) {
+	if IsCampaign(in) {
 		help = "it is part of a campaign: name that, " + in
 	}
 	return hint.Errorf(help, "%s is no campaign: %s", dir, reason)
 }
 
-func isCampaign(dir string) bool {
+// IsCampaign reports whether a directory was made by an import or a run.
+func IsCampaign(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, CampaignFile))
 	return err == nil
 }
@@ -190,7 +191,7 @@ func campaignsBelow(folder string) (dirs []string) {
 			return fs.SkipAll
 		case err != nil || !e.IsDir():
 			return nil
-		case path != folder && isCampaign(path):
+		case path != folder && IsCampaign(path):
 			dirs = append(dirs, path)
 			return fs.SkipDir
 		case strings.Count(path, "/") >= root+deepest:

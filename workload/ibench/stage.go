@@ -156,7 +156,7 @@ func (s *stage) startRows(ctx context.Context, session engine.Session) error {
 
 func (s *stage) count(ctx context.Context, session engine.Session) (n int64, err error) {
 	for _, t := range s.tables {
-		rows, _, err := workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: t.name, Aggregate: model.Count})
+		rows, err := workload.CountRows(ctx, session, t.name)
 		if err != nil {
 			return 0, fmt.Errorf("count the rows of %s: %w", t.name, err)
 		}

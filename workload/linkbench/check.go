@@ -20,15 +20,16 @@ func (t *totals) add(o *totals) {
 }
 
 func (t *tally) add(o *tally) {
-	t.totals.add(&o.totals)
-	t.asked += o.asked
-	t.got += o.got
-	t.addToUpd += o.addToUpd
-	t.updToAdd += o.updToAdd
 	if t.wrong == 0 {
 		t.firstWrong = o.firstWrong
 	}
-	t.wrong += o.wrong
+	workload.AddTo(t.numbers(), workload.Values(o.numbers()))
+}
+
+// numbers lists all counts.
+func (t *tally) numbers() []*int64 {
+	return []*int64{&t.nodes, &t.links, &t.hidden, &t.counts, &t.versions, &t.asked, &t.got, &t.addToUpd, &t.updToAdd,
+		&t.wrong}
 }
 
 // counts are what the clients have counted: changes and results, and the lengths of lists in the first and the
@@ -52,8 +53,7 @@ func (s *requestStage) count() *counts {
 
 // numbers lists all counts.
 func (n *counts) numbers() []*int64 {
-	out := []*int64{&n.nodes, &n.links, &n.hidden, &n.counts, &n.versions, &n.asked, &n.got, &n.addToUpd, &n.updToAdd,
-		&n.wrong}
+	out := n.tally.numbers()
 	for _, s := range []*stretch{&n.first, &n.last} {
 		out = append(out, &s.lists, &s.loaded, &s.links)
 	}
@@ -61,20 +61,13 @@ func (n *counts) numbers() []*int64 {
 }
 
 // Counts implements workload.Counting.
-func (s *requestStage) Counts() (out []int64) {
-	for _, n := range s.count().numbers() {
-		out = append(out, *n)
-	}
-	return out
-}
+func (s *requestStage) Counts() []int64 { return workload.Values(s.count().numbers()) }
 
 // Count implements workload.Counting.
 func (s *requestStage) Count(sums []int64) {
 	s.counted = &counts{}
 	s.counted.firstWrong = "an answer to a client of another process"
-	for i, n := range s.counted.numbers() {
-		*n = sums[i]
-	}
+	workload.AddTo(s.counted.numbers(), sums)
 }
 
 // Finish compares the tables with the changes that the clients have made, and each count
@@ -222,15 +215,10 @@ func (s *requestStage) read(ctx context.Context, session engine.Session) (out re
 		}
 	}
 	out.known = true
-	if out.nodes, err = count(ctx, session, nodeTable); err == nil {
-		out.byKey, err = count(ctx, session, linkTable)
+	if out.nodes, err = workload.CountRows(ctx, session, nodeTable); err == nil {
+		out.byKey, err = workload.CountRows(ctx, session, linkTable)
 	}
 	return out, err
-}
-
-func count(ctx context.Context, session engine.Session, table string) (int64, error) {
-	n, _, err := workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: table, Aggregate: model.Count})
-	return n, err
 }
 
 // part reads the links and counts of some ids.

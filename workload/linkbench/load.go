@@ -97,9 +97,7 @@ func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 
 // lastNode returns the greatest id of a node, or 0 if there are no nodes.
 func lastNode(ctx context.Context, session engine.Session) (int64, error) {
-	op := &model.Op{Kind: model.Scan, Table: nodeTable, Columns: []string{colID}, Desc: true, Limit: 1}
-	id, _, err := workload.QueryInt(ctx, session, op)
-	return id, err
+	return workload.GreatestInt(ctx, session, nodeTable, colID)
 }
 
 // nodeLoader inserts the nodes, whose ids the engine assigns.

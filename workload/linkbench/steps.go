@@ -10,7 +10,6 @@ import (
 // The units of rates and costs of the steps.
 const (
 	opRow         = "row"
-	opIndex       = "index"
 	opTransaction = "transaction"
 )
 
@@ -60,14 +59,10 @@ func (r *run) load() workload.Step {
 }
 
 func (r *run) index() workload.Step {
-	return workload.Step{
-		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true, Builds: 1, Divides: true,
-		Doc:    "How fast is the index on links built? Rows/s are those of links.",
-		Groups: []workload.Group{{Name: "index", Clients: 1, Work: 1, Ops: []workload.OpKind{{Name: opIndex, Unit: opRow}}}},
-		Open: func(_ context.Context, env workload.Env) (workload.Stage, error) {
+	return workload.IndexStep("How fast is the index on links built? Rows/s are those of links.", 1,
+		func(_ context.Context, env workload.Env) (workload.Stage, error) {
 			return &indexStage{run: r, env: env}, nil
-		},
-	}
+		})
 }
 
 func (r *run) requests(name string, clients int64, checks bool) workload.Step {

@@ -145,9 +145,7 @@ func (d *definitions) removes() bool {
 
 // lastID returns the greatest id of a table, 0 if it is empty.
 func lastID(ctx context.Context, session engine.Session, table int) (int64, error) {
-	op := &model.Op{Kind: model.Scan, Table: tableName(table), Columns: []string{colID}, Desc: true, Limit: 1}
-	id, _, err := workload.QueryInt(ctx, session, op)
-	return id, err
+	return workload.GreatestInt(ctx, session, tableName(table), colID)
 }
 
 // raisesK reports whether the sum of k shows how many rows were updated: if the

@@ -58,8 +58,7 @@ func (r *run) openStage(step *workload.Step, env workload.Env) (workload.Stage, 
 // count counts the rows of the partitions.
 func (s *stage) count(ctx context.Context, session engine.Session) (rows int64, err error) {
 	for n := range s.run.tables {
-		got, _, err := workload.QueryInt(ctx, session,
-			&model.Op{Kind: model.Scan, Table: baseName(n), Aggregate: model.Count})
+		got, err := workload.CountRows(ctx, session, baseName(n))
 		if err != nil {
 			return 0, err
 		}

@@ -67,8 +67,7 @@ func (r *run) meet(ctx context.Context, session engine.Session) error {
 	}
 	for table, n := range map[string]*int64{orders: &r.now.orders, newOrders: &r.now.undelivered, orderLine: &r.now.lines,
 		history: &r.now.payments} {
-		if *n, _, err = workload.QueryInt(ctx, session,
-			&model.Op{Kind: model.Scan, Table: table, Aggregate: model.Count}); err != nil {
+		if *n, err = workload.CountRows(ctx, session, table); err != nil {
 			return err
 		}
 	}
@@ -102,19 +101,12 @@ func (s *mixStage) tally() *tally {
 }
 
 // Counts implements workload.Counting.
-func (s *mixStage) Counts() (out []int64) {
-	for _, n := range s.tally().numbers() {
-		out = append(out, *n)
-	}
-	return out
-}
+func (s *mixStage) Counts() []int64 { return workload.Values(s.tally().numbers()) }
 
 // Count implements workload.Counting.
 func (s *mixStage) Count(sums []int64) {
 	s.counted = &tally{firstWrong: "an answer to a terminal of another process"}
-	for i, n := range s.counted.numbers() {
-		*n = sums[i]
-	}
+	workload.AddTo(s.counted.numbers(), sums)
 }
 
 // Finish checks the tables against the conditions and against the commits of the

@@ -48,11 +48,8 @@ func mostPerMinute() float64 {
 	return 60 / cycle * float64(cards[newOrder]) / deckSize
 }
 
-// The units of rates and costs of the steps, in addition to New-Orders.
-const (
-	opRow   = "row"
-	opIndex = "index"
-)
+// opRow is the unit of rates and costs of the load.
+const opRow = "row"
 
 func (r *run) build() {
 	if r.p.Bool("load") {
@@ -76,15 +73,11 @@ func (r *run) load() workload.Step {
 }
 
 func (r *run) index() workload.Step {
-	return workload.Step{
-		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true, Builds: 2, Divides: true,
-		Doc: "How fast are the indexes on customers' names and on customers' orders built? The consistency of the load " +
-			"is checked after it.",
-		Groups: []workload.Group{{Name: "index", Clients: 1, Work: 2, Ops: []workload.OpKind{{Name: opIndex, Unit: opRow}}}},
-		Open: func(_ context.Context, env workload.Env) (workload.Stage, error) {
+	return workload.IndexStep("How fast are the indexes on customers' names and on customers' orders built? The "+
+		"consistency of the load is checked after it.", 2,
+		func(_ context.Context, env workload.Env) (workload.Stage, error) {
 			return &indexStage{run: r, env: env}, nil
-		},
-	}
+		})
 }
 
 func (r *run) mix(name string, clients int64, _ bool) workload.Step {

@@ -38,18 +38,10 @@ type tally struct {
 }
 
 func (t *tally) add(o *tally) {
-	t.changed.add(&o.changed)
-	for k, n := range o.done {
-		t.done[k] += n
-	}
-	t.remoteLines += o.remoteLines
-	t.remotePayments += o.remotePayments
-	t.skipped += o.skipped
-	t.uncertain += o.uncertain
 	if t.wrong == 0 {
 		t.firstWrong = o.firstWrong
 	}
-	t.wrong += o.wrong
+	workload.AddTo(t.numbers(), workload.Values(o.numbers()))
 }
 
 // numbers lists all counts.

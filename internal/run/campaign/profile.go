@@ -42,19 +42,11 @@ func runProfiled(ctx context.Context, r *runner, ran bool) error {
 		if !wantsProfile(r.state, e) {
 			continue
 		}
-		if err := r.pause(ctx, ran, e.Dir); err != nil {
-			return err
-		}
-		if err := r.aside(e.Dir); err != nil {
-			return err
-		}
 		all := len(r.state.Trials)
-		r.Progress.Begin(*e, forecast.Place{
-			Number: all + i + 1, Of: all + len(r.state.Profiled),
-			Trial: r.Forecast.Trial(e.Target, e.Trial), After: r.Forecast.Trials(r.state.Profiled[i+1:], r.spent()),
-		})
-		t, err := r.trial(ctx, *e, nil)
-		if err := r.ended(e, t, err); err != nil {
+		if _, err := r.one(ctx, e, ran, func() forecast.Place {
+			return forecast.Place{Number: all + i + 1, Of: all + len(r.state.Profiled),
+				Trial: r.Forecast.Trial(e.Target, e.Trial), After: r.Forecast.Trials(r.state.Profiled[i+1:], r.spent())}
+		}); err != nil {
 			return err
 		}
 		if ran = true; e.Status != result.Complete {

@@ -100,15 +100,8 @@ func (r *runner) block(ctx context.Context, block []result.Entry, start int, ran
 		if e.Status == result.Complete {
 			continue
 		}
-		if err := r.pause(ctx, ran, e.Dir); err != nil {
-			return err
-		}
-		if err := r.aside(e.Dir); err != nil {
-			return err
-		}
-		r.Progress.Begin(*e, r.place(start+i))
-		t, err := r.trial(ctx, *e, nil)
-		if err := r.ended(e, t, err); err != nil {
+		t, err := r.one(ctx, e, ran, func() forecast.Place { return r.place(start + i) })
+		if err != nil {
 			return err
 		}
 		if err := r.baseless(e, t, start+i+1); err != nil {
@@ -117,6 +110,19 @@ func (r *runner) block(ctx context.Context, block []result.Entry, start int, ran
 		ran = true
 	}
 	return nil
+}
+
+// one runs a trial after a pause; at is its position.
+func (r *runner) one(ctx context.Context, e *result.Entry, ran bool, at func() forecast.Place) (*result.Trial, error) {
+	if err := r.pause(ctx, ran, e.Dir); err != nil {
+		return nil, err
+	}
+	if err := r.aside(e.Dir); err != nil {
+		return nil, err
+	}
+	r.Progress.Begin(*e, at())
+	t, err := r.trial(ctx, *e, nil)
+	return t, r.ended(e, t, err)
 }
 
 // baseless ends a campaign in which a trial of the base has failed, unless that

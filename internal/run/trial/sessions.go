@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"os"
-	"runtime"
 	"slices"
 	"time"
 
@@ -64,8 +63,7 @@ func (t *stepRun) watchSessions(ctx context.Context) *sessions {
 
 func newSessions(sampler engine.ActivitySampler) *sessions {
 	s := &sessions{sampler: sampler, now: map[engine.SessionActivity]int{}}
-	s.Source, s.Seen, s.Processors = sampler.Source(), map[engine.SessionActivity]int64{},
-		min(float64(runtime.GOMAXPROCS(0)), observe.Processors())
+	s.Source, s.Seen, s.Processors = sampler.Source(), map[engine.SessionActivity]int64{}, observe.Running()
 	return s
 }
 
