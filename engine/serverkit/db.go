@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
@@ -82,8 +83,7 @@ type DB struct {
 	counters *sqlkit.Admin
 	sample   Sample
 
-	mu     sync.Mutex
-	closed bool
+	closed atomic.Bool
 }
 
 // New returns a database that is still to be opened.
@@ -281,11 +281,7 @@ func (d *DB) EachTable(ctx context.Context, atOnce int, f func(c *sqlkit.Admin, 
 // Close ends the sessions, removes the tables and the schema made on an
 // attached server, and stops a private one. Closing again does nothing.
 func (d *DB) Close() error {
-	d.mu.Lock()
-	again := d.closed
-	d.closed = true
-	d.mu.Unlock()
-	if again {
+	if d.closed.Swap(true) {
 		return nil
 	}
 	died := d.Died() != nil

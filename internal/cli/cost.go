@@ -215,11 +215,8 @@ func (v *costView) blocks() (out []page.Block) {
 	}
 	out = append(out, page.Tree{Text: fmt.Sprintf("What each target needs in step %s for %s%s: measured costs per "+
 		"unit, times the rate.", v.step.Name, demand, rows)})
-	t := page.Table{Head: "target"}
-	for _, name := range []string{units + "/s", "processors", "written/s", "writes/s",
-		"read/s", "reads/s", "written/year", "on disk", "memory", "measured up to", "CPU then"} {
-		t.Columns = append(t.Columns, page.Column{Name: name})
-	}
+	t := page.Table{Head: "target", Columns: page.Columns(units+"/s", "processors", "written/s", "writes/s",
+		"read/s", "reads/s", "written/year", "on disk", "memory", "measured up to", "CPU then")}
 	if v.card != nil {
 		t.Columns = append(t.Columns, page.Column{Name: v.card.Currency + "/month"})
 	}

@@ -263,19 +263,18 @@ func readExtra(p *report.Profile, t *result.Trial, s *result.Step) error {
 			p.Device[op] = r.Value
 		}
 	}
-	files, err := t.ReadFiles(s)
-	if err == nil {
-		p.Files = files
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
+	var err, errAsleep error
+	p.Files, err = ifThere(t.ReadFiles(s))
+	p.Asleep, errAsleep = ifThere(t.ReadAsleep(s))
+	return cmp.Or(err, errAsleep)
+}
+
+// ifThere returns what was read, nil if the file does not exist.
+func ifThere[T any](read *T, err error) (*T, error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	asleep, err := t.ReadAsleep(s)
-	if err == nil {
-		p.Asleep = asleep
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return read, err
 }
 
 // drawProfile draws a flame graph of one profile, or of the difference between two.
@@ -292,14 +291,20 @@ func drawProfile(w io.Writer, file string, list []*report.Profile) error {
 	default:
 		g = list[1].FlameAgainst(list[0])
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	exists := hint.Errorf("choose another name", "--svg %s: the file exists", file)
+	return writeImage(w, file, os.O_EXCL, exists, g.Draw)
+}
+
+// writeImage writes a file, exclusively or over another, and prints its name.
+func writeImage(w io.Writer, file string, flag int, exists error, draw func(io.Writer) error) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|flag, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return hint.Errorf("choose another name", "--svg %s: the file exists", file)
+		return exists
 	}
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(g.Draw(f), f.Close()); err != nil {
+	if err := errors.Join(draw(f), f.Close()); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(w, file)

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,22 +102,12 @@ func (o reportOptions) writeCard(w io.Writer, in report.Input) error {
 	if err != nil {
 		return err
 	}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	flag := os.O_EXCL
 	if o.force {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+		flag = os.O_TRUNC
 	}
-	f, err := os.OpenFile(o.card, flags, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return hint.Errorf("choose another name, or say --force", "--card %s: the file exists", o.card)
-	}
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(write(f, p), f.Close()); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(w, o.card)
-	return err
+	exists := hint.Errorf("choose another name, or say --force", "--card %s: the file exists", o.card)
+	return writeImage(w, o.card, flag, exists, func(f io.Writer) error { return write(f, p) })
 }
 
 // apply changes the report as the options ask.

@@ -26,6 +26,14 @@ type Column struct {
 	Link      string // the id of its explanation or section
 }
 
+// Columns returns columns of which no more than the names is to be said.
+func Columns(names ...string) (out []Column) {
+	for _, name := range names {
+		out = append(out, Column{Name: name})
+	}
+	return out
+}
+
 // Group is rows under a common heading.
 type Group struct {
 	Name, Title string   // "" without a heading
@@ -66,10 +74,7 @@ type Cell struct {
 
 // WordTable returns a table of words. The first column holds the rows' heads.
 func WordTable(heads []string, rows ...[]string) Table {
-	t := Table{Head: heads[0], Groups: []Group{{}}}
-	for _, name := range heads[1:] {
-		t.Columns = append(t.Columns, Column{Name: name})
-	}
+	t := Table{Head: heads[0], Columns: Columns(heads[1:]...), Groups: []Group{{}}}
 	for _, words := range rows {
 		row := Row{Head: words[0]}
 		for _, text := range words[1:] {

@@ -220,10 +220,8 @@ func itemsOf(s *explain.Step) page.Table {
 	t := page.Table{Title: s.Of.Name, Head: "item",
 		Note: "Base and new are means over the trials, per unit: µs of times, KB of bytes. " +
 			"ln: the part of the logarithm of the ratio of means that the item accounts for; the items' add up to all of it. " +
-			"Ratios elsewhere are of medians."}
-	for _, name := range []string{"base", "new", "ln", "95 % interval", "share", "rule", ""} {
-		t.Columns = append(t.Columns, page.Column{Name: name})
-	}
+			"Ratios elsewhere are of medians.",
+		Columns: page.Columns("base", "new", "ln", "95 % interval", "share", "rule", "")}
 	for _, sum := range s.Sums {
 		g := page.Group{Name: fmt.Sprintf("%s, by %s", metric.Label(sum.Metric), sum.Of)}
 		for _, c := range append([]explain.Cause{{Contribution: sum.Total}}, sum.Causes...) {

@@ -154,9 +154,8 @@ func linesTable(lines []*line, still bool) page.Table {
 	if !still {
 		t.Columns = []page.Column{{Name: "compare", Sub: "base, new", Title: "choose a base, and what to compare with it"}}
 	}
-	for _, name := range []string{"answer", "trust", "targets", "started (UTC)", "machine", "status", "folder"} {
-		t.Columns = append(t.Columns, page.Column{Name: name})
-	}
+	t.Columns = append(t.Columns,
+		page.Columns("answer", "trust", "targets", "started (UTC)", "machine", "status", "folder")...)
 	for _, l := range lines {
 		row := page.Row{Head: l.plan, Series: -1}
 		if l.about != nil && (l.brief == nil || l.brief.problem == "") {

@@ -242,9 +242,7 @@ func soFar(c *result.Campaign, trials []*result.Trial) page.Table {
 		}
 	}
 	targets := targetsOf(c)
-	for _, name := range targets {
-		t.Columns = append(t.Columns, page.Column{Name: name})
-	}
+	t.Columns = page.Columns(targets...)
 	for _, step := range steps {
 		row := page.Row{Head: step, Series: -1}
 		for _, name := range targets {

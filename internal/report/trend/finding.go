@@ -3,7 +3,6 @@ package trend
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"rumbench/internal/compare/history"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/text/escape"
 	"rumbench/internal/text/quantity"
 )
 
@@ -172,9 +172,6 @@ func amount(n *history.Name, v float64) string {
 	return quantity.Digits(v) + unit(n)
 }
 
-// plain matches words that a shell takes as they are.
-var plain = regexp.MustCompile(`^[\w./:@%+=,-]+$`)
-
 // command returns the command that compares the two runs of a finding.
 func command(f *history.Finding) string {
 	words := []string{f.Before.Dir, f.Run.Dir}
@@ -182,10 +179,7 @@ func command(f *history.Finding) string {
 		if f.Several {
 			word += ":" + f.Target
 		}
-		if !plain.MatchString(word) {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		words[i] = word
+		words[i] = escape.Argument(word)
 	}
 	for _, fact := range f.Facts {
 		switch {

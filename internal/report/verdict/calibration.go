@@ -35,16 +35,13 @@ func Calibration(w io.Writer, trials []*result.Trial) error {
 }
 
 func calibration(j *compare.Judgement) []page.Block {
-	t := page.Table{Head: "step"}
 	u := unitOf(j)
 	heads := []string{"number", "ratio", "noise", "smallest difference"}
 	sought := sought(j)
 	for _, d := range sought {
 		heads = append(heads, u.name+"s for "+quantity.Share(d))
 	}
-	for _, h := range heads {
-		t.Columns = append(t.Columns, page.Column{Name: h})
-	}
+	t := page.Table{Head: "step", Columns: page.Columns(heads...)}
 	var g page.Group
 	var low, high float64
 	alarms := 0
@@ -63,7 +60,7 @@ func calibration(j *compare.Judgement) []page.Block {
 			}
 			high = max(high, d)
 		}
-		g.Rows = append(g.Rows, calibrationRow(j, it, d, sought))
+		g.Rows = append(g.Rows, calibrationRow(it, d, sought))
 	}
 	t.Groups = []page.Group{g}
 	out := []page.Block{
@@ -123,7 +120,7 @@ func (u *unit) precision(low, high float64) string {
 		"noisiest).", u.all, DetectableText(low), DetectableText(high))
 }
 
-func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64, sought []float64) page.Row {
+func calibrationRow(it *compare.Item, detectable float64, sought []float64) page.Row {
 	texts := []string{effectRatio(it.Ratio), quantity.Unknown, quantity.Unknown}
 	if noise := it.Noise(); !math.IsNaN(noise) {
 		texts[1] = quantity.RoughShare(noise)

@@ -116,10 +116,8 @@ func (c Comparison) story() Story {
 }
 
 func (c Comparison) table(title string, items []compare.Item, notes *page.Notes) page.Table {
-	t := page.Table{Title: title, Head: "step"}
-	for _, name := range []string{"number", "base", "new", "ratio", "95 % interval", "trials", "verdict"} {
-		t.Columns = append(t.Columns, page.Column{Name: name})
-	}
+	t := page.Table{Title: title, Head: "step",
+		Columns: page.Columns("number", "base", "new", "ratio", "95 % interval", "trials", "verdict")}
 	number := func(text string) page.Cell { return page.Cell{Text: text, Number: true} }
 	var g page.Group
 	last := ""
