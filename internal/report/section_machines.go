@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
@@ -92,12 +93,7 @@ func addMachine(list []*clientMachine, c *result.ClientMachine, all int64) []*cl
 }
 
 func (m *clientMachine) remark(text string) {
-	for _, known := range m.remarks {
-		if known == text {
-			return
-		}
-	}
-	m.remarks = append(m.remarks, text)
+	m.remarks = compare.AppendNew(m.remarks, text)
 }
 
 func (m *clientMachine) row(step, target string) page.Row {

@@ -78,10 +78,8 @@ func publishedKey() page.Paragraph {
 // relativeTable returns the table for display. data returns a number's indexes
 // in the page's data; nil without a page.
 func relativeTable(r *compare.Relative, style RelativeStyle, n *page.Notes, data func(number) []int) page.Table {
-	t := page.Table{Title: "Ratios to " + r.Base().Name, Head: "test", Signed: true, Note: relativeCaption(r, style)}
-	for _, target := range r.Targets {
-		t.Columns = append(t.Columns, relativeColumn(target))
-	}
+	t := page.Table{Title: "Ratios to " + r.Base().Name, Head: "test", Signed: true, Note: relativeCaption(r, style),
+		Columns: relativeColumns(r)}
 	if len(style.Notes) > 0 {
 		t.Columns = append(t.Columns, page.Column{Name: "note", Title: "Remarks on the tests, from a file"})
 	}
@@ -98,9 +96,12 @@ func relativeTable(r *compare.Relative, style RelativeStyle, n *page.Notes, data
 	return t
 }
 
-// relativeColumn returns the column of a target.
-func relativeColumn(t *target) page.Column {
-	return page.Column{Name: t.Name, Title: strings.TrimSuffix("target "+t.Name+": "+describe(t), ": ")}
+// relativeColumns returns the columns of the targets.
+func relativeColumns(r *compare.Relative) (out []page.Column) {
+	for _, t := range r.Targets {
+		out = append(out, page.Column{Name: t.Name, Title: strings.TrimSuffix("target "+t.Name+": "+describe(t), ": ")})
+	}
+	return out
 }
 
 func relativeRow(r *compare.Relative, row *compare.RelativeRow, style RelativeStyle, data func(number) []int) page.Row {
@@ -302,11 +303,8 @@ func ranApart(base *compare.Target, targets []*compare.Target) string {
 // promisedTable shows the promised rates of groups of clients.
 func promisedTable(r *compare.Relative) page.Table {
 	t := page.Table{Title: "Promised rates", Signed: true, Note: "Rows a second of the clients with a promised rate.",
-		Head: "test"}
-	for _, target := range r.Targets {
-		t.Columns = append(t.Columns, relativeColumn(target))
-	}
-	t.Columns = append(t.Columns, page.Column{Name: "promised", Title: "What the clients were to do, all together"})
+		Head: "test", Columns: append(relativeColumns(r),
+			page.Column{Name: "promised", Title: "What the clients were to do, all together"})}
 	g := page.Group{}
 	for _, p := range published.PromisedRates(r) {
 		row := page.Row{Head: p.Step.Name + " " + p.Name, Series: -1}
