@@ -96,8 +96,8 @@ func newGate(address, path string, names []string, life time.Duration, note func
 	if err != nil {
 		return nil, err
 	}
-	g := &gate{path: path, digest: digestOf(certificate.Certificate[0]), note: note, life: life, names: names, began: time.Now(),
-		seats: map[string]chan net.Conn{}, joined: map[string]bool{}}
+	g := &gate{path: path, digest: digestOf(certificate.Certificate[0]), note: note, life: life, names: names,
+		began: time.Now(), seats: map[string]chan net.Conn{}, joined: map[string]bool{}}
 	for _, name := range names {
 		g.seats[name] = make(chan net.Conn, 1)
 	}
