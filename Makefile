@@ -6,7 +6,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 # More words for the demo, such as --set params.rows=50000.
 DEMO ?=
 .NOTPARALLEL:
-.PHONY: build native wiredtiger postgres old demo check vet test planted bench bench-peers explain-suite setup dist check-dist clean
+.PHONY: build native wiredtiger postgres old demo check vet test planted kubernetes bench bench-peers explain-suite setup dist check-dist clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o bin/rumbench ./cmd/rumbench
@@ -62,6 +62,11 @@ explain-suite: build
 # A server with a user's tables of all names that rumbench uses, 50 runs on it with kills.
 planted:
 	RUMBENCH_KILLS=50 $(GO) test ./internal/cli -run TestNothingOfTheUsersIsTouched -count 1 -timeout 1h -v
+
+# The control plane of Kubernetes, built in half an hour, and the manifests on it.
+kubernetes:
+	GOFLAGS= scripts/kubernetes.sh
+	$(GO) test ./internal/cli -run TestKubernetes -count 1 -v
 
 bench-peers:
 	CGO_ENABLED=1 $(GO) run -tags native ./bench/peers
