@@ -38,7 +38,8 @@ func newFleetCommand(a *App) *cobra.Command {
 			RunE: func(c *cobra.Command, args []string) error { return withFleet(c.Context(), a, args[0], do) }})
 	}
 	status := func(ctx context.Context, _ *plan.Plan, f *fleet.Coordinator) error {
-		return page.Text(a.Stdout, []page.Block{machineTable(f.Reports(ctx))}, page.TextStyle{Width: a.textWidth()})
+		return page.Text(a.Stdout, []page.Block{machineTable(f.Reports(ctx))},
+			page.TextStyle{Width: a.textWidth(), Wrap: true})
 	}
 	sub("up", "copy rumbench to the machines, so that a run need not", status)
 	sub("status", "which machines can be used, what runs on them and what is left on them", status)
@@ -65,7 +66,12 @@ func newFleetCommand(a *App) *cobra.Command {
 			return gauge(ctx, a, p, f)
 		})
 	sub("down", "remove what rumbench has left on the machines, but nothing of a campaign that runs",
-		func(ctx context.Context, _ *plan.Plan, f *fleet.Coordinator) error { return f.Clear(ctx) })
+		func(ctx context.Context, p *plan.Plan, f *fleet.Coordinator) error {
+			if err := f.Clear(ctx); err != nil {
+				return err
+			}
+			return status(ctx, p, f)
+		})
 	c.AddCommand(newManifestCommand(a))
 	return c
 }

@@ -56,7 +56,7 @@ func (d *dividedCell) Trial(ctx context.Context, e result.Entry) error {
 	}
 	t, err := result.ReadTrial(result.TrialPath(d.dir, e.Dir))
 	if err == nil && t.Lost {
-		err = &campaign.LostError{Machine: d.Name(), Reason: t.Reason}
+		err = &campaign.LostError{Machine: d.Name(), Reason: t.Reason, Trial: e.Dir + ": " + t.Reason}
 	}
 	return err
 }

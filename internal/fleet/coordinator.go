@@ -70,6 +70,9 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 		})
 	}
 	_, _ = all.Wait(), joining.Wait()
+	if ctx.Err() != nil {
+		return c, context.Cause(ctx)
+	}
 	c.machines[max(0, slices.IndexFunc(c.machines, func(m *machine) bool { return m.part }))].first = true
 	var failed []error
 	for _, m := range c.machines {

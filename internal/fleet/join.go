@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -262,6 +261,7 @@ func (g *gate) seat(k knock, conn net.Conn) error {
 	}
 	g.seats[k.Machine] <- conn // it has room, as no machine joins twice
 	g.joined[k.Machine] = true
+	g.note(fmt.Sprintf("%s has joined, %d of %d", k.Machine, len(g.joined), len(g.names)))
 	g.tokens = slices.DeleteFunc(g.tokens, func(t token) bool { return t.machine == k.Machine })
 	if len(g.joined) == len(g.names) {
 		g.shut()
@@ -328,7 +328,12 @@ func Join(ctx context.Context, local Local, path, name string, note func(text st
 		}
 	}
 	defer conn.Close()
-	return Serve(ctx, local, conn, conn)
+	note("joined")
+	err := Serve(ctx, local, conn, conn)
+	if err == nil {
+		note("the other rumbench has ended the connection")
+	}
+	return err
 }
 
 // waiting is an error that time may mend.
@@ -399,8 +404,8 @@ func (p *pass) own(name string) (string, error) {
 		name = p.Names[0]
 	}
 	if !slices.Contains(p.Names, name) {
-		return "", hint.Errorf("--as "+strings.Join(p.Names, " or "), "it is not known which machine this is: %q",
-			cmp.Or(name, "no name"))
+		return "", hint.Errorf("--as "+strings.Join(p.Names, " or "), "it is not known which machine this is%s",
+			strings.TrimSuffix(": "+name, ": "))
 	}
 	return name, nil
 }

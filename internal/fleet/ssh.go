@@ -28,10 +28,7 @@ const SSHVariable = "RUMBENCH_SSH"
 
 // ssh returns the command that runs a shell script on a machine.
 func ssh(ctx context.Context, h plan.Host, script string) *exec.Cmd {
-	words := strings.Fields(os.Getenv(SSHVariable))
-	if len(words) == 0 {
-		words = []string{"ssh"}
-	}
+	words := command()
 	// A connection that is cut for a minute is not given up: it may be mute for twice as long. Nothing is asked, as
 	// nobody would answer, and nothing of this user's is lent to the machine.
 	args := append(words[1:], "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=20",
@@ -40,19 +37,32 @@ func ssh(ctx context.Context, h plan.Host, script string) *exec.Cmd {
 	return exec.CommandContext(ctx, words[0], args...)
 }
 
+// command returns the words that run ssh.
+func command() []string {
+	if words := strings.Fields(os.Getenv(SSHVariable)); len(words) > 0 {
+		return words
+	}
+	return []string{"ssh"}
+}
+
 // sshError is an ssh that failed.
 func sshError(h plan.Host, err error, said string) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return hint.Errorf("apt-get install openssh-client", "machine %s: %w", h.Name, err)
 	}
-	return hint.Errorf("ssh "+h.SSH+" true must work without a question: a key that needs no passphrase, or an agent "+
-		"that holds it, and a known host", "machine %s: ssh %s: %w: %s", h.Name, h.SSH, err, lastLine(said))
+	return hint.Errorf(strings.Join(append(command(), h.SSH), " ")+" true must work without a question: a key that "+
+		"needs no passphrase, or an agent that holds it, and a known host", "machine %s: ssh %s: %w: %s", h.Name, h.SSH, err,
+		lastLine(said))
 }
 
-// lastLine returns the last line of what ssh has said: a banner comes before it.
+// lastLine returns the last line of what ssh has said, a banner comes before it; of an error with a hint both.
 func lastLine(said string) string {
-	said = strings.TrimSpace(said)
-	return said[strings.LastIndex(said, "\n")+1:]
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	last := len(lines) - 1
+	if strings.HasPrefix(lines[last], "hint: ") && last > 0 {
+		return lines[last-1] + "; " + lines[last]
+	}
+	return lines[last]
 }
 
 // run runs a script on a machine and returns what it prints.

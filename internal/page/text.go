@@ -231,8 +231,11 @@ func (t *text) rows(table *Table) {
 		t.part(table, g, part)
 	}
 	if g.tables == 0 && !t.style.Wrap && g.shown < len(g.widths) {
-		t.printf("%s did not fit into %d characters; %s.\n", quantity.Count(len(g.widths)-g.shown, "column"), t.style.Width,
-			t.style.More)
+		t.printf("%s did not fit into %d characters", quantity.Count(len(g.widths)-g.shown, "column"), t.style.Width)
+		if t.style.More != "" {
+			t.printf("; %s", t.style.More)
+		}
+		t.printf(".\n")
 	}
 }
 

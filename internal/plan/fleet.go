@@ -263,6 +263,7 @@ func namesOf(b *binder, n *strictyaml.Node, key string, f *Fleet, own []string) 
 	}
 	for _, name := range names {
 		switch {
+		case f.Host(name) == nil && b.hostless: // reported
 		case f.Host(name) == nil:
 			b.At(n, fmt.Sprintf("there is no machine %q", name), "machines: has "+strings.Join(quantity.Texts(f.Machines,
 				func(h Host) string { return h.Name }), ", "))
@@ -293,6 +294,7 @@ func readMachines(b *binder, f strictyaml.Fields, fleet *Fleet) *strictyaml.Node
 	if n == nil || !b.Is(n, strictyaml.List, "the machines are no list", machinesHint) {
 		return nil
 	}
+	before := len(b.Problems)
 	for _, item := range n.Items {
 		if fields, ok := b.Record(item, "a machine", hostKeys.Names(), "name"); ok {
 			var pattern Host
@@ -303,6 +305,7 @@ func readMachines(b *binder, f strictyaml.Fields, fleet *Fleet) *strictyaml.Node
 			}
 		}
 	}
+	b.hostless = len(b.Problems) > before
 	if len(n.Items) == 0 {
 		b.At(n, "there is no machine in the list", machinesHint)
 	}
@@ -312,26 +315,21 @@ func readMachines(b *binder, f strictyaml.Fields, fleet *Fleet) *strictyaml.Node
 // add adds the machines of a pattern.
 func (f *Fleet) add(b *binder, n *strictyaml.Node, pattern Host) {
 	names, err := expand(pattern.Name)
-	addresses, aerr := expand(pattern.SSH)
-	if pattern.Join && aerr == nil && pattern.SSH == "" {
-		addresses = make([]string, len(names))
-	}
+	addresses, aerr := forEach(pattern.SSH, names)
+	listens, lerr := forEach(pattern.Listen, names)
+	dirs, derr := forEach(pattern.Dir, names)
 	switch {
 	case pattern.Join == (pattern.SSH != ""):
 		b.At(n, "a machine is reached by ssh, or joins", machinesHint+`, or {name: "m[1-3]", join: true}`)
 		return
-	case errors.Join(err, aerr) != nil:
-		b.At(n, errors.Join(err, aerr).Error(), machinesHint)
+	case cmp.Or(err, aerr, lerr, derr) != nil:
+		b.At(n, cmp.Or(err, aerr, lerr, derr).Error(), machinesHint)
 		return
-	case len(names) != len(addresses):
-		b.At(n, fmt.Sprintf("%s for %s", quantity.Count(len(names), "name"), quantity.Count(len(addresses), "address")),
-			machinesHint)
+	case len(names) > 1 && (addresses[0] != "" && addresses[0] == addresses[1] ||
+		listens[0] != "" && listens[0] == listens[1]):
+		b.At(n, "each machine has an address of its own", machinesHint)
 		return
-	case pattern.Listen != "" && len(names) > 1:
-		b.At(n, "each machine has an address of its own", "write machines with listen one by one")
-		return
-	case pattern.Listen != "" && !isAddress(pattern.Listen) &&
-		(net.ParseIP(pattern.Listen) != nil || !hostName.MatchString(pattern.Listen)):
+	case slices.ContainsFunc(listens, isNoPlace):
 		b.At(n, fmt.Sprintf("listen: %q is no address of one machine", pattern.Listen), "as in listen: 10.0.0.5")
 		return
 	case pattern.Dir != "" && !filepath.IsAbs(pattern.Dir):
@@ -347,7 +345,7 @@ func (f *Fleet) add(b *binder, n *strictyaml.Node, pattern Host) {
 		case f.Host(name) != nil:
 			b.At(n, "two machines are called "+name, "give them different names")
 		default:
-			f.Machines = append(f.Machines, Host{name, addresses[i], pattern.Join, pattern.Dir, pattern.Listen})
+			f.Machines = append(f.Machines, Host{name, addresses[i], pattern.Join, dirs[i], listens[i]})
 		}
 	}
 }
@@ -376,6 +374,23 @@ func expand(pattern string) (out []string, err error) {
 		out = append(out, fmt.Sprintf("%s%0*d%s", m[1], len(m[2]), i, m[4]))
 	}
 	return out, nil
+}
+
+// forEach returns the texts of a pattern, one for each name; a text without brackets is the same for all.
+func forEach(pattern string, names []string) ([]string, error) {
+	out, err := expand(pattern)
+	if err == nil && len(out) == 1 && len(names) > 0 {
+		out = slices.Repeat(out, len(names))
+	}
+	if err == nil && len(out) != len(names) {
+		err = fmt.Errorf("%q stands for %d, and there are %s", pattern, len(out), quantity.Count(len(names), "name"))
+	}
+	return out, err
+}
+
+// isNoPlace reports whether a server cannot listen at a text: it is neither an address of one machine nor a name.
+func isNoPlace(text string) bool {
+	return text != "" && !isAddress(text) && (net.ParseIP(text) != nil || !hostName.MatchString(text))
 }
 
 // isAddress reports whether a text is an IP address, other than one that stands for all.

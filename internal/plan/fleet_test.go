@@ -13,11 +13,11 @@ import (
 func TestFleet(t *testing.T) {
 	p := load(t, `workload: ibench
 targets: [pebble]
-machines: [{name: "c[08-10]", ssh: "me@c[08-10].lan", dir: /data}, {name: big, ssh: big}]
+machines: [{name: "c[08-10]", ssh: "me@c[08-10].lan", dir: "/data[1-3]"}, {name: big, ssh: big}]
 spread: {over: ["c[08-09]", big], mixed: true}
 fleet: {retries: 0}
 `)
-	want := []Host{{"c08", "me@c08.lan", false, "/data", ""}, {"c09", "me@c09.lan", false, "/data", ""},
+	want := []Host{{"c08", "me@c08.lan", false, "/data1", ""}, {"c09", "me@c09.lan", false, "/data2", ""},
 		{"big", "big", false, "", ""}}
 	if got := p.Fleet.Used(); !slices.Equal(got, want) || len(p.Fleet.Machines) != 4 || !p.Fleet.Mixed || p.Fleet.Retries != 0 {
 		t.Errorf("%+v", p.Fleet)
@@ -109,7 +109,7 @@ func TestFleetIsRefused(t *testing.T) {
 		"machines: [{name: a, ssh: a}]\nspread: {over: [a, a]}":                              "given twice",
 		"machines: [{name: a, ssh: a}]\nspread: {mixed: true}":                               "does not say over which",
 		"machines: [{name: a, ssh: a}, {name: a, ssh: b}]\nspread: {over: [a]}":              "two machines are called a",
-		"machines: [{name: 'a[1-2]', ssh: b}]\nspread: {over: [a1]}":                         "2 names for 1 address",
+		"machines: [{name: 'a[1-2]', ssh: b}]\nspread: {over: [a1]}":                         "an address of its own",
 		"machines: [{name: 'a[2-1]', ssh: 'b[2-1]'}]\nspread: {over: [a1]}":                  "no range",
 		"machines: [{name: 'a[1-9999999]', ssh: 'b[1-9999999]'}]\nspread: {over: [a1]}":      "no range",
 		"machines: [{name: a/b, ssh: b}]\nspread: {over: [a]}":                               "not a name of a machine",
@@ -120,6 +120,7 @@ func TestFleetIsRefused(t *testing.T) {
 		"machines: [{name: a, ssh: a}]\nmachines_file: fleet_test.go\nspread: {over: [a]}":   "machines already",
 		"machines: [{name: a, ssh: a}]\nspread: {over: [a]}\nfleet: {retries: -1}":           "retries",
 		"machines: [{name: a, ssh: a, port: 22}]\nspread: {over: [a]}":                       "port",
+		"machines: [{name: 'a[1-2]', ssh: 'b[1-3]'}]\nspread: {over: [a1]}":                  "stands for 3, and there are 2 names",
 		"machines: [{name: a, ssh: a, join: true}]\nspread: {over: [a]}":                     "by ssh, or joins",
 		"machines: [{name: a}]\nspread: {over: [a]}":                                         "by ssh, or joins",
 		"machines: [{name: a, join: true}]\nspread: {over: [a]}":                             "nothing says where agents join",

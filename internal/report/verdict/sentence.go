@@ -130,7 +130,11 @@ func Caution(c *compare.Campaign) string {
 	case len(machines) == 1:
 		on = " All trials ran on machine " + machines[0] + ": what holds there need not hold on another that looks the same."
 	case len(machines) > 1:
-		on = fmt.Sprintf(" The trials ran on %d machines: each counts once, with the means of its trials.", len(machines))
+		on = fmt.Sprintf(" The trials ran on %d machines: each counts once, with the means of its trials", len(machines))
+		if len(machines) < compare.LeastTrials {
+			on += fmt.Sprintf(", and %d are the least that prove anything", compare.LeastTrials)
+		}
+		on += "."
 	}
 	return fmt.Sprintf("Numbers are medians over %d or more trials%s; steps with missing trials say so. "+
 		"“Better” and “worse”: if two targets did not differ, one campaign in twenty would have such a verdict "+

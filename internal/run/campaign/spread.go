@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
 )
 
 // Machine is another machine that runs trials of the campaign.
@@ -33,9 +35,14 @@ type Machine interface {
 type LostError struct {
 	Machine string
 	Reason  string
+	// Trial is what a trial says of the loss of one of its clients' machines; "": Machine itself was lost.
+	Trial string
 }
 
 func (e *LostError) Error() string {
+	if e.Trial != "" {
+		return e.Trial
+	}
 	return fmt.Sprintf("machine %s was lost: %s", e.Machine, e.Reason)
 }
 
@@ -273,10 +280,18 @@ func seconds(took []float64) time.Duration {
 // measured is kept aside.
 func (s *spread) again(j job, lost *LostError) error {
 	s.leaveOut(lost)
-	if j.tries++; j.tries <= s.Plan.Fleet.Retries {
+	var dirs []string
+	for i := range j.entries {
+		dirs = append(dirs, j.entries[i].Dir)
+	}
+	then := "run again with --resume"
+	if j.tries++; j.tries <= s.Plan.Fleet.Retries && len(s.Machines) > 0 {
+		then = "run on another machine"
 		j.needed = true
 		s.todo = slices.Insert(s.todo, 0, j)
 	}
+	s.Progress.Note(fmt.Sprintf("%s: %s; %s left", strings.Join(dirs, ", "), then,
+		quantity.Count(len(s.Machines), "machine")))
 	return s.save()
 }
 
@@ -335,7 +350,7 @@ func (s *spread) trialOn(ctx context.Context, m Machine, e *result.Entry, at int
 	var t *result.Trial
 	if err == nil {
 		if t, err = result.ReadTrial(result.TrialPath(s.Dir, e.Dir)); err != nil {
-			err = &LostError{m.Name(), err.Error()}
+			err = &LostError{Machine: m.Name(), Reason: err.Error()}
 		}
 	}
 	if err := s.runsOn(e, "", time.Time{}); err != nil {

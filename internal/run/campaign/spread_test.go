@@ -108,7 +108,7 @@ func TestLostAfterStop(t *testing.T) {
 	f := &fakeFleet{trial: func(_ context.Context, machine string, _ result.Entry) error {
 		if machine == "m2" {
 			<-stopped
-			return &LostError{machine, "the test ends it"}
+			return &LostError{Machine: machine, Reason: "the test ends it"}
 		}
 		return nil
 	}}
@@ -125,7 +125,7 @@ func TestInterruptedOnMachine(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &fakeFleet{trial: func(_ context.Context, machine string, e result.Entry) error {
 		cancel()
-		return &LostError{machine, fmt.Sprintf("%s was interrupted", e.Dir)}
+		return &LostError{Machine: machine, Reason: fmt.Sprintf("%s was interrupted", e.Dir)}
 	}}
 	f.on(&c, "m1")
 	state, err := Run(ctx, c)
