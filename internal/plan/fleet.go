@@ -435,7 +435,7 @@ func checkFleet(b *binder, t *bound, hosted bool, p *Plan) {
 	}
 	for _, s := range p.For(&t.Target).Run.Steps() {
 		if len(s.Groups) > 0 && !s.Divides {
-			b.At(t.node, fmt.Sprintf("step %s of workload %s: its clients know of each other what only one process can know: "+
+			b.At(t.node, fmt.Sprintf("the clients of step %s of workload %s share what only one process can know: "+
 				"they cannot be on several machines", s.Name, p.Workload),
 				"name one machine in clients_on, or choose another workload")
 			return
