@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 141_953
+const mostTotal = 141_960
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -54,7 +54,7 @@ var rooms = []room{
 	{"internal/observe", 7_806, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 3_143, []string{"internal/account"}},
 	{"internal/result", 3_639, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 4_165, []string{"internal/plan"}},
+	{"internal/plan", 4_172, []string{"internal/plan"}},
 	{"internal/run", 12_113, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_392, []string{"internal/importer"}},
 	{"internal/compare", 5_921, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},

@@ -41,8 +41,13 @@ func (l link) slow(t *testing.T, m *need.Machine) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hardware, err := m.Command("cat", "/sys/class/net/"+m.Space()+"m/address").Output() // the others know it
+	if err != nil {
+		t.Fatal(err)
+	}
 	ip("link", "del", m.Space()+"h")
 	ip("link", "set", here, "master", bridge[len("../"):], "up")
+	ip("-n", m.Space(), "link", "set", there, "address", strings.TrimSpace(string(hardware)))
 	ip("-n", m.Space(), "addr", "add", m.Address+"/24", "dev", there)
 	ip("-n", m.Space(), "link", "set", there, "up")
 	go l.carry(outer, inner)

@@ -107,6 +107,13 @@ var hostKeys = strictyaml.Table[Host]{
 		func(h *Host, v string) { h.Listen = v }),
 }
 
+// hostShape is that of a machine: it is reached by ssh, or joins.
+func hostShape() strictyaml.Shape {
+	s := hostKeys.Shape("name")
+	s["oneOf"] = []strictyaml.Shape{{"required": []string{"ssh"}}, {"required": []string{"join"}}}
+	return s
+}
+
 var namesShape = strictyaml.ListOf(strictyaml.Text.Shape)
 
 var cellKeys = strictyaml.Table[Cell]{

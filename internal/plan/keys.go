@@ -41,7 +41,7 @@ var planKeys = strictyaml.Table[Plan]{
 	strictyaml.Part[Plan]("start", "Load the data once, and begin each trial from a copy.", startKeys.Shape("copy")),
 	strictyaml.Valued("interval", "The resolution of time series, 100ms to 1m. Default 1s.", strictyaml.Duration(100*time.Millisecond, time.Minute), func(p *Plan, v time.Duration) { p.Interval = v }),
 	strictyaml.Part[Plan]("between", "What happens between trials.", betweenKeys.Shape().With("minProperties", 1)),
-	strictyaml.Part[Plan]("machines", "The machines that run the trials, reached by ssh. Default: this one.", strictyaml.Shape{"type": "array", "minItems": 1, "items": hostKeys.Shape("name", "ssh")}),
+	strictyaml.Part[Plan]("machines", "The machines that run the trials. Default: this one.", strictyaml.Shape{"type": "array", "minItems": 1, "items": hostShape()}),
 	strictyaml.Part[Plan]("machines_file", "A file that holds only the list of machines, relative to the plan.", strictyaml.Text.Shape),
 	strictyaml.Part[Plan]("spread", "Run blocks of trials on several machines at a time.", spreadKeys.Shape("over")),
 	strictyaml.Part[Plan]("server_on", "The machine that the server runs on, or the whole trial without clients_on.", strictyaml.Text.Shape),
