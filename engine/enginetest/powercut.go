@@ -102,7 +102,7 @@ func (s Suite) Rows(t *testing.T, dir string) (int64, error) {
 }
 
 // disk is an ext4 file system in a file, mounted through a loop device.
-type disk struct{ image, mounted string }
+type disk struct{ image, mounted, device string }
 
 // diskSize is the greatest size of a database on a disk; the file is sparse.
 const diskSize = 4 << 30
@@ -125,8 +125,15 @@ func newDisk(t *testing.T) *disk {
 	return d
 }
 
+// mount takes a new loop device: a process in another mount namespace, which began meanwhile, may still have the
+// old one mounted, and mount alone would find that again.
 func (d *disk) mount() ([]byte, error) {
-	return exec.Command("mount", "-o", "loop", d.image, d.mounted).CombinedOutput()
+	out, err := exec.Command("losetup", "--find", "--show", d.image).CombinedOutput()
+	if err != nil {
+		return out, err
+	}
+	d.device = strings.TrimSpace(string(out))
+	return exec.Command("mount", d.device, d.mounted).CombinedOutput()
 }
 
 // The ioctl FS_IOC_SHUTDOWN and its flag NOLOGFLUSH: from now on the file system
@@ -163,6 +170,7 @@ func (d *disk) unmount(t *testing.T) {
 		d.killUsers()
 		err := syscall.Unmount(d.mounted, 0)
 		if err == nil || errors.Is(err, syscall.EINVAL) { // it is not mounted
+			_ = exec.Command("losetup", "--detach", d.device).Run() // at its last use
 			return
 		}
 		if time.Now().After(deadline) {
