@@ -145,7 +145,7 @@ func TestSlowMachine(t *testing.T) {
 	h.write("plan.yaml", fmt.Sprintf(slowPlan, mariadb, machines[0].Address))
 	bring(t, machines)
 	link{delay: 10 * time.Millisecond, jitter: 2 * time.Millisecond, losses: 0.005}.slow(t, machines[2])
-	h.run(0, "run", "plan.yaml", "--out", "out", "--no-preflight")
+	h.complete(h.start("run", "plan.yaml", "--out", "out", "--no-preflight"))
 	trial := h.trial("out/trials/mariadb.1")
 	i := slices.IndexFunc(trial.Steps, func(s result.Step) bool { return strings.HasPrefix(s.Name, "point-query") })
 	if trial.Status != result.Complete || i < 0 {

@@ -55,18 +55,18 @@ func (h *Head) Load(ctx context.Context, c *drive.Config) error {
 	return err
 }
 
-// The head has twice the time to count before the start of a load that it has taken at most, at least before,
+// The head has three times the time to count before the start of a load that it has taken at most, at least before,
 // and counting at first.
 const (
 	before   = 100 * time.Millisecond
-	counting = 300 * time.Millisecond
+	counting = 500 * time.Millisecond
 )
 
 func (h *Head) ahead() time.Duration {
 	if h.took == 0 {
 		return counting
 	}
-	return max(before, 2*h.took)
+	return max(before, 3*h.took) // a busy machine counts slower than it did
 }
 
 // Meet agrees with all parts on the instant at which they begin, and returns shortly before it: the time is
