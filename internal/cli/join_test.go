@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"rumbench/internal/need"
@@ -29,7 +30,7 @@ func TestJoin(t *testing.T) {
 	machines := need.Machines(t, 2)
 	h := newHost(t)
 	t.Setenv("HOME", h.path("home"))
-	bridge := machines[0].Address[:strings.LastIndex(machines[0].Address, ".")] + ".1"
+	bridge := machines[0].Gateway()
 	h.write("plan.yaml", fmt.Sprintf(joinPlan, bridge))
 	pass := h.path("home", ".cache/rumbench/join", bridge+"-7070.json")
 	script, _ := h.run(0, "fleet", "manifest", "plan.yaml", "--slurm")
@@ -117,4 +118,21 @@ func TestJoin(t *testing.T) {
 		}
 	}
 	h.contains("what the first agent said", said[0].String(), "waiting: "+pass+" is not there")
+}
+
+// serve runs a server in its environment, nil is that of the test, until the end of the test.
+func (h *host) serve(env []string, name string, args ...string) {
+	h.Helper()
+	var said bytes.Buffer
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = h.dir, env, &said, &said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	must(h.T, cmd.Start())
+	h.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+		if h.Failed() {
+			h.Logf("%v: %s", cmd.Args, said.String()[max(0, said.Len()-4000):])
+		}
+	})
 }

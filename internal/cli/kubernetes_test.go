@@ -1,8 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -10,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"rumbench/internal/need"
@@ -53,9 +50,9 @@ users: [{name: u, user: {token: secret}}]
 contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 `, port)), 0o600))
-	k.serve("etcd", "--data-dir", filepath.Join(k.dir, "etcd"), "--listen-client-urls", store, "--advertise-client-urls", store,
+	h.serve(nil, kubeDir+"etcd", "--data-dir", filepath.Join(k.dir, "etcd"), "--listen-client-urls", store, "--advertise-client-urls", store,
 		"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", "default="+peers)
-	k.serve("kube-apiserver", "--etcd-servers", store, "--bind-address", "127.0.0.1", "--secure-port", port,
+	h.serve(nil, kubeDir+"kube-apiserver", "--etcd-servers", store, "--bind-address", "127.0.0.1", "--secure-port", port,
 		"--cert-dir", filepath.Join(k.dir, "certificates"), "--service-account-issuer", "https://test",
 		"--service-account-key-file", key, "--service-account-signing-key-file", key, "--authorization-mode", "AlwaysAllow",
 		"--token-auth-file", filepath.Join(k.dir, "tokens"), "--disable-admission-plugins", "ServiceAccount",
@@ -64,26 +61,9 @@ current-context: x
 		_, err := k.try("", "get", "namespace", "default")
 		return err == nil
 	})
-	k.serve("kube-controller-manager", "--kubeconfig", filepath.Join(k.dir, "config"), "--leader-elect=false",
+	h.serve(nil, kubeDir+"kube-controller-manager", "--kubeconfig", filepath.Join(k.dir, "config"), "--leader-elect=false",
 		"--controllers", "job-controller", "--secure-port", "0")
 	return k
-}
-
-// serve runs a server until the end of the test.
-func (k *kube) serve(name string, args ...string) {
-	k.Helper()
-	var said bytes.Buffer
-	cmd := exec.CommandContext(context.Background(), kubeDir+name, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = k.dir, &said, &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	must(k.T, cmd.Start())
-	k.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if k.Failed() {
-			k.Logf("%s: %.4000s", name, said.String()[max(0, said.Len()-4000):])
-		}
-	})
 }
 
 func (k *kube) try(input string, args ...string) (string, error) {
@@ -128,7 +108,7 @@ func TestKubernetes(t *testing.T) {
 	k := startKube(t, h)
 	machines := need.Machines(t, 2)
 	t.Setenv("HOME", h.path("home"))
-	bridge := machines[0].Address[:strings.LastIndex(machines[0].Address, ".")] + ".1"
+	bridge := machines[0].Gateway()
 	h.write("plan.yaml", fmt.Sprintf(joinPlan, bridge))
 	manifest, _ := h.run(0, "fleet", "manifest", "plan.yaml", "--kubernetes", "--image", "registry.lan:5000/bench:1", "--cpus", "2",
 		"--memory", "1Gi")

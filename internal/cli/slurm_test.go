@@ -1,12 +1,10 @@
 package cli_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 
 	"rumbench/internal/need"
@@ -63,10 +61,10 @@ PartitionName=usual Nodes=m1,m2 Default=YES MaxTime=INFINITE State=UP
 	s := &slurm{h, append(os.Environ(), "SLURM_CONF="+h.path("slurm.conf"),
 		"PATH="+slurmDir+"bin:"+os.Getenv("PATH"),
 		"LD_LIBRARY_PATH="+plugins+":"+slurmDir+"lib/x86_64-linux-gnu")}
-	s.serve(exec.Command(slurmDir+"sbin/slurmctld-wlm", "-D", "-i"))
+	h.serve(s.env, slurmDir+"sbin/slurmctld-wlm", "-D", "-i")
 	for _, m := range machines {
-		s.serve(exec.Command("nsenter", "--net=/run/netns/"+m.Space(), "unshare", "--uts", "sh", "-c",
-			`hostname "$0"; exec "$@"`, m.Name, slurmDir+"sbin/slurmd-wlm", "-D", "-d", slurmDir+"sbin/slurmstepd-wlm"))
+		h.serve(s.env, "nsenter", "--net=/run/netns/"+m.Space(), "unshare", "--uts", "sh", "-c",
+			`hostname "$0"; exec "$@"`, m.Name, slurmDir+"sbin/slurmd-wlm", "-D", "-d", slurmDir+"sbin/slurmstepd-wlm")
 	}
 	wait(t, "the nodes are there", func() bool {
 		out, err := s.command("sinfo", "-h", "-t", "idle", "-o", "%D").CombinedOutput()
@@ -81,31 +79,13 @@ func (s *slurm) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// serve runs a daemon until the end of the test.
-func (s *slurm) serve(cmd *exec.Cmd) {
-	s.Helper()
-	var said bytes.Buffer
-	cmd.Env, cmd.Stdout, cmd.Stderr = s.env, &said, &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		s.Fatal(err)
-	}
-	s.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait()
-		if s.Failed() {
-			s.Logf("%v: %s", cmd.Args, &said)
-		}
-	})
-}
-
 // The nodes of a job of Slurm are the machines of a campaign. When the job is cancelled the machines are lost, and
 // nothing runs on them.
 func TestSlurm(t *testing.T) {
 	machines := need.Machines(t, 2)
 	h := newHost(t)
 	t.Setenv("HOME", h.path("home"))
-	bridge := machines[0].Address[:strings.LastIndex(machines[0].Address, ".")] + ".1"
+	bridge := machines[0].Gateway()
 	s := startSlurm(t, h, bridge, machines)
 	submit := func(plan string) {
 		t.Helper()

@@ -51,7 +51,7 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 		h.close()
 		return nil, err
 	}
-	var all, joining errgroup.Group
+	var all, joins errgroup.Group
 	all.SetLimit(mostAtOnce)
 	for i, host := range hosts {
 		m := &machine{Host: host, id: ids[i], hub: h, gate: c.gate, lost: make(chan struct{}), heard: newPulse(),
@@ -60,7 +60,7 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 		c.machines = append(c.machines, m)
 		begin := all.Go
 		if host.Join { // it only waits
-			begin = joining.Go
+			begin = joins.Go
 		}
 		begin(func() error {
 			if m.err = m.begin(ctx, own); m.err != nil && c.gate != nil && ctx.Err() == nil {
@@ -69,7 +69,7 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 			return nil
 		})
 	}
-	_, _ = all.Wait(), joining.Wait()
+	_, _ = all.Wait(), joins.Wait()
 	if ctx.Err() != nil {
 		return c, context.Cause(ctx)
 	}
@@ -86,10 +86,7 @@ const mostAtOnce = 16
 
 // gateOf opens a gate for the machines that join; nil: there are none.
 func gateOf(f *plan.Fleet, note func(text string)) (*gate, error) {
-	var names []string
-	for _, h := range joining(f) {
-		names = append(names, h.Name)
-	}
+	names := namesOf(joining(f))
 	if len(names) == 0 {
 		return nil, nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"rumbench/internal/plan"
 	"rumbench/internal/text/escape"
+	"rumbench/internal/text/quantity"
 )
 
 // Manifest is what starts the agents that join the machines of a plan.
@@ -45,11 +46,11 @@ func joining(f *plan.Fleet) (out []plan.Host) {
 
 // Names returns the names of the machines, in the order in which they are numbered.
 func (m *Manifest) Names() string {
-	var names []string
-	for _, h := range m.Machines {
-		names = append(names, h.Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(namesOf(m.Machines), ", ")
+}
+
+func namesOf(hosts []plan.Host) []string {
+	return quantity.Texts(hosts, func(h plan.Host) string { return h.Name })
 }
 
 // Label is a name that Slurm and Kubernetes accept.

@@ -152,6 +152,9 @@ func (m *Machine) Command(args ...string) *exec.Cmd {
 	return cmd
 }
 
+// Gateway is the address of this machine on the network of the machines.
+func (m *Machine) Gateway() string { return m.Address[:strings.LastIndex(m.Address, ".")] + ".1" }
+
 // Processes lists the processes of the machine.
 func (m *Machine) Processes() []string {
 	out, err := exec.Command("ip", "netns", "pids", m.space).Output()

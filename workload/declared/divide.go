@@ -12,6 +12,13 @@ type touch struct {
 	*statement
 }
 
+func (t *touch) reads() bool { return t.kind == sGet || t.kind == sScan }
+
+// changes reports whether clients of the step insert, change or delete rows of a table.
+func (s *step) changes(t *tableDef) bool {
+	return slices.ContainsFunc(s.touches[t], func(c touch) bool { return !c.reads() })
+}
+
 // divides reports whether several processes can run the step. Each knows of the rows before the step, and of
 // those that its own clients insert: clients of others may read, but not ask for these.
 func (s *step) divides() bool {
@@ -21,8 +28,7 @@ func (s *step) divides() bool {
 			return false
 		}
 		for _, c := range touches {
-			reads := c.kind == sGet || c.kind == sScan
-			if !reads && (t.deletes || adders > 0 && c.group != writer) {
+			if !c.reads() && (t.deletes || adders > 0 && c.group != writer) {
 				return false
 			}
 		}

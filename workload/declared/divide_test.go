@@ -65,11 +65,11 @@ func TestDivides(t *testing.T) {
 	}
 }
 
-// What is not known of rows stays unknown to those who are told.
+// What is not known of rows stays unknown where it is handed on.
 func TestKnowledge(t *testing.T) {
 	text := strings.Replace(strings.Replace(dividedFile, "GROUPS", "w: {do: put}", 1), "LOGS", "9", 1)
 	w := readTest(t, "f", []byte(text))
-	told := func(a *run) *run {
+	handed := func(a *run) *run {
 		t.Helper()
 		b := newRun(t, w, "", nil).(*run)
 		if err := b.GoOn(func(into any) error {
@@ -85,12 +85,12 @@ func TestKnowledge(t *testing.T) {
 	first.tables[0].reset(60)
 	first.tables[0].dead.set(54, true)
 	first.tables[0].gone.Store(2)
-	second := told(first)
+	second := handed(first)
 	if a := second.tables[0]; a.next.Load() != 60 || a.live() != 57 || !a.isDead(54) || !second.whole {
 		t.Errorf("of 60 rows with 3 missing another process knows %d of %d", a.live(), a.next.Load())
 	}
 	second.unread = true
-	if third := told(second); !third.unread {
+	if third := handed(second); !third.unread {
 		t.Error("what is to be read is passed on as if it were known")
 	}
 }

@@ -52,9 +52,6 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 			}
 			b.indexed(s, st)
 			s.touches[st.table] = append(s.touches[st.table], touch{len(s.groups), w.Clients, st})
-			if st.kind != sGet && st.kind != sScan && !slices.Contains(s.changes, st.table) {
-				s.changes = append(s.changes, st.table)
-			}
 		}
 	}
 	for i := range w.Ops {

@@ -14,7 +14,7 @@ type rowKnowledge struct {
 	Dead       []int64
 }
 
-// mostDead is how many rows that are missing are told one by one.
+// mostDead is how many missing rows are listed one by one.
 const mostDead = 100_000
 
 // Knowledge implements workload.Knowing.

@@ -26,7 +26,6 @@ type step struct {
 	clears  bool     // its rows are removed first
 	indexes []string // that are built
 	groups  []*group
-	changes []*tableDef // tables whose rows are inserted, changed or deleted
 	touches map[*tableDef][]touch
 	// atOnce are the indexes that exist from the beginning, and built those that exist at
 	// the end of the step, by table.
@@ -233,8 +232,10 @@ func (b *stepReader) index(s *step, f strictyaml.Fields) {
 		}
 	}
 	b.built[s.table] = append(slices.Clone(b.built[s.table]), s.indexes...)
-	for _, t := range s.changes {
-		b.At(f.Of, "table "+t.Name+" changes while the index is built", "only reads are possible then")
+	for _, t := range b.tables {
+		if s.changes(t) {
+			b.At(f.Of, "table "+t.Name+" changes while the index is built", "only reads are possible then")
+		}
 	}
 }
 

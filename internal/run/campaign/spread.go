@@ -280,10 +280,7 @@ func seconds(took []float64) time.Duration {
 // measured is kept aside.
 func (s *spread) again(j job, lost *LostError) error {
 	s.leaveOut(lost)
-	var dirs []string
-	for i := range j.entries {
-		dirs = append(dirs, j.entries[i].Dir)
-	}
+	dirs := quantity.Texts(j.entries, func(e result.Entry) string { return e.Dir })
 	then := "run again with --resume"
 	if j.tries++; j.tries <= s.Plan.Fleet.Retries && len(s.Machines) > 0 {
 		then = "run on another machine"
