@@ -2,6 +2,7 @@ package engine
 
 import (
 	"regexp"
+	"strings"
 
 	"rumbench/internal/text/escape"
 )
@@ -66,8 +67,10 @@ var shownDSN = regexp.MustCompile(`^((\*\*\*|[\w.-]+)@)?(tcp|unix)\((\*\*\*|[\w.
 // ShownDSN returns a text found in a file if ShowDSN could have written it,
 // else escape.Hidden.
 func ShownDSN(text string) string {
-	if shownDSN.MatchString(text) {
-		return text
+	for part := range strings.SplitSeq(text, ", ") { // of each gateway
+		if !shownDSN.MatchString(part) {
+			return escape.Hidden
+		}
 	}
-	return escape.Hidden
+	return text
 }

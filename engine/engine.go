@@ -53,6 +53,8 @@ type Info struct {
 	// Servers are the kinds of servers that it can start, the default first;
 	// none: it runs in rumbench's own process.
 	Servers []string
+	// Joins: processes on other machines can join its database, through several servers.
+	Joins bool
 	// Native engines are written in C or C++: only rumbench-native can open them,
 	// see package engine/native. Every rumbench checks plans for them.
 	Native bool

@@ -19,6 +19,12 @@ type ServerConfig struct {
 	// DSN attaches to a running server, in its driver's syntax. Such a server is
 	// never started, stopped, configured or wiped.
 	DSN string
+	// Gateways are further servers of the same database, as DSN. Sessions are dealt over DSN and these in turn,
+	// beginning with number Turn; everything else uses DSN.
+	Gateways []string
+	Turn     int
+	// Observed: others observe the processes of the gateways.
+	Observed bool
 	// Schema is where the tables are created; "" is DefaultSchema. On an attached
 	// server it must not exist, unless Force is set.
 	Schema string
@@ -32,11 +38,21 @@ type ServerConfig struct {
 	// Join works in the schema that another process has made on the server of DSN: nothing is made,
 	// configured or removed. The settings of a private server are those of the process that has started it.
 	Join bool
+	// Expected are the servers that a process which joins must reach, see Route; none: any.
+	Expected []string
 	// Log is the file of the server's own messages; "": one next to its data.
 	Log string
 	// Started, if set, is called with the process of a private server as soon as it runs. An error ends
 	// the server.
 	Started func(pid int) error
+}
+
+// DSNs returns the data source names of all gateways; none for a private server.
+func (c *ServerConfig) DSNs() []string {
+	if c.DSN == "" {
+		return nil
+	}
+	return append([]string{c.DSN}, c.Gateways...)
 }
 
 // Kinds returns the kinds of servers that may be meant, of those that an engine has.
@@ -132,12 +148,23 @@ type Hosted interface {
 
 // Reachable is a DB on a server that clients on other machines can reach.
 type Reachable interface {
-	// Reach returns the data source name with which they join it. It holds a password. An error says why
-	// they cannot.
-	Reach() (dsn string, err error)
+	// Reach returns how they join it. An error says why they cannot.
+	Reach(ctx context.Context) (Route, error)
 	// Refresh looks again at what exists in the schema: processes that have joined it may have made
 	// indexes.
 	Refresh(ctx context.Context) error
+}
+
+// Route is how clients on other machines join a database.
+type Route struct {
+	DSNs    []string // of its gateways, the first is that of everything but sessions; they may hold passwords
+	Servers []string // texts that identify the processes that these reach
+}
+
+// Dealer is a DB whose sessions are dealt over several servers.
+type Dealer interface {
+	// Dealt returns how many sessions each server has been dealt since the database was opened.
+	Dealt() []int
 }
 
 // StatementLimiter is a DB whose server limits the prepared statements of all sessions

@@ -27,8 +27,9 @@ func testJoined(t *testing.T, s Suite) {
 	db, err := s.Engine.Open(t.Context(), config)
 	check(t, err)
 	t.Cleanup(func() { Discard(db) })
-	dsn, err := db.(engine.Reachable).Reach()
+	route, err := db.(engine.Reachable).Reach(t.Context())
 	check(t, err)
+	dsn := route.DSNs[0]
 	failIf(t, !strings.Contains(dsn, address), "it is reached at %q", dsn)
 
 	join := config
@@ -40,7 +41,10 @@ func testJoined(t *testing.T, s Suite) {
 	join.Server.DSN = strings.Replace(dsn, "@", "wrong@", 1)
 	_, err = s.Engine.Open(t.Context(), join)
 	failIf(t, err == nil, "joined with a wrong password")
-	join.Server.DSN = dsn
+	join.Server.DSN, join.Server.Expected = dsn, []string{"another process"}
+	_, err = s.Engine.Open(t.Context(), join)
+	failIf(t, err == nil || !strings.Contains(err.Error(), "another server"), "joined another server: %v", err)
+	join.Server.Expected = route.Servers
 
 	check(t, db.CreateTables(context.Background()))
 	createIndexes(t, db, s.schema())

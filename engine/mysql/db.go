@@ -21,6 +21,7 @@ type db struct {
 	*setup
 	status  *status
 	version release
+	galera  bool // several nodes of one cluster are used
 	shared  bool // InnoDB keeps all tables in one file
 }
 
@@ -42,6 +43,8 @@ var traits = &serverkit.Traits{
 		Exists: func(err error) bool { return errors.Is(err, &mysqlwire.Error{Number: 1007}) },
 	},
 	Serving: "SELECT CONNECTION_ID()",
+	Identity: "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('hostname', 'port', 'pid_file', 'datadir', 'server_id', " +
+		"'server_uuid', 'server_uid', 'wsrep_node_address', 'wsrep_node_name')",
 	Dialect: newDialect("", true),
 	Reach: func(dsn string, e server.Endpoint, dial wire.Dial) (serverkit.Connector, error) {
 		if dsn == "" {
@@ -76,17 +79,25 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	}
 	dialect := newDialect(d.storage.tableOptions(d.Compression), d.version.fractions())
 	dialect.AsText = d.Protocol == engine.Text
-	connector := d.Connector.(*mysqlwire.Connector)
-	connector.Micros = !d.version.fractions()
+	adapt := func(c serverkit.Connector) { c.(*mysqlwire.Connector).Micros = !d.version.fractions() }
+	adapt(d.Connector)
 	return serverkit.Client{Dialect: dialect, Definitions: d.definitions(dialect), Class: d.class, Counters: d.counters,
-		Structure: d.storage.describe, Setup: d.sessionSetup(dialect), Check: d.checkSession}, nil
+		Structure: d.storage.describe, Setup: d.sessionSetup(dialect), Check: d.checkSession, Adapt: adapt,
+		More: func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
+			return d.statusOf(ctx, conn).sample, nil
+		}}, nil
 }
 
 // counters prepares the counters of the storage.
 func (d *db) counters(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
-	d.status = newStatus(conn, d.version, d.storage.name)
-	d.status.waits, d.status.metrics = findTimed(ctx, conn), findMetrics(ctx, conn)
+	d.status = d.statusOf(ctx, conn)
 	return d.status.sample, nil
+}
+
+func (d *db) statusOf(ctx context.Context, conn *sqlkit.Admin) *status {
+	s := newStatus(conn, d.version, d.storage.name)
+	s.waits, s.metrics = findTimed(ctx, conn), findMetrics(ctx, conn)
+	return s
 }
 
 // sessionSetup returns the statements that prepare a connection.
@@ -101,8 +112,14 @@ func (d *db) sessionSetup(dialect *sqlkit.Dialect) []string {
 	if d.Isolation != model.DefaultIsolation {
 		out = append(out, "SET SESSION TRANSACTION ISOLATION LEVEL "+levelName(d.Isolation))
 	}
+	if d.galera {
+		out = append(out, caughtUp...)
+	}
 	return out
 }
+
+// caughtUp has a session of a Galera cluster see everything that was committed through any node before it began.
+var caughtUp = []string{"SET SESSION wsrep_sync_wait = 15", "BEGIN", "ROLLBACK", "SET SESSION wsrep_sync_wait = DEFAULT"}
 
 const utc = "+00:00"
 
@@ -114,6 +131,13 @@ func (d *db) ask(ctx context.Context, c *sqlkit.Admin) error {
 	})
 	if err != nil {
 		return err
+	}
+	if len(d.Server.Gateways) > 0 {
+		wsrep, err := c.Map(ctx, "SHOW VARIABLES LIKE 'wsrep_on'")
+		if err != nil {
+			return err
+		}
+		d.galera = wsrep["wsrep_on"] == "ON"
 	}
 	has, err := c.Map(ctx, storages)
 	if err == nil && has[d.storage.name] == "" {

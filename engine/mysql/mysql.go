@@ -35,6 +35,7 @@ func (Engine) Info() engine.Info {
 		Aliases:      []string{"mysqld", "mariadbd"},
 		Storages:     []string{innodb.name, rocksdb.name, "myrocks", aria.name, myisam.name},
 		Servers:      rules.Kinds,
+		Joins:        true,
 		SpaceFactor:  5,
 		SpaceBase:    512 * mb,
 	}
@@ -121,8 +122,8 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 	if skipUnique {
 		s.ways = append(s.ways, withoutUnique)
 	}
-	if c.Server.DSN != "" {
-		if _, err = mysqlwire.ParseDSN(c.Server.DSN); err != nil {
+	for _, dsn := range c.Server.DSNs() {
+		if _, err = mysqlwire.ParseDSN(dsn); err != nil {
 			return nil, err
 		}
 	}

@@ -52,6 +52,8 @@ var traits = &serverkit.Traits{
 		Exists: func(err error) bool { return pgwire.HasState(err, pgwire.DuplicateSchema) },
 	},
 	Serving: pidText,
+	Identity: "SELECT extract(epoch FROM pg_postmaster_start_time()), current_setting('port'), " +
+		"current_setting('server_version')",
 	Dialect: newDialect(),
 	Reach: func(dsn string, e server.Endpoint, dial wire.Dial) (serverkit.Connector, error) {
 		if dsn != "" {
@@ -100,6 +102,9 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	c.Setup, c.Check = []string{d.sessionSetup(dialect)}, d.checkSession
 	c.Counters = func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
 		return newReader(ctx, conn, d.about.release, d.Server.Schema, &d.own)
+	}
+	c.More = func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) { // own counts are in the first's
+		return newReader(ctx, conn, d.about.release, d.Server.Schema, &own{})
 	}
 	return c, nil
 }

@@ -30,6 +30,7 @@ func (Engine) Info() engine.Info {
 		Promises:     promises,
 		Aliases:      []string{"postgresql", "pg", "pgsql"},
 		Servers:      rules.Kinds,
+		Joins:        true,
 		Files:        files,
 		SpaceFactor:  10,
 		SpaceBase:    1100 << 20, // the system's tables, and the log up to the usual max_wal_size

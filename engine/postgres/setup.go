@@ -59,8 +59,12 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		if checked && !s.Server.Join {
 			return nil, engine.Refuse("options."+optChecksums, checksums, serverkit.NeverSet)
 		}
-		_, err = pgwire.ParseDSN(c.Server.DSN, nil)
-		return s, err
+		for _, dsn := range c.Server.DSNs() {
+			if _, err := pgwire.ParseDSN(dsn, nil); err != nil {
+				return nil, err
+			}
+		}
+		return s, nil
 	}
 	var major int
 	if fmt.Sscanf(s.Program.Version, "%d", &major); major < oldest {

@@ -28,6 +28,8 @@ type Traits struct {
 	Schemas  Schemas
 	// Serving is a query for the session of the server that serves a connection.
 	Serving string
+	// Identity is a query whose rows together identify the process of a server that runs; it may ask any user.
+	Identity string
 	// Reach returns a connector to the server of a data source name, or of a private
 	// server's endpoint if that is empty. It connects by dial.
 	Reach func(dsn string, e server.Endpoint, dial wire.Dial) (Connector, error)
@@ -51,7 +53,7 @@ func hiding(c Connector, dsn string) sqlkit.Connector {
 	}
 }
 
-// hidden connects without showing the DSN's secrets.
+// hidden connects to the first gateway without showing the DSN's secrets.
 func (d *DB) hidden() sqlkit.Connector { return hiding(d.Connector, d.setup.Server.DSN) }
 
 // Sample adds counters to a sample.
@@ -80,8 +82,10 @@ type DB struct {
 	traits   *Traits
 	client   Client
 	place    place
-	counters *sqlkit.Admin
-	sample   Sample
+	gateways []*gateway // the first is the server that everything but sessions uses
+
+	dealing sync.Mutex // of the following, and of the gateways' sessions
+	dealt   int        // sessions
 
 	closed atomic.Bool
 }
@@ -104,6 +108,9 @@ type Client struct {
 	// Counters readies the counters, which are read on a separate connection.
 	Counters  func(context.Context, *sqlkit.Admin) (Sample, error)
 	Structure Describe
+	// More readies the counters of a further gateway, and Adapt its connector; nil: that needs nothing.
+	More  func(context.Context, *sqlkit.Admin) (Sample, error)
+	Adapt func(Connector)
 }
 
 // Open starts the server with these settings, unless one is attached to, has the
@@ -119,6 +126,7 @@ func (d *DB) Open(ctx context.Context, settings []server.Setting,
 		e = d.Private.Endpoint()
 	}
 	if d.Connector, err = d.traits.Reach(d.setup.Server.DSN, e, d.Dial); err == nil {
+		d.gateways = []*gateway{{Host: d.Host, connector: d.Connector, dsn: d.setup.Server.DSN}}
 		err = d.setup.Opening(ctx, func(ctx context.Context) error { return d.begin(ctx, identify) })
 	}
 	if err != nil {
@@ -182,17 +190,16 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 	if err := d.Compare(ctx, c.Definitions, d.setup.Attached()); err != nil {
 		return err
 	}
-	if d.setup.Server.Join { // the server is measured by the process that has made the schema
-		d.sample = func(context.Context, *engine.Sample) error { return nil }
-		return nil
-	}
-	if d.counters, err = d.Connect(ctx); err != nil {
+	if err := d.openGateways(ctx); err != nil {
 		return err
 	}
-	d.counters.Quiet = true
-	d.counters.KeepOpen(d.connect)
-	d.sample, err = c.Counters(ctx, d.counters)
-	return err
+	if len(d.gateways) > 1 {
+		d.Deal = d.deal
+	}
+	if d.setup.Server.Join {
+		return nil // the servers are measured by the process that has made the schema
+	}
+	return d.count(ctx)
 }
 
 // enter makes the schema, or finds the one that another process has made.
@@ -204,15 +211,20 @@ func (d *DB) enter(ctx context.Context, first *sqlkit.Admin) error {
 }
 
 // Reach implements engine.Reachable.
-func (d *DB) Reach() (dsn string, err error) {
+func (d *DB) Reach(ctx context.Context) (a engine.Route, err error) {
 	if d.Private == nil {
-		return d.setup.Server.DSN, nil
+		a.DSNs = d.setup.Server.DSNs()
+	} else if e := d.Private.Endpoint(); e.Address == server.ThisMachine {
+		return a, errors.New("the private server is reached from its own machine only")
+	} else {
+		a.DSNs = []string{d.traits.Remote(e)}
 	}
-	e := d.Private.Endpoint()
-	if e.Address == server.ThisMachine {
-		return "", errors.New("the private server is reached from its own machine only")
+	first, err := d.traits.identity(ctx, d.Admin())
+	a.Servers = []string{first}
+	for _, g := range d.gateways[1:] {
+		a.Servers = append(a.Servers, g.id)
 	}
-	return d.traits.Remote(e), nil
+	return a, err
 }
 
 // Refresh implements engine.Reachable.
@@ -237,8 +249,6 @@ func (d *DB) findForeign(ctx context.Context) error {
 func (d *DB) Structure(ctx context.Context) (engine.Structure, error) {
 	return d.client.Structure.ask(ctx, d.Admin())
 }
-
-func (d *DB) Counters(ctx context.Context, s *engine.Sample) error { return d.sample(ctx, s) }
 
 // CreateTables creates the tables, all or none of them. With force, tables that an
 // earlier run has left are replaced on a server that was attached to.
@@ -286,8 +296,10 @@ func (d *DB) Close() error {
 	}
 	died := d.Died() != nil
 	var err error
-	if d.counters != nil {
-		err = d.counters.Close()
+	for _, g := range d.gateways {
+		if g.counters != nil {
+			err = errors.Join(err, g.counters.Close())
+		}
 	}
 	if d.DB != nil {
 		err = errors.Join(err, d.DB.Close())

@@ -59,8 +59,12 @@ func meet(ctx context.Context, connect sqlkit.Connector, d *sqlkit.Dialect) (*sq
 // connect opens a connection, sets its session up and reads back what promises rest on: a
 // pooler may ignore what is asked for, and a proxy may lead to another server.
 func (d *DB) connect(ctx context.Context) (sqlkit.Conn, error) {
+	return d.connectTo(ctx, d.gateways[0])
+}
+
+func (d *DB) connectTo(ctx context.Context, g *gateway) (sqlkit.Conn, error) {
 	return Hello(ctx, func(ctx context.Context) (sqlkit.Conn, error) {
-		conn, err := d.hidden()(ctx)
+		conn, err := hiding(g.connector, g.dsn)(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -72,6 +76,9 @@ func (d *DB) connect(ctx context.Context) (sqlkit.Conn, error) {
 		}
 		if err == nil {
 			err = d.client.Check(ctx, session)
+		}
+		if err == nil {
+			err = d.recognize(ctx, g, session)
 		}
 		if err != nil {
 			_ = conn.Close()

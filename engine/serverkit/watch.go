@@ -2,6 +2,7 @@ package serverkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -76,12 +77,15 @@ type sampler struct {
 // where their activity is read; the sessions of conn and counters do not count.
 func (d *DB) Sampler(ctx context.Context,
 	look func(conn, counters *sqlkit.Admin) (Look, error)) (engine.ActivitySampler, error) {
+	if len(d.gateways) > 1 {
+		return nil, errors.New("they are on several servers")
+	}
 	conn, err := d.Connect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("watch the sessions: %w", err)
 	}
 	s := &sampler{Admin: conn}
-	if s.Look, err = look(conn, d.counters); err != nil {
+	if s.Look, err = look(conn, d.gateways[0].counters); err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("watch the sessions: %w", err)
 	}

@@ -17,6 +17,8 @@ import (
 type DB struct {
 	// Replace: CreateTables drops tables of the schema that exist.
 	Replace bool
+	// Deal connects sessions, if they do not connect as everything else does.
+	Deal Connector
 
 	dialect *Dialect
 	connect Connector
@@ -199,7 +201,11 @@ func (db *DB) define(ctx context.Context, c *Admin, all []definition) error {
 
 // NewSession opens a session on a separate connection.
 func (db *DB) NewSession(ctx context.Context) (*Session, error) {
-	conn, err := db.Connect(ctx)
+	connect := db.connect
+	if db.Deal != nil {
+		connect = db.Deal
+	}
+	conn, err := Connect(ctx, connect, db.dialect)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ type fakeEngine struct {
 }
 
 func (e fakeEngine) Info() engine.Info {
-	return engine.Info{Name: e.name, Capabilities: e.caps, Options: e.options, Servers: e.servers, SpaceFactor: e.space()}
+	return engine.Info{Name: e.name, Capabilities: e.caps, Options: e.options, Servers: e.servers, Joins: e.name == "served", SpaceFactor: e.space()}
 }
 
 func (e fakeEngine) space() float64 {

@@ -30,22 +30,29 @@ type Fleet struct {
 	Wait    time.Duration
 }
 
-// Cell is where a trial runs: one machine, or that of its server with those of its clients.
+// Cell is where a trial runs: one machine, or that of its server with those of its clients. A cluster has more
+// machines with servers.
 type Cell struct {
-	Server  string
-	Clients []string // none: they are on the server's machine
+	Server   string
+	Observed []string // of the other servers of a cluster
+	Clients  []string // none: they are on the server's machine
 }
 
 // String says what is where: "the server on db1, clients on c1, c2".
 func (c Cell) String() string {
-	if len(c.Clients) == 0 {
+	clients := ", clients on " + strings.Join(c.Clients, ", ")
+	switch {
+	case len(c.Clients) == 0:
 		return "on machine " + c.Server
+	case len(c.Observed) > 0:
+		return "servers on " + strings.Join(c.servers(), ", ") + clients
 	}
-	return "the server on " + c.Server + ", clients on " + strings.Join(c.Clients, ", ")
+	return "the server on " + c.Server + clients
 }
 
-// names returns the names of all its machines.
-func (c *Cell) names() []string { return append([]string{c.Server}, c.Clients...) }
+// servers returns the names of the machines of servers, names those of all its machines.
+func (c *Cell) servers() []string { return append([]string{c.Server}, c.Observed...) }
+func (c *Cell) names() []string   { return append(c.servers(), c.Clients...) }
 
 // Host is a machine that is reached by ssh, or whose agent joins.
 type Host struct {
@@ -117,8 +124,8 @@ func hostShape() strictyaml.Shape {
 var namesShape = strictyaml.ListOf(strictyaml.Text.Shape)
 
 var cellKeys = strictyaml.Table[Cell]{
-	strictyaml.Valued("server_on", "The machine that the server runs on.", strictyaml.OneLine,
-		func(c *Cell, v string) { c.Server = v }),
+	strictyaml.Part[Cell]("server_on", "The machine that the server runs on. A list: those of a cluster, one for each "+
+		"dsn, in the same order.", namesShape),
 	strictyaml.Part[Cell]("clients_on", "The machines of the clients, by name or pattern.", namesShape),
 }
 
@@ -223,14 +230,14 @@ func readSpread(b *binder, n *strictyaml.Node, f *Fleet) {
 			continue
 		}
 		for _, name := range namesOf(b, item, "over", f, nil) {
-			f.Cells = append(f.Cells, Cell{Server: name})
+			f.Cells, b.cells = append(f.Cells, Cell{Server: name}), append(b.cells, item)
 		}
 	}
 	if fields.Value("over") == nil {
 		b.At(n, "spread does not say over which machines", "as in spread: {over: [m1, m2, m3]}")
 	}
 	for i := range f.Cells {
-		if a, c := &f.Cells[0], &f.Cells[i]; len(a.Clients) != len(c.Clients) {
+		if a, c := &f.Cells[0], &f.Cells[i]; len(a.Clients) != len(c.Clients) || len(a.Observed) != len(c.Observed) {
 			b.At(n, fmt.Sprintf("%s has %s of clients, and %s has %d: their trials cannot be compared", a.Server,
 				quantity.Count(len(a.Clients), "machine"), c.Server, len(c.Clients)), "give each as many")
 			return
@@ -240,23 +247,59 @@ func readSpread(b *binder, n *strictyaml.Node, f *Fleet) {
 
 // addCell adds the machines of a server and its clients.
 func addCell(b *binder, n *strictyaml.Node, fields strictyaml.Fields, f *Fleet, cell Cell) {
-	if cell.Server == "" {
+	at := fields.Value("server_on")
+	if at == nil {
 		b.At(n, "nothing says on which machine the server is", "add server_on: NAME")
 		return
 	}
-	at := fields.Value("server_on")
-	names := namesOf(b, at, "server_on", f, nil)
-	if len(names) != 1 {
-		return // reported, or a pattern
+	var names []string
+	for _, item := range itemsOf(at) {
+		if b.Is(item, strictyaml.Scalar, "server_on is a machine, or a list of them", "as in server_on: db1") {
+			names = append(names, namesOf(b, item, "server_on", f, names)...)
+		}
 	}
+	if len(names) == 0 {
+		return // reported
+	}
+	cell.Server, cell.Observed = names[0], names[1:]
 	for _, item := range fields.List("clients_on", "as in clients_on: [c1, c2]") {
 		cell.Clients = append(cell.Clients, namesOf(b, item, "clients_on", f, cell.names())...)
 	}
-	if host := f.Host(cell.Server); len(cell.Clients) > 0 && host.Listen == "" {
-		b.At(at, "nothing says where clients on other machines reach a server on "+cell.Server,
-			"add listen to that machine: its address on the network of the clients, as in listen: 10.0.0.5")
+	if len(cell.Observed) > 0 && len(cell.Clients) == 0 {
+		b.At(at, "nothing says on which machines the clients of a cluster are", "add clients_on: [NAME, …]")
 	}
-	f.Cells = append(f.Cells, cell)
+	f.Cells, b.cells = append(f.Cells, cell), append(b.cells, at)
+}
+
+// itemsOf returns the items of a list, or what stands in its place.
+func itemsOf(n *strictyaml.Node) []*strictyaml.Node {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == strictyaml.List && len(n.Items) > 0:
+		return n.Items
+	}
+	return []*strictyaml.Node{n}
+}
+
+// checkCell refuses a target whose servers a cell does not reach. Each cell is reported once.
+func checkCell(b *binder, t *bound, at int, f *Fleet) {
+	c, dsns := &f.Cells[at], t.Config.Server.DSNs()
+	switch n := b.cells[at]; {
+	case len(c.Clients) == 0 || n == nil:
+		return
+	case len(dsns) == 0 && len(c.Observed) > 0:
+		b.At(n, t.Name+": rumbench starts no cluster", "name one machine, or attach to the servers: dsn: [DSN, …]")
+	case len(dsns) == 0 && f.Host(c.Server).Listen == "":
+		b.At(n, "nothing says where clients on other machines reach a server on "+c.Server,
+			"add listen to that machine: its address on the network of the clients, as in listen: 10.0.0.5")
+	case len(c.Observed) > 0 && len(dsns) != len(c.servers()):
+		b.At(n, fmt.Sprintf("%s: there are %s of servers, and its dsn has %d", t.Name,
+			quantity.Count(len(c.servers()), "machine"), len(dsns)), "name one for each, in the same order")
+	default:
+		return
+	}
+	b.cells[at] = nil
 }
 
 // namesOf returns the machines that a text names, which no cell has yet, nor the one that is being made.
@@ -407,7 +450,7 @@ func isAddress(text string) bool {
 }
 
 // checkFleet refuses targets that cannot be measured on the plan's machines.
-func checkFleet(b *binder, t *bound, hosted bool, p *Plan) {
+func checkFleet(b *binder, t *bound, hosted, joins bool, p *Plan) {
 	at := func(key string) *strictyaml.Node {
 		if n := t.fields.Value(key); n != nil {
 			return n
@@ -426,9 +469,13 @@ func checkFleet(b *binder, t *bound, hosted bool, p *Plan) {
 	if !p.Fleet.Divided() {
 		return
 	}
+	for i := range p.Fleet.Cells {
+		checkCell(b, t, i, &p.Fleet)
+	}
 	switch key := "client_cpus"; {
-	case t.Config.Server.DSN != "":
-		b.At(at("dsn"), t.Name+": only clients of a private server can be on other machines", "remove clients_on, or the dsn")
+	case hosted && !joins:
+		b.At(t.node, t.Name+": rumbench does not share a database of "+t.Engine+" between machines", "remove clients_on")
+		return
 	case !hosted:
 		b.At(t.node, t.Name+": its engine runs in the process of its clients: they cannot be on other machines",
 			"remove clients_on")

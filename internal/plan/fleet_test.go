@@ -52,10 +52,20 @@ func TestClientsElsewhere(t *testing.T) {
 clients_on: ["c[1-2]", c3]
 fleet: {lost: 5s}
 `)
-	want := []Cell{{"db", []string{"c1", "c2", "c3"}}}
+	want := []Cell{{"db", []string{}, []string{"c1", "c2", "c3"}}}
 	if f := &p.Fleet; !reflect.DeepEqual(f.Cells, want) || !f.Divided() || f.Host("db").Listen != "10.0.0.5" || f.Lost != 5*time.Second ||
 		len(f.Used()) != 4 {
 		t.Errorf("%+v", p.Fleet)
+	}
+	p = loadServed(t, "workload: ibench\ntargets: [{engine: served, dsn: [x, y]}]\n"+lan+`server_on: [deaf, c1]
+clients_on: ["c[2-3]"]
+`)
+	if want := "servers on deaf, c1, clients on c2, c3"; p.Fleet.Cells[0].String() != want || len(p.Fleet.Used()) != 4 {
+		t.Errorf("%+v", p.Fleet)
+	}
+	if s := p.Targets[0].Config.Server; !slices.Equal(s.DSNs(), []string{"x", "y"}) ||
+		string(p.Secrets) != "RUMBENCH_DSN_1=x\nRUMBENCH_DSN_2=y\n" || strings.Contains(string(p.Source), "[x, y]") {
+		t.Errorf("%+v, %s%s", s, p.Secrets, p.Source)
 	}
 	p = loadServed(t, "workload: ibench\ntargets: [served]\n"+lan+`spread: {over: [{server_on: db}, deaf, {server_on: c3}]}
 `)
@@ -67,7 +77,12 @@ fleet: {lost: 5s}
 		"server_on: deaf\nclients_on: [c1]":                                            "nothing says where clients on other machines reach a server on deaf",
 		"clients_on: [c1]":                                                             "nothing says on which machine the server is",
 		"spread: {over: [{server_on: db, clients_on: [c1]}, c2]}":                      "their trials cannot be compared",
-		"targets: [{engine: served, dsn: x}]\nserver_on: db\nclients_on: [c1]":         "only clients of a private server",
+		"server_on: [db, c1]\nclients_on: [c2]":                                        "rumbench starts no cluster",
+		"server_on: [db, c1]":                                                          "the clients of a cluster",
+		"server_on: [db, db]\nclients_on: [c2]":                                        "given twice",
+		"server_on: []\nclients_on: [c2]":                                              "server_on is a machine",
+		"targets: [{engine: served, dsn: x}]\nserver_on: [db, c1]\nclients_on: [c2]":   "2 machines of servers, and its dsn has 1",
+		"targets: [{engine: sqlite, dsn: [x, y]}]\nserver_on: db":                      "rumbench uses one server of sqlite",
 		"until: steady\nserver_on: db\nclients_on: [c1]":                               "its own rate is steady",
 		"server_on: db\nclients_on: [c9]":                                              `no machine "c9"`,
 		"server_on: db\nclients_on: [c1]\nspread: {over: [c2]}":                        "spread says what all machines are for",

@@ -69,8 +69,8 @@ var serverKeys = strictyaml.Table[Target]{
 	strictyaml.Valued("server", "The kind of server to start. Default: the engine's first.", strictyaml.Text, func(t *Target, v string) { t.Config.Server.Kind = v }),
 	strictyaml.Valued("image", "A container image that holds the server's program, such as mysql:8.4; it runs with podman or docker.", strictyaml.Text, func(t *Target, v string) { t.Config.Server.Image = v }),
 	strictyaml.Valued("pull", "Whether an image is fetched before the campaign. missing (the default): if it is not on this machine. never: not at all.", strictyaml.OneOf(PullMissing, PullNever), func(t *Target, v Pull) { t.Pull = v }),
-	strictyaml.Part[Target]("dsn", "Attach to a running server instead of starting one: a data source name as its driver writes it, or ${NAME}, from the environment.", strictyaml.Text.Shape),
-	strictyaml.Part[Target]("dsn_file", "A file that holds only the dsn, relative to the plan.", strictyaml.Text.Shape),
+	strictyaml.Part[Target]("dsn", "Attach to a running server instead of starting one: a data source name as its driver writes it, or ${NAME}, from the environment. A list: the servers of a cluster, over which the sessions are dealt.", strictyaml.ListOf(strictyaml.Text.Shape)),
+	strictyaml.Part[Target]("dsn_file", "A file that holds only the dsn, relative to the plan; of a cluster one in each line.", strictyaml.Text.Shape),
 	strictyaml.Valued("schema", "The schema in which the tables are created. Default rumbench.", schemaName, func(t *Target, v string) { t.Config.Server.Schema = v }),
 }
 

@@ -189,6 +189,7 @@ type binder struct {
 	force    bool
 	look     func(t *Target, kinds []string) bool // looks at the program of a server; nil: run nothing
 	here     bool                                 // this is a machine of the plan's fleet
+	cells    []*strictyaml.Node                   // of the fleet; nil: what is wrong with one is reported
 	hostless bool                                 // a machine of the list was not understood, and is missing
 	build    func(t *Target) error                // looks for the rumbench that runs a target's trials; nil: any will do
 	attached []*bound                             // targets with a data source name

@@ -23,18 +23,24 @@ const SecretFile = "secrets.env"
 // reference matches a dsn that refers to another place.
 var reference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
-// dsn reads a target's data source name, from the plan, a file or the environment.
-func (b *binder) dsn(f strictyaml.Fields) (dsn string) {
-	set := func(v string) { dsn = v }
-	strictyaml.Bind(f, "dsn",
-		strictyaml.ScalarOf[string]{Read: func(n *strictyaml.Node) (string, error) {
-			return resolveDSN(n.Text, b.file)
-		}}, set)
-	b.paths.read(f, "dsn_file", func(path string) (err error) { dsn, err = readDSN(path); return err })
+// dsns reads a target's data source names, from the plan, a file or the environment: one for each gateway.
+func (b *binder) dsns(f strictyaml.Fields) (out []string) {
+	for _, n := range itemsOf(f.Value("dsn")) {
+		if !b.Is(n, strictyaml.Scalar, "dsn is a single value, or a list of them", "") {
+			return nil
+		}
+		dsn, err := resolveDSN(n.Text, b.file)
+		if err != nil {
+			b.At(n, "dsn: "+err.Error(), hint.Of(err))
+			return nil
+		}
+		out = append(out, dsn)
+	}
+	b.paths.read(f, "dsn_file", func(path string) (err error) { out, err = readDSNs(path); return err })
 	if f.Of.Get("dsn") != nil && f.Of.Get("dsn_file") != nil {
 		b.At(f.Of.Key("dsn_file"), "a target has a dsn or a dsn_file, not both", "remove one")
 	}
-	return dsn
+	return out
 }
 
 // ResolveDSN returns the text, or the environment variable that it refers to as
@@ -84,18 +90,21 @@ func keptSecrets(plan string) (map[string]string, error) {
 	return out, nil
 }
 
-// readDSN reads a data source name from a file.
-func readDSN(path string) (string, error) {
+// readDSNs reads data source names from a file, one in each line.
+func readDSNs(path string) (out []string, err error) {
 	const help = "a file with the data source name alone, relative to the plan"
 	b, err := regular.ReadFile(path, strictyaml.MaxBytes)
 	if err != nil {
-		return "", hint.Errorf(help, "%v", err)
+		return nil, hint.Errorf(help, "%v", err)
 	}
-	dsn, err := lineDSN(strings.TrimRight(string(b), "\r\n"))
-	if err != nil {
-		return "", hint.Errorf(help, "%q does not hold one line of text", path)
+	for line := range strings.SplitSeq(strings.TrimRight(string(b), "\r\n"), "\n") {
+		dsn, err := lineDSN(strings.TrimRight(line, "\r"))
+		if err != nil {
+			return nil, hint.Errorf(help, "%q does not hold a data source name in each line", path)
+		}
+		out = append(out, dsn)
 	}
-	return dsn, nil
+	return out, nil
 }
 
 func lineDSN(text string) (string, error) {
@@ -115,13 +124,16 @@ func (b *binder) seal(p *Plan, root *strictyaml.Node, src []byte) {
 	}
 	var kept strings.Builder
 	for _, t := range b.attached {
-		n := t.node.Get("dsn")
-		if n == nil || reference.MatchString(n.Text) || n.Text == t.Knobs["dsn"] {
-			continue
+		e, _ := b.cat.Engine(t.Engine)
+		for i, n := range itemsOf(t.node.Get("dsn")) {
+			dsn := t.Config.Server.DSNs()[i]
+			if reference.MatchString(n.Text) || n.Text == engine.ShowDSN(e, dsn) {
+				continue
+			}
+			name := fmt.Sprintf("RUMBENCH_DSN_%d", strings.Count(kept.String(), "\n")+1)
+			fmt.Fprintf(&kept, "%s=%s\n", name, dsn)
+			n.Text, n.Value = "${"+name+"}", "${"+name+"}"
 		}
-		name := fmt.Sprintf("RUMBENCH_DSN_%d", strings.Count(kept.String(), "\n")+1)
-		fmt.Fprintf(&kept, "%s=%s\n", name, t.Config.Server.DSN)
-		n.Text, n.Value = "${"+name+"}", "${"+name+"}"
 	}
 	p.Source, p.Secrets = root.YAML(), []byte(kept.String())
 }
@@ -147,9 +159,12 @@ func hide(n *strictyaml.Node) {
 		hide(item)
 	}
 	for _, e := range n.Entries {
-		if secret.DSNKey.MatchString(e.Key.Text+":") && !reference.MatchString(e.Value.Text) &&
-			engine.ShownDSN(e.Value.Text) == escape.Hidden {
-			e.Value.Text, e.Value.Value = escape.Hidden, escape.Hidden
+		if secret.DSNKey.MatchString(e.Key.Text + ":") {
+			for _, n := range itemsOf(e.Value) {
+				if !reference.MatchString(n.Text) && engine.ShownDSN(n.Text) == escape.Hidden {
+					n.Text, n.Value = escape.Hidden, escape.Hidden
+				}
+			}
 		}
 		hide(e.Value)
 	}

@@ -98,7 +98,10 @@ func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, all Target
 		t.Name = t.Engine
 	}
 	t.Loader = b.loaders[n]
-	t.Config.Server.DSN = b.dsn(t.fields)
+	dsns := b.dsns(t.fields)
+	if len(dsns) > 0 {
+		t.Config.Server.DSN, t.Config.Server.Gateways = dsns[0], dsns[1:]
+	}
 	t.Config.Server.Force = b.force
 	t.Config.Options = options(t.fields)
 	if t.override(b, p); p.Run != nil {
@@ -117,9 +120,13 @@ func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, all Target
 	if len(t.Binaries) > 0 {
 		t.Knobs[programKey.Name] = strings.Join(t.Binaries, ", ")
 	}
-	if dsn := t.Config.Server.DSN; dsn != "" {
-		t.Knobs["dsn"] = engine.ShowDSN(e, dsn)
+	if len(dsns) > 0 {
+		show := func(dsn string) string { return engine.ShowDSN(e, dsn) }
+		t.Knobs["dsn"] = strings.Join(quantity.Texts(dsns, show), ", ")
 		b.attached = append(b.attached, t)
+	}
+	if len(dsns) > 1 && !engine.InfoOf(e, t.Config).Joins {
+		b.At(t.dsnNode(), t.Name+": rumbench uses one server of "+t.Engine, "write one dsn")
 	}
 	return t
 }
@@ -280,7 +287,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
 	checkMachine(b, t, len(info.Servers) > 0, p)
-	checkFleet(b, t, len(info.Servers) > 0, p)
+	checkFleet(b, t, len(info.Servers) > 0, engine.InfoOf(e, t.Config).Joins, p)
 	if n := t.fields.Value("pull"); n != nil && t.Config.Server.Image == "" {
 		b.At(n, t.Name+": pull is about an image, and there is none", "remove pull, or name an image")
 	}
