@@ -56,7 +56,7 @@ func (d *db) FreeStatements(ctx context.Context) (n int64, variable string, err 
 		return 0, "", err
 	}
 	used, err := d.Admin().Number(ctx, "SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'")
-	return int64(limit - used), name, err
+	return int64(limit-used) * int64(len(d.Server.Gateways)+1), name, err // sessions are dealt over them
 }
 
 // flushSettings make InnoDB write all dirty pages as fast as it can.

@@ -19,7 +19,7 @@ func (s *costing) judgeMachine() (out []metric.Warning) {
 			all += c.Value
 		}
 		if c.Name == "host.cpu.steal_ns" {
-			stolen = c.Value
+			stolen += c.Value
 		}
 	}
 	if share := quotient(stolen, all); s.Seconds >= shortWindow && share > stolenShare {

@@ -39,6 +39,7 @@ func newAgentCommand(a *App) *cobra.Command {
 			}
 			local := fleet.Local{
 				Build: own, LockFile: a.lockFile(), InfoOf: infoOf,
+				EngineOf: func(name string) engine.Engine { e, _ := catalog.Plugins{}.Engine(name); return e },
 				Load: func(ctx context.Context, dir string, f fleet.Flags, part bool) (*plan.Plan, []server.Found, error) {
 					return loadOnMachine(ctx, a, dir, f, part)
 				},

@@ -93,7 +93,7 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 		Bases:   cmp.Or(p.Start.Bases, absolute(filepath.Join(dir, result.BasesDir)))}
 	whole, part := campaign.PartOf(name)
 	if name = whole; !part && len(state.Clients) > 0 {
-		s.Away = &divided.Head{Machines: state.Clients}
+		s.Away = &divided.Head{Machines: state.Clients, Observed: state.Observed}
 	}
 	if strings.HasPrefix(name, campaign.ClientDir) {
 		s.Away = nil
@@ -155,6 +155,7 @@ func chooseTarget(s *trial.Spec, name, listen string) error {
 			if s.Away != nil && t.Config.Server.DSN == "" {
 				s.Target.Config.Server.Listen = listen
 			}
+			s.Target.Config.Server.Observed = s.Away != nil && len(s.Away.Observed) > 0
 			s.Engine, _ = catalog.Plugins{}.Engine(t.Engine)
 			return nil
 		}

@@ -31,6 +31,8 @@ type Local struct {
 	Load func(ctx context.Context, dir string, f Flags, part bool) (*plan.Plan, []server.Found, error)
 	// InfoOf returns the description of a target's engine.
 	InfoOf func(t *plan.Target) engine.Info
+	// EngineOf returns the engine of a name that the plan has.
+	EngineOf func(name string) engine.Engine
 }
 
 // agent is the agent's side of a connection. It has many fields: those of the connection, of the campaign
@@ -46,14 +48,15 @@ type agent struct {
 	notes chan string   // for the user
 	lost  time.Duration // how long the coordinator may say nothing
 
-	mu     sync.Mutex // held while a request runs, but hello and end
-	home   *home      // of the campaign; nil: none yet
-	papers papers
-	plan   *plan.Plan
-	found  []server.Found
-	place  *campaign.Station // nil: not opened yet
-	child  child             // whose load is divided
-	locks  []*os.File        // of the programs that it may run
+	mu       sync.Mutex // held while a request runs, but hello and end
+	home     *home      // of the campaign; nil: none yet
+	papers   papers
+	plan     *plan.Plan
+	found    []server.Found
+	place    *campaign.Station // nil: not opened yet
+	child    child             // whose load is divided
+	observed observer          // of a server that others use
+	locks    []*os.File        // of the programs that it may run
 
 	ending sync.Mutex
 	cancel context.CancelFunc // of the request that runs
@@ -146,7 +149,7 @@ func (a *agent) listen() error {
 	}
 	handlers := map[string]func(ctx context.Context, data []byte) (any, error){
 		opHello: a.hello, opCheck: a.check, opClaim: a.claim, opPrepare: a.prepare, opGauge: a.gauge, opTrial: a.trial,
-		opPart: a.part, opRead: a.read, opClock: a.clock, opEnd: a.end, opClose: a.close, opClear: a.clear,
+		opPart: a.part, opLook: a.look, opRead: a.read, opClock: a.clock, opEnd: a.end, opClose: a.close, opClear: a.clear,
 	}
 	if _, err := a.conn.Subscribe("to."+a.id+"."+isLoad, func(m *nats.Msg) { a.child.take(m.Data) }); err != nil {
 		return err

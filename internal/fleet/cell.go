@@ -23,7 +23,8 @@ import (
 // dividedCell is a machine of a server with those of its clients, as a campaign sees them.
 type dividedCell struct {
 	handle
-	parts []*machine
+	parts     []*machine
+	observers []*machine // of the further servers of a cluster
 }
 
 // Prepare has the machines of the clients measure themselves, and then the server's try the targets.
@@ -79,6 +80,8 @@ func (d *dividedCell) conduct(ctx context.Context) (end func(), err error) {
 			now = own
 			running.Go(func() { own.run(ctx, l.Dir) })
 		case now == nil || now.child != l.Child:
+		case l.Message != nil && l.Message.Kind == divided.Looks && l.Message.Look != nil:
+			running.Go(func() { d.looks(ctx, l.Child, l.Message.Look) }) // it may be slow, and the load goes on
 		case l.Over:
 			now.head.HangUp()
 		case l.Message != nil:

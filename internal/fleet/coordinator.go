@@ -55,7 +55,7 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 	all.SetLimit(mostAtOnce)
 	for i, host := range hosts {
 		m := &machine{Host: host, id: ids[i], hub: h, gate: c.gate, lost: make(chan struct{}), heard: newPulse(),
-			silence: lost, part: !slices.Contains(f.Names(), host.Name),
+			silence: lost, part: !slices.Contains(f.Names(), host.Name), observes: f.Observes(host.Name),
 			note: func(text string) { note(host.Name + ": " + text) }}
 		c.machines = append(c.machines, m)
 		begin := all.Go
@@ -73,7 +73,7 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 	if ctx.Err() != nil {
 		return c, context.Cause(ctx)
 	}
-	c.machines[max(0, slices.IndexFunc(c.machines, func(m *machine) bool { return m.part }))].first = true
+	c.machines[max(0, slices.IndexFunc(c.machines, func(m *machine) bool { return m.part && !m.observes }))].first = true
 	var failed []error
 	for _, m := range c.machines {
 		failed = append(failed, m.err)
@@ -179,7 +179,7 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 	all.SetLimit(mostAtOnce)
 	for i, m := range c.machines {
 		all.Go(func() error {
-			pp := papers{Plan: p.Source, Declared: p.Declared, Secrets: p.Secrets, Builds: builds, Flags: f, Part: m.part}
+			pp := papers{Plan: p.Source, Declared: p.Declared, Secrets: slices.Concat(p.Secrets, p.Referred), Builds: builds, Flags: f, Part: m.part}
 			for _, b := range builds {
 				if b.SHA256 == m.hello.Build.SHA256 {
 					pp.Programs = append(pp.Programs, m.hello.Build.Path)
@@ -202,7 +202,7 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 		return nil, err
 	}
 	for i, m := range c.machines {
-		first := slices.IndexFunc(c.machines, func(o *machine) bool { return o.part == m.part }) // of its kind
+		first := slices.IndexFunc(c.machines, func(o *machine) bool { return o.part == m.part && o.observes == m.observes }) // of its kind
 		if err := c.alike(&have[first], &have[i], c.machines[first].Host.Name, m.Host.Name, p.Fleet.Mixed); err != nil {
 			return nil, err
 		}
@@ -268,6 +268,9 @@ func (c *Coordinator) Machines(dir string) (out []campaign.Machine) {
 		for _, name := range own.Clients {
 			d.parts = append(d.parts, c.named(name))
 		}
+		for _, name := range own.Observed {
+			d.observers = append(d.observers, c.named(name))
+		}
 		out = append(out, d)
 	}
 	return out
@@ -290,7 +293,8 @@ func (c *Coordinator) claim(ctx context.Context, state *result.Campaign) error {
 		own := claim{State: *state, Part: m.part}
 		own.State.Machine = m.Host.Name
 		if i := slices.Index(c.fleet.Names(), m.Host.Name); i >= 0 {
-			own.State.Clients, own.State.Listen = c.fleet.Cells[i].Clients, m.Host.Listen
+			cell := &c.fleet.Cells[i]
+			own.State.Clients, own.State.Observed, own.State.Listen = cell.Clients, cell.Observed, m.Host.Listen
 		}
 		m.clients = []string{campaign.ClientDir}
 		for _, b := range state.Builds {

@@ -43,8 +43,9 @@ type machine struct {
 	hello Hello
 	err   error // why it could not begin
 	// silence is how long it may say nothing; part: it has clients, and no server.
-	silence time.Duration
-	part    bool
+	silence  time.Duration
+	part     bool
+	observes bool // a server of a cluster runs there; then it is a part, too
 
 	dir      string   // of the campaign
 	clients  []string // the directories of the clients' calibrations

@@ -40,6 +40,7 @@ const (
 	opTrial   = "trial"   // order -> returned
 	opPart    = "part"    // partOrder: runs clients of a trial here until it ends
 	opRead    = "read"    // piece -> []byte
+	opLook    = "look"    // lookOrder -> divided.Sight
 	opClock   = "clock"   // -> divided.Clock
 	opEnd     = "end"     // ends the request that runs, in good order
 	opClose   = "close"   // -> closed
@@ -88,13 +89,13 @@ type papers struct {
 	Builds                  result.Builds
 	Programs                []string // of Builds, where they are on the machine
 	Flags
-	Part bool // the machine has clients, and no server
+	Part bool // the machine has clients or an observer, and starts no server
 }
 
 // claim begins a campaign on a machine.
 type claim struct {
 	State result.Campaign
-	Part  bool // it has clients of trials of another machine
+	Part  bool // it has clients of trials of another machine, or observes a server of them
 }
 
 // partOrder is a trial with clients to run, and what names their process.

@@ -266,6 +266,9 @@ func (a *agent) close(context.Context, []byte) (any, error) {
 // leave ends the use of the machine. If trials have left data that the plan keeps, it returns their
 // directory.
 func (a *agent) leave() (kept string, err error) {
+	a.observed.mu.Lock()
+	a.observed.end()
+	a.observed.mu.Unlock()
 	ran := a.place != nil && a.place.Ran()
 	if a.place != nil {
 		err = a.place.Close()

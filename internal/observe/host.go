@@ -48,6 +48,7 @@ func (h *Host) Collect(_ context.Context, s *engine.Sample) error {
 	if err != nil {
 		return fmt.Errorf("sample host: %w", err)
 	}
+	network(kernel, s)
 	h.speed.read(s)
 	return nil
 }

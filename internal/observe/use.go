@@ -11,6 +11,8 @@ import (
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
+
+	"rumbench/engine"
 )
 
 // Use is what a load needs of the machine of its clients, in a window.
@@ -94,16 +96,35 @@ func readUse() (c useCounts) {
 	return c
 }
 
-// readNets reads the interfaces' counters; the one of the machine to itself does not count.
-func (c *useCounts) readNets(kernel procfs.FS) {
+// interfaces returns the counters of the network interfaces, but that of the machine to itself.
+func interfaces(kernel procfs.FS) (procfs.NetDev, error) {
 	devices, err := kernel.NetDev()
+	delete(devices, "lo")
+	return devices, err
+}
+
+// The counters of bytes of all network interfaces.
+const (
+	NetSent = "host.net.sent_bytes"
+	NetGot  = "host.net.received_bytes"
+)
+
+// network adds the bytes of the network interfaces. A machine may have none, or hide them.
+func network(kernel procfs.FS, s *engine.Sample) {
+	if devices, err := interfaces(kernel); err == nil && len(devices) > 0 {
+		all := devices.Total()
+		s.Counter(NetSent, "bytes", float64(all.TxBytes))
+		s.Counter(NetGot, "bytes", float64(all.RxBytes))
+	}
+}
+
+// readNets reads the interfaces' counters.
+func (c *useCounts) readNets(kernel procfs.FS) {
+	devices, err := interfaces(kernel)
 	if err != nil {
 		return
 	}
 	for name, d := range devices {
-		if name == "lo" {
-			continue
-		}
 		c.sent, c.got = c.sent+int64(d.TxBytes), c.got+int64(d.RxBytes)
 		b, err := os.ReadFile(filepath.Join("/sys/class/net", name, "speed"))
 		mbit, perr := strconv.ParseFloat(strings.TrimSpace(string(b)), 64)

@@ -90,6 +90,11 @@ func (f *Fleet) Used() (out []Host) {
 	return out
 }
 
+// Observes reports whether a machine has a server of a cluster that is not its first.
+func (f *Fleet) Observes(name string) bool {
+	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return slices.Contains(c.Observed, name) })
+}
+
 // Names returns the names of the cells: of their servers' machines.
 func (f *Fleet) Names() []string {
 	return quantity.Texts(f.Cells, func(c Cell) string { return c.Server })
@@ -463,6 +468,8 @@ func checkFleet(b *binder, t *bound, hosted, joins bool, p *Plan) {
 	case len(p.Fleet.Cells) > 1 && t.Config.Server.DSN != "":
 		b.At(at("dsn"), t.Name+": trials on several machines would disturb each other on one server",
 			"remove spread, or the dsn")
+	case t.fields.Of.Get("dsn_file") != nil:
+		b.At(at("dsn_file"), t.Name+": the machines do not have this file", "write dsn: ${NAME}, from the environment here")
 	case len(p.Fleet.Cells) > 1 && t.Data != "":
 		b.At(at("data"), t.Name+": data that exist are on one machine", "remove spread, or data")
 	}

@@ -81,6 +81,7 @@ type Plan struct {
 	Source        []byte      // the file with its overrides, as it will be stored
 	Declared      []byte      // the file of the workload, as it will be stored; nil: there is none
 	Secrets       []byte      // the content of SecretFile; usually empty
+	Referred      []byte      // as Secrets, what is not stored: the plan refers to the environment
 }
 
 // ParamTexts returns the workload's parameters as texts, as campaigns record them:

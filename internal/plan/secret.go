@@ -115,27 +115,33 @@ func lineDSN(text string) (string, error) {
 }
 
 // seal removes the data source names from a plan that is to be stored. Secret ones
-// are kept apart, and the plan refers to them. A plan without any stays as it was
-// written; others lose their comments, which may hold an old password.
+// are kept apart, and the plan refers to them; those of the environment stay there. A plan without any stays as
+// it was written; others lose their comments, which may hold an old password.
 func (b *binder) seal(p *Plan, root *strictyaml.Node, src []byte) {
 	if !strings.Contains(strings.ToLower(string(src)), "dsn") {
 		p.Source = src
 		return
 	}
-	var kept strings.Builder
+	var kept, referred strings.Builder
+	own, _ := keptSecrets(b.file) // it was read before
 	for _, t := range b.attached {
 		e, _ := b.cat.Engine(t.Engine)
 		for i, n := range itemsOf(t.node.Get("dsn")) {
 			dsn := t.Config.Server.DSNs()[i]
-			if reference.MatchString(n.Text) || n.Text == engine.ShowDSN(e, dsn) {
-				continue
+			if m := reference.FindStringSubmatch(n.Text); m != nil {
+				into := &referred
+				if own[m[1]] != "" {
+					into = &kept
+				}
+				fmt.Fprintf(into, "%s=%s\n", m[1], dsn)
+			} else if n.Text != engine.ShowDSN(e, dsn) {
+				name := fmt.Sprintf("RUMBENCH_DSN_%d", strings.Count(kept.String(), "\n")+1)
+				fmt.Fprintf(&kept, "%s=%s\n", name, dsn)
+				n.Text, n.Value = "${"+name+"}", "${"+name+"}"
 			}
-			name := fmt.Sprintf("RUMBENCH_DSN_%d", strings.Count(kept.String(), "\n")+1)
-			fmt.Fprintf(&kept, "%s=%s\n", name, dsn)
-			n.Text, n.Value = "${"+name+"}", "${"+name+"}"
 		}
 	}
-	p.Source, p.Secrets = root.YAML(), []byte(kept.String())
+	p.Source, p.Secrets, p.Referred = root.YAML(), []byte(kept.String()), []byte(referred.String())
 }
 
 // WithoutSecrets returns a plan without the data source names in it, so that it

@@ -57,8 +57,10 @@ type Campaign struct {
 	// Clients are the machines of the clients, in the order in which seats are dealt to them, and Listen the
 	// address at which they reach a private server on this one; none: they are here.
 	Clients []string `json:"clients_on,omitempty"`
-	Listen  string   `json:"listen,omitempty"`
-	Trials  []Entry  `json:"trials"` // in running order; those with the same number are a block
+	// Observed are the machines of the further servers of a cluster, in the order of their dsns.
+	Observed []string `json:"observed,omitempty"`
+	Listen   string   `json:"listen,omitempty"`
+	Trials   []Entry  `json:"trials"` // in running order; those with the same number are a block
 	// Profiled are the trials that are run for their profiles alone, one of each target.
 	// They are apart from Trials, so that nothing shows or compares their numbers.
 	Profiled []Entry `json:"profiled,omitempty"`

@@ -3,8 +3,10 @@ package result
 // Placement is where the processes of a trial ran, if its clients were on other machines than its server.
 // Trials of different placement are not compared: a network is no Unix socket.
 type Placement struct {
-	Server  string   `json:"server"`  // the machine of the server
-	Clients []string `json:"clients"` // the machines of the clients, in the order in which seats are dealt to them
+	Server string `json:"server"` // the machine of the server
+	// Observed are the machines of the further servers of a cluster.
+	Observed []string `json:"observed,omitempty"`
+	Clients  []string `json:"clients"` // the machines of the clients, in the order in which seats are dealt to them
 }
 
 // ClientMachine is a machine of clients in a step. It has many fields: one for each figure.
@@ -32,4 +34,19 @@ type ClientMachine struct {
 	// was over twice the median of the others.
 	Saturated []string `json:"saturated,omitempty"`
 	Straggler bool     `json:"straggler,omitempty"`
+}
+
+// ServerMachine is what a step cost the machine of a server of a cluster; nil: that is unknown.
+type ServerMachine struct {
+	Name     string   `json:"name"`
+	Sessions int      `json:"sessions"` // of clients
+	CPU      *float64 `json:"cpu_ns,omitempty"`
+	// Read and Written are bytes of the device under the data, with the sync after the step; Sent and Got of all
+	// its network interfaces.
+	Read    *float64 `json:"read_bytes,omitempty"`
+	Written *float64 `json:"written_bytes,omitempty"`
+	Sent    *float64 `json:"sent_bytes,omitempty"`
+	Got     *float64 `json:"received_bytes,omitempty"`
+	// Skew is by how much its counts may have been read earlier or later than those of the first machine.
+	Skew float64 `json:"skew_ms,omitempty"`
 }

@@ -265,6 +265,9 @@ type Step struct {
 	Warnings []metric.Warning `json:"warnings,omitempty"`
 	Profile  *StepProfile     `json:"profile,omitempty"` // nil if the step was not profiled
 	Clients  []ClientMachine  `json:"clients,omitempty"` // machines of the clients; none: this one
+	Servers  []ServerMachine  `json:"servers,omitempty"` // machines of the servers of a cluster; none: there is one
+	// Gateways are how many sessions of clients each server had, in the order of their dsns; none: there is one.
+	Gateways []int `json:"gateways,omitempty"`
 }
 
 // Test is how tables of many tests classify a step.

@@ -35,7 +35,7 @@ func OpenStation(c Config, machine string, state *result.Campaign) (*Station, er
 		own := r.state
 		own.Name, r.Plan.Name = state.Name, state.Name
 		own.Machine, own.Started, own.Resumed, own.Rules = machine, state.Started, state.Resumed, state.Rules
-		own.Clients, own.Listen = state.Clients, state.Listen
+		own.Clients, own.Observed, own.Listen = state.Clients, state.Observed, state.Listen
 		own.Trials, own.Profiled = state.Trials, state.Profiled
 		err = r.save()
 	}

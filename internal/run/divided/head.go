@@ -3,6 +3,7 @@ package divided
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"rumbench/internal/run/drive"
@@ -14,9 +15,15 @@ type Head struct {
 	Line *Line
 	// Machines are the machines of the clients, in the order of their parts.
 	Machines []string
-	begin    time.Time     // when the load that is ready begins
-	met      time.Time     // when Meet has returned
-	took     time.Duration // the longest time from Meet to Start, in which the head counts; 0: none yet
+	// Observed are the machines of further servers.
+	Observed []string
+
+	looking sync.Mutex
+	looks   int64
+
+	begin time.Time     // when the load that is ready begins
+	met   time.Time     // when Meet has returned
+	took  time.Duration // the longest time from Meet to Start, in which the head counts; 0: none yet
 }
 
 // ask sends a request and waits for its answer.

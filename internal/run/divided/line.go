@@ -14,16 +14,26 @@ type Line struct {
 	waiting []Message
 	closed  bool
 	heard   chan struct{} // has room for one: something is waiting, or the line is closed
+	sights  chan Message  // Seen; the head asks one Look at a time, also while it waits for something else
 }
 
 // NewLine returns a line that sends by say. What comes in is given to Hear.
-func NewLine(say func(Message)) *Line { return &Line{say: say, heard: make(chan struct{}, 1)} }
+func NewLine(say func(Message)) *Line {
+	return &Line{say: say, heard: make(chan struct{}, 1), sights: make(chan Message, 1)}
+}
 
 // Say sends a message.
 func (l *Line) Say(m Message) { l.say(m) }
 
 // Hear takes a message that has come in. It never waits.
 func (l *Line) Hear(m Message) {
+	if m.Kind == Seen {
+		select {
+		case l.sights <- m:
+		default: // nobody waits for it any more
+		}
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waiting = append(l.waiting, m)

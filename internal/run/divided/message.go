@@ -46,6 +46,8 @@ const (
 	Close   Kind = "close"   // the step is over: close its sessions. The answer is Closed
 	Closed  Kind = "closed"  // they are
 	Failed  Kind = "failed"  // what was asked for cannot be done, with a Failure
+	Looks   Kind = "looks"   // of the head, at any time: it has a Look for observers. The answer is Seen
+	Seen    Kind = "seen"    // it has the Look, and Sights
 )
 
 // Message is a line between a process and its conductor. Fields that its kind does not need are empty.
@@ -64,6 +66,9 @@ type Message struct {
 	Prepared *Prepared       `json:"prepared,omitempty"`
 	Totals   workload.Totals `json:"totals,omitempty"`
 	Verdict  *Verdict        `json:"verdict,omitempty"`
+
+	Look   *Look   `json:"look,omitempty"`
+	Sights []Sight `json:"sights,omitempty"` // of the observers, in their order
 }
 
 // Prepared is what clients have prepared.
@@ -71,6 +76,8 @@ type Prepared struct {
 	Ops []*model.Op `json:"ops"` // each once
 	// Statements are how many a client has prepared at most, of each group.
 	Statements []int64 `json:"statements"`
+	// Dealt are how many sessions each gateway has; none: there is one server.
+	Dealt []int `json:"dealt,omitempty"`
 }
 
 // Join adds what clients of another part have prepared.
@@ -88,6 +95,10 @@ func (p *Prepared) Join(o *Prepared) {
 	for g, n := range o.Statements {
 		p.Statements[g] = max(p.Statements[g], n)
 	}
+	p.Dealt = append(p.Dealt, make([]int, max(0, len(o.Dealt)-len(p.Dealt)))...)
+	for i, n := range o.Dealt {
+		p.Dealt[i] += n
+	}
 }
 
 // TextOf returns a text that only equal operations have.
@@ -104,7 +115,7 @@ type Verdict struct {
 type Task struct {
 	Step string        `json:"step"` // its name in the plan
 	Part workload.Part `json:"part"`
-	DSN  string        `json:"dsn"` // of the server; it may hold a password
+	engine.Route
 	// Whole: the part is the only one. It opens and checks the step, which may be one that does not divide.
 	Whole   bool    `json:"whole,omitempty"`
 	Numbers Numbers `json:"numbers"`

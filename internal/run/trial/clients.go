@@ -47,11 +47,31 @@ func openClients(ctx context.Context, t *stepRun, env *workload.Env) (clients, w
 		}
 		return seen.session(t.keep(s)), nil
 	}
+	before := dealtBy(t.db)
 	seats, closeAll, err := workload.Seats(ctx, t.step, stage, workload.Part{}, open)
 	if err != nil {
 		closeAll()
 	}
-	return &here{t, seats, closeAll}, stage, seen.all(t.step, workload.Part{}), err
+	prepared := seen.all(t.step, workload.Part{})
+	prepared.Dealt = since(dealtBy(t.db), before)
+	return &here{t, seats, closeAll}, stage, prepared, err
+}
+
+// dealtBy returns how many sessions a database has dealt to each of its servers; none: it has one.
+func dealtBy(db engine.DB) []int {
+	if d, ok := db.(engine.Dealer); ok {
+		if n := d.Dealt(); len(n) > 1 {
+			return n
+		}
+	}
+	return nil
+}
+
+func since(now, before []int) (out []int) {
+	for i, n := range now {
+		out = append(out, n-before[i])
+	}
+	return out
 }
 
 // here are clients in this process.
@@ -92,7 +112,7 @@ func openAway(ctx context.Context, t *stepRun, env *workload.Env) (clients, work
 		return nil, nil, nil, errors.New("clients on other machines cannot reach this engine")
 	}
 	var err error
-	if task.DSN, err = reachable.Reach(); err != nil {
+	if task.Route, err = reachable.Reach(ctx); err != nil {
 		return nil, nil, nil, err
 	}
 	if k, ok := t.Plan.Run.(workload.Knowing); ok {
@@ -195,7 +215,7 @@ func (a *away) correct(w *window) {
 		if w.sessions != nil {
 			w.sessions.Client += r.Queue
 		}
-		a.out.Clients = append(a.out.Clients, machineOf(r))
+		a.out.Clients = append(a.out.Clients, clientOf(r))
 	}
 	if w.sessions != nil {
 		w.sessions.Processors = processors
@@ -231,7 +251,7 @@ func warningsOf(out *divided.Outcome, interval time.Duration) (all []metric.Warn
 
 func millis(d time.Duration) float64 { return float64(d) / 1e6 }
 
-func machineOf(r *divided.Report) result.ClientMachine {
+func clientOf(r *divided.Report) result.ClientMachine {
 	return result.ClientMachine{Name: r.Machine, Ops: r.Ops, P50: micros(int64(r.P50)), P99: micros(int64(r.P99)),
 		CPU: r.CPU.Seconds(), Busy: r.Busy, Queue: r.Queue.Seconds(), GC: millis(r.Delay.GCPause), Net: r.Net,
 		Sent: r.Sent, Got: r.Got, Resent: r.Resent, MinTrip: micros(int64(r.MinTrip)), Trip: micros(int64(r.Trip)),

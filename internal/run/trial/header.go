@@ -66,5 +66,5 @@ func (t *Spec) placement() *result.Placement {
 	if t.Away == nil {
 		return nil
 	}
-	return &result.Placement{Server: t.Machine, Clients: t.Away.Machines}
+	return &result.Placement{Server: t.Machine, Observed: t.Away.Observed, Clients: t.Away.Machines}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -40,9 +41,16 @@ type observer struct {
 	asked      atomic.Int64              // when the server was asked for counters, in ns since 1970; 0: it has answered
 	worked     atomic.Int64              // when operations were done last
 	events     *pmu.Counter              // nil without a PMU
+	cluster    *elsewhere                // nil: no other machine has a server
+	dealt      []int                     // sessions of the step's clients at each gateway; none: there is one
 }
 
-func (o *observer) deviceSource() string { return "device " + o.under.Name }
+func (t *trial) deviceSource() string {
+	if t.clustered() {
+		return "devices of " + strings.Join(append([]string{t.Machine}, t.Away.Observed...), ", ")
+	}
+	return "device " + t.under.Name
+}
 
 // warnings returns the observations that the collectors could not make.
 func (o *observer) warnings() (out []string) {
@@ -115,7 +123,7 @@ func (t *trial) observe(counted observe.Counted) {
 	if len(t.pids) > 0 {
 		t.process = observe.NewProcess("/proc", func() []int { return t.pids })
 		collectors = append(collectors, t.process)
-		if countEvents(t); t.events != nil {
+		if countEvents(t); t.events != nil && !t.clustered() {
 			collectors = append(collectors, atRest{&t.observer})
 		}
 		if t.device != nil {
@@ -125,6 +133,7 @@ func (t *trial) observe(counted observe.Counted) {
 	if t.limits.group != nil {
 		collectors = append(collectors, t.limits.group)
 	}
+	collectors = t.observeElsewhere(collectors)
 	t.sampler = &observe.Sampler{Collectors: append(collectors, engineCounters(t, counted)), Interval: t.Plan.Interval}
 }
 
@@ -247,7 +256,7 @@ func (t *trial) show(s *sample, iv *observe.Interval) {
 	for _, c := range iv.Changes {
 		switch {
 		case c.Name == "process.cpu_ns" && t.hosted != nil:
-			s.server = c.Value / float64(iv.Elapsed)
+			s.server += c.Value / float64(iv.Elapsed)
 		case c.Name == "process.write_bytes", c.Name == "device.write_bytes" && s.written == 0:
 			s.written = c.Value / iv.Elapsed.Seconds()
 		}

@@ -42,7 +42,8 @@ func (p *part) open(ctx context.Context, t *divided.Task) (_ *divided.Step, err 
 	p.began = t.Whole
 	config := p.Target.Config
 	config.Dir = ""
-	config.Server = engine.ServerConfig{DSN: t.DSN, Schema: config.Server.Schema, Join: true}
+	config.Server = engine.ServerConfig{DSN: t.DSNs[0], Gateways: t.DSNs[1:], Turn: t.Part.Index, Expected: t.Servers,
+		Schema: config.Server.Schema, Join: true}
 	db, err := p.Engine.Open(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("join the server: %w", err)
@@ -54,7 +55,7 @@ func (p *part) open(ctx context.Context, t *divided.Task) (_ *divided.Step, err 
 	}}
 	out.Stage, err = step.Open(ctx, workload.Env{DB: db, Seed: t.Seed, Results: t.Results, Previous: t.Previous,
 		Copied: t.Copied, Part: t.Part})
-	seen := newNotes()
+	seen, before := newNotes(), dealtBy(db)
 	if err == nil {
 		out.Clients, closeSessions, err = workload.Seats(ctx, step, out.Stage, t.Part,
 			func(ctx context.Context) (engine.Session, error) {
@@ -70,6 +71,7 @@ func (p *part) open(ctx context.Context, t *divided.Task) (_ *divided.Step, err 
 		return nil, err
 	}
 	out.Prepared = seen.all(step, t.Part)
+	out.Prepared.Dealt = since(dealtBy(db), before)
 	return out, nil
 }
 

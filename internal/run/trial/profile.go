@@ -31,6 +31,10 @@ func collect(t *trial) (out []collecting) {
 	if t.Profiled == "" || !t.measures() {
 		return nil
 	}
+	if t.clustered() {
+		noProfile(t, "the servers", errors.New("they are on several machines"))
+		return nil
+	}
 	for _, way := range []struct {
 		name  string
 		begin func(*trial) (collector, error)

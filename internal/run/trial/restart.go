@@ -70,7 +70,7 @@ func (t *stepRun) reopen(ctx context.Context, start time.Time) (stopped, started
 		return 0, 0, fmt.Errorf("stop the engine: %w", err)
 	}
 	stopped = time.Since(start)
-	if err := cmp.Or(t.sync(), dropCaches(t), ctx.Err()); err != nil {
+	if err := cmp.Or(t.sync(ctx), dropCaches(t), ctx.Err()); err != nil {
 		return 0, 0, err
 	}
 	start = time.Now()

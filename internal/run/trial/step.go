@@ -33,9 +33,10 @@ type window struct {
 	memorySource           string
 	sessions               *sessions // nil if the engine does not report them
 	endOthers              func() account.Others
-	profiles               []collecting // their collector is nil if it could not end
-	plain                  bool         // it is never profiled
-	counted                bool         // after has been taken
+	profiles               []collecting  // their collector is nil if it could not end
+	plain                  bool          // it is never profiled
+	counted                bool          // after has been taken
+	skew                   time.Duration // by which counts of other machines may be older or newer; greatest
 	// meet waits for other processes before the first snapshot; nil: for the partner of a duet alone.
 	meet func(ctx context.Context) error
 }
@@ -47,7 +48,7 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	if !w.plain {
 		w.profiles = collect(t)
 	}
-	if err := t.sync(); err != nil {
+	if err := t.sync(ctx); err != nil {
 		return fmt.Errorf("sync before the step: %w", err)
 	}
 	meet := w.meet
@@ -75,7 +76,7 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 	}
 	w.count(ctx, t)
 	start := time.Now()
-	if err := t.sync(); err != nil {
+	if err := t.sync(ctx); err != nil {
 		return fmt.Errorf("sync after the step: %w", err)
 	}
 	w.Drain = time.Since(start)
@@ -90,7 +91,7 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 		return nil
 	}
 	if n, source, err := t.process.Memory(ctx); err == nil {
-		w.memory, w.memorySource = n, source
+		w.memory, w.memorySource = t.memoryElsewhere(ctx, n, source), source
 	}
 	return nil
 }
@@ -108,6 +109,11 @@ func (w *window) count(ctx context.Context, t *trial) {
 
 // snapshot samples all sources while no session works.
 func (w *window) snapshot(ctx context.Context, t *trial) observe.Snapshot {
+	defer func() {
+		if t.cluster != nil {
+			w.skew = max(w.skew, t.cluster.took)
+		}
+	}()
 	return t.sampler.Snapshot(context.WithValue(ctx, idle{}, &w.Lag))
 }
 
@@ -137,7 +143,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	s.Base, s.Axes, s.Warmup, s.Creates, s.Judged = step.Base, step.Axes, step.Warmup, step.Creates, step.Judged
 	s.Access, s.BeforeWrites = cmp.Or(step.Access, workload.OtherAccess), step.BeforeWrites
 	s.Touches = step.Touches
-	s.Groups = groupsOf(step)
+	s.Groups, t.dealt = groupsOf(step), nil
 	if s.Caches = t.begun; step.Restart != nil {
 		s.Caches = step.Restart.Caches
 	} else {
@@ -254,6 +260,7 @@ func (t *stepRun) load(ctx context.Context) error {
 		return err
 	}
 	defer clients.close()
+	t.dealt = prepared.Dealt
 	if err := checkStatements(prepared.Statements); err != nil {
 		return err
 	}
@@ -294,6 +301,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	a.Operations()
 	t.out.Take(&a.Sheet)
 	t.renewals()
+	t.out.Servers, t.out.Gateways = t.serversOf(&t.window), t.dealt
 	t.addStructure(ctx, t.db)
 	t.saveProfiles()
 	if res.Ended != nil {
@@ -373,7 +381,7 @@ func (t *stepRun) settle(ctx context.Context) error {
 	if err := w.close(ctx, t.trial, time.Since(start)); err != nil {
 		return err
 	}
-	t.out.Seconds = w.length.Seconds()
+	t.out.Seconds, t.out.Servers = w.length.Seconds(), t.serversOf(w)
 	a := t.account(nil)
 	a.Settled()
 	t.out.Take(&a.Sheet)

@@ -263,7 +263,8 @@ func (t *trial) openData() error {
 // sync writes everything dirty of the data's file system to its device. In a
 // preflight nothing is measured, and nothing is to be kept; a server that is only
 // recorded is left alone.
-func (t *trial) sync() error {
+func (t *trial) sync(ctx context.Context) error {
+	defer t.syncElsewhere(ctx)()
 	if t.data == "" || t.Preflight || t.recorded {
 		return nil
 	}

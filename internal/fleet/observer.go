@@ -1,0 +1,139 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"rumbench/engine"
+	"rumbench/internal/observe"
+	"rumbench/internal/run/divided"
+)
+
+// lookOrder is what an observer has to do, and the number of the dsn of its server, from 0.
+type lookOrder struct {
+	divided.Look
+	Gateway int `json:"gateway"`
+}
+
+// looks has the observers do what a head wants, and answers it.
+func (d *dividedCell) looks(ctx context.Context, child int64, look *divided.Look) {
+	sights := make([]divided.Sight, len(d.observers))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), look.Limit())
+	defer cancel()
+	var all sync.WaitGroup
+	for i, m := range d.observers {
+		all.Go(func() {
+			if err := m.ask(ctx, opLook, lookOrder{*look, i + 1}, &sights[i]); err != nil {
+				sights[i] = divided.Sight{Failed: err.Error()}
+			}
+		})
+	}
+	all.Wait()
+	d.say(loadLine{Child: child, Message: &divided.Message{Kind: divided.Seen, Look: look, Sights: sights}})
+}
+
+// observer is what an agent observes of a server that runs on its machine.
+type observer struct {
+	mu     sync.Mutex
+	target string
+	watch  engine.Watch // nil: nothing is observed
+
+	process *observe.Process
+	device  observe.Device
+	all     observe.Sampler // the machine, the processes and the device
+	disks   observe.Sampler
+}
+
+// look does what a head wants to know of the server here.
+func (a *agent) look(ctx context.Context, data []byte) (any, error) {
+	var o lookOrder
+	if err := json.Unmarshal(data, &o); err != nil {
+		return nil, err
+	}
+	own := &a.observed
+	own.mu.Lock()
+	defer own.mu.Unlock()
+	if own.watch == nil || own.target != o.Target {
+		own.end()
+		if err := a.observe(ctx, o.Target, o.Gateway); err != nil {
+			return nil, err
+		}
+	}
+	return own.do(ctx, o.Do)
+}
+
+// observe begins to observe the server of a target.
+func (a *agent) observe(ctx context.Context, target string, gateway int) error {
+	for i := range a.plan.Targets {
+		t := &a.plan.Targets[i]
+		if dsns := t.Config.Server.DSNs(); t.Name == target && gateway < len(dsns) {
+			return a.observed.begin(ctx, a.EngineOf(t.Engine), target, dsns[gateway])
+		}
+	}
+	return fmt.Errorf("the plan has no target %s with %d servers", target, gateway+1)
+}
+
+func (o *observer) begin(ctx context.Context, e engine.Engine, target, dsn string) (err error) {
+	watcher, ok := e.(engine.Watcher)
+	if !ok {
+		return fmt.Errorf("%s cannot be watched", e.Info().Name)
+	}
+	if o.watch, err = watcher.Watch(ctx, dsn); err != nil {
+		return err
+	}
+	o.target = target
+	pids, reason := o.watch.Processes()
+	if len(pids) == 0 {
+		o.end()
+		return fmt.Errorf("the server's processes cannot be seen: %s", reason)
+	}
+	o.process = observe.NewProcess("/proc", func() []int { return pids })
+	o.all.Collectors = []observe.Collector{observe.NewHost("/proc"), o.process}
+	o.disks.Collectors = []observe.Collector{observe.NewDisks("/proc", "/sys")}
+	if dir := o.watch.DataDir(); dir != "" {
+		if o.device, err = observe.FindDevice(dir); err == nil {
+			o.all.Collectors = append(o.all.Collectors, observe.NewDevice(o.device, "/proc", "/sys"))
+		}
+	}
+	return nil
+}
+
+// end ends the observation.
+func (o *observer) end() {
+	if o.watch != nil {
+		_ = o.watch.Close() // it has only read
+	}
+	o.watch, o.process, o.device, o.all, o.disks = nil, nil, observe.Device{}, observe.Sampler{}, observe.Sampler{}
+}
+
+func (o *observer) do(ctx context.Context, order divided.Looking) (s divided.Sight, err error) {
+	switch order {
+	case divided.CountAll:
+		s.Sources = sourcesOf(o.all.Snapshot(ctx))
+	case divided.CountDisks:
+		s.Sources = sourcesOf(o.disks.Snapshot(ctx))
+	case divided.AskMemory:
+		s.Memory, s.MemorySource, err = o.process.Memory(ctx)
+	case divided.SyncData:
+		if dir := o.watch.DataDir(); dir != "" {
+			err = observe.SyncDir(dir)
+		}
+	default:
+		err = fmt.Errorf("observers do not know %q", order)
+	}
+	return s, err
+}
+
+func sourcesOf(s observe.Snapshot) (out []divided.Source) {
+	for i := range s.Sources {
+		found := &s.Sources[i]
+		own := divided.Source{Name: found.Name, Points: found.Points}
+		if found.Err != nil {
+			own.Failed = found.Err.Error()
+		}
+		out = append(out, own)
+	}
+	return out
+}

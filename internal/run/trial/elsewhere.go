@@ -1,0 +1,189 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+	"rumbench/internal/run/divided"
+)
+
+// machineLabel is the label of what was counted on the machine of a further server of a cluster.
+const machineLabel = "machine"
+
+// elsewhere are the machines of the further servers of a cluster, as observers there count.
+type elsewhere struct {
+	head   *divided.Head
+	target string
+	do     divided.Looking
+	seen   []divided.Sight // the last, of each machine
+	took   time.Duration   // how long it took: no count is older by more
+}
+
+// collectors returns collectors of the sources of all these machines. The first of a sample asks for all.
+func (e *elsewhere) collectors(sources ...string) (out []observe.Collector) {
+	for i := range e.head.Observed {
+		for k, source := range sources {
+			out = append(out, &remote{e, i, source, i+k == 0})
+		}
+	}
+	return out
+}
+
+// look asks the observers.
+func (e *elsewhere) look(ctx context.Context) {
+	began := time.Now()
+	e.seen = e.head.Look(ctx, e.target, e.do)
+	e.took = time.Since(began)
+}
+
+// remote is a source on another machine.
+type remote struct {
+	*elsewhere
+	machine int
+	source  string
+	first   bool
+}
+
+func (r *remote) Name() string { return r.source + "@" + r.head.Observed[r.machine] }
+
+func (r *remote) Collect(ctx context.Context, s *engine.Sample) error {
+	if r.first {
+		r.look(ctx)
+	}
+	sight := &r.seen[r.machine]
+	if sight.Failed != "" {
+		return errors.New(sight.Failed)
+	}
+	for i := range sight.Sources {
+		found := &sight.Sources[i]
+		switch {
+		case found.Name != r.source:
+		case found.Failed != "":
+			return errors.New(found.Failed)
+		default:
+			for _, p := range found.Points {
+				p.Labels = strings.TrimPrefix(p.Labels+fmt.Sprintf(`,%s=%q`, machineLabel, r.head.Observed[r.machine]), ",")
+				s.Points = append(s.Points, p)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("no %s is known there", r.source)
+}
+
+// observeElsewhere adds what observers count on other machines. What only this machine can count, of all that
+// is measured, is left out then: it would pass for that of all servers.
+func (t *trial) observeElsewhere(collectors []observe.Collector) []observe.Collector {
+	if !t.clustered() {
+		return collectors
+	}
+	t.others = nil
+	t.cluster = &elsewhere{head: t.Away, target: t.Target.Name, do: divided.CountAll}
+	disks := &elsewhere{head: t.Away, target: t.Target.Name, do: divided.CountDisks}
+	t.disks.Collectors = append(t.disks.Collectors, disks.collectors("device")...)
+	return append(collectors, t.cluster.collectors("host", "process", "device")...)
+}
+
+// clustered reports whether further servers run on other machines.
+func (s *Spec) clustered() bool { return s.Away != nil && len(s.Away.Observed) > 0 }
+
+// syncElsewhere writes everything dirty on the machines of further servers. A failure is noted.
+func (t *trial) syncElsewhere(ctx context.Context) func() {
+	if !t.clustered() || t.Preflight {
+		return func() {}
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for i, s := range t.Away.Look(ctx, t.Target.Name, divided.SyncData) {
+			if s.Failed != "" {
+				t.unobserved("on " + t.Away.Observed[i] + " nothing was synced: " + s.Failed)
+			}
+		}
+	})
+	return all.Wait
+}
+
+// memoryElsewhere adds the memory of further servers to that of the first; 0: it is not known of all.
+func (t *trial) memoryElsewhere(ctx context.Context, n int64, source string) int64 {
+	if !t.clustered() {
+		return n
+	}
+	for _, s := range t.Away.Look(ctx, t.Target.Name, divided.AskMemory) {
+		if s.Failed != "" || s.MemorySource != source {
+			return 0
+		}
+		n += s.Memory
+	}
+	return n
+}
+
+// changes returns the counts of all sources between two snapshots, as the function changes does: of a cluster
+// only what is known of each machine, as the rest would pass for all.
+func (t *trial) changes(a, b observe.Snapshot) (all []observe.Change, unknown []metric.Warning) {
+	all, unknown = changes(a, b)
+	if !t.clustered() {
+		return all, unknown
+	}
+	known := map[string]map[string]bool{}
+	for _, c := range all {
+		if known[c.Name] == nil {
+			known[c.Name] = map[string]bool{}
+		}
+		known[c.Name][machineOf(c.Labels)] = true
+	}
+	return slices.DeleteFunc(all, func(c observe.Change) bool {
+		source, _, _ := strings.Cut(c.Name, ".")
+		return slices.Contains([]string{"host", "process", "device", "nvme"}, source) &&
+			len(known[c.Name]) <= len(t.Away.Observed)
+	}), unknown
+}
+
+// machineOf returns the machine that labels name; "": this one.
+func machineOf(labels string) string {
+	_, name, _ := strings.Cut(labels, machineLabel+`="`)
+	return strings.TrimSuffix(name, `"`)
+}
+
+// serversOf returns what was counted on the machine of each server of a cluster.
+func (t *trial) serversOf(w *window) (out []result.ServerMachine) {
+	if !t.clustered() {
+		return nil
+	}
+	names := append([]string{t.Machine}, t.Away.Observed...)
+	inWindow, _ := changes(w.before, w.after)
+	withSync, _ := changes(w.before, w.drained)
+	for i, name := range names {
+		label := name
+		if i == 0 {
+			label = ""
+		}
+		sum := func(all []observe.Change, counter string) *float64 {
+			own := slices.DeleteFunc(slices.Clone(all), func(c observe.Change) bool { return machineOf(c.Labels) != label })
+			if v, ok := account.Counter(own, counter); ok {
+				return &v
+			}
+			return nil
+		}
+		m := result.ServerMachine{Name: name, CPU: sum(inWindow, "process.cpu_ns"), Read: sum(inWindow, "device.read_bytes"),
+			Written: sum(withSync, "device.write_bytes"), Sent: sum(inWindow, observe.NetSent),
+			Got: sum(inWindow, observe.NetGot)}
+		if i > 0 {
+			m.Skew = millis(w.skew)
+		}
+		if dealt := t.dealt; i < len(dealt) {
+			m.Sessions = dealt[i]
+		}
+		out = append(out, m)
+	}
+	return out
+}
