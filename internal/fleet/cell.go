@@ -57,9 +57,21 @@ func (d *dividedCell) Trial(ctx context.Context, e result.Entry) error {
 	}
 	t, err := result.ReadTrial(result.TrialPath(d.dir, e.Dir))
 	if err == nil && t.Lost {
-		err = &campaign.LostError{Machine: d.Name(), Reason: t.Reason, Trial: e.Dir + ": " + t.Reason}
+		err = &campaign.LostError{Machine: d.Name(), Reason: t.Reason, Trial: e.Dir + ": " + t.Reason, Remains: d.remains(ctx)}
 	}
 	return err
+}
+
+// remains reports whether all machines of a server or of clients still answer.
+func (d *dividedCell) remains(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, d.silence)
+	defer cancel()
+	for _, m := range append([]*machine{d.machine}, d.parts...) {
+		if m.ask(ctx, opClock, nil, nil) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // conduct brings the processes that begin on the server's machine together with those of clients, which it

@@ -96,7 +96,7 @@ var decisive = map[Code]Kind{
 
 	MachineFull: {Text: "client machine {machine} had no reserve: {what}; throughput and latencies may be its, not the server's",
 		Short: "a client machine had no reserve"},
-	MachineSlow: {Text: "the p99 on client machine {machine} was {own:%.4g} µs, over twice the median of the others: it, or its network, was slow",
+	MachineSlow: {Text: "the p99 on client machine {machine} was {own:%.0f} µs, over twice the median of the others: it, or its network, was slow",
 		Short: "a client machine was slow"},
 	StartsApart: {Text: "the client machines began {spread:%.3g} ms apart, more than 5 % of an interval", Short: "the machines began apart"},
 	ClocksApart: {Text: "the clocks of the machines are compared with an error of up to {bound:%.3g} ms, more than a tenth of an interval: work near an interval's end may be counted in the next",

@@ -44,7 +44,7 @@ var planKeys = strictyaml.Table[Plan]{
 	strictyaml.Part[Plan]("machines", "The machines that run the trials. Default: this one.", strictyaml.Shape{"type": "array", "minItems": 1, "items": hostShape()}),
 	strictyaml.Part[Plan]("machines_file", "A file that holds only the list of machines, relative to the plan.", strictyaml.Text.Shape),
 	strictyaml.Part[Plan]("spread", "Run blocks of trials on several machines at a time.", spreadKeys.Shape("over")),
-	strictyaml.Part[Plan]("server_on", "The machine that the server runs on, or the whole trial without clients_on.", strictyaml.Text.Shape),
+	strictyaml.Part[Plan]("server_on", "The machine that the server runs on, or the whole trial without clients_on. A list: those of a cluster, one for each dsn.", namesShape),
 	strictyaml.Part[Plan]("clients_on", "The machines of the clients, by name or pattern.", namesShape),
 	strictyaml.Part[Plan]("fleet", "What happens when a machine is lost.", fleetKeys.Shape()),
 	strictyaml.Valued("cool_down", "The same as rest in between.", strictyaml.Duration(0, maxRest), func(p *Plan, v time.Duration) { p.Between.Rest = v }),

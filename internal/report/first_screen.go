@@ -270,6 +270,9 @@ func clients(c *campaign) string {
 	where := ""
 	if p := c.Targets[0].Trials[0].Placement; p != nil {
 		where = " on " + quantity.Count(len(p.Clients), "machine") + " of their own"
+		if n := len(p.Observed) + 1; n > 1 {
+			where += fmt.Sprintf(", %d servers", n)
+		}
 	}
 	switch {
 	case high == 0:

@@ -70,7 +70,7 @@ type Trial struct {
 // folded the reference parts. A function may return none, or several.
 var sections = []func(*view) []page.Section{
 	findings, whyDifferent, numbers, overLevels, results, relativeTables, overTheSteps, publishedFigures, promises,
-	preparations, clientMachines, clientAlone, settings, plans, host, glossary, appendix,
+	preparations, serverMachines, clientMachines, clientAlone, settings, plans, host, glossary, appendix,
 }
 
 // view is the input of sections.

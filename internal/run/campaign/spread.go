@@ -37,6 +37,8 @@ type LostError struct {
 	Reason  string
 	// Trial is what a trial says of the loss of one of its clients' machines; "": Machine itself was lost.
 	Trial string
+	// Remains: Machine can go on; the trial alone was lost, as one of its machines was overloaded.
+	Remains bool
 }
 
 func (e *LostError) Error() string {
@@ -192,7 +194,9 @@ func (s *spread) serve(ctx context.Context, m Machine) {
 		case ctx.Err() != nil:
 			err = nil // reported by the campaign
 		case is:
-			delete(s.open, pair)
+			if !lost.Remains {
+				delete(s.open, pair)
+			}
 			err = s.again(j, lost)
 		default:
 			s.took = append(s.took, time.Since(began).Seconds())
@@ -202,7 +206,7 @@ func (s *spread) serve(ctx context.Context, m Machine) {
 		}
 		s.free.Broadcast()
 		s.mu.Unlock()
-		if is {
+		if is && !lost.Remains {
 			return
 		}
 	}
@@ -276,14 +280,16 @@ func seconds(took []float64) time.Duration {
 	return time.Duration(stat.Mean(took) * float64(time.Second))
 }
 
-// again gives a block back whose machine was lost: all of it is run on another. What it has
-// measured is kept aside.
+// again gives a block back whose machine was lost: all of it is run on another, or there if it can go on. What
+// it has measured is kept aside.
 func (s *spread) again(j job, lost *LostError) error {
 	s.leaveOut(lost)
 	dirs := quantity.Texts(j.entries, func(e result.Entry) string { return e.Dir })
 	then := "run again with --resume"
 	if j.tries++; j.tries <= s.Plan.Fleet.Retries && len(s.Machines) > 0 {
-		then = "run on another machine"
+		if then = "run on another machine"; lost.Remains {
+			then = "run again"
+		}
 		j.needed = true
 		s.todo = slices.Insert(s.todo, 0, j)
 	}
@@ -292,9 +298,12 @@ func (s *spread) again(j job, lost *LostError) error {
 	return s.save()
 }
 
-// leaveOut goes on without a machine.
+// leaveOut goes on without a machine that cannot.
 func (s *spread) leaveOut(lost *LostError) {
 	s.Progress.Note(lost.Error())
+	if lost.Remains {
+		return
+	}
 	s.Machines = slices.DeleteFunc(s.Machines, func(m Machine) bool { return m.Name() == lost.Machine })
 }
 
@@ -415,8 +424,10 @@ func (s *spread) profiled(ctx context.Context) error {
 			case ctx.Err() != nil:
 				return s.early(ctx)
 			case is:
-				s.leaveOut(lost)
-				continue
+				if s.leaveOut(lost); !lost.Remains {
+					continue
+				}
+				failed++
 			case err != nil:
 				return err
 			case e.Status != result.Complete:
