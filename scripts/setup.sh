@@ -16,6 +16,8 @@ need gcc command -v gcc
 need libc6-dev test -e /usr/include/stdlib.h
 need mariadb-server test -x /usr/sbin/mariadbd
 need mariadb-plugin-rocksdb test -e /usr/lib/mysql/plugin/ha_rocksdb.so
+need galera-4 test -e /usr/lib/galera/libgalera_smm.so
+need rsync command -v rsync
 need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/postgres'
 need pgbouncer test -x /usr/sbin/pgbouncer
 need haproxy test -x /usr/sbin/haproxy

@@ -65,9 +65,18 @@ func socketPeer(c *net.UnixConn) (pid int, err error) {
 	return int(cred.Pid), nil
 }
 
+// isOwn reports whether an address is one of this host's network interfaces.
+func isOwn(ip net.IP) bool {
+	all, err := net.InterfaceAddrs()
+	return err == nil && slices.ContainsFunc(all, func(a net.Addr) bool {
+		own, ok := a.(*net.IPNet)
+		return ok && own.IP.Equal(ip)
+	})
+}
+
 // listener returns the process that listens on a port of this host.
 func listener(at *net.TCPAddr) (int, error) {
-	if !at.IP.IsLoopback() {
+	if !at.IP.IsLoopback() && !isOwn(at.IP) {
 		return 0, fmt.Errorf("%w: its address is %v", ErrElsewhere, at.IP)
 	}
 	socket, err := listening(at)

@@ -1,0 +1,181 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"rumbench/internal/metric"
+	"rumbench/internal/need"
+	"rumbench/internal/result"
+)
+
+const (
+	galeraLibrary = "/usr/lib/galera/libgalera_smm.so"
+	galeraSecret  = "n0body-Knows"
+)
+
+// galera starts a Galera cluster with a node on each machine, and returns their data source names.
+func galera(t *testing.T, machines []*need.Machine) (dsns []string) {
+	t.Helper()
+	for _, path := range []string{galeraLibrary, "/usr/sbin/mariadbd", "/usr/bin/mariadb-install-db", "/usr/bin/rsync"} {
+		_, err := os.Stat(path)
+		need.Installed(t, err)
+	}
+	var addresses []string
+	for _, m := range machines {
+		addresses = append(addresses, m.Address)
+	}
+	for i, m := range machines {
+		dir := filepath.Join(m.Home, "node")
+		must(t, os.MkdirAll(dir, 0o755))
+		must(t, exec.Command("chown", "mysql", dir).Run()) // as root rsync would write as nobody
+		data, socket, log := filepath.Join(dir, "data"), filepath.Join(dir, "s"), filepath.Join(dir, "log.err")
+		args := []string{"/usr/sbin/mariadbd", "--no-defaults", "--user=mysql", "--datadir=" + data, "--socket=" + socket,
+			"--log-error=" + log, "--bind-address=" + m.Address, "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2",
+			"--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=32M", "--wsrep-on=ON",
+			"--wsrep-provider=" + galeraLibrary, "--wsrep-cluster-name=test", "--wsrep-node-name=" + m.Name,
+			"--wsrep-node-address=" + m.Address, "--wsrep-cluster-address=gcomm://" + strings.Join(addresses, ","),
+			"--wsrep-provider-options=gcache.size=16M", "--wsrep-sst-method=rsync", "--wsrep-auto-increment-control=OFF"}
+		must(t, exec.Command("mariadb-install-db", "--no-defaults", "--user=mysql", "--datadir="+data,
+			"--auth-root-authentication-method=normal", "--skip-test-db").Run())
+		if i == 0 {
+			args = append(args, "--wsrep-new-cluster")
+		}
+		node := m.Command(args...)
+		must(t, node.Start())
+		t.Cleanup(func() {
+			_ = node.Process.Kill()
+			_ = node.Wait()
+			if b, _ := os.ReadFile(log); t.Failed() {
+				t.Logf("node %s: %s", m.Name, b[max(0, len(b)-2000):])
+			}
+		})
+		ask := func(text string) string {
+			out, _ := exec.Command("mariadb", "--no-defaults", "-uroot", "-S", socket, "-Ne", text).CombinedOutput()
+			return string(out)
+		}
+		wait(t, "node "+m.Name+" is ready", func() bool {
+			return strings.Contains(ask("SHOW STATUS LIKE 'wsrep_ready'"), "ON") &&
+				strings.Contains(ask("SHOW STATUS LIKE 'wsrep_cluster_size'"), fmt.Sprint(i+1))
+		})
+		if i == 0 {
+			ask("DELETE FROM mysql.global_priv WHERE User = ''; FLUSH PRIVILEGES; CREATE USER bench@'%' IDENTIFIED BY '" +
+				galeraSecret + "'; GRANT ALL ON *.* TO bench@'%'")
+		}
+		dsns = append(dsns, fmt.Sprintf("bench:%s@tcp(%s:3306)/", galeraSecret, m.Address))
+	}
+	return dsns
+}
+
+const clusterPlan = `
+workload: sysbench
+params: {clients: [5], table_size: 2k, tables: [2], load_clients: 2, read_seconds: %s, write_seconds: 2, settle_floor: 1s,
+  tests: [point-query, update-index]}
+targets: [{name: galera, engine: mysql, dsn: ["%s", "${SECOND_NODE}"]}]
+machines: [{name: "s[1-2]", ssh: "m[1-2]"}, {name: "c[1-2]", ssh: "m[3-4]"}]
+server_on: ["s[1-2]"]
+clients_on: ["c[1-2]"]
+fleet: {lost: 8s}
+calibrate: false
+`
+
+// Clients on two machines drive a cluster of two servers: sessions are dealt over both, what they did is what both
+// have counted, and costs are those of both machines.
+func TestCluster(t *testing.T) {
+	machines := need.Machines(t, 4)
+	bring(t, machines)
+	dsns := galera(t, machines[:2])
+	t.Setenv("SECOND_NODE", dsns[1])
+	h := newHost(t)
+	h.write("plan.yaml", fmt.Sprintf(clusterPlan, "3", dsns[0]))
+	text, _ := h.run(0, "run", "plan.yaml", "--dry-run")
+	h.contains("the dry run", text, "servers on s1, s2, clients on c1, c2")
+	h.complete(h.start("run", "plan.yaml", "--out", "out"))
+	secret := h.path("out/secrets.env")
+	if found := leaks(t, galeraSecret, h.path("out")); !slices.Equal(found, []string{secret}) {
+		t.Errorf("the password is in %v", found)
+	}
+	if b := h.file("out/secrets.env"); strings.Contains(b, machines[1].Address) {
+		t.Errorf("what stood in the environment is stored: %s", b)
+	}
+	trial := h.trial("out/trials/galera.1")
+	if trial.Status != result.Complete || trial.Placement == nil || !slices.Equal(trial.Placement.Observed, []string{"s2"}) {
+		t.Fatalf("%s, %s, %+v", trial.Status, trial.Reason, trial.Placement)
+	}
+	if len(trial.Warnings) != 1 { // what sessions waited for
+		t.Errorf("warnings: %v", trial.Warnings)
+	}
+	for i := range trial.Steps {
+		checkCluster(t, &trial.Steps[i])
+	}
+	h.contains("the series", h.file("out/trials/galera.1/series.jsonl"), "process@s2", "host@s2", "client@c2")
+	h.contains("the report", h.file("out/report.html"), "5 clients on 2 machines of their own, 2 servers",
+		"Machines of the servers")
+
+	h.write("twice.yaml", fmt.Sprintf(strings.Replace(clusterPlan, "${SECOND_NODE}", dsns[0], 1), "1", dsns[0]))
+	_, said := h.run(1, "run", "twice.yaml", "--out", "twice")
+	h.contains("the errors", said, "numbers 1 and 2 lead to the same server")
+	h.write("lost.yaml", fmt.Sprintf(clusterPlan, "12", dsns[0]))
+	lostObserver(t, h, machines)
+}
+
+// checkCluster checks a step whose clients were on c1 and c2, and whose servers were on s1 and s2.
+func checkCluster(t *testing.T, s *result.Step) {
+	t.Helper()
+	if len(s.Servers) != 2 || s.Servers[0].Name != "s1" || s.Servers[1].Name != "s2" {
+		t.Errorf("step %s: servers %+v", s.Name, s.Servers)
+		return
+	}
+	cpu := 0.0
+	for i, m := range s.Servers {
+		if m.CPU == nil || m.Written == nil || m.Sent == nil || m.Got == nil {
+			t.Errorf("step %s: %+v", s.Name, m)
+			return
+		}
+		if cpu += *m.CPU; len(s.Clients) > 0 && (*m.CPU <= 0 || *m.Sent <= 0 || *m.Got <= 0 || m.Sessions != s.Gateways[i] ||
+			m.Sessions == 0) {
+			t.Errorf("step %s: %+v, gateways %v", s.Name, m, s.Gateways)
+		}
+	}
+	if s.Name != "point-query" {
+		return
+	}
+	rows := s.Find(metric.Rows, "query", "").Value
+	if n := found(t, s, "mysql.com_select"); n != rows {
+		t.Errorf("the clients have counted %v queries, and the servers %v", rows, n)
+	}
+	if us := s.Find(metric.ServerCPUUS, "", ""); us == nil || us.Value*rows < 0.99*cpu/1e3 || us.Value*rows > 1.01*cpu/1e3 {
+		t.Errorf("the servers used %v ns: %+v", cpu, us)
+	}
+	if n := s.Gateways[0] + s.Gateways[1]; n != 5 {
+		t.Errorf("%d sessions were dealt", n)
+	}
+}
+
+// lostObserver loses the agent on the machine of the second server: the step goes on, and its costs are not known.
+func lostObserver(t *testing.T, h *host, machines []*need.Machine) {
+	t.Helper()
+	c := h.start("run", "lost.yaml", "--out", "lost", "--no-preflight")
+	wait(t, "point-query runs", func() bool {
+		return strings.Contains(readAll(machines[0].Home, "galera.1/series.jsonl"), `"step":"point-query","src":"ops"`)
+	})
+	kill(t, machines[1])
+	h.complete(c)
+	trial := h.trial("lost/trials/galera.1")
+	for i := range trial.Steps {
+		s := &trial.Steps[i]
+		if s.Name != "point-query" && s.Name != "update-index" {
+			continue
+		}
+		if cost := s.Find(metric.ServerCPUUS, "", ""); s.Status != result.Complete || cost != nil ||
+			s.Find(metric.RowsPerS, "query", "") == nil || s.Servers[1].CPU != nil || s.Servers[0].CPU == nil ||
+			!metric.Has(s.Warnings, metric.SourceUnknown) {
+			t.Errorf("step %s: %s, %+v, %+v, %v", s.Name, s.Status, cost, s.Servers, s.Warnings)
+		}
+	}
+}
