@@ -84,18 +84,19 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	return serverkit.Client{Dialect: dialect, Definitions: d.definitions(dialect), Class: d.class, Counters: d.counters,
 		Structure: d.storage.describe, Setup: d.sessionSetup(dialect), Check: d.checkSession, Adapt: adapt,
 		More: func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
-			return d.statusOf(ctx, conn).sample, nil
+			return timedStatus(ctx, conn, d.version, d.storage.name).sample, nil
 		}}, nil
 }
 
 // counters prepares the counters of the storage.
 func (d *db) counters(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
-	d.status = d.statusOf(ctx, conn)
+	d.status = timedStatus(ctx, conn, d.version, d.storage.name)
 	return d.status.sample, nil
 }
 
-func (d *db) statusOf(ctx context.Context, conn *sqlkit.Admin) *status {
-	s := newStatus(conn, d.version, d.storage.name)
+// timedStatus readies the counters of a server, with its waits and metrics.
+func timedStatus(ctx context.Context, conn *sqlkit.Admin, version release, storage string) *status {
+	s := newStatus(conn, version, storage)
 	s.waits, s.metrics = findTimed(ctx, conn), findMetrics(ctx, conn)
 	return s
 }
@@ -119,7 +120,9 @@ func (d *db) sessionSetup(dialect *sqlkit.Dialect) []string {
 }
 
 // caughtUp has a session of a Galera cluster see everything that was committed through any node before it began.
-var caughtUp = []string{"SET SESSION wsrep_sync_wait = 15", "BEGIN", "ROLLBACK", "SET SESSION wsrep_sync_wait = DEFAULT"}
+var caughtUp = []string{
+	"SET SESSION wsrep_sync_wait = 15", "BEGIN", "ROLLBACK", "SET SESSION wsrep_sync_wait = DEFAULT",
+}
 
 const utc = "+00:00"
 

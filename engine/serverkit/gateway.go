@@ -36,7 +36,7 @@ func (t *Traits) identity(ctx context.Context, c *sqlkit.Admin) (string, error) 
 }
 
 // recognize checks that a connection leads to the gateway's server, if several processes or gateways rest on that.
-func (d *DB) recognize(ctx context.Context, g *gateway, c *sqlkit.Admin) error {
+func (g *gateway) recognize(ctx context.Context, d *DB, c *sqlkit.Admin) error {
 	if len(d.setup.Server.Gateways) == 0 && !d.setup.Server.Join {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (d *DB) openGateways(ctx context.Context) error {
 		}
 		d.gateways = append(d.gateways, g)
 	}
-	return d.expected()
+	return expected(d)
 }
 
 // find waits until the schema exists on a gateway, and connects once.
@@ -104,7 +104,7 @@ func (d *DB) find(ctx context.Context, g *gateway) error {
 }
 
 // expected refuses other servers than those that the process means which has made the schema.
-func (d *DB) expected() error {
+func expected(d *DB) error {
 	for i, id := range d.setup.Server.Expected {
 		if i < len(d.gateways) && d.gateways[i].id != id {
 			return hint.Errorf("name the servers in the dsn as all machines of the plan reach them",

@@ -78,7 +78,7 @@ func (d *DB) connectTo(ctx context.Context, g *gateway) (sqlkit.Conn, error) {
 			err = d.client.Check(ctx, session)
 		}
 		if err == nil {
-			err = d.recognize(ctx, g, session)
+			err = g.recognize(ctx, d, session)
 		}
 		if err != nil {
 			_ = conn.Close()

@@ -57,7 +57,8 @@ func (d *dividedCell) Trial(ctx context.Context, e result.Entry) error {
 	}
 	t, err := result.ReadTrial(result.TrialPath(d.dir, e.Dir))
 	if err == nil && t.Lost {
-		err = &campaign.LostError{Machine: d.Name(), Reason: t.Reason, Trial: e.Dir + ": " + t.Reason, Remains: d.remains(ctx)}
+		err = &campaign.LostError{Machine: d.Name(), Reason: t.Reason, Trial: e.Dir + ": " + t.Reason,
+			Remains: d.remains(ctx)}
 	}
 	return err
 }

@@ -179,7 +179,8 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 	all.SetLimit(mostAtOnce)
 	for i, m := range c.machines {
 		all.Go(func() error {
-			pp := papers{Plan: p.Source, Declared: p.Declared, Secrets: slices.Concat(p.Secrets, p.Referred), Builds: builds, Flags: f, Part: m.part}
+			pp := papers{Plan: p.Source, Declared: p.Declared, Secrets: slices.Concat(p.Secrets, p.Referred), Builds: builds,
+				Flags: f, Part: m.part}
 			for _, b := range builds {
 				if b.SHA256 == m.hello.Build.SHA256 {
 					pp.Programs = append(pp.Programs, m.hello.Build.Path)
@@ -202,7 +203,9 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 		return nil, err
 	}
 	for i, m := range c.machines {
-		first := slices.IndexFunc(c.machines, func(o *machine) bool { return o.part == m.part && o.observes == m.observes }) // of its kind
+		first := slices.IndexFunc(c.machines, func(o *machine) bool { // of its kind
+			return o.part == m.part && o.observes == m.observes
+		})
 		if err := c.alike(&have[first], &have[i], c.machines[first].Host.Name, m.Host.Name, p.Fleet.Mixed); err != nil {
 			return nil, err
 		}

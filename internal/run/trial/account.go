@@ -54,9 +54,9 @@ func owing(t *trial) bool {
 func (t *trial) observed(w *window) *account.Observed {
 	o := w.Observed
 	o.Own, o.Sessions = w.ended-w.began, w.sessions.samples()
-	o.InWindow, _ = t.changes(w.before, w.after)
-	o.WithSync, o.Uncounted = t.changes(w.before, w.drained)
-	first, _ := t.changes(observe.Snapshot{}, w.before)
+	o.InWindow, _ = counts(t, w.before, w.after)
+	o.WithSync, o.Uncounted = counts(t, w.before, w.drained)
+	first, _ := counts(t, observe.Snapshot{}, w.before)
 	before, known := account.Gauge(first, engine.DirtyBytes)
 	if after, still := account.Gauge(o.WithSync, engine.DirtyBytes); known && still {
 		o.Deferred = &[2]float64{before, after}
@@ -73,7 +73,7 @@ func (t *trial) observed(w *window) *account.Observed {
 	read, _ := account.Counter(o.WithSync, "device.read_bytes")
 	written, _ := account.Counter(o.WithSync, "device.write_bytes")
 	o.Others.HereRead, o.Others.HereWritten = o.Others.Here(read, written)
-	disks, _ := t.changes(w.disks[0], w.disks[1])
+	disks, _ := counts(t, w.disks[0], w.disks[1])
 	o.AddDrive(disks)
 	if all, known := account.Counter(disks, "device.read_bytes"); known {
 		allWritten, _ := account.Counter(disks, "device.write_bytes")
@@ -122,8 +122,8 @@ func (t *trial) addGap(next *window) {
 	}
 	step := &t.res.Steps[len(t.res.Steps)-1]
 	b := t.all(step.Name)
-	between, _ := t.changes(last.drained, next.before)
-	disks, _ := t.changes(last.disks[1], next.disks[0])
+	between, _ := counts(t, last.drained, next.before)
+	disks, _ := counts(t, last.disks[1], next.disks[0])
 	last.After(&b, between, disks, next.began-last.ended)
 	step.Take(&b.Sheet)
 }

@@ -83,7 +83,7 @@ func (r *remote) Collect(ctx context.Context, s *engine.Sample) error {
 
 // observeElsewhere adds what observers count on other machines. What only this machine can count, of all that
 // is measured, is left out then: it would pass for that of all servers.
-func (t *trial) observeElsewhere(collectors []observe.Collector) []observe.Collector {
+func observeElsewhere(t *trial, collectors []observe.Collector) []observe.Collector {
 	if !t.clustered() {
 		return collectors
 	}
@@ -98,7 +98,7 @@ func (t *trial) observeElsewhere(collectors []observe.Collector) []observe.Colle
 func (s *Spec) clustered() bool { return s.Away != nil && len(s.Away.Observed) > 0 }
 
 // syncElsewhere writes everything dirty on the machines of further servers. A failure is noted.
-func (t *trial) syncElsewhere(ctx context.Context) func() {
+func syncElsewhere(ctx context.Context, t *trial) (wait func()) {
 	if !t.clustered() || t.Preflight {
 		return func() {}
 	}
@@ -114,7 +114,7 @@ func (t *trial) syncElsewhere(ctx context.Context) func() {
 }
 
 // memoryElsewhere adds the memory of further servers to that of the first; 0: it is not known of all.
-func (t *trial) memoryElsewhere(ctx context.Context, n int64, source string) int64 {
+func memoryElsewhere(ctx context.Context, t *trial, n int64, source string) int64 {
 	if !t.clustered() {
 		return n
 	}
@@ -127,9 +127,9 @@ func (t *trial) memoryElsewhere(ctx context.Context, n int64, source string) int
 	return n
 }
 
-// changes returns the counts of all sources between two snapshots, as the function changes does: of a cluster
-// only what is known of each machine, as the rest would pass for all.
-func (t *trial) changes(a, b observe.Snapshot) (all []observe.Change, unknown []metric.Warning) {
+// counts returns the changes of all sources between two snapshots: of a cluster only what is known of each
+// machine, as the rest would pass for all.
+func counts(t *trial, a, b observe.Snapshot) (all []observe.Change, unknown []metric.Warning) {
 	all, unknown = changes(a, b)
 	if !t.clustered() {
 		return all, unknown
@@ -155,7 +155,7 @@ func machineOf(labels string) string {
 }
 
 // serversOf returns what was counted on the machine of each server of a cluster.
-func (t *trial) serversOf(w *window) (out []result.ServerMachine) {
+func serversOf(t *trial, w *window) (out []result.ServerMachine) {
 	if !t.clustered() {
 		return nil
 	}

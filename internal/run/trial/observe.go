@@ -45,7 +45,7 @@ type observer struct {
 	dealt      []int                     // sessions of the step's clients at each gateway; none: there is one
 }
 
-func (t *trial) deviceSource() string {
+func deviceSource(t *trial) string {
 	if t.clustered() {
 		return "devices of " + strings.Join(append([]string{t.Machine}, t.Away.Observed...), ", ")
 	}
@@ -133,7 +133,7 @@ func (t *trial) observe(counted observe.Counted) {
 	if t.limits.group != nil {
 		collectors = append(collectors, t.limits.group)
 	}
-	collectors = t.observeElsewhere(collectors)
+	collectors = observeElsewhere(t, collectors)
 	t.sampler = &observe.Sampler{Collectors: append(collectors, engineCounters(t, counted)), Interval: t.Plan.Interval}
 }
 

@@ -149,7 +149,7 @@ func (t *stepRun) trackReads() {
 	if t.out.Caches == "" {
 		return
 	}
-	r := &readTrack{counter: "device.read_bytes", source: t.deviceSource(), began: time.Now()}
+	r := &readTrack{counter: "device.read_bytes", source: deviceSource(t.trial), began: time.Now()}
 	if r.add(t.window.before); len(r.at) == 0 {
 		r.counter, r.source = "process.read_bytes", metric.OfProcess
 		if t.hosted != nil {

@@ -59,7 +59,7 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 		return err
 	}
 	w.step = step
-	w.Hosted, w.Device, w.Elsewhere, w.Duet = t.hosted != nil, t.deviceSource(), t.elsewhere, t.Partner != nil
+	w.Hosted, w.Device, w.Elsewhere, w.Duet = t.hosted != nil, deviceSource(t), t.elsewhere, t.Partner != nil
 	w.endOthers = t.lookAtOthers() // its own work is not part of the window
 	w.disks[0], w.before = t.disks.Snapshot(ctx), w.snapshot(ctx, t)
 	w.began = t.written()
@@ -91,7 +91,7 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 		return nil
 	}
 	if n, source, err := t.process.Memory(ctx); err == nil {
-		w.memory, w.memorySource = t.memoryElsewhere(ctx, n, source), source
+		w.memory, w.memorySource = memoryElsewhere(ctx, t, n, source), source
 	}
 	return nil
 }
@@ -301,7 +301,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	a.Operations()
 	t.out.Take(&a.Sheet)
 	t.renewals()
-	t.out.Servers, t.out.Gateways = t.serversOf(&t.window), t.dealt
+	t.out.Servers, t.out.Gateways = serversOf(t.trial, &t.window), t.dealt
 	t.addStructure(ctx, t.db)
 	t.saveProfiles()
 	if res.Ended != nil {
@@ -381,7 +381,7 @@ func (t *stepRun) settle(ctx context.Context) error {
 	if err := w.close(ctx, t.trial, time.Since(start)); err != nil {
 		return err
 	}
-	t.out.Seconds, t.out.Servers = w.length.Seconds(), t.serversOf(w)
+	t.out.Seconds, t.out.Servers = w.length.Seconds(), serversOf(t.trial, w)
 	a := t.account(nil)
 	a.Settled()
 	t.out.Take(&a.Sheet)

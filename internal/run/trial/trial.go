@@ -264,7 +264,7 @@ func (t *trial) openData() error {
 // preflight nothing is measured, and nothing is to be kept; a server that is only
 // recorded is left alone.
 func (t *trial) sync(ctx context.Context) error {
-	defer t.syncElsewhere(ctx)()
+	defer syncElsewhere(ctx, t)()
 	if t.data == "" || t.Preflight || t.recorded {
 		return nil
 	}
