@@ -92,8 +92,11 @@ type DB struct {
 
 // New returns a database that is still to be opened.
 func New(s *Setup, t *Traits) *DB {
-	return &DB{setup: s, traits: t, Host: NewHost(t.Mark, t.Programs...),
+	d := &DB{setup: s, traits: t, Host: NewHost(t.Mark, t.Programs...),
 		place: place{Schemas: t.Schemas, schema: s.Server.Schema}}
+	first := func(ctx context.Context) (sqlkit.Conn, error) { return d.hidden()(ctx) }
+	d.gateways = []*gateway{{Host: d.Host, connect: first}}
+	return d
 }
 
 // Client is the access to a database once its server is known.
@@ -126,7 +129,6 @@ func (d *DB) Open(ctx context.Context, settings []server.Setting,
 		e = d.Private.Endpoint()
 	}
 	if d.Connector, err = d.traits.Reach(d.setup.Server.DSN, e, d.Dial); err == nil {
-		d.gateways = []*gateway{{Host: d.Host, connector: d.Connector, dsn: d.setup.Server.DSN}}
 		err = d.setup.Opening(ctx, func(ctx context.Context) error { return d.begin(ctx, identify) })
 	}
 	if err != nil {

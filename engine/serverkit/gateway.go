@@ -17,12 +17,11 @@ import (
 // gateway is a server through which a database is reached. The first is that of a DB itself.
 type gateway struct {
 	*Host
-	connector Connector
-	dsn       string // its secrets are hidden in errors
-	id        string // of the server's process, see Traits.Identity; "": not known yet
-	counters  *sqlkit.Admin
-	sample    Sample
-	sessions  int // of clients that it was dealt
+	connect  sqlkit.Connector
+	id       string // of the server's process, see Traits.Identity; "": not known yet
+	counters *sqlkit.Admin
+	sample   Sample
+	sessions int // that it was dealt
 }
 
 // identity returns the text that identifies the server of a connection.
@@ -59,14 +58,15 @@ const seeing = 10 * time.Second
 // openGateways connects to the further servers of the database, and checks that each is another one.
 func (d *DB) openGateways(ctx context.Context) error {
 	for _, dsn := range d.setup.Server.Gateways {
-		g := &gateway{Host: NewHost(d.traits.Mark, d.traits.Programs...), dsn: dsn}
-		var err error
-		if g.connector, err = d.traits.Reach(dsn, server.Endpoint{}, g.Dial); err != nil {
+		g := &gateway{Host: NewHost(d.traits.Mark, d.traits.Programs...)}
+		connector, err := d.traits.Reach(dsn, server.Endpoint{}, g.Dial)
+		if err != nil {
 			return err
 		}
 		if d.client.Adapt != nil {
-			d.client.Adapt(g.connector)
+			d.client.Adapt(connector)
 		}
+		g.connect = hiding(connector, dsn)
 		n := len(d.gateways) + 1
 		if err := d.find(ctx, g); err != nil {
 			return fmt.Errorf("gateway %d: %w", n, err)
@@ -83,7 +83,7 @@ func (d *DB) openGateways(ctx context.Context) error {
 
 // find waits until the schema exists on a gateway, and connects once.
 func (d *DB) find(ctx context.Context, g *gateway) error {
-	c, err := meet(ctx, hiding(g.connector, g.dsn), d.client.Dialect)
+	c, err := meet(ctx, g.connect, d.client.Dialect)
 	if err != nil {
 		return err
 	}

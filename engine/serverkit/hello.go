@@ -64,7 +64,7 @@ func (d *DB) connect(ctx context.Context) (sqlkit.Conn, error) {
 
 func (d *DB) connectTo(ctx context.Context, g *gateway) (sqlkit.Conn, error) {
 	return Hello(ctx, func(ctx context.Context) (sqlkit.Conn, error) {
-		conn, err := hiding(g.connector, g.dsn)(ctx)
+		conn, err := g.connect(ctx)
 		if err != nil {
 			return nil, err
 		}

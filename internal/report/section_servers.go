@@ -10,13 +10,13 @@ import (
 
 // serverMachines shows what each machine of a cluster's servers had to do.
 func serverMachines(v *view) []page.Section {
-	t := page.WordTable([]string{"step", "target", "machine", "sessions", "CPU µs", "read KB", "write KB",
-		"sent KB", "received KB", "counted within"})
+	t := page.WordTable([]string{"step", "target", "machine", "sessions", "CPU µs", "read KB", "write KB", "sent KB",
+		"received KB", "counted within"})
 	t.Note = "Of the machines that the servers were on: the sessions of clients that each was dealt, and what one " +
-		"unit of the step cost it, whichever server the unit was sent to. The CPU time is that of the server, reads and writes are " +
-		"those of the device under its data, and what was sent and received is that of all network interfaces: to clients " +
-		"and to the other servers. The rows add up to the costs of the step. Of several trials: means, and the greatest " +
-		"time between the counts of a machine and those of the first."
+		"unit of the step cost it, whichever server the unit was sent to. The CPU time is that of the server, reads " +
+		"and writes are those of the device under its data, and what was sent and received is that of all network " +
+		"interfaces: to clients and to the other servers. The rows add up to the costs of the step. Of several trials: " +
+		"means, and the greatest time between the counts of a machine and those of the first."
 	for _, s := range v.Steps {
 		for _, target := range v.Targets {
 			for _, m := range serversIn(target.Trials, s.Name) {
