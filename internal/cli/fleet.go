@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +62,7 @@ func newFleetCommand(a *App) *cobra.Command {
 			}
 			fmt.Fprintf(a.Stdout, "\n%s: %s the programs of the plan's servers, and they are alike where that matters\n\n",
 				quantity.Count(len(p.Fleet.Used()), "machine"), which)
-			return gauge(ctx, a, p, f)
+			return errors.Join(paths(ctx, a, p, f), gauge(ctx, a, p, f))
 		})
 	sub("down", "remove what rumbench has left on the machines, but nothing of a campaign that runs",
 		func(ctx context.Context, p *plan.Plan, f *fleet.Coordinator) error {
@@ -113,6 +112,30 @@ func newManifestCommand(a *App) *cobra.Command {
 	return c
 }
 
+// paths measures the network between machines of clients and of private servers.
+func paths(ctx context.Context, a *App, p *plan.Plan, f *fleet.Coordinator) error {
+	var rows [][]string
+	var all error
+	for _, path := range f.Paths(ctx, p) {
+		all = errors.Join(all, path.Err)
+		row := []string{path.Client + " to " + path.Server, quantity.Unknown, quantity.Unknown}
+		if path.Err == nil {
+			row[1], row[2] = quantity.Nanos(float64(path.Trip)), quantity.Bytes(path.BytesPerS)+"/s"
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	t := page.WordTable([]string{"network", "round trip", "one connection carries"}, rows...)
+	err := page.Text(a.Stdout, []page.Block{t}, page.TextStyle{Width: a.textWidth()})
+	fmt.Fprintln(a.Stdout)
+	if all != nil {
+		all = hint.With(all, "other machines must reach the address of listen, at any port")
+	}
+	return errors.Join(err, all)
+}
+
 // gauges is how often fleet check measures each machine.
 const gauges = 5
 
@@ -131,7 +154,7 @@ func gauge(ctx context.Context, a *App, p *plan.Plan, f *fleet.Coordinator) erro
 		for _, rate := range g.Rates {
 			own = append(own, math.Log(rate))
 		}
-		if !p.Fleet.Divided() || !slices.Contains(p.Fleet.Names(), name) { // a server's machine has no clients
+		if !p.Fleet.Serves(name) { // it has no clients
 			logs[name] = own
 		}
 		row := []string{name, quantity.Digits(math.Exp(stat.Mean(own))) + "/s", quantity.Unknown, quantity.Unknown}

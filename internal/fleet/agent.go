@@ -149,7 +149,8 @@ func (a *agent) listen() error {
 	}
 	handlers := map[string]func(ctx context.Context, data []byte) (any, error){
 		opHello: a.hello, opCheck: a.check, opClaim: a.claim, opPrepare: a.prepare, opGauge: a.gauge, opTrial: a.trial,
-		opPart: a.part, opLook: a.look, opRead: a.read, opClock: a.clock, opEnd: a.end, opClose: a.close, opClear: a.clear,
+		opPart: a.part, opLook: a.look, opRead: a.read, opEnd: a.end, opClose: a.close, opClear: a.clear,
+		opClock: clock, opDoor: door, opPath: measurePath,
 	}
 	if _, err := a.conn.Subscribe("to."+a.id+"."+isLoad, func(m *nats.Msg) { a.child.take(m.Data) }); err != nil {
 		return err

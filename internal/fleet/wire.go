@@ -41,6 +41,8 @@ const (
 	opPart    = "part"    // partOrder: runs clients of a trial here until it ends
 	opRead    = "read"    // piece -> []byte
 	opLook    = "look"    // lookOrder -> divided.Sight
+	opDoor    = "door"    // doorOrder -> an address
+	opPath    = "path"    // pathOrder -> measured
 	opClock   = "clock"   // -> divided.Clock
 	opEnd     = "end"     // ends the request that runs, in good order
 	opClose   = "close"   // -> closed

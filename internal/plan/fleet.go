@@ -95,6 +95,13 @@ func (f *Fleet) Observes(name string) bool {
 	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return slices.Contains(c.Observed, name) })
 }
 
+// Serves reports whether a machine has a server alone: its clients are on others.
+func (f *Fleet) Serves(name string) bool {
+	return slices.ContainsFunc(f.Cells, func(c Cell) bool {
+		return len(c.Clients) > 0 && slices.Contains(c.servers(), name)
+	})
+}
+
 // Names returns the names of the cells: of their servers' machines.
 func (f *Fleet) Names() []string {
 	return quantity.Texts(f.Cells, func(c Cell) string { return c.Server })

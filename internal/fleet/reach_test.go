@@ -1,0 +1,42 @@
+package fleet
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"testing"
+)
+
+// A door lets in only what has its token, once, and measures what comes.
+func TestDoor(t *testing.T) {
+	asked := func(v any) []byte {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	address, err := door(t.Context(), asked(doorOrder{"127.0.0.1", "right"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, err := net.Dial("tcp", address.(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = stranger.Write([]byte("wrong and more"))
+	if b, err := io.ReadAll(stranger); len(b) > 0 {
+		t.Errorf("without the token it says %q, %v", b, err)
+	}
+	_ = stranger.Close()
+	m, err := measurePath(t.Context(), asked(pathOrder{address.(string), "right"}))
+	if err != nil || m.(measured).Trip <= 0 || m.(measured).BytesPerS <= 0 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if _, err := net.Dial("tcp", address.(string)); err == nil {
+		t.Error("the door is open after the measurement")
+	}
+	if _, err := door(t.Context(), asked(doorOrder{"192.0.2.200", "right"})); err == nil {
+		t.Error("it listens at an address that is not its own")
+	}
+}
