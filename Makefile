@@ -6,7 +6,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 # More words for the demo, such as --set params.rows=50000.
 DEMO ?=
 .NOTPARALLEL:
-.PHONY: build native wiredtiger postgres old demo check vet test planted kubernetes bench bench-peers explain-suite setup dist check-dist clean
+.PHONY: build native wiredtiger postgres old demo check vet test planted kubernetes faults bench bench-peers explain-suite setup dist check-dist clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o bin/rumbench ./cmd/rumbench
@@ -54,6 +54,10 @@ test: setup build native vet
 # All budgets, or ONLY some: make bench ONLY=profiles
 bench:
 	$(GO) run ./bench $(ONLY)
+
+# Processes of a fleet are killed and stopped, and its network is cut, at random moments: half an hour.
+faults: build
+	RUMBENCH_FAULTS=1 $(GO) test -count=1 -timeout 90m -v -run 'TestKills|TestCut' ./internal/cli
 
 # Planted differences, and what rumbench explain says of them: hours, on a quiet machine.
 explain-suite: build

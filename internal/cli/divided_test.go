@@ -291,7 +291,8 @@ func (h *host) complete(c *campaign) {
 		} else if !regexp.MustCompile("is overloaded|client machine .* was lost|it learnt").MatchString(c.stderr.String()) {
 			h.Fatalf("exit code %d: %s", code, c.stderr)
 		}
-		c = h.start("run", "--resume", "out", "--no-preflight")
+		at := slices.IndexFunc(c.cmd.Args, func(arg string) bool { return arg == "--out" || arg == "--resume" })
+		c = h.start("run", "--resume", c.cmd.Args[at+1], "--no-preflight")
 	}
 	h.Fatal("the machine is too busy")
 }
