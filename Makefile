@@ -57,7 +57,7 @@ bench:
 
 # Processes of a fleet are killed and stopped, and its network is cut, at random moments: half an hour.
 faults: build
-	RUMBENCH_FAULTS=1 $(GO) test -count=1 -timeout 90m -v -run 'TestKills|TestCut' ./internal/cli
+	RUMBENCH_FAULTS=1 $(GO) test -count=1 -timeout 90m -v -run 'TestKills|TestCut|TestThin' ./internal/cli
 
 # Planted differences, and what rumbench explain says of them: hours, on a quiet machine.
 explain-suite: build

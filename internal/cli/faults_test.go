@@ -212,3 +212,17 @@ func TestCutOfMinute(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A machine with a thin network is named as the one that was slow, and only it.
+func TestThinNetwork(t *testing.T) {
+	f := newFaults(t)
+	m := f.machines[2]
+	must(t, exec.Command("tc", "-n", m.Space(), "qdisc", "add", "dev", m.Space()+"m", "root", "tbf", "rate", "1mbit", "burst",
+		"8kb", "latency", "200ms").Run())
+	f.complete(f.start("run", "plan.yaml", "--out", "out", "--no-preflight"))
+	for _, s := range f.trial("out/trials/mariadb.1").Steps {
+		if s.Name == "point-query" && (s.Clients[0].Straggler || !s.Clients[1].Straggler) {
+			t.Errorf("%+v", s.Clients)
+		}
+	}
+}

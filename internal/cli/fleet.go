@@ -235,7 +235,10 @@ func onMachines(ctx context.Context, c *campaign.Config) (end func(), err error)
 	if err != nil {
 		return nil, err
 	}
-	if err = unusable; err == nil {
+	if err = unusable; err != nil && c.Resume {
+		err = f.LeaveOut()
+	}
+	if err == nil {
 		c.Programs, err = f.Check(ctx, c.Plan, c.Builds, fleet.Flags{Force: c.Force, AA: c.AA, NoPreflight: c.NoPreflight})
 	}
 	if err != nil {

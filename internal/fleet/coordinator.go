@@ -73,7 +73,7 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 	if ctx.Err() != nil {
 		return c, context.Cause(ctx)
 	}
-	c.machines[max(0, slices.IndexFunc(c.machines, func(m *machine) bool { return m.part && !m.observes }))].first = true
+	c.chooseFirst()
 	var failed []error
 	for _, m := range c.machines {
 		failed = append(failed, m.err)
@@ -111,6 +111,43 @@ func (c *Coordinator) alone() error {
 		}
 	}
 	return nil
+}
+
+// LeaveOut goes on without the cells that have a machine on which no agent could be started. It is an error if none
+// is left.
+func (c *Coordinator) LeaveOut() error {
+	left, failed := *c.fleet, error(nil)
+	left.Cells = nil
+	for _, cell := range c.fleet.Cells {
+		var unusable error
+		for _, name := range cell.Names() {
+			unusable = errors.Join(unusable, c.named(name).err)
+		}
+		if failed = errors.Join(failed, unusable); unusable == nil {
+			left.Cells = append(left.Cells, cell)
+		}
+	}
+	if err := c.alone(); err != nil || len(left.Cells) == 0 {
+		return errors.Join(failed, err)
+	}
+	c.fleet = &left
+	c.machines = slices.DeleteFunc(c.machines, func(m *machine) bool {
+		out := !left.Uses(m.Host.Name)
+		switch {
+		case m.err != nil:
+			m.note("the campaign goes on without it: " + m.err.Error())
+		case out: // another of its cell cannot be used
+			m.end()
+		}
+		return out
+	})
+	c.chooseFirst()
+	return nil
+}
+
+// chooseFirst chooses the machine whose calibration is the campaign's: the first that has clients.
+func (c *Coordinator) chooseFirst() {
+	c.machines[max(0, slices.IndexFunc(c.machines, func(m *machine) bool { return m.part && !m.observes }))].first = true
 }
 
 // Close ends the agents, and with them what they have started.

@@ -50,9 +50,11 @@ func (c Cell) String() string {
 	return "the server on " + c.Server + clients
 }
 
-// servers returns the names of the machines of servers, names those of all its machines.
+// servers returns the names of the machines of servers.
 func (c *Cell) servers() []string { return append([]string{c.Server}, c.Observed...) }
-func (c *Cell) names() []string   { return append(c.servers(), c.Clients...) }
+
+// Names returns the names of all its machines.
+func (c *Cell) Names() []string { return append(c.servers(), c.Clients...) }
 
 // Host is a machine that is reached by ssh, or whose agent joins.
 type Host struct {
@@ -83,7 +85,7 @@ func (f *Fleet) Host(name string) *Host {
 // Used returns the machines of all cells.
 func (f *Fleet) Used() (out []Host) {
 	for i := range f.Cells {
-		for _, name := range f.Cells[i].names() {
+		for _, name := range f.Cells[i].Names() {
 			out = append(out, *f.Host(name))
 		}
 	}
@@ -93,6 +95,11 @@ func (f *Fleet) Used() (out []Host) {
 // Observes reports whether a machine has a server of a cluster that is not its first.
 func (f *Fleet) Observes(name string) bool {
 	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return slices.Contains(c.Observed, name) })
+}
+
+// Uses reports whether a cell has a machine.
+func (f *Fleet) Uses(name string) bool {
+	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return slices.Contains(c.Names(), name) })
 }
 
 // Serves reports whether a machine has a server alone: its clients are on others.
@@ -275,7 +282,7 @@ func addCell(b *binder, n *strictyaml.Node, fields strictyaml.Fields, f *Fleet, 
 	}
 	cell.Server, cell.Observed = names[0], names[1:]
 	for _, item := range fields.List("clients_on", "as in clients_on: [c1, c2]") {
-		cell.Clients = append(cell.Clients, namesOf(b, item, "clients_on", f, cell.names())...)
+		cell.Clients = append(cell.Clients, namesOf(b, item, "clients_on", f, cell.Names())...)
 	}
 	if len(cell.Observed) > 0 && len(cell.Clients) == 0 {
 		b.At(at, "nothing says on which machines the clients of a cluster are", "add clients_on: [NAME, …]")
@@ -301,7 +308,7 @@ func namesOf(b *binder, n *strictyaml.Node, key string, f *Fleet, own []string) 
 		b.At(n, key+": "+err.Error(), `as in "m[1-3]"`)
 	}
 	for i := range f.Cells {
-		own = append(own, f.Cells[i].names()...)
+		own = append(own, f.Cells[i].Names()...)
 	}
 	for _, name := range names {
 		switch {
