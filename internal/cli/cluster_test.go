@@ -113,7 +113,8 @@ func TestCluster(t *testing.T) {
 	for i := range trial.Steps {
 		checkCluster(t, &trial.Steps[i])
 	}
-	h.contains("the series", h.file("out/trials/galera.1/series.jsonl"), "process@s2", "host@s2", "client@c2")
+	h.contains("the series", h.file("out/trials/galera.1/series.jsonl"), "process@s1", "process@s2", "host@s2", "client@c2")
+	checkSeries(t, h.path("out/trials/galera.1"))
 	h.contains("the report", h.file("out/report.html"), "5 clients on 2 machines of their own, 2 servers",
 		"Machines of the servers")
 
@@ -154,6 +155,23 @@ func checkCluster(t *testing.T, s *result.Step) {
 	}
 	if n := s.Gateways[0] + s.Gateways[1]; n != 5 {
 		t.Errorf("%d sessions were dealt", n)
+	}
+}
+
+// checkSeries checks that the series of all servers together are the sums of those of each.
+func checkSeries(t *testing.T, dir string) {
+	t.Helper()
+	used := map[string]float64{}
+	must(t, result.ReadSeries(dir, nil, func(l result.Line) error {
+		for key, v := range l.V {
+			if name, _, _ := strings.Cut(key, "{"); name == "process.cpu_ns" {
+				used[l.Source] += v
+			}
+		}
+		return nil
+	}))
+	if all, sum := used["process"], used["process@s1"]+used["process@s2"]; all <= 0 || all < 0.999*sum || all > 1.001*sum {
+		t.Errorf("the series of CPU time add up to %v", used)
 	}
 }
 

@@ -109,7 +109,8 @@ func Serve(ctx context.Context, local Local, in io.Reader, out io.Writer) error 
 		return err
 	}
 	a.wait()
-	a.mu.Lock() // the request that runs has ended
+	a.child.hangUp() // nobody answers it any more
+	a.mu.Lock()      // the request that runs has ended
 	defer a.mu.Unlock()
 	_, err = a.leave()
 	return err

@@ -82,6 +82,7 @@ func (d *dividedCell) conduct(ctx context.Context) (end func(), err error) {
 	var turn sync.Mutex
 	var now *session
 	over := false
+	looking, stop := context.WithCancel(context.WithoutCancel(ctx)) // until the process has ended
 	lines, err := d.hub.conn.Subscribe("from."+d.id+"."+isLoad, func(m *nats.Msg) {
 		turn.Lock()
 		defer turn.Unlock()
@@ -94,7 +95,7 @@ func (d *dividedCell) conduct(ctx context.Context) (end func(), err error) {
 			running.Go(func() { own.run(ctx, l.Dir) })
 		case now == nil || now.child != l.Child:
 		case l.Message != nil && l.Message.Kind == divided.Looks && l.Message.Look != nil:
-			running.Go(func() { d.looks(ctx, l.Child, l.Message.Look) }) // it may be slow, and the load goes on
+			running.Go(func() { d.looks(looking, l.Child, l.Message.Look) }) // it may be slow, and the load goes on
 		case l.Over:
 			now.head.HangUp()
 		case l.Message != nil:
@@ -108,6 +109,7 @@ func (d *dividedCell) conduct(ctx context.Context) (end func(), err error) {
 			now.head.HangUp() // the process has ended, or its machine is lost
 		}
 		turn.Unlock()
+		stop()
 		running.Wait()
 	}, err
 }

@@ -37,6 +37,16 @@ func (c *child) take(data []byte) {
 	}
 }
 
+// hangUp ends the process that runs, if one does.
+func (c *child) hangUp() {
+	c.mu.Lock()
+	end := c.end
+	c.mu.Unlock()
+	if end != nil {
+		end()
+	}
+}
+
 // away connects a process with the coordinator.
 func (a *agent) away(dir string, pass func(divided.Message), end func()) (hear func(divided.Message), leave func()) {
 	c := &a.child

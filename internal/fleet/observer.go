@@ -20,7 +20,7 @@ type lookOrder struct {
 // looks has the observers do what a head wants, and answers it.
 func (d *dividedCell) looks(ctx context.Context, child int64, look *divided.Look) {
 	sights := make([]divided.Sight, len(d.observers))
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), look.Limit())
+	ctx, cancel := context.WithTimeout(ctx, look.Limit())
 	defer cancel()
 	var all sync.WaitGroup
 	for i, m := range d.observers {

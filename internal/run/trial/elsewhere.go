@@ -17,8 +17,14 @@ import (
 	"rumbench/internal/run/divided"
 )
 
+// onMachine joins the name of a source and that of its machine, if there are several.
+const onMachine = "@"
+
 // machineLabel is the label of what was counted on the machine of a further server of a cluster.
 const machineLabel = "machine"
+
+// observedSources are the sources on these machines.
+var observedSources = []string{"host", "process", "device"}
 
 // elsewhere are the machines of the further servers of a cluster, as observers there count.
 type elsewhere struct {
@@ -54,7 +60,7 @@ type remote struct {
 	first   bool
 }
 
-func (r *remote) Name() string { return r.source + "@" + r.head.Observed[r.machine] }
+func (r *remote) Name() string { return r.source + onMachine + r.head.Observed[r.machine] }
 
 func (r *remote) Collect(ctx context.Context, s *engine.Sample) error {
 	if r.first {
@@ -91,7 +97,7 @@ func observeElsewhere(t *trial, collectors []observe.Collector) []observe.Collec
 	t.cluster = &elsewhere{head: t.Away, target: t.Target.Name, do: divided.CountAll}
 	disks := &elsewhere{head: t.Away, target: t.Target.Name, do: divided.CountDisks}
 	t.disks.Collectors = append(t.disks.Collectors, disks.collectors("device")...)
-	return append(collectors, t.cluster.collectors("host", "process", "device")...)
+	return append(collectors, t.cluster.collectors(observedSources...)...)
 }
 
 // clustered reports whether further servers run on other machines.
@@ -143,9 +149,55 @@ func counts(t *trial, a, b observe.Snapshot) (all []observe.Change, unknown []me
 	}
 	return slices.DeleteFunc(all, func(c observe.Change) bool {
 		source, _, _ := strings.Cut(c.Name, ".")
-		return slices.Contains([]string{"host", "process", "device", "nvme"}, source) &&
+		return (slices.Contains(observedSources, source) || source == "nvme") &&
 			len(known[c.Name]) <= len(t.Away.Observed)
 	}), unknown
+}
+
+// together names the machine of each source of a cluster, and adds sources of all machines together.
+func together(t *trial, intervals []observe.Interval) []observe.Interval {
+	if !t.clustered() {
+		return intervals
+	}
+	var out []observe.Interval
+	for i := range intervals {
+		iv := &intervals[i]
+		if slices.Contains(observedSources, iv.Source) {
+			out = append(out, addUp(t, iv, intervals))
+			iv.Source += onMachine + t.Machine
+		}
+	}
+	return append(intervals, out...)
+}
+
+// addUp adds up what a source of this machine and those of the others have, of which all have it.
+func addUp(t *trial, own *observe.Interval, all []observe.Interval) observe.Interval {
+	sum := observe.Interval{Source: own.Source, Time: own.Time, Elapsed: own.Elapsed, Late: own.Late}
+	for _, c := range own.Changes {
+		known := func(o observe.Change) bool { return o.Name == c.Name }
+		if slices.ContainsFunc(sum.Changes, known) || c.Kind == engine.Gauge && c.Unit != "bytes" && c.Unit != "count" {
+			continue // it is added already, or cannot be
+		}
+		c.Value, c.Labels, c.Series = 0, "", c.Name
+		machines := 0
+		for i := range all {
+			if source, _, _ := strings.Cut(all[i].Source, onMachine); source != own.Source {
+				continue
+			}
+			if slices.ContainsFunc(all[i].Changes, known) {
+				machines++
+			}
+			for _, o := range all[i].Changes {
+				if known(o) {
+					c.Value += o.Value
+				}
+			}
+		}
+		if machines > len(t.Away.Observed) {
+			sum.Changes = append(sum.Changes, c)
+		}
+	}
+	return sum
 }
 
 // machineOf returns the machine that labels name; "": this one.

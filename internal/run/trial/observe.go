@@ -222,7 +222,7 @@ func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 	t.reads.Load().add(cur)
 	var lines []result.Line
 	var now sample
-	for _, iv := range observe.Diff(prev, cur) {
+	for _, iv := range together(t, observe.Diff(prev, cur)) {
 		t.show(&now, &iv)
 		step := t.started.Load()
 		if step == nil || iv.Time.Before(step.at) || len(iv.Changes) == 0 {
@@ -250,13 +250,13 @@ type sample struct {
 
 // show adds the figures of an interval that the display shows.
 func (t *trial) show(s *sample, iv *observe.Interval) {
-	if iv.Elapsed <= 0 {
+	if iv.Elapsed <= 0 || strings.Contains(iv.Source, onMachine) {
 		return
 	}
 	for _, c := range iv.Changes {
 		switch {
 		case c.Name == "process.cpu_ns" && t.hosted != nil:
-			s.server += c.Value / float64(iv.Elapsed)
+			s.server = c.Value / float64(iv.Elapsed)
 		case c.Name == "process.write_bytes", c.Name == "device.write_bytes" && s.written == 0:
 			s.written = c.Value / iv.Elapsed.Seconds()
 		}
