@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 143_291
+const mostTotal = 143_403
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -54,15 +54,15 @@ var rooms = []room{
 	{"internal/observe", 7_811, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 3_143, []string{"internal/account"}},
 	{"internal/result", 3_661, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 4_272, []string{"internal/plan"}},
-	{"internal/run", 12_465, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/plan", 4_279, []string{"internal/plan"}},
+	{"internal/run", 12_517, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_392, []string{"internal/importer"}},
 	{"internal/compare", 5_921, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/fleet", 3_294, []string{"internal/fleet"}},
+	{"internal/fleet", 3_344, []string{"internal/fleet"}},
 	{"internal/explain", 5_789, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_886, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 14_296, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
-	{"internal/cli", 10_584, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/cli", 10_587, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 4_026, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 423, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},
