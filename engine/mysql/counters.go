@@ -322,7 +322,8 @@ func (v *variable) point(s *engine.Sample, labels string, n float64) {
 // server's work for its clients.
 func newVariable(name string) *variable {
 	key := strings.ToLower(name)
-	if slices.ContainsFunc(unwanted, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
+	if !slices.Contains(ofGalera, key) &&
+		slices.ContainsFunc(unwanted, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
 		return nil
 	}
 	v := &variable{key: key, name: "mysql." + key, kind: engine.Counter, unit: "count", scale: 1}
@@ -354,6 +355,12 @@ var unwanted = []string{"wsrep", "ssl_", "performance_schema", "feature_", "acl_
 	"com_start_", "com_stop_", "com_reset", "com_purge", "com_repair", "com_kill", "com_get", "com_compound", "com_release", "com_backup", "com_empty", "com_assign", "com_binlog",
 	"delayed", "not_flushed_delayed", "innodb_have_", "innodb_encryption", "innodb_num_pages_", "innodb_defragment", "innodb_onlineddl", "tc_log", "threadpool", "master_gtid", "transactions_gtid",
 	"executed_", "compression", "column_", "access_denied", "flush_commands", "stack_usage", "last_query_cost", "binlog_snapshot"}
+
+// ofGalera are the variables of a cluster's node that benchmarks are about: what it sends and applies, transactions that
+// lost against those of other nodes, and how long it made the others wait.
+var ofGalera = []string{"wsrep_replicated", "wsrep_replicated_bytes", "wsrep_received", "wsrep_received_bytes",
+	"wsrep_local_commits", "wsrep_local_cert_failures", "wsrep_local_bf_aborts", "wsrep_local_replays",
+	"wsrep_flow_control_paused_ns", "wsrep_flow_control_sent", "wsrep_flow_control_recv"}
 
 // gauges are the variables that are states; for all others only the difference of two
 // samples is meaningful.

@@ -84,6 +84,8 @@ type DB struct {
 	place    place
 	gateways []*gateway // the first is the server that everything but sessions uses
 
+	counting sync.Mutex // of the gateways' last counters
+
 	dealing sync.Mutex // of the following, and of the gateways' sessions
 	dealt   int        // sessions
 

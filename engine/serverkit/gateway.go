@@ -2,8 +2,10 @@ package serverkit
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
+	"rumbench/model"
 )
 
 // gateway is a server through which a database is reached. The first is that of a DB itself.
@@ -21,7 +24,8 @@ type gateway struct {
 	id       string // of the server's process, see Traits.Identity; "": not known yet
 	counters *sqlkit.Admin
 	sample   Sample
-	sessions int // that it was dealt
+	sessions int                // that it was dealt
+	last     map[string]float64 // its counters; see Counters
 }
 
 // identity returns the text that identifies the server of a connection.
@@ -52,10 +56,11 @@ func (g *gateway) recognize(ctx context.Context, d *DB, c *sqlkit.Admin) error {
 	return nil
 }
 
-// seeing is how long another gateway may take to see the schema that was made through the first.
+// seeing is how long another server may take to see what was made through the first.
 const seeing = 10 * time.Second
 
-// openGateways connects to the further servers of the database, and checks that each is another one.
+// openGateways connects to the further servers of the database, and checks that each is another one and has the
+// same database.
 func (d *DB) openGateways(ctx context.Context) error {
 	for _, dsn := range d.setup.Server.Gateways {
 		g := &gateway{Host: NewHost(d.traits.Mark, d.traits.Programs...)}
@@ -67,40 +72,73 @@ func (d *DB) openGateways(ctx context.Context) error {
 			d.client.Adapt(connector)
 		}
 		g.connect = hiding(connector, dsn)
-		n := len(d.gateways) + 1
-		if err := d.find(ctx, g); err != nil {
-			return fmt.Errorf("gateway %d: %w", n, err)
-		}
-		for i, other := range d.gateways {
-			if other.id == g.id {
-				return hint.Errorf("name each server once", "dsn: numbers %d and %d lead to the same server", i+1, n)
-			}
-		}
 		d.gateways = append(d.gateways, g)
+	}
+	if len(d.gateways) > 1 && !d.setup.Server.Join {
+		if err := d.prove(ctx); err != nil {
+			return err
+		}
+	}
+	for n, g := range d.gateways[1:] {
+		conn, err := d.connectTo(ctx, g)
+		if err == nil {
+			err = conn.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("number %d of its dsns: %w", n+2, err)
+		}
+		same := func(other *gateway) bool { return other.id == g.id }
+		if i := slices.IndexFunc(d.gateways, same); i <= n {
+			return hint.Errorf("name each server once", "dsn: numbers %d and %d lead to the same server", i+1, n+2)
+		}
 	}
 	return expected(d)
 }
 
-// find waits until the schema exists on a gateway, and connects once.
-func (d *DB) find(ctx context.Context, g *gateway) error {
-	c, err := meet(ctx, g.connect, d.client.Dialect)
-	if err != nil {
-		return err
+// prove makes a table through the first server, and waits until the others have it: a schema of the same name may be
+// that of another database.
+func (d *DB) prove(ctx context.Context) (err error) {
+	dialect := d.client.Dialect
+	proof := &model.Table{Name: "rumbench_" + strings.ToLower(rand.Text()[:12]), Key: []string{"id"},
+		Columns: []model.Column{{Name: "id", Type: model.Int}}}
+	made := []string{dialect.CreateTable(proof)}
+	if dialect.AfterTable != nil {
+		made = append(made, dialect.AfterTable(dialect, proof)...)
 	}
-	for until := time.Now().Add(seeing); ; {
-		if err = d.place.join(ctx, c, d.client.Dialect); err == nil || time.Now().After(until) {
-			break
+	for _, text := range made {
+		if err := d.Admin().Exec(ctx, text); err != nil {
+			return fmt.Errorf("make a table through the first server: %w", err)
 		}
-		time.Sleep(time.Second / 20)
 	}
-	if err = errors.Join(err, c.Close()); err != nil {
-		return err
+	defer func() {
+		err = errors.Join(err, d.Admin().Exec(context.WithoutCancel(ctx), dialect.DropTable(proof, false)))
+	}()
+	for n, g := range d.gateways[1:] {
+		c, err := meet(ctx, g.connect, dialect)
+		if err != nil {
+			return fmt.Errorf("number %d of its dsns: %w", n+2, err)
+		}
+		if err := errors.Join(sees(ctx, c, "SELECT COUNT(*) FROM "+dialect.Table(proof.Name)), c.Close()); err != nil {
+			return hint.Errorf("name servers of one cluster", "number %d of its dsns does not have the database of the first: "+
+				"%w", n+2, err)
+		}
 	}
-	conn, err := d.connectTo(ctx, g)
-	if err != nil {
-		return err
+	return nil
+}
+
+// sees waits until a query works.
+func sees(ctx context.Context, c *sqlkit.Admin, query string) error {
+	for until := time.Now().Add(seeing); ; {
+		_, err := c.Value(ctx, query)
+		if err == nil || engine.ClassOf(err) == engine.Gone || time.Now().After(until) {
+			return err
+		}
+		select {
+		case <-time.After(time.Second / 20):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	return conn.Close()
 }
 
 // expected refuses other servers than those that the process means which has made the schema.
@@ -159,8 +197,8 @@ func (d *DB) count(ctx context.Context) (err error) {
 	return nil
 }
 
-// Counters adds the counters of all gateways: sums, and of gauges only those that can be added up. A process that
-// has joined counts nothing.
+// Counters adds the counters of all gateways: the sums of what all of them have, and of gauges those that can be added
+// up. A process that has joined counts nothing.
 func (d *DB) Counters(ctx context.Context, s *engine.Sample) error {
 	if d.setup.Server.Join {
 		return nil
@@ -168,25 +206,52 @@ func (d *DB) Counters(ctx context.Context, s *engine.Sample) error {
 	if len(d.gateways) == 1 {
 		return d.gateways[0].sample(ctx, s)
 	}
-	position := map[string]int{}
-	for _, g := range d.gateways {
+	d.counting.Lock()
+	defer d.counting.Unlock()
+	all, known := map[string]*engine.Point{}, map[string]int{}
+	var order []string
+	for n, g := range d.gateways {
 		var own engine.Sample
-		if err := g.sample(ctx, &own); err != nil {
-			return err
+		if err := g.count(ctx, &own); err != nil {
+			return fmt.Errorf("number %d of its dsns: %w", n+1, err)
 		}
-		for _, p := range own.Points {
+		for i := range own.Points {
+			p := &own.Points[i]
+			if p.Kind == engine.Gauge && (!strings.HasPrefix(p.Name, "engine.") || p.Unit != "bytes" && p.Unit != "count") {
+				continue
+			}
 			key := p.Key()
-			i, known := position[key]
-			switch {
-			case known:
-				s.Points[i].Value += p.Value
-			case p.Kind == engine.Counter || p.Unit == "bytes" || p.Unit == "count":
-				position[key] = len(s.Points)
-				s.Points = append(s.Points, p)
+			if known[key]++; all[key] == nil {
+				all[key], order = p, append(order, key)
+			} else {
+				all[key].Value += p.Value
 			}
 		}
 	}
+	for _, key := range order {
+		if known[key] == len(d.gateways) {
+			s.Points = append(s.Points, *all[key])
+		}
+	}
 	return nil
+}
+
+// count samples one server. One whose counters have fallen was started again: in a sum that would not be seen.
+func (g *gateway) count(ctx context.Context, s *engine.Sample) (err error) {
+	if err := g.sample(ctx, s); err != nil {
+		return err
+	}
+	now := make(map[string]float64, len(s.Points))
+	for i := range s.Points {
+		if p := &s.Points[i]; p.Kind == engine.Counter {
+			now[p.Key()] = p.Value
+			if p.Value < g.last[p.Key()] {
+				err = fmt.Errorf("its counter %s has fallen: it was started again", p.Name)
+			}
+		}
+	}
+	g.last = now
+	return err
 }
 
 // Processes returns the processes of all servers of the database, or of the first if others observe the rest.
@@ -197,7 +262,7 @@ func (d *DB) Processes() (pids []int, reason string) {
 	for i, g := range d.gateways {
 		own, reason := g.Host.Processes()
 		if reason != "" && i > 0 {
-			reason = fmt.Sprintf("gateway %d: %s", i+1, reason)
+			reason = fmt.Sprintf("number %d of its dsns: %s", i+1, reason)
 		}
 		if len(own) == 0 {
 			return nil, reason

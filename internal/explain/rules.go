@@ -47,6 +47,7 @@ const (
 const (
 	RuleSerial, RuleCollection              Rule = "serialization", "collection pauses"
 	RuleStarts, RuleDeferral, RuleRecurring Rule = "different starts", "deferred writes", "recurring stalls"
+	RuleServers                             Rule = "servers"
 )
 
 // view is the data that rules may read.

@@ -181,7 +181,7 @@ func (c *Coordinator) Reports(ctx context.Context) []Report {
 		all.Go(func() error {
 			out[i] = Report{Host: m.Host, Hello: m.hello, Err: m.err}
 			for range 10 {
-				if began := time.Now(); m.err == nil && m.ask(ctx, opHello, nil, nil) == nil {
+				if began := time.Now(); m.err == nil && m.ask(ctx, opHello, nil, &out[i].Hello) == nil {
 					if took := time.Since(began); out[i].Trip == 0 || took < out[i].Trip {
 						out[i].Trip = took
 					}

@@ -11,10 +11,12 @@ import (
 	"rumbench/internal/run/divided"
 )
 
-// lookOrder is what an observer has to do, and the number of the dsn of its server, from 0.
+// lookOrder is what an observer has to do, the number of the dsn of its server, from 0, and that of the process
+// that asks.
 type lookOrder struct {
 	divided.Look
-	Gateway int `json:"gateway"`
+	Gateway int   `json:"gateway"`
+	Child   int64 `json:"child"`
 }
 
 // looks has the observers do what a head wants, and answers it.
@@ -25,7 +27,7 @@ func (d *dividedCell) looks(ctx context.Context, child int64, look *divided.Look
 	var all sync.WaitGroup
 	for i, m := range d.observers {
 		all.Go(func() {
-			if err := m.ask(ctx, opLook, lookOrder{*look, i + 1}, &sights[i]); err != nil {
+			if err := m.ask(ctx, opLook, lookOrder{*look, i + 1, child}, &sights[i]); err != nil {
 				sights[i] = divided.Sight{Failed: err.Error()}
 			}
 		})
@@ -36,9 +38,9 @@ func (d *dividedCell) looks(ctx context.Context, child int64, look *divided.Look
 
 // observer is what an agent observes of a server that runs on its machine.
 type observer struct {
-	mu     sync.Mutex
-	target string
-	watch  engine.Watch // nil: nothing is observed
+	mu    sync.Mutex
+	child int64        // the process that asks: another may find the server started again
+	watch engine.Watch // nil: nothing is observed
 
 	process *observe.Process
 	device  observe.Device
@@ -55,11 +57,12 @@ func (a *agent) look(ctx context.Context, data []byte) (any, error) {
 	own := &a.observed
 	own.mu.Lock()
 	defer own.mu.Unlock()
-	if own.watch == nil || own.target != o.Target {
+	if own.watch == nil || own.child != o.Child {
 		own.end()
 		if err := a.observe(ctx, o.Target, o.Gateway); err != nil {
 			return nil, err
 		}
+		own.child = o.Child
 	}
 	return own.do(ctx, o.Do)
 }
@@ -69,13 +72,13 @@ func (a *agent) observe(ctx context.Context, target string, gateway int) error {
 	for i := range a.plan.Targets {
 		t := &a.plan.Targets[i]
 		if dsns := t.Config.Server.DSNs(); t.Name == target && gateway < len(dsns) {
-			return a.observed.begin(ctx, a.EngineOf(t.Engine), target, dsns[gateway])
+			return a.observed.begin(ctx, a.EngineOf(t.Engine), dsns[gateway])
 		}
 	}
 	return fmt.Errorf("the plan has no target %s with %d servers", target, gateway+1)
 }
 
-func (o *observer) begin(ctx context.Context, e engine.Engine, target, dsn string) (err error) {
+func (o *observer) begin(ctx context.Context, e engine.Engine, dsn string) (err error) {
 	watcher, ok := e.(engine.Watcher)
 	if !ok {
 		return fmt.Errorf("%s cannot be watched", e.Info().Name)
@@ -83,7 +86,6 @@ func (o *observer) begin(ctx context.Context, e engine.Engine, target, dsn strin
 	if o.watch, err = watcher.Watch(ctx, dsn); err != nil {
 		return err
 	}
-	o.target = target
 	pids, reason := o.watch.Processes()
 	if len(pids) == 0 {
 		o.end()

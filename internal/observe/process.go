@@ -20,6 +20,8 @@ import (
 // Voluntary context switches are not included: the kernel counts them per thread
 // and forgets threads that ended.
 type Process struct {
+	// All: each root is a server of its own. If one is not alive, nothing is known of all.
+	All   bool
 	roots func() []int
 
 	mu sync.Mutex
@@ -115,6 +117,11 @@ func (p *Process) update() error {
 		return err
 	}
 	p.succeed(alive)
+	for _, root := range roots {
+		if p.All && !slices.Contains(pids, root) {
+			return fmt.Errorf("process %d of the servers' %v is not alive, or not visible", root, roots)
+		}
+	}
 	if len(alive) == 0 {
 		return fmt.Errorf("none of the processes %v, nor a descendant, is alive and visible", roots)
 	}

@@ -82,7 +82,6 @@ clients_on: ["c[2-3]"]
 		"server_on: [db, db]\nclients_on: [c2]":                                        "given twice",
 		"server_on: []\nclients_on: [c2]":                                              "server_on is a machine",
 		"targets: [{engine: served, dsn: x}]\nserver_on: [db, c1]\nclients_on: [c2]":   "2 machines of servers, and its dsn has 1",
-		"targets: [{engine: sqlite, dsn: [x, y]}]\nserver_on: db":                      "rumbench uses one server of sqlite",
 		"until: steady\nserver_on: db\nclients_on: [c1]":                               "its own rate is steady",
 		"server_on: db\nclients_on: [c9]":                                              `no machine "c9"`,
 		"server_on: db\nclients_on: [c1]\nspread: {over: [c2]}":                        "spread says what all machines are for",

@@ -26,6 +26,10 @@ var reference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 // dsns reads a target's data source names, from the plan, a file or the environment: one for each gateway.
 func (b *binder) dsns(f strictyaml.Fields) (out []string) {
 	for _, n := range itemsOf(f.Value("dsn")) {
+		if n.Kind == strictyaml.List {
+			b.At(n, "dsn: there is none in the list", "as in dsn: [DSN, …]")
+			return nil
+		}
 		if !b.Is(n, strictyaml.Scalar, "dsn is a single value, or a list of them", "") {
 			return nil
 		}
@@ -39,6 +43,7 @@ func (b *binder) dsns(f strictyaml.Fields) (out []string) {
 	b.paths.read(f, "dsn_file", func(path string) (err error) { out, err = readDSNs(path); return err })
 	if f.Of.Get("dsn") != nil && f.Of.Get("dsn_file") != nil {
 		b.At(f.Of.Key("dsn_file"), "a target has a dsn or a dsn_file, not both", "remove one")
+		return nil
 	}
 	return out
 }
@@ -99,6 +104,9 @@ func readDSNs(path string) (out []string, err error) {
 	}
 	for line := range strings.SplitSeq(strings.TrimRight(string(b), "\r\n"), "\n") {
 		dsn, err := lineDSN(strings.TrimRight(line, "\r"))
+		if reference.MatchString(dsn) {
+			return nil, hint.Errorf("write dsn: "+dsn+" in the plan", "%q refers to the environment", path)
+		}
 		if err != nil {
 			return nil, hint.Errorf(help, "%q does not hold a data source name in each line", path)
 		}
@@ -135,7 +143,10 @@ func (b *binder) seal(p *Plan, root *strictyaml.Node, src []byte) {
 				}
 				fmt.Fprintf(into, "%s=%s\n", m[1], dsn)
 			} else if n.Text != engine.ShowDSN(e, dsn) {
-				name := fmt.Sprintf("RUMBENCH_DSN_%d", strings.Count(kept.String(), "\n")+1)
+				name := ""
+				for k := 1; name == "" || strings.Contains(string(src)+kept.String(), name); k++ { // the plan may refer to it
+					name = fmt.Sprintf("RUMBENCH_DSN_%d", k)
+				}
 				fmt.Fprintf(&kept, "%s=%s\n", name, dsn)
 				n.Text, n.Value = "${"+name+"}", "${"+name+"}"
 			}
@@ -159,19 +170,27 @@ func WithoutSecrets(src []byte) []byte {
 	return root.YAML()
 }
 
-// hide hides the values of keys that are named after data source names.
+// hide hides the values of keys that are named after data source names, and all below them.
 func hide(n *strictyaml.Node) {
 	for _, item := range n.Items {
 		hide(item)
 	}
 	for _, e := range n.Entries {
 		if secret.DSNKey.MatchString(e.Key.Text + ":") {
-			for _, n := range itemsOf(e.Value) {
-				if !reference.MatchString(n.Text) && engine.ShownDSN(n.Text) == escape.Hidden {
-					n.Text, n.Value = escape.Hidden, escape.Hidden
-				}
-			}
+			hideAll(e.Value)
 		}
 		hide(e.Value)
+	}
+}
+
+func hideAll(n *strictyaml.Node) {
+	for _, item := range n.Items {
+		hideAll(item)
+	}
+	for _, e := range n.Entries {
+		hideAll(e.Value)
+	}
+	if n.Kind == strictyaml.Scalar && !reference.MatchString(n.Text) && engine.ShownDSN(n.Text) == escape.Hidden {
+		n.Text, n.Value = escape.Hidden, escape.Hidden
 	}
 }

@@ -125,7 +125,7 @@ func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, all Target
 		t.Knobs["dsn"] = strings.Join(quantity.Texts(dsns, show), ", ")
 		b.attached = append(b.attached, t)
 	}
-	if len(dsns) > 1 && !engine.InfoOf(e, t.Config).Joins {
+	if info := engine.InfoOf(e, t.Config); len(dsns) > 1 && len(info.Servers) > 0 && !info.Joins {
 		b.At(t.dsnNode(), t.Name+": rumbench uses one server of "+t.Engine, "write one dsn")
 	}
 	return t

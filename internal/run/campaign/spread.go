@@ -293,8 +293,10 @@ func (s *spread) again(j job, lost *LostError) error {
 		j.needed = true
 		s.todo = slices.Insert(s.todo, 0, j)
 	}
-	s.Progress.Note(fmt.Sprintf("%s: %s; %s left", strings.Join(dirs, ", "), then,
-		quantity.Count(len(s.Machines), "machine")))
+	if !lost.Remains {
+		then += fmt.Sprintf("; %d of %d places for trials are left", len(s.Machines), len(s.Plan.Fleet.Cells))
+	}
+	s.Progress.Note(strings.Join(dirs, ", ") + ": " + then)
 	return s.save()
 }
 

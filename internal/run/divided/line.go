@@ -14,12 +14,14 @@ type Line struct {
 	waiting []Message
 	closed  bool
 	heard   chan struct{} // has room for one: something is waiting, or the line is closed
-	sights  chan Message  // Seen; the head asks one Look at a time, also while it waits for something else
+	sights  chan Message  // the last Seen; the head asks one Look at a time, also while it waits for something else
+	over    chan struct{} // closed when the line is
 }
 
 // NewLine returns a line that sends by say. What comes in is given to Hear.
 func NewLine(say func(Message)) *Line {
-	return &Line{say: say, heard: make(chan struct{}, 1), sights: make(chan Message, 1)}
+	return &Line{say: say, heard: make(chan struct{}, 1), sights: make(chan Message, 1),
+		over: make(chan struct{})}
 }
 
 // Say sends a message.
@@ -27,15 +29,16 @@ func (l *Line) Say(m Message) { l.say(m) }
 
 // Hear takes a message that has come in. It never waits.
 func (l *Line) Hear(m Message) {
-	if m.Kind == Seen {
-		select {
-		case l.sights <- m:
-		default: // nobody waits for it any more
-		}
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if m.Kind == Seen {
+		select {
+		case <-l.sights: // nobody waits for it any more
+		default:
+		}
+		l.sights <- m
+		return
+	}
 	l.waiting = append(l.waiting, m)
 	l.wake()
 }
@@ -44,7 +47,10 @@ func (l *Line) Hear(m Message) {
 func (l *Line) HangUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.closed = true
+	if !l.closed {
+		l.closed = true
+		close(l.over)
+	}
 	l.wake()
 }
 

@@ -2,7 +2,6 @@ package divided
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"rumbench/engine"
@@ -43,16 +42,19 @@ type Source struct {
 	Failed string         `json:"failed,omitempty"`
 }
 
-// lookTime is how long observers may take: nothing that is measured waits for them longer.
-const lookTime = 3 * time.Second
+// lookTime is how long observers may take to count: the start of a load waits for them.
+const lookTime = 600 * time.Millisecond
 
 // syncTime is how long they may take to write what is dirty.
 const syncTime = 10 * time.Minute
 
 // Limit returns how long observers may take.
 func (l *Look) Limit() time.Duration {
-	if l.Do == SyncData {
+	switch l.Do {
+	case SyncData:
 		return syncTime
+	case AskMemory: // it walks all pages
+		return 10 * lookTime
 	}
 	return lookTime
 }
@@ -63,7 +65,7 @@ func (h *Head) Look(ctx context.Context, target string, do Looking) []Sight {
 	defer h.looking.Unlock()
 	h.looks++
 	look := &Look{Number: h.looks, Target: target, Do: do}
-	ctx, cancel := context.WithTimeout(ctx, look.Limit()+time.Second)
+	ctx, cancel := context.WithTimeout(ctx, look.Limit()+lookTime/2)
 	defer cancel()
 	h.Line.Say(Message{Kind: Looks, Look: look})
 	for {
@@ -72,10 +74,12 @@ func (h *Head) Look(ctx context.Context, target string, do Looking) []Sight {
 			if m.Look != nil && m.Look.Number == look.Number && len(m.Sights) == len(h.Observed) {
 				return m.Sights
 			}
+		case <-h.Line.over:
+			cancel()
 		case <-ctx.Done():
 			out := make([]Sight, len(h.Observed))
 			for i := range out {
-				out[i].Failed = fmt.Sprintf("the coordinator does not answer: %v", ctx.Err())
+				out[i].Failed = "the coordinator does not answer"
 			}
 			return out
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/account"
@@ -32,7 +31,6 @@ type elsewhere struct {
 	target string
 	do     divided.Looking
 	seen   []divided.Sight // the last, of each machine
-	took   time.Duration   // how long it took: no count is older by more
 }
 
 // collectors returns collectors of the sources of all these machines. The first of a sample asks for all.
@@ -47,9 +45,7 @@ func (e *elsewhere) collectors(sources ...string) (out []observe.Collector) {
 
 // look asks the observers.
 func (e *elsewhere) look(ctx context.Context) {
-	began := time.Now()
 	e.seen = e.head.Look(ctx, e.target, e.do)
-	e.took = time.Since(began)
 }
 
 // remote is a source on another machine.
@@ -94,10 +90,10 @@ func observeElsewhere(t *trial, collectors []observe.Collector) []observe.Collec
 		return collectors
 	}
 	t.others = nil
-	t.cluster = &elsewhere{head: t.Away, target: t.Target.Name, do: divided.CountAll}
+	cluster := &elsewhere{head: t.Away, target: t.Target.Name, do: divided.CountAll}
 	disks := &elsewhere{head: t.Away, target: t.Target.Name, do: divided.CountDisks}
 	t.disks.Collectors = append(t.disks.Collectors, disks.collectors("device")...)
-	return append(collectors, t.cluster.collectors(observedSources...)...)
+	return append(collectors, cluster.collectors(observedSources...)...)
 }
 
 // clustered reports whether further servers run on other machines.
@@ -112,7 +108,7 @@ func syncElsewhere(ctx context.Context, t *trial) (wait func()) {
 	all.Go(func() {
 		for i, s := range t.Away.Look(ctx, t.Target.Name, divided.SyncData) {
 			if s.Failed != "" {
-				t.unobserved("on " + t.Away.Observed[i] + " nothing was synced: " + s.Failed)
+				t.unobserved("the costs of steps are not known, as " + t.Away.Observed[i] + " does not count: " + s.Failed)
 			}
 		}
 	})
@@ -231,6 +227,8 @@ func serversOf(t *trial, w *window) (out []result.ServerMachine) {
 			Got: sum(inWindow, observe.NetGot)}
 		if i > 0 {
 			m.Skew = millis(w.skew)
+		} else if m.Written != nil && !w.Elsewhere {
+			*m.Written = max(0, *m.Written-(w.ended-w.began)) // rumbench's own files
 		}
 		if dealt := t.dealt; i < len(dealt) {
 			m.Sessions = dealt[i]

@@ -41,7 +41,6 @@ type observer struct {
 	asked      atomic.Int64              // when the server was asked for counters, in ns since 1970; 0: it has answered
 	worked     atomic.Int64              // when operations were done last
 	events     *pmu.Counter              // nil without a PMU
-	cluster    *elsewhere                // nil: no other machine has a server
 	dealt      []int                     // sessions of the step's clients at each gateway; none: there is one
 }
 
@@ -122,6 +121,7 @@ func (t *trial) observe(counted observe.Counted) {
 	}
 	if len(t.pids) > 0 {
 		t.process = observe.NewProcess("/proc", func() []int { return t.pids })
+		t.process.All = len(t.Target.Config.Server.Gateways) > 0
 		collectors = append(collectors, t.process)
 		if countEvents(t); t.events != nil && !t.clustered() {
 			collectors = append(collectors, atRest{&t.observer})
