@@ -45,6 +45,7 @@ func testJoined(t *testing.T, s Suite) {
 	_, err = s.Engine.Open(t.Context(), join)
 	failIf(t, err == nil || !strings.Contains(err.Error(), "another server"), "joined another server: %v", err)
 	join.Server.Expected = route.Servers
+	testUnrelated(t, s, &config, dsn)
 
 	check(t, db.CreateTables(context.Background()))
 	createIndexes(t, db, s.schema())
@@ -56,4 +57,29 @@ func testJoined(t *testing.T, s Suite) {
 	check(t, joined.Close())
 	_, rows := newClient(t, db).do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}})
 	failIf(t, len(rows) != 10, "the first process finds %d rows, want 10", len(rows))
+}
+
+// testUnrelated: two servers that do not have the same database are no cluster, and nothing is left on them; two names
+// of one server are none either.
+func testUnrelated(t *testing.T, s Suite, first *engine.Config, dsn string) {
+	t.Helper()
+	config := *first
+	config.Dir, config.Server.Listen = need.TempDir(t), "127.0.0.3"
+	other, err := s.Engine.Open(t.Context(), config)
+	check(t, err)
+	t.Cleanup(func() { Discard(other) })
+	route, err := other.(engine.Reachable).Reach(t.Context())
+	check(t, err)
+	attached := engine.Config{Storage: first.Storage, Durability: first.Durability, Protocol: first.Protocol,
+		Schema: first.Schema, Server: engine.ServerConfig{DSN: dsn, Schema: "of_cluster"}}
+	wants := map[string]string{route.DSNs[0]: "does not have the database", dsn: "lead to the same server"}
+	for gateway, want := range wants {
+		attached.Server.Gateways = []string{gateway}
+		_, err = s.Engine.Open(t.Context(), attached)
+		failIf(t, err == nil || !strings.Contains(err.Error(), want), "opened: %v, want %q", err, want)
+	}
+	attached.Server.Gateways = nil
+	alone, err := s.Engine.Open(t.Context(), attached) // the schema may not exist
+	check(t, err)
+	check(t, alone.Close())
 }

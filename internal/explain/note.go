@@ -29,7 +29,8 @@ func (n Note) First() bool {
 // notes returns the limits of the conclusions about a step, and findings other than
 // causes.
 func (s *Step) notes() (out []Note) {
-	for _, check := range []func(*Step, noting){clustered, disturbed, oneThread, oneAtATime, readNothing, twiceCached, paused,
+	for _, check := range []func(*Step, noting){
+		clustered, disturbed, oneThread, oneAtATime, readNothing, twiceCached, paused,
 		begunApart, putOff, dips, instructed} {
 		check(s, func(rule Rule, e Evidence, format string, args ...any) {
 			out = append(out, Note{rule, e, fmt.Sprintf(format, args...)})
@@ -57,7 +58,7 @@ func name(s *Side) string { return s.Target.Name }
 
 // clustered notes that one of two targets has more servers: what these do for each other is in all of its costs.
 func clustered(s *Step, note noting) {
-	base, other := s.Base.servers(), s.New.servers()
+	base, other := servers(&s.Base), servers(&s.New)
 	if base != other {
 		note(RuleServers, Law, "%s has %s, and %s %d: what servers do for each other is in its time and its costs, and the "+
 			"rest below does not tell it apart", name(&s.New), quantity.Count(other, "server"), name(&s.Base), base)
@@ -65,7 +66,7 @@ func clustered(s *Step, note noting) {
 }
 
 // servers returns how many servers clients used.
-func (s *Side) servers() int { return max(1, len(s.runs[0].Gateways)) }
+func servers(s *Side) int { return max(1, len(s.runs[0].Gateways)) }
 
 func disturbed(s *Step, note noting) {
 	others := s.about(func(s *Side) bool { return s.shared() > mostShared }, func(s *Side) string {
