@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 143_541
+const mostTotal = 143_640
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -43,7 +43,7 @@ var rooms = []room{
 	{"model", 868, []string{"model"}},
 	{"internal/text", 2_272, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_455, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_323, []string{"internal/metric"}},
+	{"internal/metric", 1_326, []string{"internal/metric"}},
 	{"internal/server", 2_743, []string{"internal/server"}},
 	{"engine", 26_310, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
@@ -53,15 +53,15 @@ var rooms = []room{
 	{"workload", 19_467, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 7_818, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 3_143, []string{"internal/account"}},
-	{"internal/result", 3_661, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 4_298, []string{"internal/plan"}},
-	{"internal/run", 12_536, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/result", 3_663, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/plan", 4_300, []string{"internal/plan"}},
+	{"internal/run", 12_598, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_392, []string{"internal/importer"}},
 	{"internal/compare", 5_921, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_346, []string{"internal/fleet"}},
 	{"internal/explain", 5_797, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_886, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 14_296, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
+	{"internal/report", 14_326, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_590, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 4_026, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 423, []string{"scripts/man scripts/suite"}},

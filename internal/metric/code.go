@@ -45,6 +45,7 @@ const (
 	MachineFull        Code = "client_machine_full"
 	MachineSlow        Code = "client_machine_slow"
 	StartsApart        Code = "starts_apart"
+	ServersDiffer      Code = "servers_differ"
 	ClocksApart        Code = "clocks_apart"
 	NotSteady          Code = "not_steady"
 	ShortCycle         Code = "short_cycle"
@@ -98,6 +99,8 @@ var decisive = map[Code]Kind{
 		Short: "a client machine had no reserve"},
 	MachineSlow: {Text: "the p99 on client machine {machine} was {own:%.0f} µs, over twice the median of the others: it, or its network, was slow",
 		Short: "a client machine was slow"},
+	ServersDiffer: {Text: "the servers differ in {what}: the first has {first}, number {n:%.0f} has {own}; the settings shown are those of the first",
+		Short: "the servers differ"},
 	StartsApart: {Text: "the client machines began {spread:%.3g} ms apart, more than 5 % of an interval", Short: "the machines began apart"},
 	ClocksApart: {Text: "the clocks of the machines are compared with an error of up to {bound:%.3g} ms, more than a tenth of an interval: work near an interval's end may be counted in the next",
 		Short: "intervals are blurred"},

@@ -31,7 +31,7 @@ func checkFleet(b *binder, t *bound, hosted, joins bool, p *Plan) {
 		return
 	}
 	for i := range p.Fleet.Cells {
-		checkCell(b, t, i, &p.Fleet)
+		checkCell(b, t, i, &p.Fleet, p.Profile.Mode != "")
 	}
 	switch key := "client_cpus"; {
 	case hosted && !joins:
@@ -59,13 +59,15 @@ func checkFleet(b *binder, t *bound, hosted, joins bool, p *Plan) {
 }
 
 // checkCell refuses a target whose servers a cell does not reach. Each cell is reported once.
-func checkCell(b *binder, t *bound, at int, f *Fleet) {
+func checkCell(b *binder, t *bound, at int, f *Fleet, profiled bool) {
 	c, dsns := &f.Cells[at], t.Config.Server.DSNs()
 	switch n := b.cells[at]; {
 	case len(c.Clients) == 0 || n == nil:
 		return
 	case len(dsns) == 0 && len(c.Observed) > 0:
 		b.At(n, t.Name+": rumbench starts no cluster", "name one machine, or attach to the servers: dsn: [DSN, …]")
+	case len(c.Observed) > 0 && profiled:
+		b.At(n, "servers on several machines are not profiled", "remove profile")
 	case len(dsns) == 0 && f.Host(c.Server).Listen == "":
 		b.At(n, "nothing says where clients on other machines reach a server on "+c.Server,
 			"add listen to that machine: its address on the network of the clients, as in listen: 10.0.0.5")

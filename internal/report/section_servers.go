@@ -1,6 +1,9 @@
 package report
 
 import (
+	"fmt"
+	"slices"
+
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
@@ -10,13 +13,15 @@ import (
 
 // serverMachines shows what each machine of a cluster's servers had to do.
 func serverMachines(v *view) []page.Section {
-	t := page.WordTable([]string{"step", "target", "machine", "sessions", "CPU µs", "read KB", "write KB", "sent KB",
-		"received KB", "counted within"})
+	t := page.WordTable([]string{"step", "target", "machine", "sessions", "per", "server CPU µs", "read KB",
+		"write KB", "sent KB", "received KB", "processors busy", "memory", "counted within"})
 	t.Note = "Of the machines that the servers were on: the sessions of clients that each was dealt, and what one " +
 		"unit of the step cost it, whichever server the unit was sent to. The CPU time is that of the server, reads " +
 		"and writes are those of the device under its data, and what was sent and received is that of all network " +
-		"interfaces: to clients and to the other servers. The rows add up to the costs of the step. Of several trials: " +
-		"means, and the greatest time between the counts of a machine and those of the first."
+		"interfaces but the machine's to itself: to clients and to the other servers. The rows add up to the server's CPU " +
+		"time and the device's reads and writes of the step. Of several trials: means, the highest memory, and the " +
+		"greatest time between the counts of a machine and those of the first. A trial in which a machine's counts are " +
+		"unknown is left out."
 	for _, s := range v.Steps {
 		for _, target := range v.Targets {
 			for _, m := range serversIn(target.Trials, s.Name) {
@@ -31,7 +36,10 @@ func serverMachines(v *view) []page.Section {
 type serverMachine struct {
 	name     string
 	sessions int
+	per      string
 	skew     float64
+	memory   int64
+	busy     []float64
 	figures  [5][]float64
 }
 
@@ -40,9 +48,9 @@ func serversIn(trials []*result.Trial, step string) (out []*serverMachine) {
 	for _, t := range trials {
 		for i := range t.Steps {
 			s := &t.Steps[i]
-			units := 1.0 // of a step without operations
+			units, per := 1.0, "step" // without operations
 			if rows := s.Find(metric.Rows, s.Primary, ""); rows != nil {
-				units = rows.Value
+				units, per = rows.Value, unitOf(s)
 			}
 			for k := range s.Servers {
 				if s.Name != step || units <= 0 {
@@ -51,15 +59,31 @@ func serversIn(trials []*result.Trial, step string) (out []*serverMachine) {
 				if k == len(out) {
 					out = append(out, &serverMachine{name: s.Servers[k].Name})
 				}
-				out[k].add(&s.Servers[k], units)
+				out[k].per = per
+				out[k].add(&s.Servers[k], s.Servers, units)
 			}
 		}
 	}
 	return out
 }
 
-func (m *serverMachine) add(s *result.ServerMachine, units float64) {
-	m.sessions, m.skew = s.Sessions, max(m.skew, s.Skew)
+// unitOf names the unit of a step's primary operation, as its costs do.
+func unitOf(s *result.Step) string {
+	for i := range s.Rows {
+		if r := &s.Rows[i]; r.Metric == metric.HostCPUUS && metric.PerOf(r.Per, s.Primary) {
+			return r.Per
+		}
+	}
+	return s.Primary
+}
+
+// add adds what a machine had to do in a trial, if that is known of all machines: rows must add up.
+func (m *serverMachine) add(s *result.ServerMachine, all []result.ServerMachine, units float64) {
+	m.sessions, m.skew, m.memory = s.Sessions, max(m.skew, s.Skew), max(m.memory, s.Memory)
+	if slices.ContainsFunc(all, func(o result.ServerMachine) bool { return o.Busy == nil }) {
+		return
+	}
+	m.busy = append(m.busy, *s.Busy)
 	const nanos, bytes = 1e3, 1024
 	for i, f := range []struct {
 		value *float64
@@ -72,7 +96,7 @@ func (m *serverMachine) add(s *result.ServerMachine, units float64) {
 }
 
 func (m *serverMachine) row(step, target string) page.Row {
-	words := []string{target, m.name, quantity.Whole(float64(m.sessions))}
+	words := []string{target, m.name, quantity.Whole(float64(m.sessions)), m.per}
 	for _, all := range m.figures {
 		text := quantity.Unknown
 		if len(all) > 0 {
@@ -80,12 +104,18 @@ func (m *serverMachine) row(step, target string) page.Row {
 		}
 		words = append(words, text)
 	}
-	skew := "–"
+	busy, memory, skew := quantity.Unknown, quantity.Unknown, "–"
+	if len(m.busy) > 0 {
+		busy = fmt.Sprintf("%.0f %%", 100*stat.Mean(m.busy))
+	}
+	if m.memory > 0 {
+		memory = quantity.Bytes(m.memory)
+	}
 	if m.skew > 0 {
 		skew = quantity.Digits(m.skew) + " ms"
 	}
 	row := page.Row{Head: step}
-	for _, text := range append(words, skew) {
+	for _, text := range append(words, busy, memory, skew) {
 		row.Cells = append(row.Cells, page.Words(text))
 	}
 	return row

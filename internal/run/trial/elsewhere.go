@@ -115,18 +115,18 @@ func syncElsewhere(ctx context.Context, t *trial) (wait func()) {
 	return all.Wait
 }
 
-// memoryElsewhere adds the memory of further servers to that of the first; 0: it is not known of all.
-func memoryElsewhere(ctx context.Context, t *trial, n int64, source string) int64 {
+// memoryElsewhere adds the memory of further servers to that of the first. If it is not known of all, it is of none.
+func memoryElsewhere(ctx context.Context, t *trial, w *window) {
 	if !t.clustered() {
-		return n
+		return
 	}
 	for _, s := range t.Away.Look(ctx, t.Target.Name, divided.AskMemory) {
-		if s.Failed != "" || s.MemorySource != source {
-			return 0
+		if w.memories = append(w.memories, s.Memory); s.Failed != "" || s.MemorySource != w.memorySource || w.memory == 0 {
+			w.memory = 0
+		} else {
+			w.memory += s.Memory
 		}
-		n += s.Memory
 	}
-	return n
 }
 
 // counts returns the changes of all sources between two snapshots: of a cluster only what is known of each
@@ -230,10 +230,69 @@ func serversOf(t *trial, w *window) (out []result.ServerMachine) {
 		} else if m.Written != nil && !w.Elsewhere {
 			*m.Written = max(0, *m.Written-(w.ended-w.began)) // rumbench's own files
 		}
-		if dealt := t.dealt; i < len(dealt) {
-			m.Sessions = dealt[i]
+		if i < len(t.dealt) {
+			m.Sessions = t.dealt[i]
 		}
+		if i < len(w.memories) {
+			m.Memory = w.memories[i]
+		}
+		m.Busy = busyOf(func(state string) *float64 { return sum(inWindow, "host.cpu."+state+"_ns") })
 		out = append(out, m)
 	}
 	return out
+}
+
+// busyOf returns the share of the processors' time that was not idle, by the time in each state; nil: it is unknown.
+func busyOf(in func(state string) *float64) *float64 {
+	var all, idle float64
+	for _, state := range []string{"user", "nice", "system", "irq", "softirq", "iowait", "steal", "idle"} {
+		v := in(state)
+		if v == nil {
+			return nil
+		}
+		if all += *v; state == "iowait" || state == "idle" {
+			idle += *v
+		}
+	}
+	if all <= 0 {
+		return nil
+	}
+	busy := 1 - idle/all
+	return &busy
+}
+
+// compareServers notes settings in which the servers of a cluster differ: a result has those of the first.
+func compareServers(ctx context.Context, t *trial) {
+	watcher, ok := t.Engine.(engine.Watcher)
+	dsns := t.Target.Config.Server.DSNs()
+	if !ok || len(dsns) < 2 {
+		return
+	}
+	var first []engine.Setting
+	for i, dsn := range dsns {
+		own, err := settingsOf(ctx, watcher, dsn)
+		if err != nil {
+			t.unobserved(fmt.Sprintf("the settings of server %d: %v", i+1, err))
+			continue
+		}
+		if i == 0 {
+			first = own
+		}
+		for _, s := range own {
+			k := slices.IndexFunc(first, func(o engine.Setting) bool { return o.Name == s.Name })
+			if k >= 0 && first[k].Value != s.Value {
+				t.warn(metric.ServersDiffer, metric.Values{"what": s.Name, "first": first[k].Value, "n": float64(i + 1),
+					"own": s.Value})
+			}
+		}
+	}
+}
+
+func settingsOf(ctx context.Context, w engine.Watcher, dsn string) ([]engine.Setting, error) {
+	watch, err := w.Watch(ctx, dsn)
+	if err != nil {
+		return nil, err
+	}
+	defer watch.Close()
+	return watch.Settings(ctx)
 }

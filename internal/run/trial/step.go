@@ -32,6 +32,7 @@ type window struct {
 	began, ended           float64 // bytes that rumbench had written to its own files at before and at drained
 	memory                 int64   // bytes at the end; 0 if unknown
 	memorySource           string
+	memories               []int64   // of each machine with a server of a cluster; 0: unknown
 	sessions               *sessions // nil if the engine does not report them
 	endOthers              func() account.Others
 	profiles               []collecting  // their collector is nil if it could not end
@@ -92,7 +93,8 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 		return nil
 	}
 	if n, source, err := t.process.Memory(ctx); err == nil {
-		w.memory, w.memorySource = memoryElsewhere(ctx, t, n, source), source
+		w.memory, w.memorySource, w.memories = n, source, []int64{n}
+		memoryElsewhere(ctx, t, w)
 	}
 	return nil
 }

@@ -161,6 +161,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if t.res.Settings, err = readSettings(ctx, t); err != nil {
 		return err
 	}
+	compareServers(ctx, t)
 	t.res.PageCache = pageCache(t)
 	if version := t.res.Setting(engine.ServerVersion); version != "" {
 		t.res.Versions = append(t.res.Versions, observe.Fact{Name: "server", Value: version})
