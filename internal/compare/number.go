@@ -151,7 +151,8 @@ func (n Number) Over(base Number) (ratio float64, ok bool) {
 		base.Disturbed() || n.unlike(base) != "" {
 		return 0, false
 	}
-	return n.Value / base.Value, true
+	ratio = n.Value / base.Value
+	return ratio, quantity.Finite(ratio) // to next to nothing there is none
 }
 
 // unlike returns the reason if the number has a different meaning than base, "" if it

@@ -23,6 +23,7 @@ type Host struct {
 	procRoot string
 	cpu      [8]float64 // the highest values of the CPU counters so far
 	threads  *kernelThreads
+	net      traffic
 	speed    speed
 	// For the time that the processors were not idle.
 	began time.Time // of the first sample
@@ -48,7 +49,7 @@ func (h *Host) Collect(_ context.Context, s *engine.Sample) error {
 	if err != nil {
 		return fmt.Errorf("sample host: %w", err)
 	}
-	network(kernel, s)
+	h.net.read(kernel, s)
 	h.speed.read(s)
 	return nil
 }

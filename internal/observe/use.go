@@ -96,10 +96,20 @@ func readUse() (c useCounts) {
 	return c
 }
 
-// interfaces returns the counters of the network interfaces, but that of the machine to itself.
+// interfaces returns the counters of the network interfaces, but that of the machine to itself. If some are of
+// hardware, they are all: bridges and the like count the same bytes once more, and come and go with containers.
 func interfaces(kernel procfs.FS) (procfs.NetDev, error) {
 	devices, err := kernel.NetDev()
 	delete(devices, "lo")
+	hardware := procfs.NetDev{}
+	for name, d := range devices {
+		if _, err := os.Stat(filepath.Join("/sys/class/net", name, "device")); err == nil {
+			hardware[name] = d
+		}
+	}
+	if len(hardware) > 0 {
+		devices = hardware
+	}
 	return devices, err
 }
 
@@ -109,13 +119,28 @@ const (
 	NetGot  = "host.net.received_bytes"
 )
 
-// network adds the bytes of the network interfaces. A machine may have none, or hide them.
-func network(kernel procfs.FS, s *engine.Sample) {
-	if devices, err := interfaces(kernel); err == nil && len(devices) > 0 {
-		all := devices.Total()
-		s.Counter(NetSent, "bytes", float64(all.TxBytes))
-		s.Counter(NetGot, "bytes", float64(all.RxBytes))
+// traffic adds up what network interfaces have sent and received, also of those that are gone.
+type traffic struct {
+	last      procfs.NetDev // nil: nothing was read yet
+	sent, got float64
+}
+
+// read adds the bytes. A machine may have no interface, or hide them.
+func (t *traffic) read(kernel procfs.FS, s *engine.Sample) {
+	devices, err := interfaces(kernel)
+	if err != nil || len(devices) == 0 && t.last == nil {
+		return
 	}
+	for name, now := range devices {
+		before := t.last[name] // 0 of one that is new
+		if now.TxBytes < before.TxBytes || now.RxBytes < before.RxBytes {
+			before = procfs.NetDevLine{} // it was made again
+		}
+		t.sent, t.got = t.sent+float64(now.TxBytes-before.TxBytes), t.got+float64(now.RxBytes-before.RxBytes)
+	}
+	t.last = devices
+	s.Counter(NetSent, "bytes", t.sent)
+	s.Counter(NetGot, "bytes", t.got)
 }
 
 // readNets reads the interfaces' counters.
