@@ -138,8 +138,7 @@ func checkCluster(t *testing.T, s *result.Step) {
 			t.Errorf("step %s: %+v", s.Name, m)
 			return
 		}
-		if cpu += *m.CPU; len(s.Clients) > 0 && (*m.CPU <= 0 || *m.Sent <= 0 || *m.Got <= 0 || m.Sessions != s.Gateways[i] ||
-			m.Sessions == 0) {
+		if cpu += *m.CPU; len(s.Clients) > 0 && (*m.CPU <= 0 || *m.Sent <= 0 || *m.Got <= 0 || s.Gateways[i] == 0) {
 			t.Errorf("step %s: %+v, gateways %v", s.Name, m, s.Gateways)
 		}
 	}

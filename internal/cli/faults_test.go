@@ -77,10 +77,15 @@ func (f *faults) over(since time.Time) {
 	}
 }
 
-func newFaults(t *testing.T) *faults {
+// asked skips a test that only make faults runs.
+func asked(t *testing.T) {
 	if os.Getenv("RUMBENCH_FAULTS") == "" {
 		t.Skip("make faults runs it, for half an hour")
 	}
+}
+
+func newFaults(t *testing.T) *faults {
+	asked(t)
 	_, err := server.Find(t.Context(), server.MariaDB, server.Source{})
 	need.Installed(t, err)
 	f := &faults{host: newHost(t), machines: need.Machines(t, 3)}
@@ -193,9 +198,7 @@ func TestCuts(t *testing.T) {
 
 // A trial that runs whole on one machine goes on through a cut of a minute.
 func TestCutOfMinute(t *testing.T) {
-	if os.Getenv("RUMBENCH_FAULTS") == "" {
-		t.Skip("make faults runs it, for half an hour")
-	}
+	asked(t)
 	machines := need.Machines(t, 2)
 	bring(t, machines)
 	h := newHost(t)

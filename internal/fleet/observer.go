@@ -43,7 +43,6 @@ type observer struct {
 	watch engine.Watch // nil: nothing is observed
 
 	process *observe.Process
-	device  observe.Device
 	all     observe.Sampler // the machine, the processes and the device
 	disks   observe.Sampler
 }
@@ -95,8 +94,8 @@ func (o *observer) begin(ctx context.Context, e engine.Engine, dsn string) (err 
 	o.all.Collectors = []observe.Collector{observe.NewHost("/proc"), o.process}
 	o.disks.Collectors = []observe.Collector{observe.NewDisks("/proc", "/sys")}
 	if dir := o.watch.DataDir(); dir != "" {
-		if o.device, err = observe.FindDevice(dir); err == nil {
-			o.all.Collectors = append(o.all.Collectors, observe.NewDevice(o.device, "/proc", "/sys"))
+		if device, err := observe.FindDevice(dir); err == nil {
+			o.all.Collectors = append(o.all.Collectors, observe.NewDevice(device, "/proc", "/sys"))
 		}
 	}
 	return nil
@@ -107,7 +106,7 @@ func (o *observer) end() {
 	if o.watch != nil {
 		_ = o.watch.Close() // it has only read
 	}
-	o.watch, o.process, o.device, o.all, o.disks = nil, nil, observe.Device{}, observe.Sampler{}, observe.Sampler{}
+	o.watch, o.process, o.all, o.disks = nil, nil, observe.Sampler{}, observe.Sampler{}
 }
 
 func (o *observer) do(ctx context.Context, order divided.Looking) (s divided.Sight, err error) {

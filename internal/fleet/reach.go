@@ -18,10 +18,15 @@ import (
 // Path is the network from a machine of clients to that of their server, as its private servers listen there.
 type Path struct {
 	Client, Server string
-	// Trip is the median round trip of a TCP connection, and BytesPerS what one connection carries to the server.
-	Trip      time.Duration
-	BytesPerS float64
-	Err       error // why the server's machine cannot be reached
+	Measured
+	Err error // why the server's machine cannot be reached
+}
+
+// Measured is what a machine has measured of a path: the median round trip of a TCP connection, and what one
+// connection carries to the server.
+type Measured struct {
+	Trip      time.Duration `json:"trip"`
+	BytesPerS float64       `json:"bytes_per_s"`
 }
 
 // The parts of a measurement of a path. A connection first sends the token, then trips, then as much as it can.
@@ -44,12 +49,6 @@ type pathOrder struct {
 	Token   string `json:"token"`
 }
 
-// measured is a path that a machine has measured.
-type measured struct {
-	Trip      time.Duration `json:"trip"`
-	BytesPerS float64       `json:"bytes_per_s"`
-}
-
 // Paths measures the network from each machine of clients to its server's, one after the other. Servers that
 // run already have addresses of their own, and are left out.
 func (c *Coordinator) Paths(ctx context.Context, p *plan.Plan) (out []Path) {
@@ -62,23 +61,21 @@ func (c *Coordinator) Paths(ctx context.Context, p *plan.Plan) (out []Path) {
 		server := c.named(cell.Server)
 		for _, name := range cell.Clients {
 			own := Path{Client: name, Server: cell.Server}
-			own.Trip, own.BytesPerS, own.Err = c.path(ctx, server, c.named(name))
+			own.Measured, own.Err = c.path(ctx, server, c.named(name))
 			out = append(out, own)
 		}
 	}
 	return out
 }
 
-func (c *Coordinator) path(ctx context.Context, server, client *machine) (time.Duration, float64, error) {
+func (c *Coordinator) path(ctx context.Context, server, client *machine) (m Measured, err error) {
 	ctx, cancel := context.WithTimeout(ctx, pathTime)
 	defer cancel()
 	order := pathOrder{Token: rand.Text()}
 	if err := server.ask(ctx, opDoor, doorOrder{server.Host.Listen, order.Token}, &order.Address); err != nil {
-		return 0, 0, server.named(err)
+		return m, server.named(err)
 	}
-	var m measured
-	err := client.named(client.ask(ctx, opPath, order, &m))
-	return m.Trip, m.BytesPerS, err
+	return m, client.named(client.ask(ctx, opPath, order, &m))
 }
 
 // door opens a port for one measurement, until it has ended or took too long.
@@ -159,11 +156,10 @@ func measurePath(ctx context.Context, data []byte) (any, error) {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	m, err := measure(conn.(*net.TCPConn), o.Token)
-	return m, err
+	return measure(conn.(*net.TCPConn), o.Token)
 }
 
-func measure(conn *net.TCPConn, token string) (m measured, err error) {
+func measure(conn *net.TCPConn, token string) (m Measured, err error) {
 	if _, err := io.Copy(conn, strings.NewReader(token)); err != nil {
 		return m, err
 	}

@@ -30,7 +30,7 @@ func TestDoor(t *testing.T) {
 	}
 	_ = stranger.Close()
 	m, err := measurePath(t.Context(), asked(pathOrder{address.(string), "right"}))
-	if err != nil || m.(measured).Trip <= 0 || m.(measured).BytesPerS <= 0 {
+	if err != nil || m.(Measured).Trip <= 0 || m.(Measured).BytesPerS <= 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	if _, err := net.Dial("tcp", address.(string)); err == nil {

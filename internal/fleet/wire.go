@@ -42,7 +42,7 @@ const (
 	opRead    = "read"    // piece -> []byte
 	opLook    = "look"    // lookOrder -> divided.Sight
 	opDoor    = "door"    // doorOrder -> an address
-	opPath    = "path"    // pathOrder -> measured
+	opPath    = "path"    // pathOrder -> Measured
 	opClock   = "clock"   // -> divided.Clock
 	opEnd     = "end"     // ends the request that runs, in good order
 	opClose   = "close"   // -> closed

@@ -76,13 +76,18 @@ type Cell struct {
 func WordTable(heads []string, rows ...[]string) Table {
 	t := Table{Head: heads[0], Columns: Columns(heads[1:]...), Groups: []Group{{}}}
 	for _, words := range rows {
-		row := Row{Head: words[0]}
-		for _, text := range words[1:] {
-			row.Cells = append(row.Cells, Words(text))
-		}
-		t.Add(row)
+		t.AddWords(words...)
 	}
 	return t
+}
+
+// AddWords adds a row of words. The first is its head.
+func (t *Table) AddWords(words ...string) {
+	row := Row{Head: words[0]}
+	for _, text := range words[1:] {
+		row.Cells = append(row.Cells, Words(text))
+	}
+	t.Add(row)
 }
 
 // Add adds rows to the last group, and starts the first group if there is none.

@@ -20,15 +20,31 @@ func clientMachines(v *view) []page.Section {
 		"share of their processors that was busy, the least round trip to the server that their kernels measured (no " +
 		"operation can take less), and the bound of the error of their clocks. Of several trials: means, the least trip, " +
 		"and the greatest bound."
+	addMachines(&t, v, machinesIn)
+	return folded(page.Section{ID: "machines", Title: "Machines of the clients", Nav: "Machines"}, t)
+}
+
+// addMachines adds a row for each machine that the trials of a target had in a step.
+func addMachines[M interface{ words() []string }](t *page.Table, v *view,
+	machines func(trials []*result.Trial, step string) []M) {
 	for _, s := range v.Steps {
 		for _, target := range v.Targets {
-			for _, m := range machinesIn(target.Trials, s.Name) {
-				t.Add(m.row(s.Name, target.Name))
+			for _, m := range machines(target.Trials, s.Name) {
+				t.AddWords(append([]string{s.Name, target.Name}, m.words()...)...)
 			}
 		}
 	}
-	return folded(page.Section{ID: "machines", Title: "Machines of the clients", Nav: "Machines"}, t)
 }
+
+// meanText returns the mean of what is known, as show writes it.
+func meanText(all []float64, show func(float64) string) string {
+	if len(all) == 0 {
+		return quantity.Unknown
+	}
+	return show(stat.Mean(all))
+}
+
+func roundPercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 // clientMachine is a machine of clients in the trials of a target.
 type clientMachine struct {
@@ -96,28 +112,12 @@ func (m *clientMachine) remark(text string) {
 	m.remarks = compare.AppendNew(m.remarks, text)
 }
 
-func (m *clientMachine) row(step, target string) page.Row {
-	micros := func(all []float64) string {
-		if len(all) == 0 {
-			return quantity.Unknown
-		}
-		return quantity.Digits(stat.Mean(all)) + " µs"
-	}
-	share := func(all []float64) string {
-		if len(all) == 0 {
-			return quantity.Unknown
-		}
-		return fmt.Sprintf("%.0f %%", 100*stat.Mean(all))
-	}
+func (m *clientMachine) words() []string {
+	micros := func(v float64) string { return quantity.Digits(v) + " µs" }
 	trip := quantity.Unknown
 	if m.trip > 0 {
-		trip = quantity.Digits(m.trip) + " µs"
+		trip = micros(m.trip)
 	}
-	words := []string{target, m.name, share(m.shares), micros(m.p50s), micros(m.p99s), share(m.busy), trip,
-		fmt.Sprintf("%.2g ms", m.bound), strings.Join(m.remarks, ", ")}
-	row := page.Row{Head: step}
-	for _, text := range words {
-		row.Cells = append(row.Cells, page.Words(text))
-	}
-	return row
+	return []string{m.name, meanText(m.shares, roundPercent), meanText(m.p50s, micros), meanText(m.p99s, micros),
+		meanText(m.busy, roundPercent), trip, fmt.Sprintf("%.2g ms", m.bound), strings.Join(m.remarks, ", ")}
 }

@@ -1,13 +1,11 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
-	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
 
@@ -22,13 +20,7 @@ func serverMachines(v *view) []page.Section {
 		"time and the device's reads and writes of the step. Of several trials: means, the highest memory, and the " +
 		"greatest time between the counts of a machine and those of the first. A trial in which a machine's counts are " +
 		"unknown is left out."
-	for _, s := range v.Steps {
-		for _, target := range v.Targets {
-			for _, m := range serversIn(target.Trials, s.Name) {
-				t.Add(m.row(s.Name, target.Name))
-			}
-		}
-	}
+	addMachines(&t, v, serversIn)
 	return folded(page.Section{ID: "servers", Title: "Machines of the servers", Nav: "Servers"}, t)
 }
 
@@ -59,7 +51,9 @@ func serversIn(trials []*result.Trial, step string) (out []*serverMachine) {
 				if k == len(out) {
 					out = append(out, &serverMachine{name: s.Servers[k].Name})
 				}
-				out[k].per = per
+				if out[k].per = per; k < len(s.Gateways) {
+					out[k].sessions = s.Gateways[k]
+				}
 				out[k].add(&s.Servers[k], s.Servers, units)
 			}
 		}
@@ -79,7 +73,7 @@ func unitOf(s *result.Step) string {
 
 // add adds what a machine had to do in a trial, if that is known of all machines: rows must add up.
 func (m *serverMachine) add(s *result.ServerMachine, all []result.ServerMachine, units float64) {
-	m.sessions, m.skew, m.memory = s.Sessions, max(m.skew, s.Skew), max(m.memory, s.Memory)
+	m.skew, m.memory = max(m.skew, s.Skew), max(m.memory, s.Memory)
 	if slices.ContainsFunc(all, func(o result.ServerMachine) bool { return o.Busy == nil }) {
 		return
 	}
@@ -95,28 +89,17 @@ func (m *serverMachine) add(s *result.ServerMachine, all []result.ServerMachine,
 	}
 }
 
-func (m *serverMachine) row(step, target string) page.Row {
-	words := []string{target, m.name, quantity.Whole(float64(m.sessions)), m.per}
+func (m *serverMachine) words() []string {
+	words := []string{m.name, quantity.Whole(float64(m.sessions)), m.per}
 	for _, all := range m.figures {
-		text := quantity.Unknown
-		if len(all) > 0 {
-			text = quantity.Digits(stat.Mean(all))
-		}
-		words = append(words, text)
+		words = append(words, meanText(all, quantity.Digits))
 	}
-	busy, memory, skew := quantity.Unknown, quantity.Unknown, "–"
-	if len(m.busy) > 0 {
-		busy = fmt.Sprintf("%.0f %%", 100*stat.Mean(m.busy))
-	}
+	memory, skew := quantity.Unknown, "–"
 	if m.memory > 0 {
 		memory = quantity.Bytes(m.memory)
 	}
 	if m.skew > 0 {
 		skew = quantity.Digits(m.skew) + " ms"
 	}
-	row := page.Row{Head: step}
-	for _, text := range append(words, busy, memory, skew) {
-		row.Cells = append(row.Cells, page.Words(text))
-	}
-	return row
+	return append(words, meanText(m.busy, roundPercent), memory, skew)
 }

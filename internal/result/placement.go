@@ -38,11 +38,10 @@ type ClientMachine struct {
 
 // ServerMachine is what a step cost the machine of a server of a cluster; nil: that is unknown.
 type ServerMachine struct {
-	Name     string   `json:"name"`
-	Sessions int      `json:"sessions"` // of clients
-	CPU      *float64 `json:"cpu_ns,omitempty"`
-	Busy     *float64 `json:"busy,omitempty"`         // share of the machine's processors, of all programs
-	Memory   int64    `json:"memory_bytes,omitempty"` // of the server's processes at the end; 0: unknown
+	Name   string   `json:"name"`
+	CPU    *float64 `json:"cpu_ns,omitempty"`
+	Busy   *float64 `json:"busy,omitempty"`         // share of the machine's processors, of all programs
+	Memory int64    `json:"memory_bytes,omitempty"` // of the server's processes at the end; 0: unknown
 	// Read and Written are bytes of the device under the data, with the sync after the step; Sent and Got of all
 	// its network interfaces but the one to itself.
 	Read    *float64 `json:"read_bytes,omitempty"`

@@ -43,11 +43,6 @@ func (e *elsewhere) collectors(sources ...string) (out []observe.Collector) {
 	return out
 }
 
-// look asks the observers.
-func (e *elsewhere) look(ctx context.Context) {
-	e.seen = e.head.Look(ctx, e.target, e.do)
-}
-
 // remote is a source on another machine.
 type remote struct {
 	*elsewhere
@@ -60,7 +55,7 @@ func (r *remote) Name() string { return r.source + onMachine + r.head.Observed[r
 
 func (r *remote) Collect(ctx context.Context, s *engine.Sample) error {
 	if r.first {
-		r.look(ctx)
+		r.seen = r.head.Look(ctx, r.target, r.do)
 	}
 	sight := &r.seen[r.machine]
 	if sight.Failed != "" {
@@ -174,19 +169,19 @@ func addUp(t *trial, own *observe.Interval, all []observe.Interval) observe.Inte
 		if slices.ContainsFunc(sum.Changes, known) || c.Kind == engine.Gauge && c.Unit != "bytes" && c.Unit != "count" {
 			continue // it is added already, or cannot be
 		}
+		find := account.Counter
+		if c.Kind == engine.Gauge {
+			find = account.Gauge
+		}
 		c.Value, c.Labels, c.Series = 0, "", c.Name
 		machines := 0
 		for i := range all {
 			if source, _, _ := strings.Cut(all[i].Source, onMachine); source != own.Source {
 				continue
 			}
-			if slices.ContainsFunc(all[i].Changes, known) {
+			if v, ok := find(all[i].Changes, c.Name); ok {
+				c.Value += v
 				machines++
-			}
-			for _, o := range all[i].Changes {
-				if known(o) {
-					c.Value += o.Value
-				}
 			}
 		}
 		if machines > len(t.Away.Observed) {
@@ -215,43 +210,51 @@ func serversOf(t *trial, w *window) (out []result.ServerMachine) {
 		if i == 0 {
 			label = ""
 		}
-		sum := func(all []observe.Change, counter string) *float64 {
-			own := slices.DeleteFunc(slices.Clone(all), func(c observe.Change) bool { return machineOf(c.Labels) != label })
-			if v, ok := account.Counter(own, counter); ok {
-				return &v
-			}
-			return nil
-		}
-		m := result.ServerMachine{Name: name, CPU: sum(inWindow, "process.cpu_ns"), Read: sum(inWindow, "device.read_bytes"),
-			Written: sum(withSync, "device.write_bytes"), Sent: sum(inWindow, observe.NetSent),
-			Got: sum(inWindow, observe.NetGot)}
+		within, synced := onOne(label, inWindow), onOne(label, withSync)
+		m := result.ServerMachine{Name: name, CPU: growthOf(within, "process.cpu_ns"),
+			Read: growthOf(within, "device.read_bytes"), Written: growthOf(synced, "device.write_bytes"),
+			Sent: growthOf(within, observe.NetSent), Got: growthOf(within, observe.NetGot), Busy: busyOf(within)}
 		if i > 0 {
 			m.Skew = millis(w.skew)
 		} else if m.Written != nil && !w.Elsewhere {
 			*m.Written = max(0, *m.Written-(w.ended-w.began)) // rumbench's own files
 		}
-		if i < len(t.dealt) {
-			m.Sessions = t.dealt[i]
-		}
 		if i < len(w.memories) {
 			m.Memory = w.memories[i]
 		}
-		m.Busy = busyOf(func(state string) *float64 { return sum(inWindow, "host.cpu."+state+"_ns") })
 		out = append(out, m)
 	}
 	return out
 }
 
-// busyOf returns the share of the processors' time that was not idle, by the time in each state; nil: it is unknown.
-func busyOf(in func(state string) *float64) *float64 {
+// onOne returns what was counted on the machine that labels name.
+func onOne(machine string, all []observe.Change) (own []observe.Change) {
+	for _, c := range all {
+		if machineOf(c.Labels) == machine {
+			own = append(own, c)
+		}
+	}
+	return own
+}
+
+// growthOf returns the growth of a counter; nil: it is unknown.
+func growthOf(all []observe.Change, counter string) *float64 {
+	if v, ok := account.Counter(all, counter); ok {
+		return &v
+	}
+	return nil
+}
+
+// busyOf returns the share of the processors' time that was not idle; nil: it is unknown.
+func busyOf(counted []observe.Change) *float64 {
 	var all, idle float64
 	for _, state := range []string{"user", "nice", "system", "irq", "softirq", "iowait", "steal", "idle"} {
-		v := in(state)
-		if v == nil {
+		v, ok := account.Counter(counted, "host.cpu."+state+"_ns")
+		if !ok {
 			return nil
 		}
-		if all += *v; state == "iowait" || state == "idle" {
-			idle += *v
+		if all += v; state == "iowait" || state == "idle" {
+			idle += v
 		}
 	}
 	if all <= 0 {
