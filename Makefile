@@ -6,7 +6,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 # More words for the demo, such as --set params.rows=50000.
 DEMO ?=
 .NOTPARALLEL:
-.PHONY: build native wiredtiger postgres old demo check vet test planted kubernetes faults bench bench-peers explain-suite setup dist check-dist clean
+.PHONY: build native wiredtiger postgres old demo check vet test test-long suite planted kubernetes faults bench bench-peers explain-suite setup dist check-dist clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o bin/rumbench ./cmd/rumbench
@@ -45,11 +45,17 @@ vet:
 	@files=$$(gofmt -l $$(git ls-files '*.go')) && [ -z "$$files" ] || { echo "not formatted by gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
 
-# All tests, each once.
-test: setup build native vet
+# Each package, engine, workload and server once: run it before a change lands.
+test: suite
+
+# Also whole matrices, kills by the dozen and the commands of all documents, in an hour: run it before an issue is resolved.
+test-long: SUITE = -long
+test-long: suite
+
+suite: setup build native vet
 	@# vet reads files of cgo where they were when they were last built: that must be here, not in another clone
 	CGO_ENABLED=1 GOFLAGS="$(filter-out -trimpath,$(GOFLAGS))" $(GO) vet -tags native ./engine/...
-	$(GO) run ./scripts/suite
+	$(GO) run ./scripts/suite $(SUITE)
 
 # All budgets, or ONLY some: make bench ONLY=profiles
 bench:

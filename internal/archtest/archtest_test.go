@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 143_652
+const mostTotal = 143_651
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -64,7 +64,7 @@ var rooms = []room{
 	{"internal/report", 14_326, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_590, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 4_026, []string{"bench/slowed", "bench bench/peers bench/planted"}},
-	{"scripts", 423, []string{"scripts/man scripts/suite"}},
+	{"scripts", 429, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},
 }
 

@@ -2,7 +2,8 @@
 // browser, root, or anything else that scripts/setup.sh installs.
 //
 // make check (go test -short) skips them on every machine. make test runs them; a missing
-// dependency skips a test, but fails it if CI is set. The package is for tests only.
+// dependency skips a test, but fails it if CI is set. make test-long also runs the tests that
+// call Long. The package is for tests only.
 package need
 
 import (
@@ -16,6 +17,23 @@ func Setup(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs more than Go: make test runs it")
+	}
+}
+
+// LongVariable is the variable of the environment that make test-long sets.
+const LongVariable = "RUMBENCH_LONG"
+
+// LeftOut begins the reason for which Long skips a test. scripts/suite counts such tests.
+const LeftOut = "left to make test-long"
+
+// Long leaves a test to make test-long. Such a test takes more than 20 s, needs what only
+// make setup-long installs, or repeats with other engines or sizes what another test proves.
+// It is called first in the test, or in the subtest that is one case of a matrix.
+func Long(t testing.TB) {
+	t.Helper()
+	Setup(t)
+	if os.Getenv(LongVariable) == "" {
+		t.Skip(LeftOut)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Command suite runs the tests of make test, each once: some under the race detector,
 // some in the build with native engines, all others in the plain build. It ends with the
-// slowest packages and tests.
+// slowest packages and tests. With -long it runs those of make test-long too.
 //
 // It is for this project's tests only, and knows nothing about their subject.
 package main
@@ -10,15 +10,17 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"rumbench/internal/need"
 )
 
 // pass is one run of go test.
@@ -45,6 +47,11 @@ var longest = []string{"internal/doctest", "internal/cli", "engine/mysql", "inte
 const shown = 20
 
 func main() {
+	long := flag.Bool("long", false, "also run the tests that are left to make test-long")
+	flag.Parse()
+	if *long {
+		os.Setenv(need.LongVariable, "1")
+	}
 	began := time.Now()
 	passes, err := passes()
 	if err == nil {
@@ -58,10 +65,6 @@ func main() {
 		all.Wait()
 		err = errors.Join(failed...)
 		s.summary(os.Stdout, time.Since(began))
-		if err == nil { // for make bench
-			minutes := fmt.Sprintf("%.1f\n", time.Since(began).Minutes())
-			err = os.WriteFile(filepath.Join("bin", "suite.minutes"), []byte(minutes), 0o644)
-		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "suite:", err)
@@ -115,6 +118,7 @@ type suite struct {
 	mu              sync.Mutex // guards the fields below and the output
 	tests, packages []timed
 	skipped, failed []string
+	leftOut         int // to make test-long
 }
 
 // run runs a pass and prints a line for each package, and the output of failed tests.
@@ -179,10 +183,12 @@ func (s *suite) note(pass string, e event, said map[[2]string]*strings.Builder, 
 	switch {
 	case e.Test != "":
 		s.tests = append(s.tests, t)
-		if e.Action == "skip" {
-			s.skipped = append(s.skipped, t.name()+": "+reason(output))
-		}
-		if e.Action == "fail" {
+		switch cause := reason(output); {
+		case e.Action == "skip" && cause == need.LeftOut:
+			s.leftOut++
+		case e.Action == "skip":
+			s.skipped = append(s.skipped, t.name()+": "+cause)
+		case e.Action == "fail":
 			s.failed = append(s.failed, t.name())
 		}
 	case e.Action != "skip": // it has tests
@@ -226,6 +232,6 @@ func (s *suite) summary(w io.Writer, took time.Duration) {
 			fmt.Fprintf(w, "\n%s:\n  %s\n", list.subject, strings.Join(list.names, "\n  "))
 		}
 	}
-	fmt.Fprintf(w, "\n%d tests in %d packages, %d skipped, %d failed, in %v\n",
-		len(s.tests), len(s.packages), len(s.skipped), len(s.failed), took.Round(time.Second))
+	fmt.Fprintf(w, "\n%d tests in %d packages, %d skipped, %d %s, %d failed, in %v\n", len(s.tests)-s.leftOut,
+		len(s.packages), len(s.skipped), s.leftOut, need.LeftOut, len(s.failed), took.Round(time.Second))
 }
