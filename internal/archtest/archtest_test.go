@@ -42,7 +42,7 @@ var rooms = []room{
 	{"internal/need", 0, []string{"internal/need"}}, // of tests
 	{"model", 868, []string{"model"}},
 	{"internal/text", 2_272, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
-	{"internal/stat", 2_455, []string{"internal/stat internal/stat/hist"}},
+	{"internal/stat", 2_294, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_326, []string{"internal/metric"}},
 	{"internal/server", 2_743, []string{"internal/server"}},
 	{"engine", 26_310, []string{
@@ -61,10 +61,10 @@ var rooms = []room{
 	{"internal/fleet", 3_346, []string{"internal/fleet"}},
 	{"internal/explain", 5_797, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_891, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 14_326, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
-	{"internal/cli", 10_590, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/report", 14_164, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
+	{"internal/cli", 10_611, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 4_026, []string{"bench/slowed", "bench bench/peers bench/planted"}},
-	{"scripts", 429, []string{"scripts/man scripts/suite"}},
+	{"scripts", 440, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},
 }
 

@@ -4,7 +4,7 @@
 //
 // It measures nothing, and computes nothing but medians over trials and ratios
 // of rows: every number on a page is a metric.Row, or refers to its rows;
-// verdicts and means come from package compare, and fitted laws are labelled.
+// verdicts and means come from package compare.
 // Only published figures come from elsewhere; they are shown apart and
 // labelled. It reads no files and uses no network.
 package report

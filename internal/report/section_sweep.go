@@ -36,9 +36,6 @@ func sweepSection(v *view, w *sweep) page.Section {
 		whole.Title += " in full"
 		folds = append(folds, page.Fold{Title: whole.Title, Blocks: []page.Block{whole}})
 	}
-	if law := lawTable(w); !law.Empty() {
-		folds = append(folds, page.Fold{Title: "Scalability: the law fitted to it", Blocks: []page.Block{law}})
-	}
 	markTwice(w, n)
 	return withBlocks(sec, folds, n)
 }

@@ -10,21 +10,27 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
-	"rumbench/internal/stat"
 )
 
 // sweepTarget is a made-up target of sweeps.
 type sweepTarget struct {
 	name, engine, isolation string
-	law                     stat.USL
+	law                     scaling
 	retries                 float64 // per operation and client
 }
 
+// scaling is throughput over clients: that of one client, contention between clients, and the cost of their coherency.
+type scaling struct{ gain, contention, coherency float64 }
+
+func (s scaling) at(n float64) float64 {
+	return s.gain * n / (1 + s.contention*(n-1) + s.coherency*n*(n-1))
+}
+
 var sweepTargets = []sweepTarget{
-	{"innodb-rr", "mysql", "repeatable-read", stat.USL{Gain: 1400, Contention: 0.04, Coherency: 0.0003}, 0.0004},
-	{"innodb-rc", "mysql", "read-committed", stat.USL{Gain: 1390, Contention: 0.05, Coherency: 0.0009}, 0.0001},
-	{"postgres-rr", "postgres", "repeatable-read", stat.USL{Gain: 1700, Contention: 0.03, Coherency: 0.0001}, 0.001},
-	{"postgres-rc", "postgres", "read-committed", stat.USL{Gain: 1700, Contention: 0.03, Coherency: 0.00012}, 0.0001},
+	{"innodb-rr", "mysql", "repeatable-read", scaling{1400, 0.04, 0.0003}, 0.0004},
+	{"innodb-rc", "mysql", "read-committed", scaling{1390, 0.05, 0.0009}, 0.0001},
+	{"postgres-rr", "postgres", "repeatable-read", scaling{1700, 0.03, 0.0001}, 0.001},
+	{"postgres-rc", "postgres", "read-committed", scaling{1700, 0.03, 0.00012}, 0.0001},
 }
 
 // sweepStep is a step of the made-up sweeps.
@@ -90,9 +96,9 @@ func (p sweepStep) step(rnd *rand.Rand, st sweepTarget, t *result.Trial) result.
 	add := rowAdder(t, &s)
 	law := st.law
 	if p.tables == 1 {
-		law.Contention *= 3
+		law.contention *= 3
 	}
-	rate := law.At(p.clients) / p.weight * math.Exp(0.015*rnd.NormFloat64())
+	rate := law.at(p.clients) / p.weight * math.Exp(0.015*rnd.NormFloat64())
 	add("clients", "transaction", "rows", math.Round(rate*30), "count", "")
 	add("clients", "transaction", "rows_per_s", rate, "1/s", "")
 	add("clients", "transaction", "ops_per_s", rate, "1/s", "")

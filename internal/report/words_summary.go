@@ -257,9 +257,8 @@ func settledLines(s *step, n *page.Notes) (out []string) {
 	return out
 }
 
-// rateAxis is the axis of steps that differ in arrival rate, and clientsAxis
-// that of steps that differ in the number of clients.
-const rateAxis, clientsAxis = "rate", "clients"
+// rateAxis is the axis of steps that differ in arrival rate.
+const rateAxis = "rate"
 
 // sweepSummary returns the throughputs of a sweep: levels × targets. At an arrival
 // rate all targets do the same work: there only the latency differs.
