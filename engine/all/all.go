@@ -3,19 +3,17 @@
 package all
 
 import (
+	"slices"
+
 	"rumbench/engine"
 	"rumbench/engine/badger"
 	"rumbench/engine/bbolt"
 	"rumbench/engine/lmdb"
 	"rumbench/engine/memory"
-	"rumbench/engine/mongodb"
-	"rumbench/engine/mysql"
 	"rumbench/engine/null"
 	"rumbench/engine/pebble"
-	"rumbench/engine/postgres"
 	"rumbench/engine/rocksdb"
 	"rumbench/engine/sqlite"
-	"rumbench/engine/tarantool"
 	"rumbench/engine/wiredtiger"
 )
 
@@ -25,7 +23,7 @@ func Idle() engine.Engine { return null.Engine{} }
 
 // Engines lists the engines in display order.
 func Engines() []engine.Engine {
-	return []engine.Engine{
+	return slices.Concat([]engine.Engine{
 		pebble.Engine{},
 		rocksdb.Engine{},
 		badger.Engine{},
@@ -33,11 +31,8 @@ func Engines() []engine.Engine {
 		lmdb.Engine{},
 		bbolt.Engine{},
 		sqlite.Engine{},
-		mysql.Engine{},
-		postgres.Engine{},
-		tarantool.Engine{},
-		mongodb.Engine{},
+	}, servers, []engine.Engine{
 		memory.Engine{},
 		null.Engine{},
-	}
+	})
 }

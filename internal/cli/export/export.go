@@ -8,8 +8,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -57,44 +55,6 @@ type Row struct {
 	Warnings      []string  `parquet:"warnings,list"`
 	WarningCodes  []string  `parquet:"warning_codes,list"` // in the warnings' order; "" without a code
 	Headline      bool      `parquet:"headline"`
-}
-
-// rowGroup is the number of lines held in memory before they are written.
-const rowGroup = 1 << 17
-
-// write writes the lines that each trial yields, in batches, and returns their
-// number. The same input produces the same bytes.
-func write[L any](w io.Writer, subject string, trials []Trial,
-	each func(t Trial, yield func(...L) error) error) (n int64, err error) {
-	file := parquet.NewGenericWriter[L](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup),
-		parquet.CreatedBy("rumbench", "", ""))
-	var batch []L
-	flush := func() error {
-		if _, err := file.Write(batch); err != nil {
-			return fmt.Errorf("write %s: %w", subject, err)
-		}
-		n += int64(len(batch))
-		batch = batch[:0]
-		return nil
-	}
-	for _, t := range trials {
-		err := each(t, func(more ...L) error {
-			if batch = append(batch, more...); len(batch) < 1000 {
-				return nil
-			}
-			return flush()
-		})
-		if err != nil {
-			return n, err
-		}
-	}
-	if err := flush(); err != nil {
-		return n, err
-	}
-	if err := file.Close(); err != nil {
-		return n, fmt.Errorf("write %s: %w", subject, err)
-	}
-	return n, nil
 }
 
 // WriteRows writes all rows of the trials, in their order, and returns their
