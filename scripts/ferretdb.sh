@@ -4,7 +4,7 @@
 # start it as they would start a mongod. It is not MongoDB, none of its reads uses
 # an index, and its figures say nothing of MongoDB's.
 set -eu
-
+here=$(dirname "$(realpath "$0")")
 dir=${1:-/opt/rumbench/ferretdb}
 version=v1.24.0
 program=$dir/ferretdb
@@ -72,6 +72,7 @@ module ferretdb
 go 1.26
 
 require github.com/FerretDB/FerretDB $version
+require modernc.org/sqlite $(cd "$here" && go list -m -f '{{.Version}}' modernc.org/sqlite) // rumbench's: it is compiled once
 EOF
 GOFLAGS=-mod=mod go mod tidy
 CGO_ENABLED=0 go build -o "$program" .

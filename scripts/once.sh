@@ -11,7 +11,7 @@ name=$1 products=$2
 shift 2
 sums=$opt/$name.sha256
 mkdir -p "$opt"
-exec 9<"$opt"
+exec 9>"$opt/.$name.lock"
 flock 9 # another set-up may be at it
 recipe=$( (echo "$@"; cat "$1" ${INPUTS:-}) | sha256sum | cut -d' ' -f1)
 if [ -e "$sums" ]; then
