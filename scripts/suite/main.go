@@ -26,22 +26,32 @@ import (
 // pass is one run of go test.
 type pass struct {
 	name     string
+	cgo      string // the value of CGO_ENABLED
 	flags    []string
 	packages []string
+	long     []string // more of them in make test-long; make test has them in the plain pass
 }
 
-// raced are the packages whose goroutines share memory.
-var raced = []string{
-	"engine/badger", "engine/bbolt", "engine/kvkit", "engine/memory", "engine/pebble", "internal/run/campaign",
-	"internal/observe/cpuset", "internal/run/drive",
-	"internal/stat/hist", "internal/observe", "internal/server", "internal/run/trial", "internal/cli/watch", "engine/wire",
+// passes are the runs. The last has all packages that no other has; of those it names the ones that take longest,
+// which start first, so that the end does not wait for one of them.
+var passes = []pass{
+	{
+		name: "native", cgo: "1", flags: []string{"-tags", "native,netgo,osusergo", "-p", "2"},
+		packages: []string{"engine/rocksdb", "engine/wiredtiger", "engine/lmdb", "engine/native"},
+		long:     []string{"workload/all"},
+	},
+	{ // packages whose goroutines share memory; those that import all engines take minutes to compile
+		name: "race", cgo: "1", flags: []string{"-race", "-p", "1"},
+		packages: []string{"internal/run/drive", "internal/stat/hist", "engine/kvkit", "engine/memory", "engine/bbolt",
+			"engine/wire", "internal/observe", "internal/observe/cpuset", "internal/server"},
+		long: []string{"engine/badger", "engine/pebble", "internal/run/campaign", "internal/run/trial", "internal/cli/watch"},
+	},
+	{
+		name: "plain", cgo: "0", flags: []string{"-p", "2"},
+		packages: []string{"internal/cli", "internal/doctest", "workload/all", "engine/mysql",
+			"internal/report", "engine/postgres"},
+	},
 }
-
-// native are the packages that contain more in the build with native engines.
-var native = []string{"workload/all", "engine/rocksdb", "engine/wiredtiger", "engine/lmdb", "engine/native"}
-
-// longest are the packages of the plain run that take minutes.
-var longest = []string{"internal/doctest", "internal/cli", "engine/mysql", "internal/report", "engine/postgres"}
 
 // shown is the number of slowest packages and tests listed.
 const shown = 20
@@ -53,7 +63,7 @@ func main() {
 		os.Setenv(need.LongVariable, "1")
 	}
 	began := time.Now()
-	passes, err := passes()
+	passes, err := divide(*long)
 	if err == nil {
 		// Most tests wait for servers, disks and clocks: the runs share the processors.
 		var s suite
@@ -72,34 +82,35 @@ func main() {
 	}
 }
 
-// passes returns the runs, which include every package once. The longest packages start
-// first, so that the end does not wait for one of them.
-func passes() ([]pass, error) {
+// divide returns the passes with every package of the module in the first that names it, or in the last.
+func divide(long bool) ([]pass, error) {
 	out, err := exec.Command("go", "list", "./...").Output()
 	if err != nil {
 		return nil, fmt.Errorf("list the packages: %w", err)
 	}
+	divided := slices.Clone(passes)
 	all := strings.Fields(string(out))
-	module := all[slices.IndexFunc(all, func(p string) bool { return strings.HasSuffix(p, "/model") })]
-	module = strings.TrimSuffix(module, "model")
-	take := func(names []string) (list []string) {
-		for _, name := range names {
-			if i := slices.Index(all, module+name); i >= 0 {
-				all = slices.Delete(all, i, i+1)
-				list = append(list, module+name)
+	left := slices.Clone(all)
+	for i := range divided {
+		p := &divided[i]
+		if long {
+			p.packages = slices.Concat(p.packages, p.long)
+		}
+		var own []string
+		for _, name := range p.packages {
+			name = "rumbench/" + name
+			if !slices.Contains(all, name) {
+				return nil, fmt.Errorf("there is no package %s", name)
+			}
+			if at := slices.Index(left, name); at >= 0 {
+				own, left = append(own, name), slices.Delete(left, at, at+1)
 			}
 		}
-		return list
+		p.packages = own
 	}
-	race, withNative, first := take(raced), take(native), take(longest)
-	if len(race) != len(raced) || len(withNative) != len(native) || len(first) != len(longest) {
-		return nil, errors.New("a package of the lists does not exist")
-	}
-	return []pass{
-		{"native", []string{"-tags", "native", "-p", "2"}, withNative},
-		{"plain", []string{"-p", "2"}, append(first, all...)},
-		{"race", []string{"-race", "-p", "1"}, race},
-	}, nil
+	last := &divided[len(divided)-1]
+	last.packages = append(last.packages, left...)
+	return divided, nil
 }
 
 // event is a line of go test -json.
@@ -125,7 +136,7 @@ type suite struct {
 func (s *suite) run(p pass, w io.Writer) error {
 	args := append([]string{"test", "-json", "-vet=off", "-count", "1", "-timeout", "60m", "-parallel", "4"}, p.flags...)
 	cmd := exec.Command("go", append(args, p.packages...)...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED="+p.cgo)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
