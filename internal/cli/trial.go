@@ -104,9 +104,6 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	}
 	if target, is := campaign.PreflightTarget(name); is {
 		s.Preflight, s.Trial, s.Plan.Keep = true, 1, false
-		if s.Away != nil {
-			s.Away.Lenient = true
-		}
 		return s, chooseTarget(&s, target, state.Listen)
 	}
 	err = choose(&s, state, name)

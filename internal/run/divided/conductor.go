@@ -30,6 +30,8 @@ type Offset struct {
 	// Bound is the greatest error that it may have, if both ways take equally long or not.
 	Bound time.Duration `json:"bound"`
 	Trip  time.Duration `json:"trip"` // the best round trip
+	// Slowest is the slowest round trip.
+	Slowest time.Duration `json:"slowest"`
 }
 
 // Conductor brings the parts of a trial together with its head.
@@ -43,7 +45,9 @@ type Conductor struct {
 	task   *Task
 	load   *Numbers
 	clocks []Offset
-	broken error // why nothing more can be done
+	knew   time.Duration // how long it took last until all parts knew the instant of a start
+	tries  int           // of a start that did not succeed
+	broken error         // why nothing more can be done
 }
 
 // event is what comes from a process: a message, or that its line has hung up.
@@ -105,7 +109,7 @@ func (c *Conductor) serve(ctx context.Context, m Message) error {
 	case Load:
 		return c.begin(ctx, m.Numbers)
 	case Arm:
-		return c.run(ctx, m.Ahead)
+		return c.run(ctx)
 	case Check:
 		return c.check(ctx, m)
 	case Close:
@@ -273,57 +277,81 @@ func (c *Conductor) offsets(ctx context.Context, trips int) ([]Offset, error) {
 	return out, errors.Join(errs...)
 }
 
-// The least time from the choice of an instant until it is, and how many round trips that is at least.
+// The times of a start.
 const (
-	leastLead = 800 * time.Millisecond
-	leadTrips = 8
-	// Before the head begins to count everybody must know that the instant holds, even if TCP has to send it
-	// again.
-	settled = 400 * time.Millisecond
-	mostArm = 2
+	// leastNotice is the least time that a part has to answer that it knows the instant of a start, and then to hear that
+	// the instant does not hold; mostNotice is the longest.
+	leastNotice = 100 * time.Millisecond
+	mostNotice  = 10 * time.Second
+	// slack is how many times longer they have than it took last.
+	slack = 2
+	// lastMoment is how long before the instant a part can no longer be told that it does not hold.
+	lastMoment = 10 * time.Millisecond
+	// mostTries is how often a start is tried. Each try has twice the time of the one before.
+	mostTries = 6
 )
 
-// arm agrees with all parts on an instant, and returns it. The head counts for a time before it.
-func (c *Conductor) arm(ctx context.Context, counts time.Duration) (time.Time, error) {
-	lead := leastLead + counts
-	for _, o := range c.clocks {
-		lead = max(lead, leadTrips*o.Trip)
+// notice returns how long parts have to answer: longer than the slowest round trip when clocks were measured last, and
+// longer than it took until all parts knew an instant last.
+func (c *Conductor) notice() time.Duration {
+	notice := max(leastNotice, slack*c.knew)
+	for i := range c.Parts {
+		notice = max(notice, slack*c.clocks[i].Slowest)
 	}
-	for range mostArm {
-		at := Clock() + int64(lead)
-		for i := range c.Parts {
-			c.Parts[i].Line.Say(Message{Kind: Arm, At: c.on(i, at)})
-		}
-		over, cancel := context.WithTimeout(ctx, lead-counts-settled)
-		armed := 0
-		var err error
-		for armed < len(c.Parts) && err == nil {
-			var e event
-			e, err = c.next(over)
-			switch {
-			case err != nil:
-			case e.peer == head:
-				err = context.Canceled
-			case e.Kind == Armed && e.At == c.on(e.peer, at):
-				armed++
-			}
-		}
-		cancel()
+	return min(mostNotice, notice<<c.tries)
+}
+
+// arm agrees with all parts on an instant, and returns it. Each begins then, unless it hears before that the instant does
+// not hold: half of the time until then is for answers, and the other half for that. If one has learnt it too late no
+// part begins; the time is zero then, and the head has to count again.
+func (c *Conductor) arm(ctx context.Context) (time.Time, error) {
+	notice, began := c.notice(), Clock()
+	at := began + 2*int64(notice)
+	for i := range c.Parts {
+		c.Parts[i].Line.Say(Message{Kind: Arm, At: c.on(i, at)})
+	}
+	over, cancel := context.WithTimeout(ctx, notice)
+	defer func() { cancel() }()
+	waits, late, slowest := make([]bool, len(c.Parts)), false, 0
+	for i := range waits {
+		waits[i] = true
+	}
+	for slices.Contains(waits, true) {
+		e, err := c.next(over)
 		switch {
-		case err == nil:
-			for i := range c.Parts {
-				c.Parts[i].Line.Say(Message{Kind: Go, At: c.on(i, at)})
-			}
-			c.Head.Line.Say(Message{Kind: Go, At: c.on(len(c.Parts), at)})
-			return Instant(at), nil
-		case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
+		case err != nil && over.Err() == context.DeadlineExceeded && ctx.Err() == nil && !late:
+			late = true // also for one that answers in time: how long it takes is the measure of the next try
+			c.all(Message{Kind: Disarm})
+			cancel()
+			over, cancel = context.WithTimeout(ctx, c.Silence)
+		case err != nil && over.Err() == context.DeadlineExceeded && ctx.Err() == nil:
+			silent := c.Parts[slices.Index(waits, true)].Machine
+			return time.Time{}, c.lost(&LostError{silent, "it does not answer"}, " before the start")
+		case err != nil:
 			return time.Time{}, c.lost(err, " before the start")
+		case e.peer == head: // it does not wait any more
+			return time.Time{}, context.Canceled
+		case e.Kind == Armed && e.At == c.on(e.peer, at):
+			waits[e.peer], slowest = false, e.peer
+			if e.Ahead <= lastMoment && !late {
+				late = true
+				c.all(Message{Kind: Disarm})
+			}
 		}
-		c.all(Message{Kind: Disarm})
-		lead *= 2
 	}
-	return time.Time{}, &LostError{Text: fmt.Sprintf("the machines could not agree on a start within %v: one is "+
-		"overloaded, or its network is", lead)}
+	c.knew = time.Duration(Clock() - began)
+	if c.tries++; !late {
+		c.tries = 0
+		c.Head.Line.Say(Message{Kind: Go, At: c.on(len(c.Parts), at)})
+		return Instant(at), nil
+	}
+	if c.tries == mostTries {
+		return time.Time{}, &LostError{Text: fmt.Sprintf("the machines could not agree on a start in %d tries: the last needed "+
+			"%v until client machine %s had answered: it is overloaded, or its network is", mostTries,
+			c.knew.Round(time.Millisecond), c.Parts[slowest].Machine)}
+	}
+	c.Head.Line.Say(Message{Kind: Disarm})
+	return time.Time{}, nil
 }
 
 // on returns an instant on the clock of a machine.

@@ -5,20 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"rumbench/internal/observe"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"rumbench/internal/observe"
 	"rumbench/internal/run/drive"
 	"rumbench/workload"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // stage is a step whose clients sleep.
 type stage struct {
@@ -52,106 +49,111 @@ func (c *sleeper) Do(ctx context.Context, o *workload.Outcome) error {
 	return nil
 }
 
-// fleet is a head with parts in this process. Messages go the way as JSON; the clock of each machine is
-// skewed.
+// fleet is a head with parts, in virtual time. Messages go the way as JSON, in their order; the clock of each machine
+// is skewed. The last machine is the head's.
 type fleet struct {
 	*Head
-	steps     []*workload.Step
-	stages    []*stage
-	skew      []time.Duration                                  // of the parts and the head
-	delay     func(peer int, m *Message) (time.Duration, bool) // of a message to a part or the head; false: it is dropped
-	cut       []chan struct{}                                  // closed: the part is gone
-	lines     []*Line                                          // the conductor's
-	conducted chan struct{}                                    // closed when the conductor has ended
-	over      sync.WaitGroup
-	end       func()
+	step    *workload.Step
+	stages  []*stage
+	skew    []time.Duration
+	slowest time.Duration                                          // round trip when clocks were measured
+	delay   func(machine int, m *Message, back bool) time.Duration // of a message; nil: none
+	cut     []chan struct{}                                        // not nil: no message passes until it is closed
+	lines   []*Line                                                // the conductor's
+
+	counted   int           // how often the head has counted before a start
+	conducted chan struct{} // closed when the conductor has ended
 }
 
-// way carries a message to a machine, or from it (back).
-func (f *fleet) way(peer int, m Message, back bool, to *Line) {
-	b, err := json.Marshal(m)
-	var got Message
-	if err = errors.Join(err, json.Unmarshal(b, &got)); err != nil {
-		panic(err)
-	}
-	if got.At != 0 && back {
-		got.At += int64(f.skew[peer])
-	} else if got.At != 0 {
-		got.At -= int64(f.skew[peer])
-	}
-	if f.delay != nil && !back {
-		wait, ok := f.delay(peer, &got)
-		if !ok {
-			return
-		}
-		time.Sleep(wait)
-	}
-	select {
-	case <-f.cut[peer]:
-	default:
-		to.Hear(got)
-	}
-}
+const silence = time.Second
 
-// newFleet begins parts and a conductor. step is the same for all.
-func newFleet(t *testing.T, parts int, setUp func(part int) (*workload.Step, *stage)) *fleet {
-	t.Helper()
-	f := &fleet{}
-	ctx, cancel := context.WithCancel(context.Background())
-	c := &Conductor{Silence: time.Second}
-	connect := func(peer int) (Peer, *Line) {
-		own := &Line{}
-		there := NewLine(func(m Message) { f.way(peer, m, false, own) })
-		*own = *NewLine(func(m Message) { f.way(peer, m, true, there) })
-		f.lines = append(f.lines, there)
-		return Peer{Machine: fmt.Sprintf("c%d", peer+1), Line: there, Gone: func() string { return "cut" },
-			Offset: func(context.Context, int) (Offset, error) {
-				return Offset{Ahead: f.skew[peer], Bound: time.Millisecond, Trip: time.Millisecond}, nil
-			}}, own
-	}
-	for i := range parts {
-		f.skew, f.cut = append(f.skew, time.Duration(i-1)*time.Hour), append(f.cut, make(chan struct{}))
-		peer, own := connect(i)
-		c.Parts = append(c.Parts, peer)
-		step, st := setUp(i)
-		f.steps, f.stages = append(f.steps, step), append(f.stages, st)
-		p := &Part{Line: own, Open: func(_ context.Context, task *Task) (*Step, error) {
-			s := &Step{Of: step, Stage: st, Close: func() {}, Report: func(context.Context) time.Duration { return 0 }}
-			for g, group := range task.Numbers.Groups {
-				s.Clients = append(s.Clients, nil)
-				for seat := range group.Clients {
-					var client workload.Client
-					if task.Part.Has(seat) {
-						client = &sleeper{st, seat}
-					}
-					s.Clients[g] = append(s.Clients[g], client)
+// way returns a function that sends messages to a line.
+func (f *fleet) way(ctx context.Context, over *sync.WaitGroup, machine int, back bool, to *Line) func(Message) {
+	queue := NewLine(nil)
+	over.Go(func() {
+		for {
+			m, err := queue.Next(ctx)
+			if err != nil {
+				return
+			}
+			if f.delay != nil {
+				time.Sleep(f.delay(machine, &m, back))
+			}
+			if cut := f.cut[machine]; cut != nil {
+				select {
+				case <-cut:
+				case <-ctx.Done():
 				}
 			}
-			return s, nil
-		}}
-		f.over.Go(func() { _ = p.Serve(ctx) })
-	}
-	f.skew, f.cut = append(f.skew, -90*time.Minute), append(f.cut, make(chan struct{}))
-	peer, own := connect(parts)
-	c.Head = peer
-	f.Head = &Head{Line: own}
-	f.conducted = make(chan struct{})
-	f.over.Go(func() {
-		defer close(f.conducted)
-		c.Run(ctx)
+			to.Hear(m)
+		}
 	})
-	f.end = func() {
-		cancel()
-		f.over.Wait()
+	return func(m Message) {
+		b, err := json.Marshal(m)
+		var got Message
+		if err = errors.Join(err, json.Unmarshal(b, &got)); err != nil {
+			panic(err)
+		}
+		if sign := map[bool]int64{true: 1, false: -1}[back]; got.At != 0 {
+			got.At += sign * int64(f.skew[machine])
+		}
+		queue.Hear(got)
 	}
-	t.Cleanup(f.end)
-	return f
 }
 
-// hangUp ends the line of a part, as the end of its process does.
-func (f *fleet) hangUp(part int) {
-	close(f.cut[part])
-	f.lines[part].HangUp()
+// bubble tests a fleet with some parts whose clients have a step, each an operation of 5 ms unless each says otherwise.
+func bubble(t *testing.T, parts int, step *workload.Step, test func(t *testing.T, f *fleet)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fleet{step: step, conducted: make(chan struct{}), slowest: time.Millisecond}
+		ctx, cancel := context.WithCancel(context.Background())
+		var over sync.WaitGroup
+		defer over.Wait()
+		defer cancel()
+		c := &Conductor{Silence: silence}
+		for i := range parts + 1 {
+			f.skew, f.cut = append(f.skew, time.Duration(i-1)*time.Hour), append(f.cut, nil)
+			there, own := NewLine(nil), NewLine(nil)
+			own.say = f.way(ctx, &over, i, true, there)
+			there.say = f.way(ctx, &over, i, false, own)
+			f.lines = append(f.lines, there)
+			peer := Peer{Machine: fmt.Sprintf("c%d", i+1), Line: there, Gone: func() string { return "cut" },
+				Offset: func(context.Context, int) (Offset, error) {
+					return Offset{f.skew[i], time.Millisecond, time.Millisecond, f.slowest}, nil
+				}}
+			if i == parts {
+				c.Head, f.Head = peer, &Head{Line: own}
+				break
+			}
+			c.Parts = append(c.Parts, peer)
+			s := &stage{each: func(int) time.Duration { return 5 * time.Millisecond }}
+			f.stages = append(f.stages, s)
+			p := &Part{Line: own, Coarse: true, Open: func(_ context.Context, task *Task) (*Step, error) {
+				return s.open(step, task), nil
+			}}
+			over.Go(func() { _ = p.Serve(ctx) })
+		}
+		over.Go(func() {
+			defer close(f.conducted)
+			c.Run(ctx)
+		})
+		test(t, f)
+	})
+}
+
+func (s *stage) open(step *workload.Step, task *Task) *Step {
+	out := &Step{Of: step, Stage: s, Close: func() {}, Report: func(context.Context) time.Duration { return 0 }}
+	for g, group := range task.Numbers.Groups {
+		out.Clients = append(out.Clients, nil)
+		for seat := range group.Clients {
+			var client workload.Client
+			if task.Part.Has(seat) {
+				client = &sleeper{s, seat}
+			}
+			out.Clients[g] = append(out.Clients[g], client)
+		}
+	}
+	return out
 }
 
 func sleeping(clients int, work int64, seconds float64) *workload.Step {
@@ -159,285 +161,303 @@ func sleeping(clients int, work int64, seconds float64) *workload.Step {
 		Groups: []workload.Group{{Name: "all", Clients: clients, Work: work, Ops: []workload.OpKind{{Name: "op", Unit: "row"}}}}}
 }
 
-func (f *fleet) open(ctx context.Context, c *drive.Config) error {
-	_, err := f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(c)})
-	return err
-}
-
-// start begins a load.
-func (f *fleet) start(ctx context.Context, t *testing.T, step *workload.Step) {
-	t.Helper()
-	config := drive.Config{Step: step, Interval: tick}
-	if err := errors.Join(f.open(ctx, &config), f.Load(ctx, &config), f.Meet(ctx), f.Start(ctx)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 const tick = 100 * time.Millisecond
 
-func (f *fleet) load(t *testing.T, step *workload.Step) (*Outcome, []*Interval, error) {
-	t.Helper()
-	ctx := t.Context()
-	config := drive.Config{Step: step, Interval: tick}
-	_, err := f.Open(ctx, &Task{Step: step.Name, Numbers: *NumbersOf(&config)})
+// ready opens the step and has its load ready.
+func (f *fleet) ready(ctx context.Context) error {
+	config := drive.Config{Step: f.step, Interval: tick}
+	_, err := f.Open(ctx, &Task{Step: "s", Numbers: *NumbersOf(&config)})
 	if err == nil {
 		err = f.Load(ctx, &config)
 	}
+	return err
+}
+
+// load runs the step; each gets its intervals.
+func (f *fleet) load(ctx context.Context, each func(*Interval)) (*Outcome, error) {
+	err := f.ready(ctx)
 	if err == nil {
-		err = errors.Join(f.Meet(ctx), f.Start(ctx))
+		err = f.Start(ctx, func() { f.counted++ })
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var ticks []*Interval
 	ended := 0
-	out, err := f.Run(ctx, func(iv *Interval) { ticks = append(ticks, iv) }, func() { ended++ })
+	out, err := f.Run(ctx, each, func() { ended++ })
 	if err == nil && ended != 1 {
-		t.Errorf("ended %d times", ended)
+		err = fmt.Errorf("ended %d times", ended)
 	}
-	return out, ticks, err
+	return out, err
+}
+
+// done is how many operations all clients have done.
+func (f *fleet) done() (n int64) {
+	for _, s := range f.stages {
+		n += s.done.Load()
+	}
+	return n
+}
+
+// wantLost checks that a load is void because a machine was lost.
+func wantLost(t *testing.T, err error, machine, text string) {
+	t.Helper()
+	if lost, is := errors.AsType[*LostError](err); !is || lost.Machine != machine || !strings.Contains(lost.Text, text) {
+		t.Errorf("%v; want the loss of %q: %q", err, machine, text)
+	}
 }
 
 // A load of five clients on three machines, whose clocks are hours apart, is one load.
 func TestLoad(t *testing.T) {
-	step := sleeping(5, 20, 0)
-	f := newFleet(t, 3, func(int) (*workload.Step, *stage) {
-		return step, &stage{each: func(seat int) time.Duration { return time.Duration(seat+1) * 5 * time.Millisecond }}
+	bubble(t, 3, sleeping(5, 20, 0), func(t *testing.T, f *fleet) {
+		for _, s := range f.stages {
+			s.each = func(seat int) time.Duration { return time.Duration(seat+1) * 5500 * time.Microsecond }
+		}
+		for range 2 { // a lead-in and a window, for example
+			var ops int64
+			last, ticks := time.Duration(0), 0
+			out, err := f.load(t.Context(), func(iv *Interval) {
+				ticks++
+				if iv.From != last || len(iv.Machines) != 3 || iv.Machines[2].Machine != "c3" {
+					t.Errorf("an interval begins at %v, and the last has ended at %v; %+v", iv.From, last, iv.Machines)
+				}
+				last = iv.To
+				ops += iv.Groups[0].Kinds[0].Ops
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			group := &out.Result.Groups[0]
+			if group.Kinds[0].Ops != 100 || group.Kinds[0].Rows != 200 || group.Kinds[0].Service.Count() != 100 {
+				t.Errorf("%+v", group.Kinds[0].Counts)
+			}
+			for seat, n := range group.Done {
+				if n != 20 {
+					t.Errorf("seat %d did %d operations, want 20", seat, n)
+				}
+			}
+			if ops != 100 || ticks != 6 || last != 550*time.Millisecond {
+				t.Errorf("%d intervals until %v with %d operations", ticks, last, ops)
+			}
+			// Seats 0 and 3, 1 and 4, 2 are on the three machines.
+			for i, want := range []int64{40, 40, 20} {
+				if r := out.Reports[i]; r.Ops != want || r.Machine != fmt.Sprintf("c%d", i+1) || r.P50 == 0 || r.P99 < r.P50 {
+					t.Errorf("%+v", r)
+				}
+			}
+			if out.Spread != 0 || out.Bound != 2*time.Millisecond {
+				t.Errorf("began %v apart, bound %v", out.Spread, out.Bound)
+			}
+		}
+		if f.done() != 200 || f.counted != 2 {
+			t.Errorf("%d operations, want 200; counted %d times", f.done(), f.counted)
+		}
 	})
-	for range 2 { // a lead-in and a window, for example
-		out, ticks, err := f.load(t, step)
-		if err != nil {
-			t.Fatal(err)
-		}
-		group := &out.Result.Groups[0]
-		if group.Kinds[0].Ops != 100 || group.Kinds[0].Rows != 200 || group.Kinds[0].Service.Count() != 100 {
-			t.Errorf("%+v", group.Kinds[0].Counts)
-		}
-		for seat, n := range group.Done {
-			if n != 20 {
-				t.Errorf("seat %d did %d operations, want 20", seat, n)
-			}
-		}
-		var ops, busy int64
-		last := time.Duration(0)
-		for _, iv := range ticks {
-			if iv.From != last {
-				t.Errorf("an interval begins at %v, and the last has ended at %v", iv.From, last)
-			}
-			last = iv.To
-			ops += iv.Groups[0].Kinds[0].Ops
-			if len(iv.Machines) != 3 || iv.Machines[2].Machine != "c3" {
-				t.Errorf("%+v", iv.Machines)
-			}
-			for _, u := range iv.Machines {
-				busy += int64(u.CPU)
-			}
-		}
-		if ops != 100 || len(ticks) < 4 || busy == 0 {
-			t.Errorf("%d intervals with %d operations", len(ticks), ops)
-		}
-		// Seats 0 and 3, 1 and 4, 2 are on the three machines.
-		for i, want := range []int64{40, 40, 20} {
-			if r := out.Reports[i]; r.Ops != want || r.Machine != fmt.Sprintf("c%d", i+1) || r.P50 == 0 || r.P99 < r.P50 {
-				t.Errorf("%+v", r)
-			}
-		}
-		if out.Spread > 50*time.Millisecond || out.Bound != 2*time.Millisecond {
-			t.Errorf("began %v apart, bound %v", out.Spread, out.Bound)
-		}
-	}
-	var done int64
-	for _, s := range f.stages {
-		done += s.done.Load()
-	}
-	if done != 200 {
-		t.Errorf("%d operations, want 200", done)
-	}
 }
 
 // A group without work ends when the others' work is done, on whichever machines they are.
 func TestLed(t *testing.T) {
 	step := sleeping(1, 10, 0)
 	step.Groups = append(step.Groups, workload.Group{Name: "beside", Clients: 3, Ops: step.Groups[0].Ops})
-	f := newFleet(t, 3, func(int) (*workload.Step, *stage) {
-		return step, &stage{each: func(int) time.Duration { return 10 * time.Millisecond }}
-	})
-	out, _, err := f.load(t, step)
-	if err != nil || out.Result.Groups[0].Kinds[0].Ops != 10 {
-		t.Fatal(out, err)
-	}
-	for seat, n := range out.Result.Groups[1].Done {
-		if n < 3 || n > 40 {
-			t.Errorf("seat %d beside it did %d operations", seat, n)
+	bubble(t, 3, step, func(t *testing.T, f *fleet) {
+		out, err := f.load(t.Context(), func(*Interval) {})
+		if err != nil || out.Result.Groups[0].Kinds[0].Ops != 10 {
+			t.Fatal(out, err)
 		}
-	}
-	if counts := out.Counts; len(counts) != 2 || counts[0] != 10+out.Result.Groups[1].Kinds[0].Ops || counts[1] != 3 {
-		t.Errorf("counts %v", counts)
-	}
+		for seat, n := range out.Result.Groups[1].Done {
+			if n < 10 || n > 11 {
+				t.Errorf("seat %d beside it did %d operations", seat, n)
+			}
+		}
+		if counts := out.Counts; len(counts) != 2 || counts[0] != 10+out.Result.Groups[1].Kinds[0].Ops || counts[1] != 3 {
+			t.Errorf("counts %v", counts)
+		}
+	})
 }
 
-// An instant that a machine learns too late is withdrawn, and another holds.
-func TestArmedLate(t *testing.T) {
-	step := sleeping(2, 5, 0)
-	f := newFleet(t, 2, func(int) (*workload.Step, *stage) {
-		return step, &stage{each: func(int) time.Duration { return time.Millisecond }}
+// Clocks are measured again while a load runs: what they run apart widens the bound.
+func TestDrift(t *testing.T) {
+	bubble(t, 2, sleeping(2, 0, 21), func(t *testing.T, f *fleet) {
+		began, skew := time.Now(), f.skew[1]
+		out, err := f.load(t.Context(), func(*Interval) { f.skew[1] = skew + time.Since(began)/5000 }) // 200 ppm
+		if err != nil || out.Bound < 6*time.Millisecond || out.Bound > 7*time.Millisecond {
+			t.Errorf("%v, %+v", err, out)
+		}
 	})
-	var mu sync.Mutex
-	arms, disarms := 0, 0
-	f.delay = func(peer int, m *Message) (time.Duration, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		switch {
-		case peer == 1 && m.Kind == Arm:
-			if arms++; arms == 1 {
-				return 0, false
-			}
-		case peer == 1 && m.Kind == Disarm:
-			disarms++
-		}
-		return 0, true
-	}
-	out, _, err := f.load(t, step)
-	if err != nil || out.Result.Groups[0].Kinds[0].Ops != 10 || arms != 2 || disarms != 1 {
-		t.Errorf("%v; armed %d times, disarmed %d times", err, arms, disarms)
-	}
-	f.delay = func(_ int, m *Message) (time.Duration, bool) { return 0, m.Kind != Arm }
-	if _, _, err := f.load(t, step); err == nil || !strings.Contains(err.Error(), "could not agree") {
-		t.Errorf("without any agreement: %v", err)
-	}
-	for _, s := range f.stages {
-		if s.done.Load() != 5 {
-			t.Errorf("%d operations, want only those of the load that has begun", s.done.Load())
-		}
+}
+
+// No part begins before all know the instant, and all is counted then. If one learns it late all try again, with a
+// notice that is measured and grows.
+func TestStart(t *testing.T) {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	for name, c := range map[string]struct {
+		arms            []int // by how many ms each order to the second part is late; the last holds for all that follow
+		slowest, disarm int   // the slowest round trip, and how late what withdraws an instant is at the first part, in ms
+		tries           int
+		begins          int    // ms after the first try
+		fails, of       string // why it is void, and which machine was lost
+	}{
+		"at once":                {tries: 1, begins: 200},
+		"just in time":           {arms: []int{99}, tries: 1, begins: 200},
+		"late, before it":        {arms: []int{150, 0}, tries: 2, begins: 150 + 2*600},
+		"late, after it":         {arms: []int{900, 800}, tries: 2, begins: 900 + 2*3600},
+		"slow network":           {arms: []int{150}, slowest: 150, tries: 1, begins: 600},
+		"each time later":        {arms: []int{150, 700, 0}, tries: 3, begins: 850 + 2*5600},
+		"never in time":          {arms: []int{150, 650, 5300, 10100}, tries: 6, fails: "in 6 tries: the last needed 10.1s until client machine c2"},
+		"silent":                 {arms: []int{99_000}, tries: 1, fails: "client machine c2 was lost before the start of step s", of: "c2"},
+		"withdrawn, and begun":   {arms: []int{150}, disarm: 120, tries: 2, fails: "it learnt 20ms after the start", of: "c1"},
+		"withdrawn, and in time": {arms: []int{150, 0}, disarm: 80, tries: 2, begins: 150 + 2*600},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 2, sleeping(2, 5, 0), func(t *testing.T, f *fleet) {
+				f.slowest = ms(c.slowest)
+				f.delay = func(machine int, m *Message, back bool) time.Duration {
+					switch {
+					case !back && machine == 1 && m.Kind == Arm && len(c.arms) > 0:
+						return ms(c.arms[min(f.counted, len(c.arms))-1])
+					case !back && machine == 0 && m.Kind == Disarm:
+						return ms(c.disarm)
+					}
+					return 0
+				}
+				if err := f.ready(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				began := time.Now()
+				err := f.Start(t.Context(), func() { f.counted++ })
+				switch took := time.Since(began); {
+				case f.counted != c.tries:
+					t.Errorf("counted %d times, want %d: %v", f.counted, c.tries, err)
+				case c.fails != "":
+					wantLost(t, err, c.of, c.fails)
+				case err != nil || took != ms(c.begins):
+					t.Errorf("it began after %v, want %v ms: %v", took, c.begins, err)
+				default:
+					if out, err := f.Run(t.Context(), func(*Interval) {}, func() {}); err != nil || f.done() != 10 || out.Spread != 0 {
+						t.Errorf("%d operations, %v", f.done(), err)
+					}
+					return
+				}
+				time.Sleep(time.Minute)
+				if n := f.stages[1].done.Load(); n > 0 {
+					t.Errorf("%d operations that no head counts", n)
+				}
+			})
+		})
 	}
 }
 
 // The failure of a client ends the load everywhere, and is the load's.
 func TestFailed(t *testing.T) {
-	step := sleeping(4, 1000, 0)
 	bad := errors.New("the table is gone")
-	f := newFleet(t, 2, func(int) (*workload.Step, *stage) {
-		return step, &stage{each: func(int) time.Duration { return 5 * time.Millisecond }, fail: func(seat int) error {
+	bubble(t, 2, sleeping(4, 1000, 0), func(t *testing.T, f *fleet) {
+		f.stages[1].fail = func(seat int) error {
 			if seat == 3 {
 				return bad
 			}
 			return nil
-		}}
+		}
+		out, err := f.load(t.Context(), func(*Interval) {})
+		if err != nil || out.Result.Ended == nil || !strings.Contains(out.Result.Ended.Error(), bad.Error()) {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		if ops := out.Result.Groups[0].Kinds[0].Ops; ops > 4 {
+			t.Errorf("the others did %d operations more", ops)
+		}
 	})
-	out, _, err := f.load(t, step)
-	if err != nil || out.Result.Ended == nil || !strings.Contains(out.Result.Ended.Error(), bad.Error()) {
-		t.Fatalf("%+v, %v", out, err)
-	}
-	if ops := out.Result.Groups[0].Kinds[0].Ops; ops > 100 {
-		t.Errorf("the others did %d operations more", ops)
-	}
 }
 
-// A machine that is lost voids the load: its operations are unknown.
+// A machine that is lost voids the load, its operations are unknown: at once if its process has ended, and after the
+// stated time if it says nothing. A network that is cut for less loses nothing.
 func TestLost(t *testing.T) {
-	for _, silently := range []bool{false, true} {
-		step := sleeping(2, 0, 20)
-		f := newFleet(t, 2, func(int) (*workload.Step, *stage) {
-			return step, &stage{each: func(int) time.Duration { return 5 * time.Millisecond }}
-		})
-		ctx := t.Context()
-		f.start(ctx, t, step)
-		began := time.Now()
-		_, err := f.Run(ctx, func(iv *Interval) {
-			if iv.To > 300*time.Millisecond && iv.To < 450*time.Millisecond {
-				if silently {
-					close(f.cut[1])
-				} else {
-					f.hangUp(1)
+	for name, c := range map[string]struct {
+		length time.Duration // of a cut; 0: the process ends
+		after  time.Duration // when the loss is noticed; -1: never
+	}{
+		"ended": {0, 0}, "cut": {time.Hour, silence + tick}, "cut shortly": {silence - time.Millisecond, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 2, sleeping(2, 0, 5), func(t *testing.T, f *fleet) {
+				var since time.Time
+				out, err := f.load(t.Context(), func(iv *Interval) {
+					if iv.From != 300*time.Millisecond {
+						return
+					}
+					if since = time.Now(); c.length == 0 {
+						f.lines[1].HangUp()
+						return
+					}
+					f.cut[1] = make(chan struct{})
+					time.AfterFunc(c.length, func() { close(f.cut[1]) })
+				})
+				if c.after < 0 {
+					if err != nil || out.Result.Groups[0].Kinds[0].Ops != 2000 {
+						t.Errorf("a short cut: %v", err)
+					}
+					return
 				}
-			}
-		}, func() {})
-		lost, is := errors.AsType[*LostError](err)
-		if !is || lost.Machine != "c2" || !strings.Contains(err.Error(), "into the load of step s") {
-			t.Errorf("%v", err)
-		}
-		if time.Since(began) > 5*time.Second {
-			t.Errorf("found after %v", time.Since(began))
-		}
-		other := f.stages[0].done.Load()
-		time.Sleep(50 * time.Millisecond)
-		if more := f.stages[0].done.Load() - other; more > 2 {
-			t.Errorf("the other machine goes on: %d operations more", more)
-		}
-		f.end()
+				wantLost(t, err, "c2", " into the load of step s")
+				if took := time.Since(since); took < c.after || took > c.after+time.Second { // it looks each second
+					t.Errorf("found after %v", took)
+				}
+				synctest.Wait()
+				other := f.stages[0].done.Load()
+				time.Sleep(time.Second)
+				if more := f.stages[0].done.Load() - other; more > 0 {
+					t.Errorf("the other machine goes on: %d operations more", more)
+				}
+				for range 2 { // what has failed stays so
+					wantLost(t, f.ready(t.Context()), "c2", "")
+				}
+			})
+		})
 	}
 }
 
 // The end of the head's context ends the load; what was measured is returned.
 func TestInterrupted(t *testing.T) {
-	step := sleeping(2, 0, 20)
-	f := newFleet(t, 2, func(int) (*workload.Step, *stage) {
-		return step, &stage{each: func(int) time.Duration { return 5 * time.Millisecond }}
+	bubble(t, 2, sleeping(2, 0, 20), func(t *testing.T, f *fleet) {
+		ctx, cancel := context.WithCancel(t.Context())
+		out, err := f.load(ctx, func(iv *Interval) {
+			if iv.To == 400*time.Millisecond {
+				cancel()
+			}
+		})
+		if err != nil || !errors.Is(out.Result.Ended, context.Canceled) || out.Result.Groups[0].Kinds[0].Ops < 158 {
+			t.Errorf("%+v, %v", out, err)
+		}
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	f.start(ctx, t, step)
-	time.AfterFunc(400*time.Millisecond, cancel)
-	out, err := f.Run(ctx, func(*Interval) {}, func() {})
-	if err != nil || !errors.Is(out.Result.Ended, context.Canceled) || out.Result.Groups[0].Kinds[0].Ops == 0 {
-		t.Errorf("%+v, %v", out, err)
-	}
 }
 
-// When the head is gone, nobody counts the load: it ends.
+// When the head is gone nobody counts the load: it ends. One that is interrupted before the start begins none.
 func TestHeadGone(t *testing.T) {
-	step := sleeping(2, 0, 20)
-	f := newFleet(t, 2, func(int) (*workload.Step, *stage) {
-		return step, &stage{each: func(int) time.Duration { return 5 * time.Millisecond }}
-	})
-	ctx := t.Context()
-	f.start(ctx, t, step)
-	time.Sleep(300 * time.Millisecond)
-	f.hangUp(2)
-	<-f.conducted
-	for _, s := range f.stages {
-		for before := int64(-1); before != s.done.Load(); time.Sleep(50 * time.Millisecond) {
-			before = s.done.Load()
-		}
-	}
-}
-
-// A head that is interrupted before the start begins no load.
-func TestInterruptedBefore(t *testing.T) {
-	step := sleeping(2, 0, 20)
-	f := newFleet(t, 2, func(int) (*workload.Step, *stage) {
-		return step, &stage{each: func(int) time.Duration { return 5 * time.Millisecond }}
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	config := drive.Config{Step: step, Interval: tick}
-	if err := errors.Join(f.open(ctx, &config), f.Load(ctx, &config)); err != nil {
-		t.Fatal(err)
-	}
-	time.AfterFunc(50*time.Millisecond, cancel)
-	if err := f.Meet(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
-	f.Close()
-	time.Sleep(2 * leastLead)
-	for i, s := range f.stages {
-		if n := s.done.Load(); n > 0 {
-			t.Errorf("part %d did %d operations that nobody counts", i, n)
-		}
-	}
-}
-
-// What has failed stays so: later requests are answered with it.
-func TestStaysFailed(t *testing.T) {
-	step := sleeping(2, 5, 0)
-	f := newFleet(t, 2, func(int) (*workload.Step, *stage) {
-		return step, &stage{each: func(int) time.Duration { return time.Millisecond }}
-	})
-	f.hangUp(1)
-	config := drive.Config{Step: step, Interval: tick}
-	for range 2 {
-		lost, is := errors.AsType[*LostError](f.open(t.Context(), &config))
-		if !is || lost.Machine != "c2" {
-			t.Fatalf("%v", lost)
-		}
+	for _, began := range []bool{true, false} {
+		bubble(t, 2, sleeping(2, 0, 20), func(t *testing.T, f *fleet) {
+			ctx, cancel := context.WithCancel(t.Context())
+			if err := f.ready(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if began {
+				if err := f.Start(ctx, func() {}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(300 * time.Millisecond)
+				f.lines[2].HangUp()
+				<-f.conducted
+			} else {
+				time.AfterFunc(50*time.Millisecond, cancel)
+				if err := f.Start(ctx, func() {}); !errors.Is(err, context.Canceled) {
+					t.Errorf("%v", err)
+				}
+				f.Close()
+			}
+			cancel()
+			synctest.Wait()
+			before := f.done()
+			time.Sleep(time.Minute)
+			if more := f.done() - before; more > 0 || !began && before > 0 {
+				t.Errorf("began %v: %d operations, and %d more that nobody counts", began, before, more)
+			}
+		})
 	}
 }
 

@@ -15,17 +15,11 @@ type Head struct {
 	Line *Line
 	// Machines are the machines of the clients, in the order of their parts.
 	Machines []string
-	// Lenient: nothing is measured, and clients may begin before everything is counted.
-	Lenient bool
 	// Observed are the machines of further servers.
 	Observed []string
 
 	looking sync.Mutex
 	looks   int64
-
-	begin time.Time     // when the load that is ready begins
-	met   time.Time     // when Meet has returned
-	took  time.Duration // the longest time from Meet to Start, in which the head counts; 0: none yet
 }
 
 // ask sends a request and waits for its answer.
@@ -64,69 +58,33 @@ func (h *Head) Load(ctx context.Context, c *drive.Config) error {
 	return err
 }
 
-// The head has three times the time to count before the start of a load that it has taken at most, at least before,
-// and counting at first.
-const (
-	before   = 100 * time.Millisecond
-	counting = 500 * time.Millisecond
-	// Observers are asked twice, and once more if that is being done already.
-	observing = 4 * lookTime
-)
-
-func (h *Head) ahead() time.Duration {
-	if len(h.Observed) > 0 {
-		return observing // one may not answer
-	}
-	if h.took == 0 {
-		return counting
-	}
-	return max(before, 3*h.took) // a busy machine counts slower than it did
-}
-
-// Meet agrees with all parts on the instant at which they begin, and returns shortly before it: the time is
-// enough for a snapshot.
-func (h *Head) Meet(ctx context.Context) error {
-	m, err := h.ask(ctx, Message{Kind: Arm, Ahead: h.ahead()}, Go)
-	if err == nil {
-		h.begin = Instant(m.At)
-		err = h.wait(ctx, -h.ahead())
-		h.met = time.Now()
-	}
-	if err != nil {
+// Start agrees with all parts on the instant at which they begin, and returns then. count is called before, so that all
+// is counted when they begin, and again for each further try.
+func (h *Head) Start(ctx context.Context, count func()) error {
+	for {
+		count()
+		h.Line.Say(Message{Kind: Arm})
+		m, err := h.Line.Next(ctx)
+		switch {
+		case err == nil && m.Kind == Disarm:
+			continue
+		case err == nil && m.Kind == Failed:
+			err = m.Failure.Err()
+		case err == nil && m.Kind != Go:
+			err = fmt.Errorf("the clients' machines answered %s to a start", m.Kind)
+		}
+		if err == nil {
+			select {
+			case <-time.After(time.Until(Instant(m.At))):
+				return nil
+			case <-ctx.Done():
+				err = context.Cause(ctx)
+			}
+		}
 		h.Line.Say(Message{Kind: Abandon})
-	}
-	return err
-}
-
-// wait waits for the instant that the load begins, or a time after it.
-func (h *Head) wait(ctx context.Context, after time.Duration) error {
-	select {
-	case <-time.After(time.Until(h.begin) + after):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+		return err
 	}
 }
-
-// Start waits for the instant that Meet has agreed on. It must not be over: the clients would have begun
-// before everything was counted.
-func (h *Head) Start(ctx context.Context) error {
-	if took := time.Since(h.met); took > time.Millisecond { // before a lead-in nothing is counted
-		h.took = max(h.took, took)
-	}
-	err := h.wait(ctx, 0)
-	if late := time.Since(h.begin); err == nil && late > mostLate && !h.Lenient {
-		err = &LostError{Text: fmt.Sprintf("the clients had begun %v before everything was counted: the server's machine is "+
-			"overloaded", late.Round(time.Millisecond))}
-	}
-	if err != nil {
-		h.Line.Say(Message{Kind: Abandon})
-	}
-	return err
-}
-
-// mostLate is how late a timer may be.
-const mostLate = 20 * time.Millisecond
 
 // Run waits for the end of a load that has begun. each gets its intervals, and ended is called at once when no
 // client is at work any more. A context that ends does not end Run before the parts have returned what they

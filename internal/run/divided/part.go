@@ -30,6 +30,8 @@ type Part struct {
 	Line *Line
 	// Open opens the sessions of the part's clients.
 	Open func(ctx context.Context, t *Task) (*Step, error)
+	// Coarse is as in [drive.Config].
+	Coarse bool
 
 	step *Step
 	part workload.Part
@@ -110,15 +112,15 @@ func (p *Part) load(ctx context.Context, n *Numbers) error {
 		return err
 	}
 	p.step.Report(ctx) // what they did until now is not of the load
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	l := &loading{Part: p, ctx: ctx, stopped: make(chan struct{}), instants: make(chan Message, 1), cancel: cancel}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	l := &loading{Part: p, ctx: ctx, stopped: make(chan struct{}), told: make(chan struct{}, 1), cancel: cancel}
 	var listening sync.WaitGroup
 	listening.Go(l.listen)
 	use := &observe.UseWatch{}
 	res, err := drive.Run(ctx, drive.Config{
 		Step: step, Clients: p.step.Clients, Part: p.part, Interval: n.Interval, Seed: n.Seed, Limit: n.Limit,
-		Longest: n.Longest, Led: l.led,
+		Longest: n.Longest, Led: l.led, Coarse: p.Coarse,
 		Begin: func(ctx context.Context) (time.Time, error) {
 			at, err := l.begin(ctx)
 			use.Begin()
@@ -128,8 +130,11 @@ func (p *Part) load(ctx context.Context, n *Numbers) error {
 			p.Line.Say(Message{Kind: Tick, Interval: &Interval{Interval: *iv, Machines: []Use{{Use: use.Interval()}}}})
 		},
 	})
-	cancel()
+	cancel(nil)
 	listening.Wait()
+	if void, is := errors.AsType[*LostError](context.Cause(ctx)); is {
+		return void
+	}
 	if err != nil {
 		return err
 	}
@@ -145,10 +150,14 @@ func (p *Part) load(ctx context.Context, n *Numbers) error {
 // loading is a load that runs in a part.
 type loading struct {
 	*Part
-	ctx      context.Context
-	cancel   context.CancelFunc
-	instants chan Message  // Arm, Go and Disarm
-	stopped  chan struct{} // no client that the load waits for is at work anywhere
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	stopped chan struct{} // no client that the load waits for is at work anywhere
+
+	mu    sync.Mutex
+	at    time.Time     // when it begins; zero: that is unknown
+	begun bool          // it is too late to change that
+	told  chan struct{} // has room for one: it has changed
 }
 
 // listen takes the conductor's messages while the load runs.
@@ -159,37 +168,59 @@ func (l *loading) listen() {
 		case l.ctx.Err() != nil:
 			return
 		case err != nil, m.Kind == Abandon, m.Kind == Close:
-			l.cancel()
+			l.cancel(nil)
 			return
 		case m.Kind == Stop:
 			close(l.stopped)
-		default:
-			select {
-			case l.instants <- m:
-			case <-l.ctx.Done():
-				return
+		case m.Kind == Arm:
+			at := Instant(m.At)
+			ahead := time.Until(at)
+			if ahead <= lastMoment {
+				at = time.Time{}
 			}
+			l.tell(at)
+			l.Line.Say(Message{Kind: Armed, At: m.At, Ahead: ahead})
+		case m.Kind == Disarm:
+			l.tell(time.Time{})
 		}
 	}
 }
 
-// begin returns the instant at which the clients of all parts begin.
+// tell changes when the load begins. One that has begun is void, as others have not.
+func (l *loading) tell(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.begun {
+		l.cancel(&LostError{Text: fmt.Sprintf("it learnt %v after the start of the load that others did not begin",
+			time.Since(l.at).Round(time.Millisecond))})
+		return
+	}
+	l.at = at
+	select {
+	case l.told <- struct{}{}:
+	default:
+	}
+}
+
+// begin returns the instant at which the clients of all parts begin, in the last moment before.
 func (l *loading) begin(ctx context.Context) (time.Time, error) {
 	l.Line.Say(Message{Kind: Ready})
 	for {
+		l.mu.Lock()
+		at := l.at
+		left := time.Until(at) - lastMoment
+		l.begun = !at.IsZero() && left <= 0
+		l.mu.Unlock()
+		var due <-chan time.Time
+		switch {
+		case l.begun:
+			return at, nil
+		case !at.IsZero():
+			due = time.After(left)
+		}
 		select {
-		case m := <-l.instants:
-			switch m.Kind {
-			case Arm:
-				l.Line.Say(Message{Kind: Armed, At: m.At})
-			case Go:
-				at := Instant(m.At)
-				if late := time.Since(at); late > 0 {
-					return at, &LostError{Text: fmt.Sprintf("it learnt %v after the start of the load that it was to begin",
-						late.Round(time.Millisecond))}
-				}
-				return at, nil
-			}
+		case <-due:
+		case <-l.told:
 		case <-ctx.Done():
 			return time.Time{}, context.Cause(ctx)
 		}

@@ -25,10 +25,11 @@ type running struct {
 	ending  bool  // the parts have been asked to end
 }
 
-// run begins a load, and returns when it has ended in all parts and the head has its outcome.
-func (c *Conductor) run(ctx context.Context, counts time.Duration) error {
-	began, err := c.arm(ctx, counts)
-	if err != nil {
+// run begins a load, and returns when it has ended in all parts and the head has its outcome, or the start is to be
+// tried again.
+func (c *Conductor) run(ctx context.Context) error {
+	began, err := c.arm(ctx)
+	if err != nil || began.IsZero() {
 		return err
 	}
 	n := len(c.Parts)

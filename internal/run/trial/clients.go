@@ -21,10 +21,8 @@ import (
 type clients interface {
 	// ready has them wait for the start of a load.
 	ready(ctx context.Context, c *drive.Config) error
-	// meet agrees with other processes on the start, and returns shortly before it.
-	meet(ctx context.Context) error
-	// start waits for the start.
-	start(ctx context.Context) error
+	// start agrees with other processes on the start, and returns then. count is called before, at least once.
+	start(ctx context.Context, count func()) error
 	run(ctx context.Context, c drive.Config) (*drive.Result, error)
 	close()
 }
@@ -83,9 +81,9 @@ type here struct {
 
 func (*here) ready(context.Context, *drive.Config) error { return nil }
 
-func (h *here) meet(ctx context.Context) error { return meetPartner(ctx, h.trial, h.step.Name) }
-
-func (*here) start(context.Context) error { return nil }
+func (h *here) start(ctx context.Context, count func()) error {
+	return meetAndCount(ctx, h.trial, h.step.Name, count)
+}
 
 func (h *here) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
 	c.Clients = h.seats
@@ -146,9 +144,7 @@ func (c *checkedAway) Finish(ctx context.Context, done workload.Totals) (workloa
 
 func (a *away) ready(ctx context.Context, c *drive.Config) error { return a.Away.Load(ctx, c) }
 
-func (a *away) meet(ctx context.Context) error { return a.Away.Meet(ctx) }
-
-func (a *away) start(ctx context.Context) error { return a.Away.Start(ctx) }
+func (a *away) start(ctx context.Context, count func()) error { return a.Away.Start(ctx, count) }
 
 func (a *away) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
 	leadIn := c.OnInterval == nil

@@ -17,10 +17,13 @@ type Partner interface {
 	Alone() time.Duration
 }
 
-// meetPartner waits until the other trial of a duet is about to begin a step, too.
-func meetPartner(ctx context.Context, t *trial, step string) error {
-	if t.Partner == nil {
-		return nil
+// meetAndCount calls count when the other trial of a duet is about to begin a step, too.
+func meetAndCount(ctx context.Context, t *trial, step string, count func()) error {
+	if t.Partner != nil {
+		if err := t.Partner.Meet(ctx, step); err != nil {
+			return err
+		}
 	}
-	return t.Partner.Meet(ctx, step)
+	count()
+	return nil
 }

@@ -39,11 +39,11 @@ type window struct {
 	plain                  bool          // it is never profiled
 	counted                bool          // after has been taken
 	skew                   time.Duration // by which counts of other machines may be older or newer; greatest
-	// meet waits for other processes before the first snapshot; nil: for the partner of a duet alone.
-	meet func(ctx context.Context) error
+	// start is as in clients; nil: there are none.
+	start func(ctx context.Context, count func()) error
 }
 
-// open syncs everything dirty, waits for the other trial of a duet, and takes
+// open syncs everything dirty, waits for other processes, and takes
 // the first snapshot of a window, which also ends the gap since the previous
 // window.
 func (w *window) open(ctx context.Context, t *trial, step string) error {
@@ -53,18 +53,21 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	if err := t.sync(ctx); err != nil {
 		return fmt.Errorf("sync before the step: %w", err)
 	}
-	meet := w.meet
-	if meet == nil {
-		meet = func(ctx context.Context) error { return meetPartner(ctx, t, step) }
-	}
-	if err := meet(ctx); err != nil {
-		return err
-	}
 	w.step = step
 	w.Hosted, w.Device, w.Elsewhere, w.Duet = t.hosted != nil, deviceSource(t), t.elsewhere, t.Partner != nil
-	w.endOthers = t.lookAtOthers() // its own work is not part of the window
-	w.disks[0], w.before = t.disks.Snapshot(ctx), w.snapshot(ctx, t)
-	w.began = t.written()
+	start := w.start
+	if start == nil {
+		start = func(ctx context.Context, count func()) error { return meetAndCount(ctx, t, step, count) }
+	}
+	err := start(ctx, func() {
+		w.endOthers = t.lookAtOthers() // its own work is not part of the window
+		w.skew = 0 // of an earlier try
+		w.disks[0], w.before = t.disks.Snapshot(ctx), w.snapshot(ctx, t)
+		w.began = t.written()
+	})
+	if err != nil {
+		return err
+	}
 	t.addGap(w)
 	return nil
 }
@@ -340,15 +343,12 @@ func (t *stepRun) measure(ctx context.Context, by clients, c drive.Config) (*dri
 	if err := by.ready(ctx, &c); err != nil {
 		return nil, err
 	}
-	w.meet = by.meet
+	w.start = by.start
 	if err := w.open(ctx, t.trial, t.step.Name); err != nil {
 		return nil, err
 	}
 	t.trackReads()
 	t.pulse = newPulse()
-	if err := by.start(ctx); err != nil {
-		return nil, err
-	}
 	delays := observe.WatchClient()
 	t.started.Store(&stepStart{t.step.Name, time.Now()})
 	w.sessions.begin(ctx, t.process)
