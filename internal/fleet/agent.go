@@ -9,12 +9,14 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"rumbench/engine"
+	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/plan"
 	"rumbench/internal/result/program"
 	"rumbench/internal/run/campaign"
@@ -29,6 +31,8 @@ type Local struct {
 	// Load reads the plan in a directory, as a machine of its fleet, with the servers' programs.
 	// part: it has only clients, and needs none.
 	Load func(ctx context.Context, dir string, f Flags, part bool) (*plan.Plan, []server.Found, error)
+	// Start is as in campaign.Config.
+	Start func(cmd *exec.Cmd, cpus cpuset.Set) (*campaign.Process, error)
 	// InfoOf returns the description of a target's engine.
 	InfoOf func(t *plan.Target) engine.Info
 	// EngineOf returns the engine of a name that the plan has.

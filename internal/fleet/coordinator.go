@@ -34,6 +34,15 @@ type Coordinator struct {
 // Start starts an agent on each machine of a fleet, with this program; note gets what machines have to say, from
 // several at a time. The error is about the machines on which it cannot: Reports has the others.
 func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text string)) (*Coordinator, error) {
+	g, err := gateOf(f, note)
+	if err != nil {
+		return nil, err
+	}
+	return begin(ctx, f, own, g, note)
+}
+
+// begin begins with the agents that join at a gate, if any do, and starts the others.
+func begin(ctx context.Context, f *plan.Fleet, own program.Build, g *gate, note func(string)) (*Coordinator, error) {
 	hosts, lost := f.Used(), patience
 	if f.Divided() {
 		lost = f.Lost
@@ -43,18 +52,15 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 		ids = append(ids, fmt.Sprintf("m%d", i))
 	}
 	h, err := newHub(ids)
+	c := &Coordinator{hub: h, fleet: f, gate: g}
 	if err != nil {
-		return nil, err
-	}
-	c := &Coordinator{hub: h, fleet: f}
-	if c.gate, err = gateOf(f, note); err != nil {
-		h.close()
+		c.Close()
 		return nil, err
 	}
 	var all, joins errgroup.Group
 	all.SetLimit(mostAtOnce)
 	for i, host := range hosts {
-		m := &machine{Host: host, id: ids[i], hub: h, gate: c.gate, lost: make(chan struct{}), heard: newPulse(),
+		m := &machine{Host: host, id: ids[i], hub: h, gate: g, again: campaign.AskedAgain, lost: make(chan struct{}), heard: newPulse(),
 			silence: lost, part: !slices.Contains(f.Names(), host.Name), observes: f.Observes(host.Name),
 			note: func(text string) { note(host.Name + ": " + text) }}
 		c.machines = append(c.machines, m)

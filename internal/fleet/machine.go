@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,6 +38,7 @@ type machine struct {
 	lost  chan struct{}
 	once  sync.Once
 	cause string // of its loss
+	again func(ended <-chan struct{}, over <-chan time.Time, kill func())
 	note  func(text string)
 	hello Hello
 	err   error // why it could not begin
@@ -193,25 +193,13 @@ func (m *machine) request(ctx context.Context, op string, b []byte) (*nats.Msg, 
 }
 
 // endable makes a request that the end of a context ends in good order: its answer is waited for,
-// unless the user asks again to end it. As with a trial here, that is later than a second.
+// unless the user asks again to end it.
 func (m *machine) endable(ctx context.Context, op string, request, value any) error {
 	answered := make(chan struct{})
 	defer close(answered)
 	stop := context.AfterFunc(ctx, func() {
 		_ = m.hub.conn.Publish("to."+m.id+"."+opEnd, nil)
-		again := make(chan os.Signal, 1)
-		signal.Notify(again, syscall.SIGINT, syscall.SIGTERM)
-		defer signal.Stop(again)
-		for began := time.Now(); ; {
-			select {
-			case <-answered:
-				return
-			case <-again:
-				if time.Since(began) > time.Second {
-					m.lose("its answer was not waited for")
-				}
-			}
-		}
+		m.again(answered, nil, func() { m.lose("its answer was not waited for") })
 	})
 	defer stop()
 	return m.ask(context.WithoutCancel(ctx), op, request, value)

@@ -159,7 +159,7 @@ func (a *agent) config(c *claim) campaign.Config {
 			}
 			return []string{path, "trial", "--"}
 		},
-		LockFile: a.LockFile, Progress: relay{a}, InfoOf: a.InfoOf, Force: a.papers.Force, AA: a.papers.AA,
+		LockFile: a.LockFile, Start: a.Start, Progress: relay{a}, InfoOf: a.InfoOf, Force: a.papers.Force, AA: a.papers.AA,
 		NoPreflight: a.papers.NoPreflight || c.Part,
 	}
 	if c.Part || len(c.State.Clients) > 0 {

@@ -11,8 +11,8 @@ import (
 	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"rumbench/internal/run/divided"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +22,7 @@ import (
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/run/divided"
 	"rumbench/internal/run/forecast"
 	"rumbench/internal/run/hook"
 	"rumbench/internal/run/trial"
@@ -48,6 +49,8 @@ type Config struct {
 	// Child returns the command that makes a rumbench program run a trial; the
 	// campaign's and the trial's directory are appended.
 	Child func(program string) []string
+	// Start starts the process of a trial, on some processors; nil: as usual. In a test it may be no process.
+	Start func(cmd *exec.Cmd, cpus cpuset.Set) (*Process, error)
 	// Builds are the programs that run the trials of the targets.
 	Builds   result.Builds
 	Progress Progress
@@ -137,6 +140,9 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 func newRunner(c Config) (*runner, error) {
 	if c.now == nil {
 		c.now = time.Now
+	}
+	if c.Start == nil {
+		c.Start = startProcess
 	}
 	if c.Forecast == nil {
 		c.Forecast = forecast.New(c.Plan, nil)

@@ -122,35 +122,31 @@ func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os
 	if err != nil {
 		return err
 	}
-	// The trial ends when its standard input is closed, also when the campaign
-	// is killed.
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	defer stdin.Close()
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
 	var cpus cpuset.Set
 	event := l.Progress.Event
 	if s != nil {
-		s.join(stdin)
 		defer s.leave()
 		cpus, event = s.cpus, s.event
 	}
+	p, err := l.Start(cmd, cpus)
+	if err != nil {
+		return fmt.Errorf("start the trial: %w", err)
+	}
+	defer p.Input.Close()
+	if s != nil {
+		s.join(p.Input)
+	}
 	if l.Away != nil && !strings.HasPrefix(e.Dir, ClientDir) {
-		into := json.NewEncoder(stdin)
+		into := json.NewEncoder(p.Input)
 		var turn sync.Mutex
 		hear, leave := l.Away(e.Dir, func(m divided.Message) {
 			turn.Lock()
 			defer turn.Unlock()
 			_ = into.Encode(answer{Load: &m}) // one that has ended does not hear it
 		}, func() {
-			stdin.Close()
+			p.Input.Close()
 			if _, part := PartOf(e.Dir); part { // it has nothing to tidy
-				time.AfterFunc(partGrace, func() { _ = cmd.Process.Kill() }) // unless it has ended
+				time.AfterFunc(partGrace, func() { _ = p.Signal(os.Kill) }) // unless it has ended
 			}
 		})
 		defer leave()
@@ -163,26 +159,48 @@ func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os
 			own(v)
 		}
 	}
-	if err := cpuset.Start(cmd, cpus); err != nil {
-		return fmt.Errorf("start the trial: %w", err)
-	}
-	stop := context.AfterFunc(ctx, func() { end(cmd.Process, tidied) })
+	stop := context.AfterFunc(ctx, func() {
+		_ = p.Signal(syscall.SIGTERM)
+		AskedAgain(tidied, time.After(Grace), func() { _ = p.Signal(os.Kill) }) // unless it has ended
+	})
 	defer stop()
-	listen(stdout, event)
-	return cmd.Wait()
+	listen(p.Output, event)
+	return p.Wait()
 }
 
-// end asks a trial to end. It kills the trial, and so its server, after Grace, or when the user
+// Process is a process of a trial that runs.
+type Process struct {
+	Input  io.WriteCloser // it ends when this is closed, also when the campaign is killed
+	Output io.Reader
+	Signal func(os.Signal) error
+	Wait   func() error // after the end of Output
+}
+
+func startProcess(cmd *exec.Cmd, cpus cpuset.Set) (*Process, error) {
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cpuset.Start(cmd, cpus); err != nil {
+		return nil, err
+	}
+	return &Process{input, output, cmd.Process.Signal, cmd.Wait}, nil
+}
+
+// AskedAgain kills what was asked to end when its time is over, nil: it has as long as it needs, or when the user
 // asks again: later than a second, as programs like timeout signal both a process and its group.
-// Until all is tidied, such requests do not end the campaign itself.
-func end(p *os.Process, tidied <-chan struct{}) {
+// Until it has ended, such requests do not end the campaign itself.
+func AskedAgain(ended <-chan struct{}, over <-chan time.Time, kill func()) {
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(again)
-	_ = p.Signal(syscall.SIGTERM)
-	for began, over := time.Now(), time.After(Grace); ; {
+	for began := time.Now(); ; {
 		select {
-		case <-tidied:
+		case <-ended:
 			return
 		case <-again:
 			if time.Since(began) < time.Second {
@@ -190,7 +208,7 @@ func end(p *os.Process, tidied <-chan struct{}) {
 			}
 		case <-over:
 		}
-		_ = p.Kill() // unless it has ended
+		kill()
 	}
 }
 

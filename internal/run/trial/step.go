@@ -61,7 +61,7 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	}
 	err := start(ctx, func() {
 		w.endOthers = t.lookAtOthers() // its own work is not part of the window
-		w.skew = 0 // of an earlier try
+		w.skew = 0                     // of an earlier try
 		w.disks[0], w.before = t.disks.Snapshot(ctx), w.snapshot(ctx, t)
 		w.began = t.written()
 	})
