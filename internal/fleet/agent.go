@@ -171,7 +171,9 @@ func (a *agent) listen() error {
 			return err
 		}
 	}
-	return a.conn.Flush()
+	ctx, cancel := context.WithTimeout(a.over, a.lost)
+	defer cancel()
+	return a.conn.FlushWithContext(ctx)
 }
 
 // speak reports to the coordinator that this agent lives, and its notes. When the connection is cut
