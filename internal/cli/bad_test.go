@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/need"
 	"rumbench/internal/result"
 )
 
@@ -14,7 +15,7 @@ func planFor(targets ...string) string {
 	return `
 name: bad day
 workload: ibench
-params: {rows: 1k, steps: [l.i0, l.x, qr100], rates: [100], query_seconds: 600}
+params: {rows: 1k, steps: [l.i0, l.x, qr100], rates: [100], query_seconds: 600, settle_floor: 0s}
 interval: 100ms
 calibrate: false
 order: sequential
@@ -61,7 +62,7 @@ func TestTrialKilled(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	h.write("plan.yaml", planFor("pebble", "bbolt"))
-	c := h.start("run", "plan.yaml", "--out", "out", "--keep-going")
+	c := h.start("run", "plan.yaml", "--out", "out", "--keep-going", "--no-preflight")
 	c.during("out/trials/pebble.1", "qr100")
 	first := c.child()
 	send(t, first, syscall.SIGKILL)
@@ -76,10 +77,7 @@ func TestTrialKilled(t *testing.T) {
 
 	// Ctrl-C in the second trial.
 	second := c.child()
-	send(t, c.cmd.Process, syscall.SIGINT)
-	if code := c.end(); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
+	c.ends(syscall.SIGINT, 1)
 	h.contains("standard error", c.stderr.String(),
 		"[1/2] pebble.1", "failed in ", "signal: killed", "hint: it was killed from outside",
 		"[2/2] bbolt.1", "partial in ", "it was interrupted",
@@ -123,10 +121,7 @@ func TestCampaignKilled(t *testing.T) {
 	h.replace("out/plan.yaml", "query_seconds: 0.3", "query_seconds: 600")
 	send(t, c.cmd.Process, syscall.SIGCONT)
 	c.during("out/trials/sqlite.1", "qr100")
-	kept, err := snapshot(h.path("out/trials/bbolt.1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := need.Value(snapshot(h.path("out/trials/bbolt.1")))(t)
 
 	child := c.child()
 	send(t, c.cmd.Process, syscall.SIGKILL)
@@ -153,10 +148,7 @@ func TestCampaignKilled(t *testing.T) {
 		t.Errorf("the interrupted trial is %s", got)
 	}
 	h.checkPartial("out/trials/sqlite.1.partial1", result.Partial, "it was interrupted")
-	state, err := result.ReadCampaign(h.path("out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := need.Value(result.ReadCampaign(h.path("out")))(t)
 	for _, e := range state.Trials {
 		if e.Status != result.Complete {
 			t.Errorf("campaign.json: %s is %q", e.Dir, e.Status)
@@ -206,10 +198,7 @@ func TestInterruptedCalibration(t *testing.T) {
 	h.write("plan.yaml", "workload: ibench\nparams: {rows: 2k, rates: ["+strings.Join(rates, ", ")+"]}\ntargets: [bbolt]\n")
 	c := h.start("run", "plan.yaml", "--out", "out")
 	wait(t, "the client is calibrated", func() bool { return h.exists("out/trials/_client/trial.json") })
-	send(t, c.cmd.Process, syscall.SIGINT)
-	if code := c.end(); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
+	c.ends(syscall.SIGINT, 1)
 	h.contains("standard error", c.stderr.String(), "the campaign was interrupted", "--resume out")
 	if h.exists("out/trials/bbolt.1") {
 		t.Errorf("a trial was begun:\n%s", c.stderr)

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"rumbench/internal/cli"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -42,9 +44,7 @@ func writeCampaign(t *testing.T, dir string, targets ...made) {
 			e := result.Entry{Dir: fmt.Sprintf("%s.%d", m.target, n+1), Target: m.target, Trial: n + 1, Status: result.Complete}
 			c.Trials = append(c.Trials, e)
 			path := result.TrialPath(dir, e.Dir)
-			if err := os.MkdirAll(path, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(path, 0o755))
 			row := func(group, op, name string, v float64, unit, per string) metric.Row {
 				return metric.Row{Target: m.target, Trial: n + 1, Step: "load", Group: group, Op: op, Metric: name, Value: v, Unit: unit, Per: per, N: 1000}
 			}
@@ -70,14 +70,10 @@ func writeCampaign(t *testing.T, dir string, targets ...made) {
 				trial.Steps[0].Groups = []result.Group{{Name: "insert", Clients: 4, Rate: m.offered, Pace: "poisson", Open: true}}
 				trial.Steps = append([]result.Step{before}, trial.Steps...)
 			}
-			if err := result.WriteJSON(filepath.Join(path, result.TrialFile), &trial); err != nil {
-				t.Fatal(err)
-			}
+			must(t, result.WriteJSON(filepath.Join(path, result.TrialFile), &trial))
 		}
 	}
-	if err := result.WriteJSON(filepath.Join(dir, result.CampaignFile), &c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, result.WriteJSON(filepath.Join(dir, result.CampaignFile), &c))
 }
 
 // rumbench runs a command and returns what it printed and its exit code.
@@ -87,6 +83,42 @@ func rumbench(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	a := cli.App{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
 	code = a.Main(context.Background())
 	return out.String(), errs.String(), code
+}
+
+// change changes all trials of a written campaign.
+func change(t *testing.T, dir string, by func(*result.Trial)) {
+	t.Helper()
+	for _, file := range need.Value(filepath.Glob(filepath.Join(dir, result.TrialsDir, "*", result.TrialFile)))(t) {
+		trial := need.Value(result.ReadTrial(filepath.Dir(file)))(t)
+		by(trial)
+		must(t, result.WriteJSON(file, trial))
+	}
+}
+
+// call is a call of rumbench and how it ends: its exit code, and patterns of what it prints.
+type call struct {
+	name, args     string
+	code           int
+	stdout, stderr string
+}
+
+// calls makes calls, whose name is their arguments if they have no other.
+func calls(t *testing.T, list []call) {
+	t.Helper()
+	for _, c := range list {
+		t.Run(cmp.Or(c.name, c.args), func(t *testing.T) {
+			stdout, stderr, code := rumbench(t, strings.Fields(c.args)...)
+			if code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			if !regexp.MustCompile(c.stdout).MatchString(stdout) {
+				t.Errorf("stdout is\n%s\nwant %s", stdout, c.stdout)
+			}
+			if !regexp.MustCompile(c.stderr).MatchString(stderr) {
+				t.Errorf("stderr is\n%s\nwant %s", stderr, c.stderr)
+			}
+		})
+	}
 }
 
 // campaigns counts those written, so that no two began at the same time.
@@ -100,51 +132,32 @@ func TestCompare(t *testing.T) {
 	writeCampaign(t, before, made{target: "a", rates: []float64{1000, 1010, 990, 1000}, params: params}, made{target: "b", rates: []float64{500, 505, 495, 500}, params: params})
 	writeCampaign(t, after, made{target: "a", rates: []float64{1001, 1011, 991, 1002}, params: params}, made{target: "b", rates: []float64{400, 404, 396, 400}, params: params})
 	writeCampaign(t, longer, made{target: "a", rates: []float64{1000, 1010, 990, 1000}, params: map[string]any{"rows": 2000.0}})
-	for _, c := range []struct {
-		name   string
-		args   string
-		code   int
-		stdout string // a pattern
-		stderr string // a pattern
-	}{
-		{"within a campaign", before, 0, `(?s)^b against a, the base\n.*rows_per_s insert\s+1,000\s+500\s+0\.500×\s+0\.500 to 0\.500×\s+4 pairs\s+▼ worse`, `^$`},
-		{"another base", before + " --base b", 0, `(?s)^a against b, the base\n.*2\.00×.*▲ better`, `^$`},
-		{"two campaigns, by names", before + " " + after, 0, `(?s)^after/a against before/a, the base.*= same.*after/b against before/b, the base.*0\.800×.*▼ worse`, `^$`},
-		{"one target each", before + ":a " + after + ":b", 0, `(?s)^b against a, the base.*0\.400×`, `^$`},
-		{"several on a side", before + ":a " + longer + " --anyway -- " + after + ":a", 0, `(?s)after/a against before/a, the base.*rows_per_s insert.* 8, 4 `, `^$`},
-		{"all numbers", before + " --all", 0, `context_switches per insert row`, `^$`},
-		{"headline", before + " --metric rows_per_s --step load", 0, `rows_per_s insert`, `^$`},
-		{"markdown", before + " --format markdown", 0, `\| load \| rows_per_s insert \| 1,000 \| 500 \| 0\.500× \|`, `^$`},
-		{"a regression", before + " " + after + " --fail-if rows_per_s<0.95&&sure", 3, `▼ worse`, `after/b against before/b in load, insert: rows_per_s 0\.800× \(0\.\d+ to 0\.\d+\) worse\nrumbench: a condition holds in 1 place`},
-		{"a regression, by a nickname", before + " " + after + " --metric throughput --fail-if throughput<0.95&&sure", 3, `rows_per_s insert.*▼ worse`, `in load, insert: rows_per_s 0\.800×`},
-		{"no regression", before + " " + after + " --fail-if rows_per_s<0.5&&sure", 0, `▼ worse`, `^$`},
-		{"not to be judged", before + " " + after + " --fail-if read_kb>1.1", 4, ``, `not known on both sides of any step`},
-		{"no such metric", before + " " + after + " --fail-if velocity<1", 2, `^$`, `there is no metric "velocity"`},
-		{"different plans", before + ":a " + longer, 1, `^$`, `did different work: rows 1000 and 2000\nhint: .*--anyway`},
-		{"anyway", before + ":a " + longer + " --anyway", 0, `⚠ before/a and longer/a did different work: rows 1000 and 2000`, `^$`},
-		{"no such target", before + ":x " + after, 2, `^$`, `has no trials of a target "x"`},
-		{"twice the same", before + " " + before, 2, `^$`, `is named twice`},
-		{"by another name", before + " " + before + "/../before:a", 2, `^$`, `is named twice`},
-		{"apart", before + " " + after, 0, `⚠ the two did not run side by side`, `^$`},
-		{"a misspelt step", before + " --fail-if rows_per_s<0.9&&step=='laod'", 2, `▼ worse`, `there is no step "laod"`},
-		{"alone", longer, 2, `^$`, `one target only`},
-		{"no such directory", filepath.Join(dir, "nothing") + " " + after, 1, `^$`, `nothing does not exist`},
-		{"a format of others", before + " --format xml", 2, `^$`, `--format is one of text, markdown, json, bench`},
-		{"nothing", "", 2, `^$`, `needs directories`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			stdout, stderr, code := rumbench(t, append([]string{"compare"}, strings.Fields(c.args)...)...)
-			if code != c.code {
-				t.Errorf("exit code %d, want %d", code, c.code)
-			}
-			if !regexp.MustCompile(c.stdout).MatchString(stdout) {
-				t.Errorf("stdout is\n%s\nwant %s", stdout, c.stdout)
-			}
-			if !regexp.MustCompile(c.stderr).MatchString(stderr) {
-				t.Errorf("stderr is\n%s\nwant %s", stderr, c.stderr)
-			}
-		})
-	}
+	calls(t, []call{
+		{"within a campaign", "compare " + before, 0, `(?s)^b against a, the base\n.*rows_per_s insert\s+1,000\s+500\s+0\.500×\s+0\.500 to 0\.500×\s+4 pairs\s+▼ worse`, `^$`},
+		{"another base", "compare " + before + " --base b", 0, `(?s)^a against b, the base\n.*2\.00×.*▲ better`, `^$`},
+		{"two campaigns, by names", "compare " + before + " " + after, 0, `(?s)^after/a against before/a, the base.*= same.*after/b against before/b, the base.*0\.800×.*▼ worse`, `^$`},
+		{"one target each", "compare " + before + ":a " + after + ":b", 0, `(?s)^b against a, the base.*0\.400×`, `^$`},
+		{"several on a side", "compare " + before + ":a " + longer + " --anyway -- " + after + ":a", 0, `(?s)after/a against before/a, the base.*rows_per_s insert.* 8, 4 `, `^$`},
+		{"all numbers", "compare " + before + " --all", 0, `context_switches per insert row`, `^$`},
+		{"headline", "compare " + before + " --metric rows_per_s --step load", 0, `rows_per_s insert`, `^$`},
+		{"markdown", "compare " + before + " --format markdown", 0, `\| load \| rows_per_s insert \| 1,000 \| 500 \| 0\.500× \|`, `^$`},
+		{"a regression", "compare " + before + " " + after + " --fail-if rows_per_s<0.95&&sure", 3, `▼ worse`, `after/b against before/b in load, insert: rows_per_s 0\.800× \(0\.\d+ to 0\.\d+\) worse\nrumbench: a condition holds in 1 place`},
+		{"a regression, by a nickname", "compare " + before + " " + after + " --metric throughput --fail-if throughput<0.95&&sure", 3, `rows_per_s insert.*▼ worse`, `in load, insert: rows_per_s 0\.800×`},
+		{"no regression", "compare " + before + " " + after + " --fail-if rows_per_s<0.5&&sure", 0, `▼ worse`, `^$`},
+		{"not to be judged", "compare " + before + " " + after + " --fail-if read_kb>1.1", 4, ``, `not known on both sides of any step`},
+		{"no such metric", "compare " + before + " " + after + " --fail-if velocity<1", 2, `^$`, `there is no metric "velocity"`},
+		{"different plans", "compare " + before + ":a " + longer, 1, `^$`, `did different work: rows 1000 and 2000\nhint: .*--anyway`},
+		{"anyway", "compare " + before + ":a " + longer + " --anyway", 0, `⚠ before/a and longer/a did different work: rows 1000 and 2000`, `^$`},
+		{"no such target", "compare " + before + ":x " + after, 2, `^$`, `has no trials of a target "x"`},
+		{"twice the same", "compare " + before + " " + before, 2, `^$`, `is named twice`},
+		{"by another name", "compare " + before + " " + before + "/../before:a", 2, `^$`, `is named twice`},
+		{"apart", "compare " + before + " " + after, 0, `⚠ the two did not run side by side`, `^$`},
+		{"a misspelt step", "compare " + before + " --fail-if rows_per_s<0.9&&step=='laod'", 2, `▼ worse`, `there is no step "laod"`},
+		{"alone", "compare " + longer, 2, `^$`, `one target only`},
+		{"no such directory", "compare " + filepath.Join(dir, "nothing") + " " + after, 1, `^$`, `nothing does not exist`},
+		{"a format of others", "compare " + before + " --format xml", 2, `^$`, `--format is one of text, markdown, json, bench`},
+		{"nothing", "compare", 2, `^$`, `needs directories`},
+	})
 }
 
 // What was offered and what was promised belongs to the work: 4,000/s are not
@@ -166,11 +179,7 @@ func TestCompareUnlike(t *testing.T) {
 	old, upgraded := path("old", made{version: "8.0.43"}), path("upgraded", made{version: "8.4.6"})
 	both := filepath.Join(dir, "both")
 	writeCampaign(t, both, made{target: "a", rates: rates, params: params, durability: "none"}, made{target: "b", rates: []float64{50, 51, 49, 50}, params: params, durability: "os"})
-	for _, c := range []struct {
-		name, args     string
-		code           int
-		stdout, stderr string // patterns
-	}{
+	calls(t, []call{
 		{"a step with another rate", "compare " + slow + " " + fast, 0, `(?s)⚠ not compared, as the work differs, in load: rate of insert: 500/s and 4000/s \(--anyway compares them all the same\)\n.*before .* 1\.00× .*\nload +rows_per_s insert +500 +4,000 +– +– .*– other work: rate of insert: 500/s and 4000/s`, `^$`},
 		{"as a gate", "compare " + slow + " " + fast + " --fail-if rows_per_s<0.9&&sure", 4, `other work`, `in load: rows_per_s cannot be judged: other work`},
 		{"anyway", "compare " + slow + " " + fast + " --anyway", 0, `(?s)⚠ different work in load: rate.*8\.00×.*▲ better`, `^$`},
@@ -187,20 +196,7 @@ func TestCompareUnlike(t *testing.T) {
 		{"a table of two", "table " + safe + " " + unsafe, 0, `(?s)^⚠ Durability differs: .*\n  load +1\.00 +–⚠1.*other durability: os and none`, `^$`},
 		{"a table of two, across", "table " + safe + " " + unsafe + " --across-durability", 0, `(?s)^⚠ Durability differs: .*\n  load +1\.00 +1\.00`, `^$`},
 		{"versions", "compare " + old + " " + upgraded, 0, `(?s)the base[^\n]*\n.*⚠[^\n]*\ndiffers: mysql version: 8\.0\.43 and 8\.4\.6\n`, `^$`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			stdout, stderr, code := rumbench(t, strings.Fields(c.args)...)
-			if code != c.code {
-				t.Errorf("exit code %d, want %d", code, c.code)
-			}
-			if !regexp.MustCompile(c.stdout).MatchString(stdout) {
-				t.Errorf("stdout is\n%s\nwant %s", stdout, c.stdout)
-			}
-			if !regexp.MustCompile(c.stderr).MatchString(stderr) {
-				t.Errorf("stderr is\n%s\nwant %s", stderr, c.stderr)
-			}
-		})
-	}
+	})
 }
 
 // Nothing is said of verdicts where there is none.
@@ -218,37 +214,21 @@ func TestCompareSingleTrials(t *testing.T) {
 func TestFewSamples(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	writeCampaign(t, dir, made{target: "a", rates: []float64{100, 101, 99}, params: params}, made{target: "b", rates: []float64{100, 101, 99}, params: params})
-	for n := 1; n <= 3; n++ {
-		for _, target := range []string{"a", "b"} {
-			path := result.TrialPath(dir, fmt.Sprintf("%s.%d", target, n))
-			trial, err := result.ReadTrial(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for name, us := range map[string]float64{"service_p99_us": 4000, "service_max_us": 9000} {
-				trial.Steps[0].Rows = append(trial.Steps[0].Rows, metric.Row{Target: target, Trial: n, Step: "load", Group: "insert", Op: "insert", Metric: name, Value: us, Unit: "µs", N: 6})
-			}
-			if err := result.WriteJSON(filepath.Join(path, result.TrialFile), trial); err != nil {
-				t.Fatal(err)
-			}
+	change(t, dir, func(trial *result.Trial) {
+		for name, us := range map[string]float64{"service_p99_us": 4000, "service_max_us": 9000} {
+			trial.Steps[0].Rows = append(trial.Steps[0].Rows, metric.Row{Target: trial.Target, Trial: trial.Trial,
+				Step: "load", Group: "insert", Op: "insert", Metric: name, Value: us, Unit: "µs", N: 6})
 		}
-	}
-	for _, c := range []struct {
-		args, stdout string
-		code         int
-	}{
-		{"show " + dir + " --metric service_p99_us", `a\.1 +load +insert +insert +service_p99_us +9000 \(max of 6\)`, 0},
-		{"show " + dir + " --metric service_p99_us --json", `"metric":"service_p99_us","value":9000,"unit":"µs","n":6,"max_of":6}`, 0},
-		{"compare " + dir + " --metric service_p99_us", `service_p99_us insert +9\.00 ms, max of 6 +9\.00 ms, max of 6 +– .*– max of 6: p99 needs 1000 operations`, 0},
-		{"compare " + dir + " --fail-if service_p99_us>1.1&&sure", ``, 4},
-		{"table " + dir + " --metric service_p99_us", `load +1\.00⚠1 +–⚠2`, 0},
-		{"table " + dir + " --metric service_p99_us --absolute", `load +9\.00 ms.*⚠1 +9\.00 ms.*⚠2`, 0},
-	} {
-		stdout, stderr, code := rumbench(t, strings.Fields(c.args)...)
-		if code != c.code || !regexp.MustCompile(c.stdout).MatchString(stdout) {
-			t.Errorf("%s: exit code %d\n%s%s", c.args, code, stdout, stderr)
-		}
-	}
+	})
+	calls(t, []call{
+		{"", "show " + dir + " --metric service_p99_us", 0, `a\.1 +load +insert +insert +service_p99_us +9000 \(max of 6\)`, ``},
+		{"", "show " + dir + " --metric service_p99_us --json", 0, `"metric":"service_p99_us","value":9000,"unit":"µs","n":6,"max_of":6}`, ``},
+		{"", "compare " + dir + " --metric service_p99_us", 0,
+			`service_p99_us insert +9\.00 ms, max of 6 +9\.00 ms, max of 6 +– .*– max of 6: p99 needs 1000 operations`, ``},
+		{"", "compare " + dir + " --fail-if service_p99_us>1.1&&sure", 4, ``, ``},
+		{"", "table " + dir + " --metric service_p99_us", 0, `load +1\.00⚠1 +–⚠2`, ``},
+		{"", "table " + dir + " --metric service_p99_us --absolute", 0, `load +9\.00 ms.*⚠1 +9\.00 ms.*⚠2`, ``},
+	})
 }
 
 // Of several pairs, those are refused that cannot be compared.
@@ -268,27 +248,15 @@ func TestCompareAllUnlike(t *testing.T) {
 	dir := t.TempDir()
 	for name, clients := range map[string]int{"few": 1, "many": 64} {
 		writeCampaign(t, filepath.Join(dir, name), made{target: "a", rates: []float64{100, 101, 99}, params: params})
-		for n := 1; n <= 3; n++ {
-			path := result.TrialPath(filepath.Join(dir, name), fmt.Sprintf("a.%d", n))
-			trial, err := result.ReadTrial(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+		change(t, filepath.Join(dir, name), func(trial *result.Trial) {
 			trial.Steps[0].Groups = []result.Group{{Name: "insert", Clients: clients}}
-			if err := result.WriteJSON(filepath.Join(path, result.TrialFile), trial); err != nil {
-				t.Fatal(err)
-			}
-		}
+		})
 	}
-	few, many := filepath.Join(dir, "few"), filepath.Join(dir, "many")
-	_, stderr, code := rumbench(t, "compare", few, many)
-	if code != 1 || !strings.Contains(stderr, "did different work: load: clients of insert: 1 and 64\nhint: ") {
-		t.Errorf("exit code %d, %s", code, stderr)
-	}
-	stdout, stderr, code := rumbench(t, "compare", few, many, "--anyway")
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "⚠ few/a and many/a did different work: load: clients of insert: 1 and 64") || !strings.Contains(stdout, "1.00×") {
-		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
-	}
+	both := "compare " + filepath.Join(dir, "few") + " " + filepath.Join(dir, "many")
+	calls(t, []call{
+		{"refused", both, 1, ``, `did different work: load: clients of insert: 1 and 64\nhint: `},
+		{"anyway", both + " --anyway", 0, `(?s)⚠ few/a and many/a did different work: load: clients of insert: 1 and 64.*1\.00×`, `^$`},
+	})
 }
 
 func TestCompareJSON(t *testing.T) {
@@ -299,9 +267,7 @@ func TestCompareJSON(t *testing.T) {
 		t.Fatal(code)
 	}
 	var first map[string]any
-	if err := json.Unmarshal([]byte(strings.SplitN(stdout, "\n", 2)[0]), &first); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(strings.SplitN(stdout, "\n", 2)[0]), &first))
 	for key, want := range map[string]any{
 		"base_target": "a", "new_target": "b", "step": "load", "op": "insert", "metric": "rows_per_s", "unit": "1/s", "better": "higher",
 		"headline": true, "base": 1000.0, "new": 500.0, "pairs": 3.0, "ratio": 0.5, "verdict": "worse",
@@ -321,9 +287,7 @@ func TestCompareBenchstat(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	file := filepath.Join(dir, "bench.txt")
-	if err := os.WriteFile(file, []byte(stdout), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(stdout), 0o644))
 	out, err := exec.Command("go", "tool", "benchstat", "-col", "target", file).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s\nof\n%s", err, out, stdout)
@@ -353,9 +317,7 @@ func TestNamesOfSides(t *testing.T) {
 				Base string `json:"base_target"`
 				New  string `json:"new_target"`
 			}
-			if err := json.Unmarshal([]byte(line), &item); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal([]byte(line), &item))
 			got = append(got, item.Base+" "+item.New)
 		}
 		if !slices.Equal(got, want) {
@@ -375,44 +337,30 @@ func TestGate(t *testing.T) {
 		writeCampaign(t, filepath.Join(dir, name), made{target: "a", rates: rates, params: params})
 	}
 	ask(t, filepath.Join(dir, "slight"), result.Question{Metrics: []string{"rows_per_s"}, WorseBy: 0.10})
-	for _, c := range []struct {
-		args   string
-		code   int
-		stdout string
-		stderr string
-	}{
-		{"slow", 3, `in load: proven 0\.80\S* base/a’s`, `^regression: slow/a against base/a in load insert throughput 0\.80\S* \(0\.\S+ to 0\.\S+\)\nrumbench: a regression is proven in 1 number\n$`},
-		{"slow --worse-by 30%", 0, `equivalent within 30 % to base/a`, `^$`},
-		{"slow --worse-by 30% --fail-unless-equivalent", 0, ``, `^$`},
-		{"noisy", 0, `in load: not proven: `, `^$`},
-		{"noisy --worse-by 5% --fail-unless-equivalent", 3, ``, `^not excluded: .*a regression is not excluded in 1 number`},
-		{"even --worse-by 5% --fail-unless-equivalent", 0, `equivalent within 5 % to base/a`, `^$`},
-		{"even --equivalent-within 3% --fail-unless-equivalent", 0, `equivalent within 3 % to base/a`, `^$`},
-		{"once", 4, `base/a’s \(one trial of once/a\)\.`, `^not judged: .*\nrumbench: 1 number cannot be judged`},
-		{"slight", 0, `equivalent within 10 % to base/a`, `^$`},
-		{"slight --worse-by 1%", 3, `proven 0\.9`, `^regression: `},
-		{"even --fail-unless-equivalent", 2, ``, `how great a difference matters.*\nhint: add --worse-by 5%`},
-		{"slow --metric p99", 2, ``, `no step has a number of response_p99_us`},
-		{"slow --brief --format markdown", 3, `^## slow/a against base/a[^|]*proven 0\.80[^|]*Gate: a regression is proven in 1 number`, `^regression`},
-		{"slow --fail-if rows_per_s<0.95", 2, ``, `give one of them`},
-	} {
-		stdout, stderr, code := rumbench(t, append([]string{"compare", base, filepath.Join(dir, strings.Fields(c.args)[0]), "--gate"}, strings.Fields(c.args)[1:]...)...)
-		stderr = strings.ReplaceAll(stderr, "\n", "\n")
-		if code != c.code || !regexp.MustCompile("(?s)"+c.stdout).MatchString(stdout) || !regexp.MustCompile("(?s)"+c.stderr).MatchString(stderr) {
-			t.Errorf("%s: exit code %d\n%s%s", c.args, code, stdout, stderr)
-		}
-	}
+	gate := "compare --gate " + base + " " + dir + "/"
+	calls(t, []call{
+		{"", gate + "slow", 3, `in load: proven 0\.80\S* base/a’s`,
+			`^regression: slow/a against base/a in load insert throughput 0\.80\S* \(0\.\S+ to 0\.\S+\)\nrumbench: a regression is proven in 1 number\n$`},
+		{"", gate + "slow --worse-by 30%", 0, `equivalent within 30 % to base/a`, `^$`},
+		{"", gate + "slow --worse-by 30% --fail-unless-equivalent", 0, ``, `^$`},
+		{"", gate + "noisy", 0, `in load: not proven: `, `^$`},
+		{"", gate + "noisy --worse-by 5% --fail-unless-equivalent", 3, ``, `(?s)^not excluded: .*a regression is not excluded in 1 number`},
+		{"", gate + "even --worse-by 5% --fail-unless-equivalent", 0, `equivalent within 5 % to base/a`, `^$`},
+		{"", gate + "even --equivalent-within 3% --fail-unless-equivalent", 0, `equivalent within 3 % to base/a`, `^$`},
+		{"", gate + "once", 4, `base/a’s \(one trial of once/a\)\.`, `(?s)^not judged: .*\nrumbench: 1 number cannot be judged`},
+		{"", gate + "slight", 0, `equivalent within 10 % to base/a`, `^$`},
+		{"", gate + "slight --worse-by 1%", 3, `proven 0\.9`, `^regression: `},
+		{"", gate + "even --fail-unless-equivalent", 2, ``, `(?s)how great a difference matters.*\nhint: add --worse-by 5%`},
+		{"", gate + "slow --metric p99", 2, ``, `no step has a number of response_p99_us`},
+		{"", gate + "slow --brief --format markdown", 3, `^## slow/a against base/a[^|]*proven 0\.80[^|]*Gate: a regression is proven in 1 number`, `^regression`},
+		{"", gate + "slow --fail-if rows_per_s<0.95", 2, ``, `give one of them`},
+	})
 }
 
 // ask gives a written campaign a question.
 func ask(t *testing.T, dir string, q result.Question) {
 	t.Helper()
-	c, err := result.ReadCampaign(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := need.Value(result.ReadCampaign(dir))(t)
 	c.Question = q
-	if err := result.WriteJSON(filepath.Join(dir, result.CampaignFile), c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, result.WriteJSON(filepath.Join(dir, result.CampaignFile), c))
 }

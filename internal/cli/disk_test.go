@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -16,86 +17,64 @@ import (
 
 // A disk that another process fills while a step runs: the trial fails with a
 // message that says so, what it had measured is readable, and the next
-// campaign is refused before it starts.
+// campaign is refused before it starts. Where the data are kept, and take the disk to
+// its last byte, what was measured and the report are written all the same.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	for _, engine := range []string{"pebble", "bbolt", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
+	for _, c := range []struct {
+		engine, size string // the size is the reserve that must be free, and some
+		kept         bool
+	}{{"pebble", "size=288m", false}, {"bbolt", "size=288m", false}, {"sqlite", "size=288m", false}, {"pebble", "size=320m", true}} {
+		t.Run(fmt.Sprint(c.engine, " kept ", c.kept), func(t *testing.T) {
 			t.Parallel()
+			if c.engine != "pebble" {
+				need.Long(t)
+			}
 			h := newHost(t)
-			h.write("plan.yaml", planFor(engine))
+			h.write("plan.yaml", planFor(c.engine)+fmt.Sprintf("keep: %v\n", c.kept))
 			h.write("letter.txt", "dear reader\n")
-			disk := h.mount("size=288m") // the reserve that must be free, and some
-			c := h.start("run", "plan.yaml", "--out", "disk/out")
-			c.during("disk/out/trials/"+engine+".1", "qr100")
+			disk := h.mount(c.size)
+			run := h.start("run", "plan.yaml", "--out", "disk/out", "--no-preflight")
+			run.during("disk/out/trials/"+c.engine+".1", "qr100")
 			// It stands still meanwhile: what it frees in the end is to stay free.
-			child := c.child()
+			child := run.child()
 			send(t, child, syscall.SIGSTOP)
 			fill(t, filepath.Join(disk, "ballast"))
 			send(t, child, syscall.SIGCONT)
-			if code := c.end(); code != 1 {
+			if code := run.end(); code != 1 {
 				t.Errorf("exit code %d", code)
 			}
-			h.contains("standard error", c.stderr.String(), "failed in ", "hint: the disk is full: free space")
-			if s := c.stderr.String(); !strings.Contains(s, "no space left on device") && !strings.Contains(s, "disk is full (13)") {
+			h.contains("standard error", run.stderr.String(), "failed in ", "hint: the disk is full: free space")
+			if s := run.stderr.String(); !strings.Contains(s, "no space left on device") && !strings.Contains(s, "disk is full (13)") {
 				t.Errorf("what happened?\n%s", s)
 			}
-			tr := h.trial("disk/out/trials/" + engine + ".1")
+			h.contains("standard output", run.stdout.String(), "report: ")
+			tr := h.trial("disk/out/trials/" + c.engine + ".1")
 			if tr.Status != result.Failed || !strings.Contains(tr.Hint, "the disk is full") {
 				t.Errorf("status %s, hint %q", tr.Status, tr.Hint)
 			}
 			if n := len(tr.Steps); n != 3 || tr.Steps[2].Status != result.Failed || tr.Steps[2].Find("rows_per_s", "query", "") == nil {
 				t.Errorf("%d steps; the last: %+v", n, tr.Steps[n-1])
 			}
+			for _, page := range []string{"report.html", "report.md"} {
+				h.contains(page, h.file("disk/out/"+page), "qr100", "the disk is full")
+			}
 			out, _ := h.run(0, "show", "disk/out")
-			h.contains("show", out, engine+".1: failed", "hint: the disk is full", "rows_per_s")
-			if h.exists("disk/out/trials/" + engine + ".1/data") {
-				t.Error("data was left behind")
+			h.contains("show", out, c.engine+".1: failed", "hint: the disk is full", "rows_per_s")
+			if h.exists("disk/out/trials/"+c.engine+".1/data") != c.kept || h.exists("disk/out/.spare") {
+				t.Error("data was left behind, or is gone, or the spare room is left")
 			}
 			_, talk := h.run(5, "run", "plan.yaml", "--out", "disk/next")
 			h.contains("standard error", talk, "the disk under disk/next would fill", "hint: ")
 
 			var names []string
-			entries, err := os.ReadDir(h.dir)
-			for _, e := range entries {
+			for _, e := range need.Value(os.ReadDir(h.dir))(t) {
 				names = append(names, e.Name())
 			}
-			if got := strings.Join(names, " "); err != nil || got != "disk letter.txt lock plan.yaml" {
-				t.Errorf("outside of the disk there are %s, %v", got, err)
+			if got := strings.Join(names, " "); got != "disk letter.txt lock plan.yaml" {
+				t.Errorf("outside of the disk there are %s", got)
 			}
 		})
-	}
-}
-
-// Where the data are kept, and take the disk to its last byte, what was measured
-// and the report are written all the same.
-func TestFullDiskKept(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.write("plan.yaml", strings.Replace(planFor("pebble"), "calibrate: false", "calibrate: false\nkeep: true", 1))
-	disk := h.mount("size=320m")
-	c := h.start("run", "plan.yaml", "--out", "disk/out")
-	c.during("disk/out/trials/pebble.1", "qr100")
-	child := c.child()
-	send(t, child, syscall.SIGSTOP)
-	fill(t, filepath.Join(disk, "ballast"))
-	send(t, child, syscall.SIGCONT)
-	if code := c.end(); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
-	h.contains("standard error", c.stderr.String(), "failed in ", "no space left on device", "hint: the disk is full: free space")
-	h.contains("standard output", c.stdout.String(), "report: ")
-	tr := h.trial("disk/out/trials/pebble.1")
-	if n := len(tr.Steps); tr.Status != result.Failed || n != 3 || tr.Steps[2].Find("rows_per_s", "query", "") == nil {
-		t.Errorf("status %s, %d steps", tr.Status, n)
-	}
-	for _, page := range []string{"report.html", "report.md"} {
-		if text := h.file("disk/out/" + page); !strings.Contains(text, "qr100") || !strings.Contains(text, "the disk is full") {
-			t.Errorf("%s has %d bytes, and not what happened", page, len(text))
-		}
-	}
-	if !h.exists("disk/out/trials/pebble.1/data") || h.exists("disk/out/.spare") {
-		t.Error("the data are gone, or the spare room is left")
 	}
 }
 
@@ -104,9 +83,7 @@ func (h *host) mount(options string) string {
 	h.Helper()
 	need.Root(h, "mount a small disk")
 	dir := h.path("disk")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		h.Fatal(err)
-	}
+	must(h, os.Mkdir(dir, 0o755))
 	if err := syscall.Mount("rumbench-test", dir, "tmpfs", 0, options); errors.Is(err, syscall.EPERM) {
 		h.Skip("needs the right to mount a small disk")
 	} else if err != nil {
@@ -123,16 +100,10 @@ func (h *host) mount(options string) string {
 // fill takes all space that is left.
 func fill(t *testing.T, path string) {
 	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(os.Create(path))(t)
 	defer f.Close()
 	for size := int64(64 << 20); size >= 4096; {
-		at, err := f.Seek(0, io.SeekEnd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := need.Value(f.Seek(0, io.SeekEnd))(t)
 		switch err := syscall.Fallocate(int(f.Fd()), 0, at, size); {
 		case errors.Is(err, syscall.ENOSPC):
 			size /= 2
@@ -146,37 +117,23 @@ func fill(t *testing.T, path string) {
 func TestNoPermission(t *testing.T) {
 	need.Root(t, "become a user without rights")
 	// A place that others can reach, and a program that they can run.
-	dir, err := os.MkdirTemp("/tmp", "rumbench-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := need.Value(os.MkdirTemp("/tmp", "rumbench-test-"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(dir, 0o755))
 	h := &host{t, dir}
-	exe, err := exec.LookPath("rumbench")
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := need.Value(exec.LookPath("rumbench"))(t)
 	program := h.path("rumbench")
 	if out, err := exec.Command("cp", exe, program).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	h.write("plan.yaml", planFor("bbolt"))
-	if err := os.Mkdir(h.path("locks"), 0o1777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(h.path("locks"), 0o1777))
 	if err := os.Chmod(h.path("locks"), 0o1777); err != nil { // as /tmp
 		t.Fatal(err)
 	}
 	// The lock of the host was made by another user, who is in the middle of nothing.
-	if err := os.WriteFile(h.path("locks", "lock"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(h.path("locks", "lock"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(h.path("locks", "lock"), nil, 0o666))
+	must(t, os.Chmod(h.path("locks", "lock"), 0o666))
 
 	cmd, out, talk := h.command("run", "plan.yaml", "--out", "below/out")
 	cmd.Path = program

@@ -15,9 +15,7 @@ import (
 func script(t *testing.T, name, text string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text), 0o755))
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	return dir
 }
@@ -46,9 +44,7 @@ func examine(t *testing.T, o doctorOptions, file string) (stdout, stderr string,
 // run, and the host is checked again.
 func TestInstall(t *testing.T) {
 	dir := script(t, "apt-get", `echo "apt-get says $*"; test $1 = update || touch "$(dirname "$0")/server"`)
-	if err := os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755))
 	file := filepath.Join(dir, "server")
 
 	stdout, stderr, code := examine(t, doctorOptions{install: true}, file)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/result"
 )
@@ -29,10 +30,7 @@ func twoProcessors(t *testing.T) cpuset.Halves {
 	if err != nil || len(allowed) < 2 {
 		t.Skipf("processors %v, %v", allowed, err)
 	}
-	h, err := cpuset.Halve(allowed, "/sys")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := need.Value(cpuset.Halve(allowed, "/sys"))(t)
 	return h
 }
 
@@ -53,10 +51,7 @@ func (c *campaign) processOf(trial string) *os.Process {
 		}
 		return pid != 0
 	})
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		c.Fatal(err)
-	}
+	p := need.Value(os.FindProcess(pid))(c)
 	c.Cleanup(func() { _ = p.Kill() })
 	return p
 }
@@ -86,13 +81,14 @@ func processors(t *testing.T, p *os.Process) string {
 // Both trials are bound, one that is killed ends the other at its next step,
 // and going on runs both again.
 func TestDuetTrialKilled(t *testing.T) {
+	t.Parallel()
 	halves := twoProcessors(t)
 	h := newHost(t)
 	// Another step follows the one in which it is killed, before which the other waits.
 	h.write("plan.yaml", duetOf("pebble", "bbolt"))
-	h.replace("plan.yaml", "query_seconds: 600", "query_seconds: 4")
+	h.replace("plan.yaml", "query_seconds: 600", "query_seconds: 8")
 	h.replace("plan.yaml", "qr100], rates: [100]", "qr100, qr200], rates: [100, 200]")
-	c := h.start("run", "plan.yaml", "--out", "out")
+	c := h.start("run", "plan.yaml", "--out", "out", "--no-preflight")
 	c.during("out/trials/pebble.1", "qr100")
 	c.during("out/trials/bbolt.1", "qr100")
 	first, second := c.processOf("pebble.1"), c.processOf("bbolt.1")
@@ -119,7 +115,7 @@ func TestDuetTrialKilled(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 
-	h.finite("out", "4")
+	h.finite("out", "8")
 	h.run(0, "run", "--resume", "out")
 	for _, name := range []string{"pebble.1", "bbolt.1"} {
 		if tr := h.trial("out/trials/" + name); tr.Status != result.Complete || len(tr.Steps) != 4 || !h.exists("out/trials/"+name+".partial1") {
@@ -130,22 +126,21 @@ func TestDuetTrialKilled(t *testing.T) {
 
 // Ctrl-C, and a kill of the campaign, end both trials in good order.
 func TestDuetEnded(t *testing.T) {
+	t.Parallel()
 	twoProcessors(t)
 	for signal, code := range map[syscall.Signal]int{syscall.SIGINT: 1, syscall.SIGKILL: -1} {
 		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
 			h := newHost(t)
 			h.write("plan.yaml", duetOf("sqlite", "bbolt"))
-			c := h.start("run", "plan.yaml", "--out", "out")
+			c := h.start("run", "plan.yaml", "--out", "out", "--no-preflight")
 			names := []string{"sqlite.1", "bbolt.1"}
 			var processes []*os.Process
 			for _, name := range names {
 				c.during("out/trials/"+name, "qr100")
 				processes = append(processes, c.processOf(name))
 			}
-			send(t, c.cmd.Process, signal)
-			if got := c.end(); got != code {
-				t.Errorf("exit code %d, want %d", got, code)
-			}
+			c.ends(signal, code)
 			wait(t, "both trials have ended", func() bool { return !slices.ContainsFunc(processes, alive) })
 			for _, name := range names {
 				tr := h.checkPartial("out/trials/"+name, result.Partial, "it was interrupted")

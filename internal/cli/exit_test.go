@@ -11,6 +11,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/cli/progress"
+	"rumbench/internal/need"
 	"rumbench/internal/plan"
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/text/hint"
@@ -36,13 +37,10 @@ func TestExitCodes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			p, err := plan.Load("test.yaml", []byte(source), nil, catalog.Plugins{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := need.Value(plan.Load("test.yaml", []byte(source), nil, catalog.Plugins{}))(t)
 			var stdout, stderr strings.Builder
 			a := &App{Stdout: &stdout, Stderr: &stderr}
-			err = execute(context.Background(), a, campaign.Config{
+			err := execute(context.Background(), a, campaign.Config{
 				Plan: p, Dir: filepath.Join(dir, "out"), LockFile: filepath.Join(dir, "lock"), Progress: progress.New(&stderr, nil),
 				Child: func(string) []string { return []string{"/bin/sh", "-c", c.script, "trial"} }, InfoOf: func(*plan.Target) engine.Info { return engine.Info{SpaceFactor: 1} },
 				NoPreflight: true, KeepGoing: !strings.HasPrefix(c.name, "base "),

@@ -3,9 +3,12 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+
+	"rumbench/internal/need"
 )
 
 // A file without an end, or a beginning, is refused by every command that a user gives one.
@@ -13,15 +16,11 @@ func TestEndlessFiles(t *testing.T) {
 	dir := t.TempDir()
 	campaign, pipe, big, line := filepath.Join(dir, "campaign"), filepath.Join(dir, "pipe.yaml"), filepath.Join(dir, "big"), filepath.Join(dir, "line")
 	writeCampaign(t, campaign, made{target: "a", rates: []float64{1000, 1010}, params: params})
-	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(pipe, 0o644))
 	for path, text := range map[string]string{
 		big: strings.Repeat("x", 2<<20), line: strings.Repeat("y", 60_000), filepath.Join(dir, "p.yaml"): "workload: ./pipe.yaml\ntargets: [pebble]\n",
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	for _, command := range [][]string{
 		{"cost", campaign, "--card"}, {"stat", "--list", "--exprs"}, {"table", campaign, "--notes"}, {"report", campaign, "--out", filepath.Join(dir, "page"), "--notes"},
@@ -42,36 +41,23 @@ func TestEndlessFiles(t *testing.T) {
 	}
 }
 
-// A rate that no engine reaches is refused: to walk its operations would never end.
-func TestEndlessRates(t *testing.T) {
+// A rate that no engine reaches is refused: to walk its operations would never end. So is a time that does not
+// fit, which is not taken for another one.
+func TestEndlessTimes(t *testing.T) {
 	plan := filepath.Join(t.TempDir(), "plan.yaml")
-	for _, text := range []string{
-		"workload: ycsb\nparams: {rate: 1e300}\n", "workload: ibench\nparams: {rates: [9999999999]}\n", "workload: tpcc\nrate: 1e9\n",
-		"workload: ycsb\ntargets: [{engine: bbolt, params: {rate: 1e18}}]\n",
+	const rate, time = "1e\\+07", "longer than 100 years|is not between"
+	for text, want := range map[string]string{
+		"workload: ycsb\nparams: {rate: 1e300}\n": rate, "workload: ibench\nparams: {rates: [9999999999]}\n": rate,
+		"workload: tpcc\nrate: 1e9\n": rate, "workload: ycsb\ntargets: [{engine: bbolt, params: {rate: 1e18}}]\n": rate,
+		"workload: sysbench\nparams: {read_seconds: 1e10}\n": time, "workload: sysbench\nparams: {settle_floor: 1e300}\n": time,
+		"workload: tpcc\nparams: {seconds: 99999999h}\n": time, "workload: tpcc\ninterval: 1e300\n": time,
+		"workload: tpcc\ncool_down: 1e300\n": time, "workload: tpcc\nstop: {budget: 1e10}\ntrials: 3\n": time,
 	} {
 		if !strings.Contains(text, "targets") {
 			text += "targets: [bbolt]\n"
 		}
-		if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, talk, code := rumbench(t, "run", plan, "--dry-run"); code != 2 || !strings.Contains(talk, "1e+07") {
-			t.Errorf("%s: exit code %d: %s", text, code, talk)
-		}
-	}
-}
-
-// A time that does not fit is refused, and not taken for another one.
-func TestEndlessTimes(t *testing.T) {
-	plan := filepath.Join(t.TempDir(), "plan.yaml")
-	for _, text := range []string{
-		"workload: sysbench\nparams: {read_seconds: 1e10}\n", "workload: sysbench\nparams: {settle_floor: 1e300}\n", "workload: tpcc\nparams: {seconds: 99999999h}\n",
-		"workload: tpcc\ninterval: 1e300\n", "workload: tpcc\ncool_down: 1e300\n", "workload: tpcc\nstop: {budget: 1e10}\ntrials: 3\n",
-	} {
-		if err := os.WriteFile(plan, []byte(text+"targets: [memory]\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, talk, code := rumbench(t, "run", plan, "--dry-run"); code != 2 || !strings.Contains(talk, "longer than 100 years") && !strings.Contains(talk, "is not between") {
+		need.Write(t, plan, text, 0o644)
+		if _, talk, code := rumbench(t, "run", plan, "--dry-run"); code != 2 || !regexp.MustCompile(want).MatchString(talk) {
 			t.Errorf("%s: exit code %d: %s", text, code, talk)
 		}
 	}

@@ -6,7 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
+
+	"rumbench/internal/need"
 )
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	need.Must(t, err)
+}
 
 // snapshot reads all files below a directory, by their paths in it.
 func snapshot(dir string) (map[string]string, error) {

@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"encoding/json"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +12,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -73,9 +73,6 @@ func writeHostile(t *testing.T, dir string, rate float64) {
 				Waits:  []result.Wait{{State: "running", Role: "client", Event: hostile, Seen: 1, Share: 1}},
 			}},
 		}
-		if err := os.MkdirAll(result.TrialPath(dir, e.Dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
 		writeRaw(t, filepath.Join(result.TrialPath(dir, e.Dir), result.TrialFile), &trial)
 		writeRaw(t, filepath.Join(result.TrialPath(dir, e.Dir), result.SeriesFile), result.Line{Step: hostile, Source: "ops", Group: hostile, Op: hostile, T: 1, DT: 1})
 	}
@@ -88,13 +85,7 @@ func writeHostile(t *testing.T, dir string, rate float64) {
 // writeRaw writes JSON with its characters as they are.
 func writeRaw(t *testing.T, path string, v any) {
 	t.Helper()
-	b, err := json.Marshal(v)
-	if err == nil {
-		err = os.WriteFile(path, append(b, '\n'), 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Write(t, path, string(need.Value(json.Marshal(v))(t))+"\n", 0o644)
 }
 
 // Whatever a campaign of others is called and says, no command hands it on to a
@@ -104,13 +95,9 @@ func TestHostileNames(t *testing.T) {
 	one, two, notes := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "notes")
 	writeHostile(t, one, 100)
 	writeHostile(t, two, 90)
-	if err := os.WriteFile(notes, []byte("a: \x1b[2J\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	need.Write(t, notes, "a: \x1b[2J\n", 0o644)
 	wrong := filepath.Join(dir, "wrong\x1b[2J.yaml")
-	if err := os.WriteFile(wrong, []byte("workload: \"a\\e[2J\\u202e\"\ntargets: [\"b\\e[2J\"]\n\u202e: 1\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	need.Write(t, wrong, "workload: \"a\\e[2J\\u202e\"\ntargets: [\"b\\e[2J\"]\n\u202e: 1\n", 0o644)
 	for _, args := range [][]string{
 		{"report", one, two, "--out", filepath.Join(dir, "page")}, {"report", one, "--out", filepath.Join(dir, "redacted"), "--redact"},
 		{"show", one}, {"show", one, "--json"}, {"show", one, "--format", "sysbench"},
@@ -135,19 +122,11 @@ func TestHostileNames(t *testing.T) {
 		harmless(t, "standard error of "+subject, talk)
 	}
 	for _, made := range []string{"page", "redacted", "imported"} {
-		err := filepath.WalkDir(filepath.Join(dir, made), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			b, err := os.ReadFile(path)
-			if len(b) == 0 {
+		for path, text := range need.Value(snapshot(filepath.Join(dir, made)))(t) {
+			if text == "" {
 				t.Errorf("%s is empty", path)
 			}
-			harmless(t, path, string(b))
-			return err
-		})
-		if err != nil {
-			t.Error(err)
+			harmless(t, path, text)
 		}
 	}
 }
@@ -156,17 +135,9 @@ func TestHostileNames(t *testing.T) {
 func hostileLogs(t *testing.T, dir string) string {
 	t.Helper()
 	logs := filepath.Join(dir, "logs")
-	log, err := os.ReadFile(filepath.Join("..", "importer", "testdata", "sysbench", "mysql-5.5.9", "sb.o.point-query.range100.pk1.dop2"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := need.Read(t, "../importer/testdata/sysbench/mysql-5.5.9/sb.o.point-query.range100.pk1.dop2")
 	for _, name := range []string{"a\x1b[2J\u202eb", "c\u009b31m"} {
-		if err := os.MkdirAll(filepath.Join(logs, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(logs, name, "run\x1b[2J.log"), log, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		need.Write(t, filepath.Join(logs, name, "run\x1b[2J.log"), log, 0o644)
 	}
 	return logs
 }

@@ -2,56 +2,46 @@ package cli
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"rumbench/internal/need"
 )
 
 // A child that keeps the output of a command open does not delay its end, and what the
 // command itself has printed is there.
 func TestOutputs(t *testing.T) {
 	for _, open := range []bool{false, true} {
+		r, w, err := os.Pipe()
+		need.Must(t, err)
+		defer r.Close()
+		defer w.Close()
 		var o outputs
-		var out bytes.Buffer
-		f, err := o.pass(&out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		child := -1
-		if open {
-			if child, err = syscall.Dup(int(f.Fd())); err != nil {
-				t.Fatal(err)
-			}
-			defer syscall.Close(child)
-		}
-		if _, err := f.WriteString("a line\n"); err != nil {
-			t.Fatal(err)
-		}
+		f := need.Value(o.pass(w))(t)
 		limit := time.Hour
 		if open {
-			limit = 100 * time.Millisecond
+			defer syscall.Close(need.Value(syscall.Dup(int(f.Fd())))(t))
+			limit = time.Millisecond
 		}
-		if remark := o.end(limit); (remark != "") != open || out.String() != "a line\n" {
-			t.Errorf("open %v: %q, %q", open, remark, out.String())
+		need.Value(f.WriteString("a line\n"))(t)
+		need.Value(io.ReadFull(r, make([]byte, len("a line\n"))))(t)
+		if remark := o.end(limit); (remark != "") != open {
+			t.Errorf("open %v: %q", open, remark)
 		}
 	}
 }
 
 // The log of a command has a limit, what is shown has none.
 func TestCapped(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "load.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(os.Create(filepath.Join(t.TempDir(), "load.log")))(t)
 	o := outputs{log: &capped{file: f, size: mostLog - 5}}
 	var out bytes.Buffer
-	w, err := o.pass(&out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := need.Value(o.pass(&out))(t)
 	if _, err := w.WriteString("1234567890"); err != nil {
 		t.Fatal(err)
 	}

@@ -52,10 +52,7 @@ func TestUgliestPath(t *testing.T) {
 	}
 	h.write("plan.yaml", plan.String())
 	h.run(0, "run", "plan.yaml", "--out", need.UgliestName)
-	c, err := result.ReadCampaign(h.path(need.UgliestName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := need.Value(result.ReadCampaign(h.path(need.UgliestName)))(t)
 	for _, e := range c.Trials {
 		tr := h.trial(filepath.Join(need.UgliestName, result.TrialsDir, e.Dir))
 		if tr.Status != result.Complete {

@@ -53,12 +53,14 @@ type owner interface {
 
 // runsWithKills is how many runs are killed: a few, or as many as RUMBENCH_KILLS says (make
 // planted).
-func runsWithKills(t *testing.T) int {
-	n, err := strconv.Atoi(os.Getenv("RUMBENCH_KILLS"))
-	if err != nil {
-		n = 5
+func runsWithKills() int {
+	if n, err := strconv.Atoi(os.Getenv("RUMBENCH_KILLS")); err == nil {
+		return n
 	}
-	return n
+	if os.Getenv(need.LongVariable) == "" {
+		return 2
+	}
+	return 5
 }
 
 // Whatever happens to a run on a server that is attached to, and with --force, directly,
@@ -68,6 +70,9 @@ func TestNothingOfTheUsersIsTouched(t *testing.T) {
 	for _, name := range []string{"mysql", "postgres", "tarantool", "mongodb"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "postgres" || name == "mongodb" {
+				need.Long(t)
+			}
 			p := plant(t, name)
 			before := p.content()
 			unchanged := func(run string) {
@@ -79,7 +84,7 @@ func TestNothingOfTheUsersIsTouched(t *testing.T) {
 			draw := rand.New(rand.NewPCG(1, 2))
 			h := newHost(t)
 			outcomes := map[string]int{}
-			for i := range runsWithKills(t) {
+			for i := range runsWithKills() {
 				schema, force, ofTrial := []string{"", ", schema: " + p.home}[i%3/2], i%2 == 1, draw.IntN(2) == 0
 				h.write("plan.yaml", p.plan(name, p.dsns[i%len(p.dsns)], schema))
 				args := []string{"run", "plan.yaml", "--out", fmt.Sprint("out", i)}
@@ -105,12 +110,18 @@ func TestNothingOfTheUsersIsTouched(t *testing.T) {
 			t.Logf("%s: %v, over %d ways", name, outcomes, len(p.dsns))
 			// What the killed runs have left is replaced, and removed in the end.
 			h.write("plan.yaml", p.plan(name, p.dsns[0], ""))
-			h.waitForTrials()
+			wait(t, "no trial holds the lock", func() bool { return !h.locked() })
 			h.run(0, "run", "plan.yaml", "--out", "last", "--force")
 			unchanged("the last run")
 			if left := p.tables("rumbench"); len(left) > 0 {
 				t.Errorf("left: %v", left)
 			}
+			// Clients whose connections a proxy ends because they are idle go on with others, and the result says so.
+			idle := strings.Replace(p.plan(name, p.dsns[1], ""), "write_seconds: 0.5,", "write_seconds: 11,", 1)
+			h.write("plan.yaml", idle+"rate: {at: 0.2, arrivals: even}\n")
+			h.run(0, "run", "plan.yaml", "--out", "idle", "--no-preflight")
+			h.contains("the result", h.file("idle/trials/"+name+".1/trial.json"), `"sessions_renewed"`)
+			h.write("plan.yaml", p.plan(name, p.dsns[0], ""))
 			// A user's tables in a schema of our name are the user's.
 			p.plant("rumbench", p.tables(p.home))
 			before = p.content()
@@ -122,30 +133,10 @@ func TestNothingOfTheUsersIsTouched(t *testing.T) {
 	}
 }
 
-// Clients whose connections a proxy ends because they are idle go on with others, and the result
-// says so.
-func TestIdleClients(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"mysql", "postgres", "tarantool", "mongodb"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := plant(t, name)
-			h := newHost(t)
-			h.write("plan.yaml", strings.Replace(p.plan(name, p.dsns[1], ""), "write_seconds: 1,", "write_seconds: 15,", 1)+
-				"rate: {at: 0.2, arrivals: even}\n")
-			h.run(0, "run", "plan.yaml", "--out", "out")
-			text, err := os.ReadFile(h.path("out/trials/" + name + ".1/trial.json"))
-			if err != nil || !strings.Contains(string(text), `"sessions_renewed"`) {
-				t.Error("no connection was opened again")
-			}
-		})
-	}
-}
-
 func (p *planted) plan(engine, dsn, schema string) string {
 	return fmt.Sprintf(`
 workload: sysbench
-params: {%s, tables: 2, write_seconds: 1, settle_floor: 0s}
+params: {%s, tables: 2, write_seconds: 0.5, settle_floor: 0s}
 calibrate: false
 targets: [{engine: %s, dsn: %q%s, durability: %s}]
 `, p.params, engine, dsn, schema, p.durability)
@@ -154,7 +145,7 @@ targets: [{engine: %s, dsn: %q%s, durability: %s}]
 // plant starts a server and makes the user's tables.
 func plant(t *testing.T, name string) *planted {
 	t.Helper()
-	p := &planted{durability: model.DurabilityProcess, params: "tests: [oltp_read_write], clients: [2], table_size: 500", home: "mine"}
+	p := &planted{durability: model.DurabilityProcess, params: "tests: [oltp_read_write], clients: [2], table_size: 200", home: "mine"}
 	e, _ := catalog.Plugins{}.Engine(name)
 	if kind := e.Info().Servers[0]; name != "mongodb" {
 		_, err := server.Find(t.Context(), kind, server.Source{})
@@ -177,8 +168,7 @@ func plant(t *testing.T, name string) *planted {
 		need.Installed(t, err)
 	}
 	c.Durability = p.durability
-	db, err := e.Open(t.Context(), c)
-	must(t, err)
+	db := need.Value(e.Open(t.Context(), c))(t)
 	t.Cleanup(func() { enginetest.Discard(db) })
 	at := db.(interface{ Endpoint() server.Endpoint }).Endpoint()
 	p.dsns = []string{enginetest.DSN(e, at)}
@@ -244,10 +234,7 @@ func newSQLOwner(t *testing.T, name, dsn string) *sqlOwner {
 	var c serverkit.Connector
 	var err error
 	if name == "mysql" {
-		var config *mysqlwire.Config
-		config, err = mysqlwire.ParseDSN(dsn)
-		must(t, err)
-		c, err = mysqlwire.NewConnector(config, dial)
+		c, err = mysqlwire.NewConnector(need.Value(mysqlwire.ParseDSN(dsn))(t), dial)
 	} else {
 		c, err = pgwire.ParseDSN(dsn, dial)
 	}
@@ -316,10 +303,8 @@ type luaOwner struct {
 
 func newLuaOwner(t *testing.T, at server.Endpoint) *luaOwner {
 	t.Helper()
-	socket, err := net.Dial("unix", at.Socket)
-	must(t, err)
-	conn, err := iproto.Connect(t.Context(), socket, at.User, "")
-	must(t, err)
+	socket := need.Value(net.Dial("unix", at.Socket))(t)
+	conn := need.Value(iproto.Connect(t.Context(), socket, at.User, ""))(t)
 	t.Cleanup(func() { must(t, conn.Close()) })
 	return &luaOwner{T: t, conn: conn}
 }
@@ -423,11 +408,4 @@ func (p *documentOwner) content() map[string]string {
 		}
 	}
 	return out
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -13,17 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/need"
 	"rumbench/internal/result"
 )
 
-// patience is how long a test waits for what must happen sooner or later.
-const patience = 5 * time.Minute
-
-// wait waits for something to become true.
+// wait waits until something is true, as long as the package may take.
 func wait(t *testing.T, subject string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
+	end, limited := t.Deadline()
+	for ; !done(); time.Sleep(5 * time.Millisecond) {
+		if limited && time.Until(end) < 10*time.Second {
 			t.Fatalf("waited in vain until %s", subject)
 		}
 	}
@@ -35,13 +34,7 @@ type host struct {
 	dir string
 }
 
-func newHost(t *testing.T) *host {
-	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // servers run as another user
-		t.Fatal(err)
-	}
-	return &host{t, dir}
-}
+func newHost(t *testing.T) *host { return &host{t, need.TempDir(t)} } // servers run as another user
 
 func (h *host) path(elem ...string) string {
 	return filepath.Join(append([]string{h.dir}, elem...)...)
@@ -60,11 +53,7 @@ func (h *host) command(args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer)
 func (h *host) run(code int, args ...string) (stdout, stderr string) {
 	h.Helper()
 	cmd, out, talk := h.command(args...)
-	err := cmd.Start()
-	if err == nil {
-		defer time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }).Stop()
-		err = cmd.Wait()
-	}
+	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		h.Fatal(err)
@@ -75,18 +64,15 @@ func (h *host) run(code int, args ...string) (stdout, stderr string) {
 	return out.String(), talk.String()
 }
 
-// waitForTrials waits for the trials of killed campaigns: they hold the lock until they have put
+// locked reports whether a trial holds the lock: also one of a killed campaign does, until it has put
 // everything in order.
-func (h *host) waitForTrials() {
-	h.Helper()
-	wait(h.T, "no trial holds the lock", func() bool {
-		f, err := os.Open(h.path("lock"))
-		if err != nil {
-			return true
-		}
-		defer f.Close()
-		return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
-	})
+func (h *host) locked() bool {
+	f, err := os.Open(h.path("lock"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
 }
 
 // campaign is a campaign that runs in the background.
@@ -100,9 +86,7 @@ func (h *host) start(args ...string) *campaign {
 	h.Helper()
 	c := &campaign{host: h}
 	c.cmd, c.stdout, c.stderr = h.command(args...)
-	if err := c.cmd.Start(); err != nil {
-		h.Fatal(err)
-	}
+	must(h, c.cmd.Start())
 	h.Cleanup(func() { // of a test that failed
 		_ = c.cmd.Process.Kill()
 		_ = c.cmd.Wait()
@@ -112,18 +96,17 @@ func (h *host) start(args ...string) *campaign {
 
 // end waits for the campaign's end and returns its exit code, -1 after a signal.
 func (c *campaign) end() int {
-	c.Helper()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = c.cmd.Wait()
-	}()
-	select {
-	case <-done:
-	case <-time.After(patience):
-		c.Fatalf("the campaign does not end")
-	}
+	_ = c.cmd.Wait()
 	return c.cmd.ProcessState.ExitCode()
+}
+
+// ends sends a signal that ends the campaign with an exit code.
+func (c *campaign) ends(signal syscall.Signal, code int) {
+	c.Helper()
+	send(c.T, c.cmd.Process, signal)
+	if got := c.end(); got != code {
+		c.Errorf("exit code %d after %v, want %d", got, signal, code)
+	}
 }
 
 // child is the process of the trial that is being run.
@@ -134,10 +117,7 @@ func (c *campaign) child() *os.Process {
 		pid = childOf(c.cmd.Process.Pid)
 		return pid != 0
 	})
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		c.Fatal(err)
-	}
+	p := need.Value(os.FindProcess(pid))(c)
 	c.Cleanup(func() { _ = p.Kill() })
 	return p
 }
@@ -189,9 +169,7 @@ func send(t *testing.T, p *os.Process, s syscall.Signal) {
 
 func (h *host) write(name, text string) {
 	h.Helper()
-	if err := os.WriteFile(h.path(name), []byte(text), 0o644); err != nil {
-		h.Fatal(err)
-	}
+	need.Write(h, h.path(name), text, 0o644)
 }
 
 // replace changes the text of a file.
@@ -206,11 +184,7 @@ func (h *host) replace(name, old, text string) {
 
 func (h *host) trial(dir string) *result.Trial {
 	h.Helper()
-	t, err := result.ReadTrial(h.path(dir))
-	if err != nil {
-		h.Fatal(err)
-	}
-	return t
+	return need.Value(result.ReadTrial(h.path(dir)))(h)
 }
 
 func (h *host) exists(name string) bool {
@@ -229,9 +203,5 @@ func (h *host) contains(subject, text string, want ...string) {
 
 func (h *host) file(name string) string {
 	h.Helper()
-	b, err := os.ReadFile(h.path(name))
-	if err != nil {
-		h.Fatal(err)
-	}
-	return string(b)
+	return need.Read(h, h.path(name))
 }

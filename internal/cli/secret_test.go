@@ -74,9 +74,7 @@ func TestNoPasswordIsStored(t *testing.T) {
 			noSecret(t, path, string(b))
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	if kept != 1 {
 		t.Errorf("%d files of secrets that only their owner can read", kept)

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/need"
 	"rumbench/internal/result"
 )
 
@@ -34,10 +35,15 @@ func steps(t *result.Trial) (names []string) {
 // The data are loaded twice for three trials, by the first two; all run what follows, and check the
 // rows. Nothing of the loaded data is left.
 func TestLoadOnce(t *testing.T) {
+	need.Setup(t)
 	t.Parallel()
-	for _, target := range append(serverEngines(t), "badger", "sqlite") {
+	for _, target := range []string{"postgres", "mysql", "badger", "sqlite"} {
 		t.Run(target, func(t *testing.T) {
 			t.Parallel()
+			if target == "mysql" || target == "sqlite" {
+				need.Long(t)
+			}
+			installed(t, target)
 			h := newHost(t)
 			h.write("plan.yaml", fmt.Sprintf(copies, "0.3", "", 3, target))
 			h.run(0, "run", "plan.yaml", "--out", "out", "--no-preflight")
@@ -91,9 +97,7 @@ func TestBases(t *testing.T) {
 		t.Fatalf("%v, %v", kept, err)
 	}
 	for _, dir := range kept {
-		if err := os.WriteFile(filepath.Join(dir, "data", "more"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, "data", "more"), nil, 0o644))
 	}
 	_, talk := h.run(1, "run", "plan.yaml", "--out", "d")
 	h.contains("standard error", talk, "have changed since they were kept: there are files that were not there")
@@ -106,10 +110,7 @@ func TestCopyOwnData(t *testing.T) {
 	load := strings.NewReplacer("start: {copy: load}\n", "keep: true\n").Replace(fmt.Sprintf(copies, "0.2", "", 1, "sqlite"))
 	h.write("load.yaml", load)
 	h.run(0, "run", "load.yaml", "--out", "made")
-	before, err := snapshot(h.path("made/trials/sqlite.1/data"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := need.Value(snapshot(h.path("made/trials/sqlite.1/data")))(t)
 	own := fmt.Sprintf(copies, "0.2", "", 2, "{engine: sqlite, data: made/trials/sqlite.1/data}")
 	h.write("own.yaml", strings.NewReplacer("copy: load", "copy: data", "tests:", "load: false, tests:").Replace(own))
 	h.run(0, "run", "own.yaml", "--out", "out")
@@ -128,10 +129,11 @@ func TestCopyOwnData(t *testing.T) {
 // loads only what it has not, and all trials are complete.
 func TestKilledAroundCopies(t *testing.T) {
 	t.Parallel()
-	target := serverEngines(t)[0]
+	const target = "postgres"
 	for at, slow := range map[string]string{"load": "table_size: 2000000", "oltp_read_write": "write_seconds: 600"} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
+			installed(t, target)
 			h := newHost(t)
 			h.write("plan.yaml", fmt.Sprintf(copies, "0.3", ", loads: 1", 2, target))
 			quick := "table_size: 2000,"

@@ -1,8 +1,9 @@
 // Package doctest holds the documents against the program: the commands of the
-// README and of the recipes work.
+// README and of other pages work.
 package doctest_test
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,16 +24,13 @@ const root = "../.."
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(root, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := need.Value(os.ReadFile(filepath.Join(root, path)))(t)
 	return string(b)
 }
 
-// shBlocks are the blocks of shell commands in a document.
-func shBlocks(text string) (out []string) {
-	for _, m := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text, -1) {
+// blocks are the blocks of a language in a document.
+func blocks(text, language string) (out []string) {
+	for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(text, -1) {
 		out = append(out, m[1])
 	}
 	return out
@@ -41,143 +39,130 @@ func shBlocks(text string) (out []string) {
 // checkout copies the files that a fresh clone would have.
 func checkout(t *testing.T) string {
 	t.Helper()
-	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	list.Dir = root
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // servers run as another user
-		t.Fatal(err)
-	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		b, err := os.ReadFile(filepath.Join(root, name))
-		if os.IsNotExist(err) {
-			continue // removed, but not yet from git
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		target := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(target, b, info.Mode()); err != nil {
-			t.Fatal(err)
-		}
+	dir := need.TempDir(t)                 // servers run as another user
+	const removed = "--ignore-failed-read" // but not yet from git
+	cmd := exec.Command("bash", "-euo", "pipefail", "-c", "git ls-files -z --cached --others --exclude-standard | "+
+		"tar -c --null -T - "+removed+" | tar -x -C "+dir)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 	return dir
 }
 
-// TestReadme runs every command of the README and of the recipes, in their
-// order, as in a fresh clone. The demo runs with less data; make test is what
-// runs this test.
+// pages hold the commands that are run, each once, in their order.
+var pages = []string{"README.md", "docs/start.md", "docs/howto.md", "docs/own-workload.md", "docs/plan.md"}
+
+// TestReadme runs the commands of the pages and the steps of the workflow for CI as in a fresh clone, with
+// less data unless it is for make test-long. Make test is what runs this test.
 func TestReadme(t *testing.T) {
 	need.Setup(t)
 	t.Parallel()
-	recipes, _ := howto(t)
-	blocks := append(shBlocks(read(t, "README.md")), shBlocks(recipes)...)
-	if len(blocks) < 20 {
-		t.Fatalf("there are only %d blocks of commands", len(blocks))
-	}
 	dir := checkout(t)
-	commands := 0
-	for _, block := range blocks {
-		for line := range strings.Lines(block) {
-			line = strings.TrimSpace(line)
-			if line == "" || strings.HasPrefix(line, "#") || line == "make test" || strings.HasPrefix(line, "git clone") || strings.HasPrefix(line, "cd ") {
-				continue
-			}
-			commands++
-			run(t, dir, line)
+	var lines []string
+	for _, page := range pages {
+		for _, block := range blocks(read(t, page), "sh") {
+			lines = append(lines, strings.Split(block, "\n")...)
 		}
 	}
-	if commands < 40 {
-		t.Errorf("only %d commands were run", commands)
+	steps := workflow(t)
+	seen := map[string]bool{"": true, "make test": true}
+	for _, line := range append(lines, steps...) {
+		line, _, _ = strings.Cut(line, "  #") // a comment
+		if line = strings.TrimSpace(line); seen[line] || strings.HasPrefix(line, "#") {
+			continue
+		}
+		seen[line] = true
+		run(t, dir, line)
+	}
+	if len(seen) < 75 || len(steps) != 3 {
+		t.Errorf("only %d commands and %d steps were run", len(seen), len(steps))
 	}
 	if reports, _ := filepath.Glob(filepath.Join(dir, "results", "quick-*", result.ReportFile)); len(reports) == 0 {
 		t.Error("make demo left no report")
 	}
-}
-
-// howto returns the recipes of docs/howto.md, and apart the section about CI.
-func howto(t *testing.T) (recipes, ci string) {
-	t.Helper()
-	before, section, found := strings.Cut(read(t, "docs/howto.md"), "\n## Stop slow changes in CI\n")
-	ci, after, closed := strings.Cut(section, "\n## ")
-	if !found || !closed {
-		t.Fatal("docs/howto.md has no section about CI, followed by another")
-	}
-	return before + "\n## " + after, ci
-}
-
-// TestCI runs the steps of the workflow that docs/howto.md shows, and the other
-// commands of that section.
-// What the gate finds in two real runs is chance: the summary is what counts here.
-func TestCI(t *testing.T) {
-	need.Setup(t)
-	t.Parallel()
-	_, text := howto(t)
-	var workflow struct {
-		Jobs map[string]struct {
-			Steps []struct{ Name, Run string }
-		}
-	}
-	block := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(text)
-	if err := yaml.Unmarshal([]byte(block[1]), &workflow); err != nil {
-		t.Fatal(err)
-	}
-	dir := checkout(t)
-	summary := filepath.Join(dir, "summary.md")
-	run(t, dir, "make build")
-	steps := 0
-	for _, s := range workflow.Jobs["gate"].Steps {
-		if s.Run == "" {
-			continue
-		}
-		steps++
-		if s.Name == "Gate" {
-			s.Run = "(" + s.Run + ") || test $? -ge 3"
-		}
-		run(t, dir, "GITHUB_STEP_SUMMARY="+summary+"\n"+s.Run)
-	}
-	b, err := os.ReadFile(summary)
-	if err != nil || steps != 3 {
-		t.Fatalf("%d steps, %v", steps, err)
-	}
+	summary := need.Read(t, filepath.Join(dir, "summary.md"))
 	// A number that other programs disturbed is not judged: of how many verdicts are is not known before.
-	for _, want := range []string{"## new against old, the base", "| l.i1 | rows_per_s insert |", "on what is asked are corrected for"} {
-		if !strings.Contains(string(b), want) {
-			t.Errorf("the summary has no %q:\n%s", want, b)
-		}
-	}
-	if n := strings.Count(string(b), "\n"); n > 40 {
+	holds(t, "the summary", summary, "## new against old, the base", "| l.i1 | rows_per_s insert |", "on what is asked are corrected for")
+	if n := strings.Count(summary, "\n"); n > 40 {
 		t.Errorf("the summary has %d lines", n)
 	}
-	for _, block := range shBlocks(text) {
-		for line := range strings.Lines(block) {
-			if line = strings.TrimSpace(line); strings.Contains(line, "--gate") {
-				line = "(" + line + ") || test $? -ge 3"
-			}
-			run(t, dir, line)
+}
+
+// holds looks for texts in another one.
+func holds(t *testing.T, subject, text string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s has no %q:\n%s", subject, w, text)
 		}
 	}
 }
 
+// workflow returns the commands of the workflow that docs/howto.md shows.
+func workflow(t *testing.T) (commands []string) {
+	t.Helper()
+	var text struct {
+		Jobs map[string]struct {
+			Steps []struct{ Run string }
+		}
+	}
+	for _, block := range blocks(read(t, "docs/howto.md"), "yaml") {
+		if strings.HasPrefix(block, "name: performance\n") {
+			need.Must(t, yaml.Unmarshal([]byte(block), &text))
+		}
+	}
+	for _, s := range text.Jobs["gate"].Steps {
+		if s.Run != "" {
+			commands = append(commands, s.Run)
+		}
+	}
+	return commands
+}
+
+// size matches a parameter of which less will do, or the plan whose sizes are its own.
+var size = regexp.MustCompile(`params\.(rows|write_rows|table_size|records|\w*seconds|settle)=\S+|plans/ci\.yaml`)
+
+// less are the sizes of make test.
+var less = map[string]string{"rows": "2k", "write_rows": "500", "table_size": "500", "records": "1k", "settle": "0",
+	"plans/ci.yaml": "plans/ci.yaml --set params.rows=2k --set params.write_rows=500"}
+
+// run runs a command in its own test.
 func run(t *testing.T, dir, line string) {
 	t.Helper()
-	cmd := exec.Command("bash", "-euo", "pipefail", "-c", line)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(),
-		"RUMBENCH_LOCK="+filepath.Join(dir, "lock"),
-		"DEMO=--set params.rows=20000 --set params.write_rows=2000 --set params.query_seconds=0.5 --set params.rates=[500]")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", line, err, out)
+	command := line
+	if os.Getenv(need.LongVariable) == "" {
+		command = size.ReplaceAllStringFunc(line, func(found string) string {
+			name, _, set := strings.Cut(strings.TrimPrefix(found, "params."), "=")
+			if !set {
+				return less[found]
+			}
+			return "params." + name + "=" + cmp.Or(less[name], "0.2")
+		})
+	}
+	// What the gate finds in real runs is chance.
+	if strings.Contains(line, "--gate") {
+		command = "(" + command + ") || test $? -ge 3"
+	}
+	// It is interrupted once it has begun, however long that takes.
+	if after, ok := strings.CutPrefix(command, "timeout --signal=INT 5 "); ok {
+		command = "set -m; " + strings.TrimSuffix(after, " || true") + " & until test -e results/interrupted/campaign.json; " +
+			"do sleep 0.1; done; kill -INT $!; wait $! || true"
+	}
+	ok := t.Run(line, func(t *testing.T) {
+		if strings.HasPrefix(line, "make old ") {
+			need.Long(t) // it compiles another version of an engine
+		}
+		cmd := exec.Command("bash", "-euo", "pipefail", "-c", command)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "RUMBENCH_LOCK="+filepath.Join(dir, "lock"), "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary.md"),
+			"DEMO=--set params.rows=2000 --set params.write_rows=500 --set params.query_seconds=0.2")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out)
+		}
+	})
+	if !ok { // the next ones need what it makes
+		t.FailNow()
 	}
 }
 
@@ -214,26 +199,22 @@ func TestNamed(t *testing.T) {
 
 // TestLinks: what documents link to in the project exists.
 func TestLinks(t *testing.T) {
-	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	decisions, _ := filepath.Glob(filepath.Join(root, "docs", "decisions", "*.md"))
-	docs = append(append(docs, decisions...), filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "CHANGELOG.md"))
 	link := regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
-	for _, doc := range docs {
-		b, err := os.ReadFile(doc)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		for _, m := range link.FindAllStringSubmatch(string(b), -1) {
-			if strings.Contains(m[1], "://") {
-				continue
+	found := 0
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md"} {
+		for _, doc := range need.Value(filepath.Glob(filepath.Join(root, pattern)))(t) {
+			for _, m := range link.FindAllStringSubmatch(need.Read(t, doc), -1) {
+				if strings.Contains(m[1], "://") {
+					continue
+				}
+				found++
+				if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1])); err != nil {
+					t.Errorf("%s links to %s, which is not there", doc, m[1])
+				}
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1])); err != nil {
-				t.Errorf("%s links to %s, which is not there", doc, m[1])
-			}
 		}
+	}
+	if found < 100 {
+		t.Errorf("only %d links were found", found)
 	}
 }

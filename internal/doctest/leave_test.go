@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rumbench/internal/need"
 )
 
 // TestScriptsLeaveFilesAlone: scripts that write to a directory that the user names remove
@@ -30,14 +32,8 @@ func TestScriptsLeaveFilesAlone(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "dir")
 			path := filepath.Join(dir, c.file)
 			const text = "#!/bin/sh\necho something else\n"
-			for _, d := range []string{dir, filepath.Dir(path)} {
-				if err := os.MkdirAll(d, 0o755); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, os.MkdirAll(dir, 0o755)) // the file may be next to it
+			need.Write(t, path, text, 0o755)
 			words := strings.Fields(c.script)
 			cmd := exec.CommandContext(t.Context(), "scripts/"+words[0], words[1:]...)
 			cmd.Dir = root

@@ -15,6 +15,7 @@ import (
 
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/plan"
 	"rumbench/workload"
 	"rumbench/workload/all"
@@ -36,9 +37,7 @@ func generated(t *testing.T, path, want string) {
 		return
 	}
 	if *update {
-		if err := os.WriteFile(filepath.Join(root, path), []byte(head+source+want+target+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, os.WriteFile(filepath.Join(root, path), []byte(head+source+want+target+tail), 0o644))
 		return
 	}
 	if d := gocmp.Diff(want, got); d != "" {
@@ -172,10 +171,7 @@ func minimal(line string) (*plan.Plan, error) {
 // TestPlanNumbers: the defaults and limits in docs/plan.md are those of plans.
 func TestPlanNumbers(t *testing.T) {
 	text := read(t, "docs/plan.md")
-	same, err := minimal("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := need.Value(minimal(""))(t)
 	for _, c := range []struct {
 		row, text    string   // of the table, and what it says
 		usual        string   // a line that changes nothing

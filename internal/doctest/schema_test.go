@@ -3,9 +3,7 @@ package doctest_test
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -15,39 +13,48 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/all"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/need"
 
 	planfile "rumbench/internal/plan"
 )
 
+// compiled compiles a schema.
+func compiled(t *testing.T, text []byte) *jsonschema.Schema {
+	t.Helper()
+	doc := need.Value(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
+	c := jsonschema.NewCompiler()
+	need.Must(t, c.AddResource("schema.json", doc))
+	return need.Value(c.Compile("schema.json"))(t)
+}
+
 // planSchema returns the schema of plans with all engines and workloads.
 func planSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := planfile.Schema(catalog.Plugins{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("plan.schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("plan.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return compiled(t, need.Value(planfile.Schema(catalog.Plugins{}))(t))
 }
 
-// values reads a plan as an editor does; ok is whether it is a map.
-func values(t *testing.T, text string) (plan map[string]any, ok bool) {
-	t.Helper()
-	if err := yaml.Unmarshal([]byte(text), &plan); err != nil || plan == nil {
-		return nil, false
+// values reads a plan as an editor does; nil if it is no map.
+func values(text string) (plan map[string]any) {
+	if yaml.Unmarshal([]byte(text), &plan) != nil {
+		return nil
 	}
-	return plan, true
+	return plan
+}
+
+// accepted checks the files of a pattern.
+func accepted(t *testing.T, s *jsonschema.Schema, pattern string, least int) {
+	t.Helper()
+	files := need.Value(filepath.Glob(filepath.Join(root, pattern)))(t)
+	if len(files) < least {
+		t.Errorf("only %d files are %s", len(files), pattern)
+	}
+	for _, file := range files {
+		if plan := values(need.Read(t, file)); plan == nil {
+			t.Errorf("%s is no map", file)
+		} else if err := validate(t, s, plan); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
 }
 
 // hasKey reports whether a map has a key of plans, but name, which others have too.
@@ -62,14 +69,8 @@ func hasKey(m map[string]any, keys map[string]*jsonschema.Schema) bool {
 
 func validate(t *testing.T, s *jsonschema.Schema, plan map[string]any) error {
 	t.Helper()
-	text, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.Value(json.Marshal(plan))(t)
+	value := need.Value(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 	return s.Validate(value)
 }
 
@@ -77,33 +78,13 @@ func validate(t *testing.T, s *jsonschema.Schema, plan map[string]any) error {
 // of an excerpt is filled in.
 func TestSchemaAccepts(t *testing.T) {
 	s := planSchema(t)
-	plans, err := filepath.Glob(filepath.Join(root, "plans", "*.yaml"))
-	if err != nil || len(plans) < 10 {
-		t.Fatal(plans, err)
-	}
-	for _, file := range plans {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, ok := values(t, string(text))
-		if err := validate(t, s, plan); !ok || err != nil {
-			t.Errorf("%s: %v", file, err)
-		}
-	}
-	documents, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	accepted(t, s, "plans/*.yaml", 10)
+	documents := need.Value(filepath.Glob(filepath.Join(root, "docs", "*.md")))(t)
 	checked := 0
 	for _, file := range append(documents, filepath.Join(root, "README.md")) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-			plan, ok := values(t, block[1])
-			if !ok || !hasKey(plan, s.Properties) || plan["tables"] != nil || plan["operations"] != nil || plan["steps"] != nil {
+		for _, block := range blocks(need.Read(t, file), "yaml") {
+			plan := values(block)
+			if !hasKey(plan, s.Properties) || plan["tables"] != nil || plan["operations"] != nil || plan["steps"] != nil {
 				continue // several excerpts, or files of another kind
 			}
 			checked++
@@ -114,7 +95,7 @@ func TestSchemaAccepts(t *testing.T) {
 				plan["targets"] = []any{"pebble"}
 			}
 			if err := validate(t, s, plan); err != nil {
-				t.Errorf("%s: %v in\n%s", file, err, block[1])
+				t.Errorf("%s: %v in\n%s", file, err, block)
 			}
 		}
 	}
@@ -140,7 +121,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"workload: sysbench\nparams: {rows: 5}\ntargets: [pebble]":                                                               false,
 		"workload: sysbench\nparams: {tests: [read_only, write_only], clients: [1, 2]}\ntargets: [sqlite]":                       true,
 	} {
-		plan, _ := values(t, text)
+		plan := values(text)
 		if err := validate(t, s, plan); (err == nil) != accepted {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rumbench/internal/need"
 )
 
 // TestOnce: set-up makes a thing once, and again where its recipe or one of its files is
@@ -13,15 +15,7 @@ import (
 func TestOnce(t *testing.T) {
 	dir := t.TempDir()
 	recipe, product := filepath.Join(dir, "make.sh"), filepath.Join(dir, "opt/thing/file")
-	write := func(path, text string) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(path, text string) { t.Helper(); need.Write(t, path, text, 0o755) }
 	// Like the real ones, it keeps what is there.
 	script := "#!/bin/sh\nmkdir -p $1\n[ -e $1/file ] || echo new >$1/file\n"
 	write(recipe, script)
@@ -47,9 +41,7 @@ func TestOnce(t *testing.T) {
 	once("all is there", false)
 	write(product, "damaged")
 	once("a file differs", true)
-	if err := os.Remove(product); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.Remove(product))
 	once("a file is missing", true)
 	write(recipe, script+"# changed\n")
 	once("the recipe differs", true)

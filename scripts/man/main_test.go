@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rumbench/internal/need"
 )
 
 // Every command that is shown has a page, which man renders without a warning.
 func TestPages(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("SOURCE_DATE_EPOCH", "86400")
-	if err := run([]string{dir, "1.2"}); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, run([]string{dir, "1.2"}))
 	pages, _ := filepath.Glob(filepath.Join(dir, "*.1"))
 	if len(pages) < 15 {
 		t.Errorf("only %d pages: %v", len(pages), pages)
@@ -22,10 +22,7 @@ func TestPages(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "rumbench-trial.1")); err == nil {
 		t.Error("a hidden command has a page")
 	}
-	run, err := os.ReadFile(filepath.Join(dir, "rumbench-run.1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := need.Value(os.ReadFile(filepath.Join(dir, "rumbench-run.1")))(t)
 	for _, want := range []string{".TH RUMBENCH-RUN 1 1970-01-02 \"rumbench 1.2\"\n", ".TP\n\\fB\\-\\-set\\fR \\fIkey=value\\fR\noverride a key", "\nrumbench run plans/quick.yaml \\-\\-dry\\-run\n"} {
 		if !strings.Contains(string(run), want) {
 			t.Errorf("no %q in\n%s", want, run)

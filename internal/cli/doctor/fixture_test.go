@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/need"
 	"rumbench/internal/observe"
 )
 
@@ -31,9 +32,7 @@ func plant(t *testing.T, files map[string]string) string {
 				err = os.WriteFile(full, []byte(content), 0o644)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 	}
 	return root
 }
@@ -125,9 +124,7 @@ func (f fixture) machine(t *testing.T) *machine {
 	}
 	m.before = m.sample()
 	for path, content := range f.later {
-		if err := os.WriteFile(filepath.Join(root, path), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, os.WriteFile(filepath.Join(root, path), []byte(content), 0o644))
 	}
 	m.after = m.sample()
 	m.after.at = m.before.at.Add(time.Second)

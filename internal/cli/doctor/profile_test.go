@@ -1,57 +1,40 @@
 package doctor
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
+
+	"rumbench/internal/need"
 )
 
-func TestKernelNames(t *testing.T) {
-	for text, want := range map[string]Status{
-		"0000000000000000 T _text\n0000000000000000 t do_one\n": Warn,
-		"0000000000000000 A a\nffffffff81000000 T _text\n":      OK,
-		"": Warn,
+// What the kernel's files show of a profile's needs.
+func TestFiles(t *testing.T) {
+	const none = "there is no file"
+	for _, c := range []struct {
+		name   string
+		check  func(path string) Finding
+		text   string
+		status Status
+	}{
+		{"names are hidden", kernelNames, "0000000000000000 T _text\n0000000000000000 t do_one\n", Warn},
+		{"names", kernelNames, "0000000000000000 A a\nffffffff81000000 T _text\n", OK},
+		{"no names", kernelNames, "", Warn},
+		{"no file of names", kernelNames, none, Warn},
+		{"may look at threads", threadLooks, "Name:\tx\nCapEff:\t0000000000080000\n", OK},
+		{"may not look at threads", threadLooks, "CapEff:\t0000000000040000\n", Warn},
+		{"unknown rights", threadLooks, "", Warn},
+		{"delays are counted", delays, "1\n", OK},
+		{"delays are not counted", delays, "0\n", Warn},
+		{"no delays", delays, none, Warn},
+		{"a filesystem in memory", func(string) Finding { return fileTracer("/dev/shm") }, none, Warn},
 	} {
-		path := filepath.Join(t.TempDir(), "kallsyms")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		path := filepath.Join(t.TempDir(), "file")
+		if c.text != none {
+			need.Write(t, path, c.text, 0o600)
 		}
-		if got := kernelNames(path); got.Status != want || (got.Fix == "") != (want == OK) {
-			t.Errorf("%q: %+v", text, got)
+		if got := c.check(path); got.Status != c.status || (got.Fix == "") != (c.status == OK) {
+			t.Errorf("%s: %+v", c.name, got)
 		}
-	}
-	if got := kernelNames(filepath.Join(t.TempDir(), "none")); got.Status != Warn {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestUnavailableCollectors(t *testing.T) {
-	for text, want := range map[string]Status{"Name:\tx\nCapEff:\t0000000000080000\n": OK, "CapEff:\t0000000000040000\n": Warn, "": Warn} {
-		path := filepath.Join(t.TempDir(), "status")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := threadLooks(path); got.Status != want || (got.Fix == "") != (want == OK) {
-			t.Errorf("%q: %+v", text, got)
-		}
-	}
-	if got := fileTracer("/dev/shm"); got.Status != Warn || got.Fix == "" {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestDelays(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "task_delayacct")
-	for text, want := range map[string]Status{"1\n": OK, "0\n": Warn} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := delays(path); got.Status != want {
-			t.Errorf("%q: %+v", text, got)
-		}
-	}
-	if got := delays(path + ".none"); got.Status != Warn || got.Fix == "" {
-		t.Errorf("%+v", got)
 	}
 }
 

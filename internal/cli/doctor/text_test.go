@@ -6,37 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/need"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), string(got)); d != "" {
-		t.Errorf("%s (-want +got; -update accepts):\n%s", file, d)
-	}
-}
 
 func programs() []Program {
 	return []Program{
@@ -72,15 +52,13 @@ func TestTextGolden(t *testing.T) {
 			if name == "quiet.txt" {
 				list = list[:1]
 			}
-			if err := r.Text(&b, list, 100); err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, r.Text(&b, list, 100))
 			for line := range strings.Lines(b.String()) {
 				if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 100 {
 					t.Errorf("wider than 100: %s", line)
 				}
 			}
-			golden(t, name, b.Bytes())
+			need.Golden(t, *update, name, b.String())
 		})
 	}
 }
@@ -89,9 +67,7 @@ func TestTextGolden(t *testing.T) {
 func TestWidth(t *testing.T) {
 	for _, m := range []*machine{nothing(t), quiet().machine(t)} {
 		var b bytes.Buffer
-		if err := m.report().Text(&b, nil, 100); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, m.report().Text(&b, nil, 100))
 		for line := range strings.Lines(b.String()) {
 			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 100 {
 				t.Errorf("wider than 100: %s", line)
@@ -103,15 +79,11 @@ func TestWidth(t *testing.T) {
 func TestJSON(t *testing.T) {
 	r := troubled(t)
 	var b bytes.Buffer
-	if err := r.JSON(&b, programs()); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, r.JSON(&b, programs()))
 	var got []Finding
 	d := json.NewDecoder(&b)
 	d.DisallowUnknownFields()
-	if err := d.Decode(&got); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, d.Decode(&got))
 	n := len(r.Findings)
 	if diff := cmp.Diff(r.Findings, got[:n]); diff != "" {
 		t.Error(diff)

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +17,9 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
-	"rumbench/internal/stat"
 )
 
-// duckPython is the Python that scripts/setup.sh gives DuckDB.
+// duckPython is the Python that make setup-long gives DuckDB.
 const duckPython = "/opt/rumbench/duckdb/bin/python"
 
 // duck is a real DuckDB in a directory with the files of an export.
@@ -35,6 +32,7 @@ type duck struct {
 // newDuck exports three trials of two targets with ten seconds of series each.
 func newDuck(t *testing.T) *duck {
 	t.Helper()
+	need.Long(t)
 	need.Installed(t, exec.Command(duckPython, "-c", "import duckdb").Run())
 	d := &duck{T: t, dir: t.TempDir()}
 	for i, target := range []string{"pebble", "sqlite"} {
@@ -61,12 +59,8 @@ func newDuck(t *testing.T) *duck {
 func (d *duck) file(name string, write func(io.Writer, []export.Trial) (int64, error)) {
 	d.Helper()
 	var b bytes.Buffer
-	if _, err := write(&b, d.trials); err != nil {
-		d.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(d.dir, name), b.Bytes(), 0o644); err != nil {
-		d.Fatal(err)
-	}
+	need.Value(write(&b, d.trials))(d)
+	need.Write(d, filepath.Join(d.dir, name), b.String(), 0o644)
 }
 
 // query returns what DuckDB answers, as JSON.
@@ -97,22 +91,35 @@ func (d *duck) want(sql string, rows ...[]any) {
 		}
 		got = append(got, row)
 	}
-	b, err := json.Marshal(rows)
-	if err != nil {
-		d.Fatal(err)
-	}
+	b := need.Value(json.Marshal(rows))(d)
 	var want [][]any // through JSON too, so that numbers are of one type
-	if err := json.Unmarshal(b, &want); err != nil {
-		d.Fatal(err)
-	}
+	need.Must(d, json.Unmarshal(b, &want))
 	if diff := cmp.Diff(want, got); diff != "" {
 		d.Errorf("%s (-want +got)\n%s", sql, diff)
 	}
 }
 
-// The types are those that DuckDB computes with, without a cast.
-func TestDuckDBTypes(t *testing.T) {
+// DuckDB computes with the types without a cast; it sees every row as it is: counts, values to the last bit, nulls,
+// lists, text and instants; it joins rows and series by the trial and the step: what was done in the intervals beside
+// the number of the whole step; and the queries in the documentation find something.
+func TestDuckDB(t *testing.T) {
 	d := newDuck(t)
+	d.checkTypes()
+	d.checkRows()
+	d.checkJoin()
+	doc := need.Read(t, "../../../docs/results.md")
+	queries := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(doc, -1)
+	if len(queries) < 4 {
+		t.Fatalf("the document has %d queries", len(queries))
+	}
+	for _, q := range queries {
+		if d.query(q[1]) == "" {
+			t.Errorf("it finds nothing: %s", q[1])
+		}
+	}
+}
+
+func (d *duck) checkTypes() {
 	types := func(file string) string {
 		return "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM '" + file + "')"
 	}
@@ -137,10 +144,7 @@ func column(s string) []any {
 	return []any{name, kind}
 }
 
-// DuckDB sees every row as it is: counts, values to the last bit, nulls, lists,
-// text and instants.
-func TestDuckDBRows(t *testing.T) {
-	d := newDuck(t)
+func (d *duck) checkRows() {
 	var want [][]any
 	for _, tr := range d.trials {
 		for _, r := range tr.Steps[0].Rows {
@@ -165,27 +169,7 @@ func TestDuckDBRows(t *testing.T) {
 	d.want(`SELECT count(*), count(DISTINCT target), sum(len(warnings)) FROM 'rows.parquet'`, []any{12, 2, 12})
 }
 
-// Medians by target are those of internal/stat.
-func TestDuckDBMedian(t *testing.T) {
-	d := newDuck(t)
-	var want [][]any
-	for _, target := range []string{"pebble", "sqlite"} {
-		var values []float64
-		for _, tr := range d.trials {
-			if tr.Target == target {
-				values = append(values, tr.Steps[0].Find("rows_per_s", "", "").Value)
-			}
-		}
-		want = append(want, []any{target, stat.Median(values), slices.Min(values), slices.Max(values), len(values)})
-	}
-	d.want(`SELECT target, median(value), min(value), max(value), count(*) FROM 'rows.parquet'
-		WHERE headline AND metric = 'rows_per_s' GROUP BY target ORDER BY target`, want...)
-}
-
-// Rows and series are joined by the trial and the step: what was done in the
-// intervals beside the number of the whole step.
-func TestDuckDBJoin(t *testing.T) {
-	d := newDuck(t)
+func (d *duck) checkJoin() {
 	var want [][]any
 	for _, tr := range d.trials {
 		want = append(want, []any{tr.Target, tr.Trial.Trial, tr.Steps[0].Rows[0].Value, 55 * tr.Trial.Trial, 10})
@@ -197,22 +181,4 @@ func TestDuckDBJoin(t *testing.T) {
 		[]any{"device.reads", `dev="vda"`, 330, 60, 0, 0}, []any{"device.writes", `dev="vda"`, 0, 60, 0, 0})
 	d.want(`SELECT list_sum(clients)::BIGINT, upkeep, errors, p50_us, p99_us, value FROM 'series.parquet' WHERE source = 'ops' AND t = 4 AND trial = 1 AND target = 'sqlite'`,
 		[]any{5, false, 0, 5, nil, nil})
-}
-
-// The queries in the documentation work, and find something.
-func TestDuckDBDocs(t *testing.T) {
-	doc, err := os.ReadFile("../../../docs/results.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	queries := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllSubmatch(doc, -1)
-	if len(queries) < 4 {
-		t.Fatalf("the document has %d queries", len(queries))
-	}
-	d := newDuck(t)
-	for _, q := range queries {
-		if d.query(string(q[1])) == "" {
-			t.Errorf("it finds nothing: %s", q[1])
-		}
-	}
 }

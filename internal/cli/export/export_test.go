@@ -16,6 +16,7 @@ import (
 
 	"rumbench/internal/cli/export"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -42,30 +43,30 @@ func trial(target string, n int, rows ...metric.Row) export.Trial {
 }
 
 // back reads a file that was written.
-func back[T any](t interface {
-	Helper()
-	Fatal(...any)
-}, write func(*bytes.Buffer) (int64, error)) []T {
+func back[T any](t need.Failing, write func(*bytes.Buffer) (int64, error)) []T {
 	t.Helper()
 	var b bytes.Buffer
-	n, err := write(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := parquet.Read[T](bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := need.Value(write(&b))(t)
+	rows := need.Value(parquet.Read[T](bytes.NewReader(b.Bytes()), int64(b.Len())))(t)
 	if int64(len(rows)) != n {
 		t.Fatal(fmt.Sprintf("%d lines, but %d are said to be written", len(rows), n))
 	}
 	return rows
 }
 
+// rowsOf and samplesOf are what is read back of trials.
+func rowsOf(t need.Failing, trials ...export.Trial) []export.Row {
+	return back[export.Row](t, func(b *bytes.Buffer) (int64, error) { return export.WriteRows(b, trials) })
+}
+
+func samplesOf(t need.Failing, tr export.Trial) []export.Sample {
+	return back[export.Sample](t, func(b *bytes.Buffer) (int64, error) { return export.WriteSeries(b, []export.Trial{tr}) })
+}
+
 func TestRow(t *testing.T) {
 	in := trial("a", 2, metric.Row{Group: "g", Op: "insert", Metric: "rows_per_s", Value: 1.5, Unit: "1/s", N: 7, Warnings: []metric.Warning{{Code: metric.Partial, Text: "x"}, metric.Untyped("y")}},
 		metric.Row{Metric: "write_kb", Value: 0, Unit: "KB", Per: "insert row", Source: "device vda"})
-	got := back[export.Row](t, func(b *bytes.Buffer) (int64, error) { return export.WriteRows(b, []export.Trial{in}) })
+	got := rowsOf(t, in)
 	common := export.Row{Campaign: "mine", CampaignDir: "results/mine", Started: start, Workload: "ibench", Preset: "quick", Params: `{"check":"each","rows":2000000}`,
 		Target: "a", Engine: "pebble", EngineVersion: "v2.1.7", Durability: "os", Hostname: "vm", Trial: 2, TrialStarted: start.Add(time.Minute),
 		Status: "partial", Step: "l.i1", StepStatus: "complete"}
@@ -82,7 +83,7 @@ func TestRow(t *testing.T) {
 func TestUnknownStart(t *testing.T) {
 	in := trial("a", 1, metric.Row{Metric: "rows"})
 	in.Trial.Started = time.Time{}
-	got := back[export.Row](t, func(b *bytes.Buffer) (int64, error) { return export.WriteRows(b, []export.Trial{in}) })
+	got := rowsOf(t, in)
 	if !got[0].TrialStarted.IsZero() || got[0].Started.IsZero() {
 		t.Errorf("%+v", got[0])
 	}
@@ -108,7 +109,7 @@ func TestRowsRoundTrip(t *testing.T) {
 			want = append(want, tr.Steps[0].Rows...)
 		}
 		var got []metric.Row
-		for _, r := range back[export.Row](t, func(b *bytes.Buffer) (int64, error) { return export.WriteRows(b, trials) }) {
+		for _, r := range rowsOf(t, trials...) {
 			got = append(got, metric.Row{Target: r.Target, Trial: int(r.Trial), Step: r.Step, Group: r.Group, Op: r.Op, Metric: r.Metric,
 				Value: r.Value, Unit: r.Unit, Per: r.Per, N: r.N, Source: r.Source, Warnings: metric.UntypedAll(r.Warnings)})
 			for i, code := range r.WarningCodes {
@@ -122,24 +123,12 @@ func TestRowsRoundTrip(t *testing.T) {
 }
 
 // withSeries gives a trial a directory with lines in it.
-func withSeries(t interface {
-	Helper()
-	Fatal(...any)
-}, tr export.Trial, dir string, lines []result.Line) export.Trial {
+func withSeries(t need.Failing, tr export.Trial, dir string, lines []result.Line) export.Trial {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	w, err := result.CreateSeries(dir)
-	if err == nil {
-		err = w.Write(lines...)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.MkdirAll(dir, 0o755))
+	w := need.Value(result.CreateSeries(dir))(t)
+	need.Must(t, w.Write(lines...))
+	need.Must(t, w.Close())
 	tr.Path = dir
 	return tr
 }
@@ -151,7 +140,7 @@ func TestSamples(t *testing.T) {
 		{Step: "l.i1", Source: "device", T: 1.5, DT: 0.5, Late: 0.25, V: map[string]float64{`device.reads{dev="vda",x="{}"}`: 0, "device.a": -1.5}},
 		{Step: "l.i1", Source: "engine", T: 2, DT: 1}, // had nothing to report
 	})
-	got := back[export.Sample](t, func(b *bytes.Buffer) (int64, error) { return export.WriteSeries(b, []export.Trial{tr}) })
+	got := samplesOf(t, tr)
 	value := func(source string, at, dt float64) export.Sample {
 		return export.Sample{Campaign: "mine", CampaignDir: "results/mine", Target: "a", Trial: 2, Step: "l.i1", Source: source, T: at, DT: dt}
 	}
@@ -193,7 +182,7 @@ func TestSeriesRoundTrip(t *testing.T) {
 		lines := rapid.SliceOfN(line, 0, 50).Draw(t, "lines")
 		tr := withSeries(t, trial("a", 1), filepath.Join(root, fmt.Sprint(n)), lines)
 		var got []result.Line
-		for _, s := range back[export.Sample](t, func(b *bytes.Buffer) (int64, error) { return export.WriteSeries(b, []export.Trial{tr}) }) {
+		for _, s := range samplesOf(t, tr) {
 			l := result.Line{Step: s.Step, Source: s.Source, T: s.T, DT: s.DT, Group: s.Group, Op: s.Op, P50: s.P50, P99: s.P99, Max: s.Max,
 				ResponseP99: s.ResponseP99, ResponseMax: s.ResponseMax, Clients: s.Clients, Late: s.Late}
 			if s.Source == "ops" {
@@ -254,10 +243,7 @@ func TestDeterministic(t *testing.T) {
 		}
 		if i == 0 {
 			first = [2][]byte{rows.Bytes(), series.Bytes()}
-			f, err := parquet.OpenFile(bytes.NewReader(first[1]), int64(len(first[1])))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := need.Value(parquet.OpenFile(bytes.NewReader(first[1]), int64(len(first[1]))))(t)
 			if n := len(f.RowGroups()); n != 2 || f.NumRows() != 160_000 {
 				t.Errorf("%d lines in %d row groups", f.NumRows(), n)
 			}
@@ -277,9 +263,7 @@ func TestErrors(t *testing.T) {
 	if _, err := export.WriteSeries(full, []export.Trial{tr}); err == nil {
 		t.Error("series: no error")
 	}
-	if err := os.WriteFile(filepath.Join(tr.Path, result.SeriesFile), []byte("{}\nnonsense\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(filepath.Join(tr.Path, result.SeriesFile), []byte("{}\nnonsense\n"), 0o644))
 	var b bytes.Buffer
 	if _, err := export.WriteSeries(&b, []export.Trial{tr}); err == nil || !bytes.Contains([]byte(err.Error()), []byte(tr.Path+": line 2")) {
 		t.Errorf("a line that cannot be read: %v", err)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
 	"rumbench/internal/run/trial"
@@ -66,29 +67,12 @@ func script(p *Progress) {
 	p.Clear()
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := "testdata/" + name
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (-update writes it):\n%s", name, got)
-	}
-}
-
 func TestPlainLines(t *testing.T) {
 	for name, width := range map[string]func() int{"none": nil, "zero": func() int { return 0 }} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
 			script(New(&b, width))
-			golden(t, "plain.txt", b.String())
+			need.Golden(t, *update, "plain.txt", b.String())
 		})
 	}
 }
@@ -99,7 +83,7 @@ func TestTerminal(t *testing.T) {
 	var b strings.Builder
 	script(New(&b, func() int { return 60 }))
 	visible := strings.NewReplacer("\x1b", "␛", "\r", "␍").Replace(b.String())
-	golden(t, "terminal.txt", visible)
+	need.Golden(t, *update, "terminal.txt", visible)
 	// What is redrawn never wraps: it could not be removed then.
 	for _, drawn := range strings.Split(b.String(), "\r\x1b[2K")[1:] {
 		line, _, ended := strings.Cut(drawn, "\n")
@@ -125,10 +109,7 @@ func screen(s string) string {
 // plainWithoutRunning are the plain lines but for those of running steps.
 func plainWithoutRunning(t *testing.T) string {
 	t.Helper()
-	b, err := os.ReadFile("testdata/plain.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := need.Value(os.ReadFile("testdata/plain.txt"))(t)
 	var out strings.Builder
 	for line := range strings.Lines(string(b)) {
 		if !strings.Contains(line, " · ") && !strings.Contains(line, "settling") {

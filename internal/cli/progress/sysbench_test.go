@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/report/published"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
@@ -59,19 +60,12 @@ func TestSysbench(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "sysbench.txt", after.String())
+	need.Must(t, err)
+	need.Golden(t, *update, "sysbench.txt", after.String())
 
 	dir := t.TempDir()
-	if err := os.MkdirAll(result.TrialPath(dir, "innodb.1"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	series, err := result.CreateSeries(result.TrialPath(dir, "innodb.1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.MkdirAll(result.TrialPath(dir, "innodb.1"), 0o755))
+	series := need.Value(result.CreateSeries(result.TrialPath(dir, "innodb.1")))(t)
 	var live, talk strings.Builder
 	p := &Sysbench{Progress: New(&talk, nil), Out: &live, Dir: dir, Interval: 1}
 	p.Event(trial.Event{Step: "read-write.c2", Phase: trial.PhaseRun}) // of the calibration
@@ -81,9 +75,7 @@ func TestSysbench(t *testing.T) {
 		s := &tr.Steps[i]
 		p.Event(trial.Event{Step: s.Name, Phase: trial.PhaseBegin, Is: &result.Step{Name: s.Name, Primary: s.Primary, Groups: s.Groups}})
 		for _, l := range lines[s.Name] {
-			if err := series.Write(l); err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, series.Write(l))
 			p.Event(trial.Event{Step: s.Name, Phase: trial.PhaseRun})
 		}
 		p.Event(trial.Event{Step: s.Name, Phase: trial.PhaseEnd, Is: s})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/need"
 	"rumbench/internal/text/hint"
 )
 
@@ -126,10 +127,7 @@ func TestAttachedServers(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := need.Value(csv.NewReader(strings.NewReader(b.String())).ReadAll())(t)
 	times := make(map[string]int)
 	for _, r := range rows {
 		times[r[3]+"{"+r[4]+"}"]++
@@ -146,9 +144,7 @@ func TestAttachedServers(t *testing.T) {
 
 func TestAttachFails(t *testing.T) {
 	list, err := ParseAttachments([]string{"fake:wrong"}, fakeEngines{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := AttachAll(t.Context(), list, func(string) {}); err == nil || !strings.Contains(err.Error(), "attach fake: refused") {
 		t.Error(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"rumbench/engine"
+	"rumbench/internal/need"
 )
 
 // TestDashboard: every name in the dashboard is one that is exported of this machine,
@@ -35,14 +36,12 @@ func TestDashboard(t *testing.T) {
 		return nil
 	}}
 	machine := Machine{PIDs: []int{os.Getpid()}}
-	collectors, err := machine.Collectors(nil, func(text string) { t.Log(text) })
-	must(t, err)
+	collectors := need.Value(machine.Collectors(nil, func(text string) { t.Log(text) }))(t)
 	e := NewExporter()
 	must(t, Run(t.Context(), Config{Interval: 50 * time.Millisecond, Count: 3, Collectors: append(collectors, server, disk), Expressions: Builtins()}, e.Frame))
 	body, _ := scrape(t, e, "text/plain")
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	exported, err := parser.TextToMetricFamilies(strings.NewReader(body))
-	must(t, err)
+	exported := need.Value(parser.TextToMetricFamilies(strings.NewReader(body)))(t)
 
 	var b bytes.Buffer
 	must(t, Dashboard(&b))

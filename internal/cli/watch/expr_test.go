@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/need"
 	"rumbench/internal/text/hint"
 )
 
@@ -91,8 +92,7 @@ func TestExpressions(t *testing.T) {
 			continue
 		}
 		var got []string
-		values, err := e.eval(f.scope())
-		must(t, err)
+		values := need.Value(e.eval(f.scope()))(t)
 		for _, v := range values {
 			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %.12g", v.labels, v.value)))
 		}
@@ -159,12 +159,11 @@ func TestExpressionErrors(t *testing.T) {
 }
 
 func TestDefinitions(t *testing.T) {
-	e, err := ParseDefinition("--expr", ` my.share =  rate("device.reads{dev='sda'}") `)
-	must(t, err)
+	e := need.Value(ParseDefinition("--expr", ` my.share =  rate("device.reads{dev='sda'}") `))(t)
 	if e.Name != "my.share" || e.Text != `rate("device.reads{dev='sda'}")` {
 		t.Errorf("%+v", e)
 	}
-	_, err = ParseDefinition("--expr", `x = 1 + foo("a")`)
+	_, err := ParseDefinition("--expr", `x = 1 + foo("a")`)
 	want := "--expr x, column 5: there is no function foo\n    x = 1 + foo(\"a\")\n            ^"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
@@ -195,8 +194,7 @@ func TestWarnings(t *testing.T) {
 		{`rate("host.memory.dirty_bytes")`, `expression x: host.memory.dirty_bytes is a gauge, which has no rate; use value`},
 		{`1 + rate("device.reads") / rate("fake.reads")`, `expression x: at column 26, no series on the left of / has the labels of one on the right; make a number of either side with sum, avg, min or max`},
 	} {
-		e, err := ParseExpression("test", "x", test.text)
-		must(t, err)
+		e := need.Value(ParseExpression("test", "x", test.text))(t)
 		const failed = "other/engine: connection\nrefused\n" // the source, not the expression
 		if got := strings.Join(append(Warnings(f, []*Expression{e}), ""), "\n"); strings.TrimSpace(strings.TrimPrefix(got, failed)) != test.want {
 			t.Errorf("%s: %s\nwant %s", test.text, got, test.want)
@@ -294,10 +292,8 @@ seven: 7
 }
 
 func TestFilter(t *testing.T) {
-	a, err := ParseSelector("device.*{dev=sda}")
-	must(t, err)
-	b, err := ParseSelector("host.memory.dirty_bytes")
-	must(t, err)
+	a := need.Value(ParseSelector("device.*{dev=sda}"))(t)
+	b := need.Value(ParseSelector("host.memory.dirty_bytes"))(t)
 	var got []string
 	f := some()
 	for _, r := range f.each {
@@ -309,7 +305,7 @@ func TestFilter(t *testing.T) {
 	if strings.Join(got, " ") != want {
 		t.Errorf("%v", got)
 	}
-	_, err = ParseSelector("device.reads{")
+	_, err := ParseSelector("device.reads{")
 	if err == nil || !strings.Contains(err.Error(), "selector, column 14") {
 		t.Error(err)
 	}

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"rumbench/internal/need"
 )
 
 // frames are some, with what is derived, before and after a frame of its own.
 func frames(t *testing.T) []*Frame {
 	t.Helper()
-	e, err := ParseExpression("test", "await_ms", `delta("device.read_ns") / delta("device.reads") / 1e6`)
-	must(t, err)
+	e := need.Value(ParseExpression("test", "await_ms", `delta("device.read_ns") / delta("device.reads") / 1e6`))(t)
 	e.Unit = "ms"
 	first, f := some(), some()
 	first.Number = 0
@@ -26,9 +27,8 @@ func TestCSV(t *testing.T) {
 	for _, f := range frames(t) {
 		must(t, write(f))
 	}
-	golden(t, "frame.csv", b.String())
-	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
-	must(t, err)
+	need.Golden(t, *update, "frame.csv", b.String())
+	rows := need.Value(csv.NewReader(strings.NewReader(b.String())).ReadAll())(t)
 	if len(rows) != 14 {
 		t.Errorf("%d lines", len(rows))
 	}
@@ -40,7 +40,7 @@ func TestJSONL(t *testing.T) {
 	for _, f := range frames(t) {
 		must(t, write(f))
 	}
-	golden(t, "frame.jsonl", b.String())
+	need.Golden(t, *update, "frame.jsonl", b.String())
 	for line := range strings.Lines(b.String()) {
 		var l Line
 		dec := json.NewDecoder(strings.NewReader(line))
@@ -53,8 +53,7 @@ func TestJSONL(t *testing.T) {
 }
 
 func TestFilteredLines(t *testing.T) {
-	s, err := ParseSelector("device.reads")
-	must(t, err)
+	s := need.Value(ParseSelector("device.reads"))(t)
 	var b strings.Builder
 	write := CSV(&b, Filter{s})
 	for _, f := range frames(t) {

@@ -59,16 +59,13 @@ func scrape(t *testing.T, e *Exporter, accept string) (body, contentType string)
 	t.Helper()
 	server := httptest.NewServer(e.Handler())
 	defer server.Close()
-	req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/metrics", nil)
-	must(t, err)
+	req := need.Value(http.NewRequestWithContext(t.Context(), "GET", server.URL+"/metrics", nil))(t)
 	req.Header.Set("Accept", accept)
 	client := server.Client()
 	defer client.CloseIdleConnections()
-	resp, err := client.Do(req)
-	must(t, err)
+	resp := need.Value(client.Do(req))(t)
 	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	must(t, err)
+	b := need.Value(io.ReadAll(resp.Body))(t)
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s", resp.Status, b)
 	}
@@ -85,7 +82,7 @@ func TestOpenMetrics(t *testing.T) {
 	if !strings.HasPrefix(contentType, "application/openmetrics-text; version=1.0.0") {
 		t.Errorf("content type %s", contentType)
 	}
-	golden(t, "frame.openmetrics", body)
+	need.Golden(t, *update, "frame.openmetrics", body)
 	if again, _ := scrape(t, e, openMetrics); again != body {
 		t.Error("the second answer differs")
 	}
@@ -97,8 +94,7 @@ func TestExpfmt(t *testing.T) {
 	must(t, e.Frame(awkward()))
 	body, _ := scrape(t, e, "text/plain")
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(body))
-	must(t, err)
+	families := need.Value(parser.TextToMetricFamilies(strings.NewReader(body)))(t)
 	for _, want := range []struct {
 		name, label, help string
 		kind              dto.MetricType
@@ -220,8 +216,7 @@ func TestListen(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- NewExporter().Serve(ctx, l) }()
-	resp, err := http.Get("http://" + l.Addr().String() + "/")
-	must(t, err)
+	resp := need.Value(http.Get("http://" + l.Addr().String() + "/"))(t)
 	b, err := io.ReadAll(resp.Body)
 	resp.Body.Close()
 	if err != nil || !strings.Contains(string(b), "/metrics") {
