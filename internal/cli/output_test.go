@@ -17,10 +17,7 @@ import (
 // command itself has printed is there.
 func TestOutputs(t *testing.T) {
 	for _, open := range []bool{false, true} {
-		r, w, err := os.Pipe()
-		need.Must(t, err)
-		defer r.Close()
-		defer w.Close()
+		r, w := io.Pipe()
 		var o outputs
 		f := need.Value(o.pass(w))(t)
 		limit := time.Hour
