@@ -22,15 +22,6 @@ order: sequential
 targets: [` + strings.Join(targets, ", ") + "]\n"
 }
 
-// finite makes a campaign's plan, whose query steps take so many seconds, one
-// that ends soon, in all that is recorded of it.
-func (h *host) finite(dir, seconds string) {
-	h.Helper()
-	h.replace(dir+"/plan.yaml", "query_seconds: "+seconds, "query_seconds: 0.3")
-	state := h.file(dir + "/campaign.json")
-	h.write(dir+"/campaign.json", strings.ReplaceAll(state, `"query_seconds": "`+seconds+`"`, `"query_seconds": "0.3"`))
-}
-
 // checkPartial checks a trial that was interrupted in its query step: what it
 // had measured is there, and is marked.
 func (h *host) checkPartial(dir string, status result.Status, reason string) *result.Trial {
@@ -96,14 +87,8 @@ func TestTrialKilled(t *testing.T) {
 	}
 
 	// Both are run again; what there was is kept.
-	h.finite("out", "600")
-	_, talk := h.run(0, "run", "--resume", "out")
+	talk := h.resume("600", "pebble.1", "bbolt.1")
 	h.contains("standard error", talk, "[1/2] pebble.1", "[2/2] bbolt.1", "complete in ")
-	for _, name := range []string{"pebble.1", "bbolt.1"} {
-		if got := h.trial("out/trials/" + name).Status; got != result.Complete {
-			t.Errorf("%s is %s", name, got)
-		}
-	}
 	h.checkPartial("out/trials/pebble.1.partial1", result.Failed, "signal: killed")
 	h.checkPartial("out/trials/bbolt.1.partial1", result.Partial, "it was interrupted")
 }
@@ -112,14 +97,8 @@ func TestTrialKilled(t *testing.T) {
 func TestCampaignKilled(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.write("plan.yaml", strings.Replace(planFor("bbolt", "sqlite"), "600", "0.3", 1))
-	c := h.start("run", "plan.yaml", "--out", "out")
-	wait(t, "the first trial has begun", func() bool { return h.exists("out/trials/bbolt.1/trial.json") })
-	// The campaign stands still while its plan is made one that does not end.
-	send(t, c.cmd.Process, syscall.SIGSTOP)
-	wait(t, "the first trial is complete", func() bool { return h.trial("out/trials/bbolt.1").Status == result.Complete })
-	h.replace("out/plan.yaml", "query_seconds: 0.3", "query_seconds: 600")
-	send(t, c.cmd.Process, syscall.SIGCONT)
+	h.write("plan.yaml", planFor("{engine: bbolt, params: {query_seconds: 0.3}}", "sqlite"))
+	c := h.start("run", "plan.yaml", "--out", "out", "--no-preflight")
 	c.during("out/trials/sqlite.1", "qr100")
 	kept := need.Value(snapshot(h.path("out/trials/bbolt.1")))(t)
 
@@ -135,18 +114,10 @@ func TestCampaignKilled(t *testing.T) {
 		t.Error("data was left behind")
 	}
 
-	h.finite("out", "600")
-	_, talk := h.run(0, "run", "--resume", "out")
-	if strings.Contains(talk, "bbolt.1") {
+	if talk := h.resume("600", "sqlite.1"); strings.Contains(talk, "bbolt.1") {
 		t.Errorf("a complete trial was run again:\n%s", talk)
 	}
-	again, err := snapshot(h.path("out/trials/bbolt.1"))
-	if d := differences(kept, again); err != nil || d != "" {
-		t.Errorf("the complete trial: %s, %v", d, err)
-	}
-	if got := h.trial("out/trials/sqlite.1").Status; got != result.Complete {
-		t.Errorf("the interrupted trial is %s", got)
-	}
+	h.unchanged("out/trials/bbolt.1", kept)
 	h.checkPartial("out/trials/sqlite.1.partial1", result.Partial, "it was interrupted")
 	state := need.Value(result.ReadCampaign(h.path("out")))(t)
 	for _, e := range state.Trials {
@@ -161,7 +132,7 @@ func TestAllKilled(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	h.write("plan.yaml", planFor("sqlite"))
-	c := h.start("run", "plan.yaml", "--out", "out")
+	c := h.start("run", "plan.yaml", "--out", "out", "--no-preflight")
 	c.during("out/trials/sqlite.1", "qr100")
 	child := c.child()
 	send(t, c.cmd.Process, syscall.SIGSTOP) // so that neither outlives the other
@@ -179,8 +150,7 @@ func TestAllKilled(t *testing.T) {
 	h.contains("report", h.file("shown/report.md"), reason)
 	h.contains("standard output", out, "shown/report.html")
 
-	h.finite("out", "600")
-	h.run(0, "run", "--resume", "out")
+	h.resume("600", "sqlite.1")
 	if h.exists("out/trials/sqlite.1.partial1/data") || h.exists("out/trials/sqlite.1/data") {
 		t.Error("data was left behind")
 	}

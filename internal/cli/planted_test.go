@@ -42,13 +42,30 @@ type planted struct {
 	home       string   // a schema that the user's tables are in
 }
 
-// owner is the user whose tables they are.
-type owner interface {
-	plant(home string, names []string)
-	// content is what the user's tables in all homes hold, and how they are defined.
-	content() map[string]string
+// owner is the user whose tables they are, in some homes.
+type owner struct {
+	homes []string
+	make  func(home string, names []string)
 	// tables lists the tables in a schema.
-	tables(schema string) []string
+	tables func(schema string) []string
+	// read returns what a table holds, and how it is defined.
+	read func(home, table string) string
+}
+
+func (o *owner) plant(home string, names []string) {
+	o.make(home, names)
+	o.homes = append(o.homes, home)
+}
+
+// content is what the user's tables in all homes hold.
+func (o *owner) content() map[string]string {
+	out := map[string]string{}
+	for _, home := range o.homes {
+		for _, table := range o.tables(home) {
+			out[home+"."+table] = o.read(home, table)
+		}
+	}
+	return out
 }
 
 // runsWithKills is how many runs are killed: a few, or as many as RUMBENCH_KILLS says (make
@@ -58,7 +75,7 @@ func runsWithKills() int {
 		return n
 	}
 	if os.Getenv(need.LongVariable) == "" {
-		return 2
+		return 3
 	}
 	return 5
 }
@@ -93,7 +110,7 @@ func TestNothingOfTheUsersIsTouched(t *testing.T) {
 				}
 				c, killed := h.start(args...), ""
 				killer := time.AfterFunc(time.Duration(draw.Int64N(int64(6*time.Second))), func() {
-					if child := childOf(c.cmd.Process.Pid); child != 0 && ofTrial {
+					if child := childOf(c.cmd.Process.Pid, ""); child != 0 && ofTrial {
 						_ = syscall.Kill(child, syscall.SIGKILL)
 						killed = "trial killed, "
 					} else {
@@ -154,42 +171,37 @@ func plant(t *testing.T, name string) *planted {
 	spare := model.Table{Name: "spare", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}
 	c := engine.Config{Dir: need.TempDir(t), Schema: model.Schema{Tables: []model.Table{spare}}}
 	c.Server.Schema = "private"
-	second := "public"
+	second, byProxy := "public", "postgres://postgres@127.0.0.1:%d/postgres"
 	switch name {
 	case "mysql":
-		c.Options, second = map[string]any{"innodb_log_file_size": "16M"}, "test"
+		c.Options, second, byProxy = map[string]any{"innodb_log_file_size": "16M"}, "test", "root@tcp(127.0.0.1:%d)/"
 	case "tarantool":
-		p.params, second = "tests: [update-index], clients: [2], table_size: 100", ""
+		p.params, second, byProxy = "tests: [update-index], clients: [2], table_size: 100", "", "127.0.0.1:%d"
 	case "mongodb":
 		// FerretDB loses concurrent updates.
-		p.params, second, p.durability = "tests: [update-index], clients: [1], table_size: 20", "test", model.DurabilityOS
-		c.Server.Binary = "/opt/rumbench/ferretdb/ferretdb"
-		_, err := os.Stat(c.Server.Binary)
+		p.params, second, byProxy = "tests: [update-index], clients: [1], table_size: 20", "test", "mongodb://127.0.0.1:%d/"
+		p.durability, c.Server.Binary = model.DurabilityOS, ferretDB
+		_, err := os.Stat(ferretDB)
 		need.Installed(t, err)
 	}
 	c.Durability = p.durability
 	db := need.Value(e.Open(t.Context(), c))(t)
 	t.Cleanup(func() { enginetest.Discard(db) })
 	at := db.(interface{ Endpoint() server.Endpoint }).Endpoint()
-	p.dsns = []string{enginetest.DSN(e, at)}
-	proxy := enginetest.HAProxy(t, at, "4s")
+	p.dsns = []string{enginetest.DSN(e, at), fmt.Sprintf(byProxy, enginetest.HAProxy(t, at, "4s"))}
 	switch name {
-	case "mysql":
-		p.dsns = append(p.dsns, fmt.Sprintf("root@tcp(127.0.0.1:%d)/", proxy))
-		p.owner = newSQLOwner(t, name, p.dsns[0])
+	case "tarantool":
+		p.owner = luaOwner(t, at)
+	case "mongodb":
+		p.owner = documentOwner(t, p.dsns[1])
 	case "postgres":
-		p.dsns = append(p.dsns, fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres", proxy))
 		for _, mode := range []string{"session", "transaction", "statement"} {
 			port := enginetest.PgBouncer(t, at, mode, "ignore_startup_parameters = search_path,extra_float_digits")
-			p.dsns = append(p.dsns, fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres", port))
+			p.dsns = append(p.dsns, fmt.Sprintf(byProxy, port))
 		}
-		p.owner = newSQLOwner(t, name, p.dsns[0])
-	case "tarantool":
-		p.dsns = append(p.dsns, fmt.Sprintf("127.0.0.1:%d", proxy))
-		p.owner = newLuaOwner(t, at)
-	case "mongodb":
-		p.dsns = append(p.dsns, fmt.Sprintf("mongodb://127.0.0.1:%d/", proxy))
-		p.owner = newDocumentOwner(t, p.dsns[1])
+		fallthrough
+	default:
+		p.owner = sqlOwner(t, name, p.dsns[0])
 	}
 	names := tableNames(t)
 	p.plant(p.home, names)
@@ -221,14 +233,9 @@ func tableNames(t *testing.T) (names []string) {
 	return names
 }
 
-// sqlOwner is the user of a SQL server.
-type sqlOwner struct {
-	*testing.T
-	*sqlkit.Admin
-	homes []string
-}
-
-func newSQLOwner(t *testing.T, name, dsn string) *sqlOwner {
+// sqlOwner is the user of a SQL server, who also has a view of a name that rumbench uses, and a table whose name
+// differs in case.
+func sqlOwner(t *testing.T, name, dsn string) owner {
 	t.Helper()
 	dial := serverkit.NewHost("").Dial
 	var c serverkit.Connector
@@ -239,173 +246,99 @@ func newSQLOwner(t *testing.T, name, dsn string) *sqlOwner {
 		c, err = pgwire.ParseDSN(dsn, dial)
 	}
 	must(t, err)
-	p := &sqlOwner{T: t}
-	p.Admin, err = sqlkit.Connect(t.Context(), c.Connect, &sqlkit.Dialect{Classify: func(err error) error { return err }})
-	must(t, err)
-	t.Cleanup(func() { must(t, p.Close()) })
+	db := need.Value(sqlkit.Connect(t.Context(), c.Connect, &sqlkit.Dialect{Classify: func(err error) error { return err }}))(t)
+	t.Cleanup(func() { must(t, db.Close()) })
+	exec := func(text string) { t.Helper(); must(t, db.Exec(t.Context(), text)) }
+	lines := func(text string) []string { t.Helper(); return need.Value(db.Lines(t.Context(), text))(t) }
 	if name == "mysql" {
-		p.exec("SET SESSION sql_mode = 'ANSI_QUOTES'")
+		exec("SET SESSION sql_mode = 'ANSI_QUOTES'")
 	}
-	return p
-}
-
-func (p *sqlOwner) exec(text string) {
-	p.Helper()
-	must(p.T, p.Exec(p.Context(), text))
-}
-
-// plant also makes a view of a name that rumbench uses, and a table whose name differs in case.
-func (p *sqlOwner) plant(home string, names []string) {
-	p.Helper()
-	p.exec("CREATE SCHEMA IF NOT EXISTS " + home)
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(append([]string{"SbTest1", "precious"}, names...)))) {
-		table := home + `."` + name + `"`
-		if name == "sbtest2" {
-			p.exec("CREATE VIEW " + table + " AS SELECT id, precious FROM " + home + `."precious"`)
-			continue
-		}
-		p.exec("CREATE TABLE " + table + " (id int, precious varchar(20))")
-		p.exec("INSERT INTO " + table + " VALUES (1, 'mine'), (2, 'also mine')")
+	return owner{
+		make: func(home string, names []string) {
+			exec("CREATE SCHEMA IF NOT EXISTS " + home)
+			for _, name := range slices.Compact(slices.Sorted(slices.Values(append([]string{"SbTest1", "precious"}, names...)))) {
+				table := home + `."` + name + `"`
+				if name == "sbtest2" {
+					exec("CREATE VIEW " + table + " AS SELECT id, precious FROM " + home + `."precious"`)
+					continue
+				}
+				exec("CREATE TABLE " + table + " (id int, precious varchar(20))")
+				exec("INSERT INTO " + table + " VALUES (1, 'mine'), (2, 'also mine')")
+			}
+		},
+		tables: func(schema string) []string {
+			return lines("SELECT table_name FROM information_schema.tables WHERE table_schema = '" + schema + "'")
+		},
+		read: func(home, table string) string {
+			rows := lines("SELECT concat(id, precious) FROM " + home + `."` + table + `" ORDER BY id`)
+			columns := lines("SELECT concat(column_name, data_type) FROM information_schema.columns WHERE table_schema = '" +
+				home + "' AND table_name = '" + table + "' ORDER BY ordinal_position")
+			return strings.Join(append(rows, columns...), " ")
+		},
 	}
-	p.homes = append(p.homes, home)
-}
-
-// tables lists the tables of a schema.
-func (p *sqlOwner) tables(schema string) []string {
-	p.Helper()
-	names, err := p.Lines(p.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = '"+schema+"'")
-	must(p.T, err)
-	return names
-}
-
-func (p *sqlOwner) content() map[string]string {
-	p.Helper()
-	out := map[string]string{}
-	for _, home := range p.homes {
-		for _, table := range p.tables(home) {
-			rows, err := p.Lines(p.Context(), "SELECT concat(id, precious) FROM "+home+`."`+table+`" ORDER BY id`)
-			must(p.T, err)
-			columns, err := p.Lines(p.Context(), "SELECT concat(column_name, data_type) FROM information_schema.columns WHERE table_schema = '"+
-				home+"' AND table_name = '"+table+"' ORDER BY ordinal_position")
-			must(p.T, err)
-			out[home+"."+table] = strings.Join(append(rows, columns...), " ")
-		}
-	}
-	return out
 }
 
 // luaOwner is the user of Tarantool. Its homes are beginnings of the spaces' names.
-type luaOwner struct {
-	*testing.T
-	conn  *iproto.Conn
-	homes []string
-}
-
-func newLuaOwner(t *testing.T, at server.Endpoint) *luaOwner {
+func luaOwner(t *testing.T, at server.Endpoint) owner {
 	t.Helper()
-	socket := need.Value(net.Dial("unix", at.Socket))(t)
-	conn := need.Value(iproto.Connect(t.Context(), socket, at.User, ""))(t)
+	conn := need.Value(iproto.Connect(t.Context(), need.Value(net.Dial("unix", at.Socket))(t), at.User, ""))(t)
 	t.Cleanup(func() { must(t, conn.Close()) })
-	return &luaOwner{T: t, conn: conn}
-}
-
-// eval returns the text that an expression returns.
-func (p *luaOwner) eval(expr string, args ...string) string {
-	p.Helper()
-	b := iproto.AppendMap(iproto.Begin(nil, iproto.Eval), 2)
-	b = iproto.AppendText(iproto.AppendUint(b, iproto.KeyExpr), expr)
-	b = iproto.AppendArray(iproto.AppendUint(b, iproto.KeyTuple), len(args))
-	for _, a := range args {
-		b = iproto.AppendText(b, a)
-	}
-	data, err := p.conn.Do(p.Context(), iproto.Finish(b))
-	must(p.T, err)
-	data.Array()
-	return string(data.Text())
-}
-
-func prefix(home string) string {
-	if home == "" {
-		return ""
-	}
-	return home + "."
-}
-
-func (p *luaOwner) plant(home string, names []string) {
-	p.Helper()
-	for _, name := range names {
-		p.eval("local s = box.schema.space.create(...) s:create_index('mine') s:insert{1, 'mine'} s:insert{2, 'also mine'} "+
-			"return ''", prefix(home)+name)
-	}
-	p.homes = append(p.homes, home)
-}
-
-func (p *luaOwner) tables(schema string) (names []string) {
-	p.Helper()
-	for _, name := range strings.Fields(p.eval(`local out = {} for name in pairs(box.space) do
-		if type(name) == 'string' and not name:startswith('_') then table.insert(out, name) end end return table.concat(out, ' ')`)) {
-		if rest, ok := strings.CutPrefix(name, prefix(schema)); ok && !strings.Contains(rest, ".") {
-			names = append(names, rest)
+	eval := func(expr string, args ...string) string {
+		t.Helper()
+		b := iproto.AppendMap(iproto.Begin(nil, iproto.Eval), 2)
+		b = iproto.AppendText(iproto.AppendUint(b, iproto.KeyExpr), expr)
+		b = iproto.AppendArray(iproto.AppendUint(b, iproto.KeyTuple), len(args))
+		for _, a := range args {
+			b = iproto.AppendText(b, a)
 		}
+		data := need.Value(conn.Do(t.Context(), iproto.Finish(b)))(t)
+		data.Array()
+		return string(data.Text())
 	}
-	return names
-}
-
-func (p *luaOwner) content() map[string]string {
-	p.Helper()
-	out := map[string]string{}
-	for _, home := range p.homes {
-		for _, name := range p.tables(home) {
-			out[prefix(home)+name] = p.eval(`local s = box.space[...] return require('json').encode({s.id, s:format(), s:select()})`, prefix(home)+name)
-		}
+	prefix := func(home string) string { return strings.TrimPrefix(home+".", ".") }
+	return owner{
+		make: func(home string, names []string) {
+			for _, name := range names {
+				eval("local s = box.schema.space.create(...) s:create_index('mine') s:insert{1, 'mine'} s:insert{2, 'also mine'} "+
+					"return ''", prefix(home)+name)
+			}
+		},
+		tables: func(schema string) (names []string) {
+			for _, name := range strings.Fields(eval(`local out = {} for name in pairs(box.space) do
+				if type(name) == 'string' and not name:startswith('_') then table.insert(out, name) end end return table.concat(out, ' ')`)) {
+				if rest, ok := strings.CutPrefix(name, prefix(schema)); ok && !strings.Contains(rest, ".") {
+					names = append(names, rest)
+				}
+			}
+			return names
+		},
+		read: func(home, table string) string {
+			return eval(`local s = box.space[...] return require('json').encode({s.id, s:format(), s:select()})`, prefix(home)+table)
+		},
 	}
-	return out
 }
 
 // documentOwner is the user of MongoDB.
-type documentOwner struct {
-	*testing.T
-	*mongo.Client
-	homes []string
-}
-
-func newDocumentOwner(t *testing.T, uri string) *documentOwner {
+func documentOwner(t *testing.T, uri string) owner {
 	t.Helper()
-	c, err := mongo.Connect(options.Client().ApplyURI(uri).SetDirect(true).SetMaxConnIdleTime(time.Second).
-		SetHeartbeatInterval(10 * time.Minute).SetServerMonitoringMode(options.ServerMonitoringModePoll))
-	must(t, err)
+	c := need.Value(mongo.Connect(options.Client().ApplyURI(uri).SetDirect(true).SetMaxConnIdleTime(time.Second).
+		SetHeartbeatInterval(10 * time.Minute).SetServerMonitoringMode(options.ServerMonitoringModePoll)))(t)
 	t.Cleanup(func() { must(t, c.Disconnect(context.WithoutCancel(t.Context()))) })
-	return &documentOwner{T: t, Client: c}
-}
-
-func (p *documentOwner) plant(home string, names []string) {
-	p.Helper()
-	for _, name := range names {
-		_, err := p.Database(home).Collection(name).InsertMany(p.Context(), []any{
-			bson.D{{Key: "_id", Value: 1}, {Key: "precious", Value: "mine"}}, bson.D{{Key: "_id", Value: 2}}})
-		must(p.T, err)
-	}
-	p.homes = append(p.homes, home)
-}
-
-func (p *documentOwner) tables(schema string) []string {
-	p.Helper()
-	names, err := p.Database(schema).ListCollectionNames(p.Context(), bson.D{})
-	must(p.T, err)
-	return names
-}
-
-func (p *documentOwner) content() map[string]string {
-	p.Helper()
-	out := map[string]string{}
-	for _, home := range p.homes {
-		for _, name := range p.tables(home) {
-			cursor, err := p.Database(home).Collection(name).Find(p.Context(), bson.D{})
-			must(p.T, err)
+	return owner{
+		make: func(home string, names []string) {
+			for _, name := range names {
+				need.Value(c.Database(home).Collection(name).InsertMany(t.Context(), []any{
+					bson.D{{Key: "_id", Value: 1}, {Key: "precious", Value: "mine"}}, bson.D{{Key: "_id", Value: 2}}}))(t)
+			}
+		},
+		tables: func(schema string) []string {
+			return need.Value(c.Database(schema).ListCollectionNames(t.Context(), bson.D{}))(t)
+		},
+		read: func(home, table string) string {
+			cursor := need.Value(c.Database(home).Collection(table).Find(t.Context(), bson.D{}))(t)
 			var rows []bson.D
-			must(p.T, cursor.All(p.Context(), &rows))
-			out[home+"."+name] = fmt.Sprint(rows)
-		}
+			must(t, cursor.All(t.Context(), &rows))
+			return fmt.Sprint(rows)
+		},
 	}
-	return out
 }

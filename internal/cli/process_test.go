@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"rumbench/internal/need"
 	"rumbench/internal/result"
@@ -110,11 +113,14 @@ func (c *campaign) ends(signal syscall.Signal, code int) {
 }
 
 // child is the process of the trial that is being run.
-func (c *campaign) child() *os.Process {
+func (c *campaign) child() *os.Process { return c.processOf("") }
+
+// processOf is the process that runs a trial, of any if it is "".
+func (c *campaign) processOf(trial string) *os.Process {
 	c.Helper()
 	var pid int
 	wait(c.T, "a trial has a process", func() bool {
-		pid = childOf(c.cmd.Process.Pid)
+		pid = childOf(c.cmd.Process.Pid, trial)
 		return pid != 0
 	})
 	p := need.Value(os.FindProcess(pid))(c)
@@ -122,12 +128,17 @@ func (c *campaign) child() *os.Process {
 	return p
 }
 
-func childOf(parent int) int {
+// childOf returns a child of a process whose last argument is the name of a trial, of any if it is "".
+func childOf(parent int, trial string) int {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
 		f := processStat(path)
-		if len(f) > 1 && f[1] == strconv.Itoa(parent) && f[0] != "Z" {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if len(f) < 2 || f[1] != strconv.Itoa(parent) || f[0] == "Z" {
+			continue
+		}
+		dir := filepath.Dir(path)
+		if b, _ := os.ReadFile(dir + "/cmdline"); trial == "" || bytes.HasSuffix(b, []byte("\x00"+trial+"\x00")) {
+			pid, _ := strconv.Atoi(filepath.Base(dir))
 			return pid
 		}
 	}
@@ -187,6 +198,30 @@ func (h *host) trial(dir string) *result.Trial {
 	return need.Value(result.ReadTrial(h.path(dir)))(h)
 }
 
+// unchanged checks that the files of a directory are what they were.
+func (h *host) unchanged(dir string, before map[string]string) {
+	h.Helper()
+	if d := cmp.Diff(before, need.Value(snapshot(h.path(dir)))(h)); d != "" || len(before) == 0 {
+		h.Errorf("%s: (-before +now) %s", dir, d)
+	}
+}
+
+// resume goes on with the campaign in out, whose query steps take so many seconds and end soon now, in all that is
+// recorded of it. It checks that the trials are complete.
+func (h *host) resume(seconds string, names ...string) (talk string) {
+	h.Helper()
+	h.replace("out/plan.yaml", "query_seconds: "+seconds, "query_seconds: 0.3")
+	state := h.file("out/campaign.json")
+	h.write("out/campaign.json", strings.ReplaceAll(state, `"query_seconds": "`+seconds+`"`, `"query_seconds": "0.3"`))
+	_, talk = h.run(0, "run", "--resume", "out")
+	for _, name := range names {
+		if t := h.trial("out/trials/" + name); t.Status != result.Complete {
+			h.Errorf("%s is %s: %s", name, t.Status, t.Reason)
+		}
+	}
+	return talk
+}
+
 func (h *host) exists(name string) bool {
 	_, err := os.Stat(h.path(name))
 	return err == nil
@@ -204,4 +239,27 @@ func (h *host) contains(subject, text string, want ...string) {
 func (h *host) file(name string) string {
 	h.Helper()
 	return need.Read(h, h.path(name))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	need.Must(t, err)
+}
+
+// snapshot reads all files below a directory, by their paths in it.
+func snapshot(dir string) (map[string]string, error) {
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		out[rel] = string(b)
+		return err
+	})
+	return out, err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"rumbench/engine/native"
@@ -203,7 +205,7 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	b, err := snapshot(ts.MkAbs(args[1]))
 	ts.Check(err)
-	if equal := len(a) > 0 && differences(a, b) == ""; equal == neg {
-		ts.Fatalf("%s and %s: %s", args[0], args[1], differences(a, b))
+	if equal := len(a) > 0 && maps.Equal(a, b); equal == neg {
+		ts.Fatalf("%s and %s: %s", args[0], args[1], cmp.Diff(a, b))
 	}
 }

@@ -2,11 +2,12 @@ package cli_test
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rumbench/internal/need"
 )
 
 // secretDSNs hold a password that begins with "geheim", in every way that the
@@ -58,23 +59,14 @@ func TestNoPasswordIsStored(t *testing.T) {
 	h.contains("plan.yaml", h.file("out/plan.yaml"), "dsn: \"${RUMBENCH_DSN_1}\"", "dsn: \"${BENCH_DSN}\"", "/pg.dsn")
 	kept := 0
 	for _, dir := range []string{"out", "page", "redacted"} {
-		err := filepath.WalkDir(h.path(dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			info, err := d.Info()
-			if err != nil {
-				return err
-			}
-			if d.Name() == "secrets.env" && info.Mode().Perm() == 0o600 {
+		for path, text := range need.Value(snapshot(h.path(dir)))(t) {
+			info := need.Value(os.Stat(h.path(dir, path)))(t)
+			if filepath.Base(path) == "secrets.env" && info.Mode().Perm() == 0o600 {
 				kept++
-				return nil
+				continue
 			}
-			b, err := os.ReadFile(path)
-			noSecret(t, path, string(b))
-			return err
-		})
-		must(t, err)
+			noSecret(t, path, text)
+		}
 	}
 	if kept != 1 {
 		t.Errorf("%d files of secrets that only their owner can read", kept)

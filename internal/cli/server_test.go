@@ -141,8 +141,7 @@ func TestKilledAroundServer(t *testing.T) {
 				wait(t, "the trial has ended", func() bool { return !alive(child) })
 				if who == "both" { // nobody is left to remove the data; the next run does
 					wait(t, "no server runs", func() bool { return len(h.servers("out")) == 0 })
-					h.finite("out", "600")
-					h.run(0, "run", "--resume", "out")
+					h.resume("600", "first.1", "second.1")
 				}
 				h.gone()
 			})
@@ -181,8 +180,7 @@ func TestSecondInterrupt(t *testing.T) {
 			t.Errorf("the lock is held: %v, and names %q", h.locked(), text)
 		}
 		h.contains("standard error", c.stderr.String(), "go on with it: rumbench run --resume out")
-		h.finite("out", "600")
-		h.run(0, "run", "--resume", "out")
+		h.resume("600", "first.1", "second.1")
 		h.gone()
 	})
 }

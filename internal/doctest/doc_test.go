@@ -17,7 +17,6 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
-	workloads "rumbench/workload/all"
 )
 
 const root = "../.."
@@ -166,7 +165,7 @@ func run(t *testing.T, dir, line string) {
 	}
 }
 
-// TestNamed: every engine, workload, preset, parameter and cost is in the documents.
+// TestNamed: every engine, option and cost is in the documents; TestPresets is about workloads.
 func TestNamed(t *testing.T) {
 	described := read(t, "docs/engines.md")
 	for _, e := range engines.Engines() {
@@ -184,15 +183,6 @@ func TestNamed(t *testing.T) {
 	for _, m := range metric.All() {
 		if m.Section == metric.CostTable && !strings.Contains(method, "`"+m.Name+"`") {
 			t.Errorf("docs/method.md does not say where %s comes from", m.Name)
-		}
-	}
-	for _, w := range workloads.Workloads() {
-		i := w.Info()
-		text := read(t, docOf(i.Name))
-		for _, p := range i.Presets {
-			if !strings.Contains(text, p.Name) {
-				t.Errorf("%s does not describe preset %s", docOf(i.Name), p.Name)
-			}
 		}
 	}
 }

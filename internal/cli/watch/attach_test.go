@@ -2,7 +2,6 @@ package watch
 
 import (
 	"bytes"
-	"context"
 	"encoding/csv"
 	"errors"
 	"os"
@@ -15,47 +14,18 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// fakeServer is an engine that can be watched; its process is this one.
-type fakeServer struct {
-	engine.Engine
-	dir string
-}
-
 const secret = "me:password@host"
 
-func (f fakeServer) Watch(_ context.Context, dsn string) (engine.Watch, error) {
-	if dsn != secret {
-		return nil, errors.New("refused")
-	}
-	return &fakeWatch{dir: f.dir}, nil
-}
-
-type fakeWatch struct {
-	n   float64
-	dir string
-}
-
-func (w *fakeWatch) Counters(_ context.Context, s *engine.Sample) error {
-	w.n++
-	s.Counter("fake.statements", "count", w.n)
-	s.Counter("fake.rows", "count", w.n, "database", "d")
-	s.Counter(engine.CacheLookups, "count", 10*w.n)
-	s.Counter(engine.CacheMisses, "count", w.n)
-	return nil
-}
-func (w *fakeWatch) Processes() ([]int, string) { return []int{os.Getpid()}, "" }
-func (w *fakeWatch) DataDir() string            { return w.dir }
-
-func (w *fakeWatch) Settings(context.Context) ([]engine.Setting, error) { return nil, nil }
-func (w *fakeWatch) Close() error                                       { return nil }
-
 // fakeEngines are an engine that can be watched and one that cannot.
-type fakeEngines struct{ server fakeServer }
+type fakeEngines struct{ *server }
 
 func (f fakeEngines) Engine(name string) (engine.Engine, bool) {
 	switch name {
 	case "fake", "postgres":
-		return f.server, true
+		return struct {
+			engine.Engine
+			*server
+		}{server: f.server}, true
 	case "embedded":
 		return struct{ engine.Engine }{}, true
 	}
@@ -104,21 +74,21 @@ func TestParseAttachment(t *testing.T) {
 // TestAttachedServers: two servers are sampled side by side, with the
 // processes of each and the device under their data, once.
 func TestAttachedServers(t *testing.T) {
-	targets, err := ParseAttachments([]string{"one=fake:" + secret, "two=fake:" + secret}, fakeEngines{fakeServer{dir: t.TempDir()}})
-	must(t, err)
+	s := newServer()
+	s.dsn, s.dir, s.pids = secret, t.TempDir(), []int{os.Getpid()}
+	targets := need.Value(ParseAttachments([]string{"one=fake:" + secret, "two=fake:" + secret}, fakeEngines{s}))(t)
 	var b bytes.Buffer
 	note := func(text string) { b.WriteString(text + "\n") }
 	must(t, AttachAll(t.Context(), targets, note))
 	defer CloseAll(targets)
 	c := Config{Interval: 50 * time.Millisecond, Count: 2, Targets: targets, Expressions: Builtins()}
-	c.Collectors, err = (&Machine{}).Collectors(targets, note)
-	must(t, err)
+	c.Collectors = need.Value((&Machine{}).Collectors(targets, note))(t)
 	notes := b.String()
 	b.Reset()
 	must(t, Run(t.Context(), c, CSV(&b, nil)))
 	for _, want := range []string{
 		`one/engine,fake.statements,"target=""one""",rate,count/s,`,
-		`two/engine,fake.rows,"database=""d"",target=""two""",rate,count/s,`,
+		`two/engine,fake.database.commits,"database=""a"",target=""two""",rate,count/s,`,
 		`one/process,process.cpu_ns,"target=""one""",rate,ns/s,`,
 		`two/process,process.threads,"target=""two""",gauge,count,`,
 		`derived,engine.cache_hit_percent,"target=""one""",derived,percent,90,`,
@@ -143,9 +113,8 @@ func TestAttachedServers(t *testing.T) {
 }
 
 func TestAttachFails(t *testing.T) {
-	list, err := ParseAttachments([]string{"fake:wrong"}, fakeEngines{})
-	must(t, err)
-	if err := AttachAll(t.Context(), list, func(string) {}); err == nil || !strings.Contains(err.Error(), "attach fake: refused") {
+	list := need.Value(ParseAttachments([]string{"fake:wrong"}, fakeEngines{newServer()}))(t)
+	if err := AttachAll(t.Context(), list, func(string) {}); !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "attach fake: ") {
 		t.Error(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -45,9 +46,12 @@ type server struct {
 	open      int // connections
 	attempts  int
 	slow      time.Duration // of the answers
+	dsn, dir  string
 }
 
-func newServer() *server { return &server{up: true, since: time.Now(), databases: []string{"a"}} }
+func newServer() *server {
+	return &server{up: true, since: time.Now(), databases: []string{"a"}, dsn: "dsn"}
+}
 
 func (s *server) stop() {
 	s.mu.Lock()
@@ -73,7 +77,7 @@ func (s *server) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.attempts++
-	if !s.up || dsn != "dsn" {
+	if !s.up || dsn != s.dsn {
 		return nil, errRefused
 	}
 	s.open++
@@ -103,6 +107,8 @@ func (c *connection) Counters(ctx context.Context, sample *engine.Sample) error 
 	n := float64(time.Since(s.since)) / float64(time.Millisecond)
 	sample.Counter("fake.statements", "count", n)
 	sample.Gauge("fake.connections", "count", 3)
+	sample.Counter(engine.CacheLookups, "count", 10*math.Floor(n))
+	sample.Counter(engine.CacheMisses, "count", math.Floor(n))
 	for _, db := range s.databases {
 		sample.Counter("fake.database.commits", "count", n/2, "database", db)
 	}
@@ -118,7 +124,7 @@ func (c *connection) Processes() ([]int, string) {
 	return c.server.pids, ""
 }
 
-func (c *connection) DataDir() string { return "" }
+func (c *connection) DataDir() string { return c.server.dir }
 
 func (c *connection) Settings(context.Context) ([]engine.Setting, error) { return nil, nil }
 
