@@ -12,6 +12,7 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/page/browsertest"
 	"rumbench/internal/result"
 )
 
@@ -42,11 +43,11 @@ func firstScreens() map[string]Input {
 // answer and the first panel are, and each choice shows its picture without a script.
 func TestFirstScreen(t *testing.T) {
 	b := openBrowser(t)
-	call(t, b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	browsertest.Call(t, b.Tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	for name, in := range firstScreens() {
 		t.Run(name, func(t *testing.T) {
 			address := write(t, in)
-			b.open(t, address, 1440, "light")
+			b.Show(t, address, desktop)
 			bottom := evaluate[float64](t, b, `Math.max(...[...document.querySelectorAll("header .panels")].map(e => e.getBoundingClientRect().bottom))`)
 			if bottom < 300 || bottom > 1000 {
 				t.Errorf("the first screen ends at %.0f of 1000 pixels", bottom)
@@ -55,7 +56,7 @@ func TestFirstScreen(t *testing.T) {
 			if len(clipped) > 0 {
 				t.Errorf("texts reach out of their pictures: %q", clipped)
 			}
-			b.shootTo(t, "first-"+name, 1000)
+			b.shoot(t, "first-"+name, 1000)
 			for _, id := range evaluate[[]string](t, b, `[...document.querySelectorAll("header .choice input")].map(e => e.id)`) {
 				shown := evaluate[bool](t, b, fmt.Sprintf(`(() => {
 					const input = document.getElementById(%q), choice = input.parentElement;
@@ -67,12 +68,12 @@ func TestFirstScreen(t *testing.T) {
 					t.Errorf("%s does not show its picture alone", id)
 				}
 			}
-			b.open(t, address, 390, "dark")
+			b.Show(t, address, browsertest.Screen{Width: 390, Theme: "dark"})
 			if top := evaluate[float64](t, b, `document.querySelector("header .panels svg").getBoundingClientRect().bottom`); top > 844 {
 				t.Errorf("on a phone the first picture ends at %.0f of 844 pixels", top)
 			}
-			b.checkWidth(t)
-			b.shootTo(t, "first-390-"+name, 1000)
+			b.CheckWidth(t)
+			b.shoot(t, "first-390-"+name, 1000)
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/page/browsertest"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result/layout"
 	"rumbench/internal/text/quantity"
@@ -30,7 +31,7 @@ const inGroup = `(group) => {
 
 // checkBase takes every target for the base, and compares the numbers and the
 // relative table with those of a campaign that has it for its base.
-func (b *browser) checkBase(t *testing.T, in Input) {
+func (b browser) checkBase(t *testing.T, in Input) {
 	b.choose(t, "2")
 	defer b.choose(t, "0")
 	c := newCampaign(in.Trials)
@@ -69,12 +70,12 @@ func (b *browser) checkBase(t *testing.T, in Input) {
 	if got := evaluate[string](t, b, `[...document.querySelectorAll("#relative tr")].find((r) => r.cells[0].textContent === "l.i0").cells[1].innerText`); got != want {
 		t.Errorf("the relative table shows %q, want %q", got, want)
 	}
-	if b.visible(t, ".tools + .about") != 1 {
+	if b.Visible(t, ".tools + .about") != 1 {
 		t.Error("nothing says that the base is another")
 	}
 }
 
-func (b *browser) choose(t *testing.T, base string) {
+func (b browser) choose(t *testing.T, base string) {
 	t.Helper()
 	before := evaluate[string](t, b, `document.querySelector("main").innerText`)
 	evaluate[chromedp.Void](t, b, `{ const s = document.querySelector(".tools select"); s.value = "`+base+`"; s.dispatchEvent(new Event("change")); }`)
@@ -84,7 +85,7 @@ func (b *browser) choose(t *testing.T, base string) {
 }
 
 // checkSort sorts a table by a column: each group by itself, its head in front.
-func (b *browser) checkSort(t *testing.T) {
+func (b browser) checkSort(t *testing.T) {
 	order := func() string {
 		return strings.Join(evaluate[[]string](t, b, `[...document.querySelectorAll("#numbers tbody th")].slice(0, 8).map((th) => th.firstElementChild?.tagName === "SPAN" ? th.innerText.toUpperCase() : th.firstChild.textContent.trim())`), " ")
 	}
@@ -102,11 +103,11 @@ func (b *browser) checkSort(t *testing.T) {
 }
 
 // checkFilters hides a target and a step everywhere, and finds rows.
-func (b *browser) checkFilters(t *testing.T) {
+func (b browser) checkFilters(t *testing.T) {
 	click := func(menu, label string) {
 		evaluate[chromedp.Void](t, b, fmt.Sprintf(`[...document.querySelectorAll(".menu")].find((m) => m.innerText.startsWith(%q)).querySelectorAll("label").forEach((l) => l.textContent.trim() === %q && l.querySelector("input").click())`, menu, label))
 	}
-	shown := func(selector string) int { return b.visible(t, selector) }
+	shown := func(selector string) int { return b.Visible(t, selector) }
 	evaluate[chromedp.Void](t, b, `document.querySelector("#settings details").open = true`)
 	rows, steps, columns := shown(`[data-t="1"]`), shown("section.step"), shown("#settings thead th")
 	click("Targets", "sqlite")
@@ -142,14 +143,14 @@ func (b *browser) checkFilters(t *testing.T) {
 	if n := shown(".notes"); n != 0 {
 		t.Errorf("%d lists of remarks are visible", n)
 	}
-	evaluate[chromedp.Void](t, b, `location.hash = document.querySelector(".notes li").id, new Promise((r) => setTimeout(r, 50))`)
+	evaluate[chromedp.Void](t, b, `(`+follow+`)(() => { location.hash = document.querySelector(".notes li").id; })`)
 	if shown(".notes li:target") != 1 {
 		t.Error("a link to a remark does not show it")
 	}
 }
 
 // checkCards looks a number up in full, and comes back to it by its link.
-func (b *browser) checkCards(t *testing.T, address string) {
+func (b browser) checkCards(t *testing.T, address string) {
 	const cell = `[...document.querySelectorAll("section.step tr[data-t='1'] td[data-n]")][0]`
 	title := evaluate[string](t, b, cell+`.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })), `+cell+`.title`)
 	for _, want := range []string{"sqlite · l.i1", "median of 4 trials: ", "(trial 4)", "against pebble: "} {
@@ -161,18 +162,18 @@ func (b *browser) checkCards(t *testing.T, address string) {
 	if !strings.HasPrefix(link, address+"#n") {
 		t.Fatalf("the link is %q", link)
 	}
-	b.open(t, link, 1440, "light")
+	b.Show(t, link, desktop)
 	if got := evaluate[string](t, b, `document.querySelector(".card p").innerText + (document.querySelector("td.picked").getBoundingClientRect().top < innerHeight ? "" : ": not in sight")`); got != "sqlite · l.i1 · insert" {
 		t.Errorf("the link leads to %q", got)
 	}
 	evaluate[chromedp.Void](t, b, `dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))`)
-	if b.visible(t, ".card") != 0 {
+	if b.Visible(t, ".card") != 0 {
 		t.Error("the card does not go away")
 	}
 }
 
 // checkRows compares the file that can be downloaded with the rows of the trials.
-func (b *browser) checkRows(t *testing.T, in Input) {
+func (b browser) checkRows(t *testing.T, in Input) {
 	var got, want []metric.Row
 	if err := json.Unmarshal([]byte(evaluate[string](t, b, `JSON.stringify(plainRows())`)), &got); err != nil {
 		t.Fatal(err)
@@ -196,23 +197,23 @@ func (b *browser) checkRows(t *testing.T, in Input) {
 
 // checkPaper prints the page: on paper drawings stand in for the charts, and what is
 // folded stays so, as everything would be a hundred pages.
-func (b *browser) checkPaper(t *testing.T) {
-	pdf := call(t, b, cdp.PrintToPDF, cdp.PrintToPDFParams{})
+func (b browser) checkPaper(t *testing.T) {
+	pdf := browsertest.Call(t, b.Tab, cdp.PrintToPDF, cdp.PrintToPDFParams{})
 	if len(pdf.Data) < 100_000 {
 		t.Errorf("a document of %d bytes", len(pdf.Data))
 	}
-	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	browsertest.Call(t, b.Tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 	for selector, want := range map[string]int{".static svg": 3, ".chart": 0, ".take": 0, ".tools": 0, "#numbers table": 1} {
-		if n := b.visible(t, selector); n != want {
+		if n := b.Visible(t, selector); n != want {
 			t.Errorf("%d of %s are on paper, want %d", n, selector, want)
 		}
 	}
-	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "screen"})
+	browsertest.Call(t, b.Tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "screen"})
 }
 
 // checkFew asserts that percentiles of too few samples are not alike: they are the
 // greatest of as many as there were.
-func (b *browser) checkFew(t *testing.T) {
+func (b browser) checkFew(t *testing.T) {
 	got := evaluate[[2]bool](t, b, `(() => {
 		const cell = document.querySelector("td[data-n]"), { run, i } = page.numbers[numberOf(cell).id], trial = run.trials.find((t) => !t.left_out);
 		const enough = alike(cell, cell);

@@ -2,9 +2,12 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
+	"rumbench/internal/need"
+	"rumbench/internal/page/browsertest"
 	"rumbench/internal/result"
 )
 
@@ -12,14 +15,9 @@ import (
 // each other. Everything is unfolded first: charts are drawn when they are seen.
 const crowded = `(async () => {
 	for (const d of document.querySelectorAll("main details")) d.open = true;
-	for (const e of document.querySelectorAll(".charts")) {
-		e.scrollIntoView();
-		for (let i = 0; i < 100 && !e.classList.contains("drawn"); i++) await new Promise(r => setTimeout(r, 20));
-	}
-	await new Promise(r => setTimeout(r, 100)); // sizes settle in the next frames
+	await ` + drawAll + `;
 	const wrong = [], name = (e) => (e.closest("section")?.id || "") + " " + (e.querySelector("h4, figcaption")?.textContent || e.tagName + "." + e.className);
 	const box = (e) => e.getBoundingClientRect();
-	for (const e of document.querySelectorAll(".charts:not(.drawn)")) wrong.push(name(e) + " is not drawn");
 	const pictures = [...document.querySelectorAll(".chart, figure")].filter(e => e.checkVisibility() && box(e).height);
 	for (const e of [...document.querySelectorAll(".chart .uplot, .chart canvas, figure svg, figure .bar")].filter(e => e.checkVisibility())) {
 		const place = e.closest(".chart, figure");
@@ -50,17 +48,20 @@ func TestPicturesHaveTheirPlaces(t *testing.T) {
 		for _, wrong := range evaluate[[]string](t, b, crowded) {
 			t.Error(wrong)
 		}
-		b.checkWidth(t)
+		b.CheckWidth(t)
 	}
 	for _, width := range []int64{390, 1024, 1440, 1920} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			b.open(t, address, width, "light")
+			if width == 1024 || width == 1920 {
+				need.Long(t)
+			}
+			b.Show(t, address, browsertest.Screen{Width: width, Theme: "light"})
 			check(t)
-			b.shoot(t, fmt.Sprintf("layout-%d", width))
+			b.shoot(t, fmt.Sprintf("layout-%d", width), math.Inf(1))
 		})
 	}
 	t.Run("resized", func(t *testing.T) {
-		b.resize(t, 1100)
+		b.Resize(t, 1100)
 		check(t)
 	})
 }
@@ -79,7 +80,7 @@ func TestTablesFit(t *testing.T) {
 		}
 	}
 	b := openBrowser(t)
-	b.open(t, write(t, in), 1300, "light")
+	b.Show(t, write(t, in), browsertest.Screen{Width: 1300, Theme: "light"})
 	wide := evaluate[[]string](t, b, `(() => {
 		for (const d of document.querySelectorAll("main details")) d.open = true;
 		const settle = [...document.querySelectorAll("h3")].filter(h => h.textContent.startsWith("Settle actions")).map(h => h.parentElement.querySelector(".scroll"));

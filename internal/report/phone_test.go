@@ -9,29 +9,33 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+
+	"rumbench/internal/need"
+	"rumbench/internal/page/browsertest"
 )
 
 // tap touches an element in its middle; script names it.
-func (b *browser) tap(t *testing.T, script string) {
+func (b browser) tap(t *testing.T, script string) {
 	t.Helper()
 	at := evaluate[[2]float64](t, b, `(() => {
 		const e = `+script+`;
 		e.scrollIntoView({ block: "center", inline: "center" });
+		window.tapped = new Promise((done) => addEventListener("click", () => setTimeout(done), { once: true, capture: true }));
 		const r = e.getBoundingClientRect();
 		return [r.x + r.width / 2, r.y + r.height / 2];
 	})()`)
-	call(t, b, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: at[0], Y: at[1]}}})
-	call(t, b, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}})
-	evaluate[chromedp.Void](t, b, `new Promise((r) => setTimeout(r, 100))`)
+	browsertest.Call(t, b.Tab, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: at[0], Y: at[1]}}})
+	browsertest.Call(t, b.Tab, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}})
+	evaluate[chromedp.Void](t, b, `tapped`)
 }
 
 // On a phone nothing needs a pointer that hovers.
 func TestTouch(t *testing.T) {
 	b := openBrowser(t)
-	call(t, b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
-	b.open(t, write(t, fixture(4)), 390, "light")
-	b.checkWidth(t)
-	evaluate[[2]int](t, b, drawAll) // a chart that is drawn moves what is below it
+	browsertest.Call(t, b.Tab, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
+	b.Show(t, write(t, fixture(4)), browsertest.Screen{Width: 390, Theme: "light"})
+	b.CheckWidth(t)
+	evaluate[int](t, b, drawAll) // a chart that is drawn moves what is below it
 	card := func() string {
 		return evaluate[string](t, b, `document.querySelector(".card")?.innerText || ""`)
 	}
@@ -55,14 +59,14 @@ func TestTouch(t *testing.T) {
 			t.Errorf("%s says %q, want %q", c.name, got, want)
 		}
 	}
-	if n := b.visible(t, ".take"); n < 10 {
+	if n := b.Visible(t, ".take"); n < 10 {
 		t.Errorf("%d buttons to take things away", n)
 	}
 	b.tap(t, `document.querySelector("section.step figure .take")`)
-	if n := b.visible(t, ".takes button"); n != 4 {
+	if n := b.Visible(t, ".takes button"); n != 4 {
 		t.Errorf("%d choices after a touch, want 4", n)
 	}
-	b.checkWidth(t)
+	b.CheckWidth(t)
 	if left := evaluate[[]string](t, b, `[...document.querySelectorAll(".takes *")].filter((e) => e.getBoundingClientRect().right > innerWidth || e.getBoundingClientRect().left < 0).map((e) => e.outerHTML)`); len(left) > 0 {
 		t.Errorf("beside the screen: %v", left)
 	}
@@ -74,14 +78,14 @@ func TestTouch(t *testing.T) {
 		trial.Steps = trial.Steps[:1]
 		in.Trials = append(in.Trials, Trial{Trial: trial, Series: bigSeries(trial)})
 	}
-	b.open(t, write(t, in), 390, "light")
+	b.Show(t, write(t, in), browsertest.Screen{Width: 390, Theme: "light"})
 	evaluate[any](t, b, crowded)
-	b.checkWidth(t)
-	if n := b.visible(t, ".many .u-legend"); n != 0 {
+	b.CheckWidth(t)
+	if n := b.Visible(t, ".many .u-legend"); n != 0 {
 		t.Errorf("%d legends before a touch", n)
 	}
 	b.tap(t, `document.querySelector(".many .chart .u-over")`)
-	if n := b.visible(t, ".many .u-legend"); n != 1 {
+	if n := b.Visible(t, ".many .u-legend"); n != 1 {
 		t.Errorf("%d legends after a touch, want 1", n)
 	}
 	if text := evaluate[string](t, b, `document.activeElement.querySelector(".u-legend").innerText`); !strings.Contains(text, " s") || !strings.Contains(text, "my800") {
@@ -95,15 +99,17 @@ func TestBarHidesNothing(t *testing.T) {
 	address := write(t, fixture(4))
 	for _, width := range []int64{390, 700, 1440} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			b.open(t, address, width, "light")
+			if width == 700 {
+				need.Long(t)
+			}
+			b.Show(t, address, browsertest.Screen{Width: width, Theme: "light"})
 			hidden := evaluate[[]string](t, b, `(async () => {
 				const out = [], bar = document.querySelector(".tools");
 				const sticky = getComputedStyle(bar).position === "sticky";
 				if (sticky && parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) !== Math.max(16, bar.offsetHeight)) out.push("the padding is " + getComputedStyle(document.documentElement).scrollPaddingTop + " of a bar of " + bar.offsetHeight);
 				const links = [...document.querySelectorAll("#contents a"), ...[...document.querySelectorAll("h3 .anchor")].slice(0, 12), ...[...document.querySelectorAll("thead th a")].slice(0, 3)];
 				for (const link of links) {
-					link.click();
-					await new Promise((r) => setTimeout(r, 60));
+					await (`+follow+`)(() => link.click());
 					const target = document.getElementById(link.hash.slice(1)), head = target.matches("section") ? target.querySelector("h2") : target;
 					const top = head.getBoundingClientRect().top, edge = sticky ? bar.getBoundingClientRect().bottom : 0;
 					if (!head.checkVisibility()) out.push(link.hash + " is folded");

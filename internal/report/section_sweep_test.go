@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"rumbench/internal/page"
+	"rumbench/internal/page/browsertest"
 	"rumbench/internal/result"
 )
 
@@ -196,33 +195,23 @@ func TestCrowded(t *testing.T) {
 // In a browser the page is no wider than the screen, and a link to a folded step
 // opens it.
 func TestSweepInBrowser(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(render(t, sweepFixture(3, 1, someClients...))), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	address := write(t, sweepFixture(3, 1, someClients...))
 	b := openBrowser(t)
-	for _, width := range []int64{1440, 390} {
-		for _, theme := range []string{"light", "dark"} {
-			b.open(t, "file://"+file, width, theme)
-			evaluate[[2]int](t, b, drawAll)
-			b.checkWidth(t)
-			b.shoot(t, fmt.Sprintf("sweep-%d-%s", width, theme))
-		}
-	}
-	if n := b.visible(t, ".sweep svg"); n < 10 {
+	browsertest.EachScreen(t, func(t *testing.T, s browsertest.Screen) {
+		b.Show(t, address, s)
+		evaluate[int](t, b, drawAll)
+		b.CheckWidth(t)
+		b.shoot(t, fmt.Sprintf("sweep-%d-%s", s.Width, s.Theme), math.Inf(1))
+	})
+	if n := b.Visible(t, ".sweep svg"); n < 10 {
 		t.Errorf("%d drawings of sweeps are visible", n)
 	}
 	id := evaluate[string](t, b, `document.querySelector("section.step.folded").id`)
-	if n := b.visible(t, "#"+id+" table"); n != 0 {
+	if n := b.Visible(t, "#"+id+" table"); n != 0 {
 		t.Errorf("%d tables of a folded step are visible", n)
 	}
-	evaluate[bool](t, b, `location.hash = document.querySelector("section.step.folded").id, new Promise(r => setTimeout(() => r(true), 300))`)
-	if n := b.visible(t, "#"+id+" table"); n != 1 {
+	evaluate[any](t, b, `(`+follow+`)(() => { location.hash = document.querySelector("section.step.folded").id; })`)
+	if n := b.Visible(t, "#"+id+" table"); n != 1 {
 		t.Errorf("%d tables of a step that was opened are visible", n)
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, p := range b.problems {
-		t.Errorf("the page complains: %s", p)
 	}
 }

@@ -17,6 +17,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/need"
+	"rumbench/internal/page/browsertest"
 )
 
 // taken is a picture of the page as it leaves it.
@@ -41,7 +44,10 @@ func TestTakeAway(t *testing.T) {
 	b := openBrowser(t)
 	for _, theme := range []string{"light", "dark"} {
 		t.Run("pictures "+theme, func(t *testing.T) {
-			b.open(t, address, 1440, theme)
+			if theme == "light" {
+				need.Long(t)
+			}
+			b.Show(t, address, browsertest.Screen{Width: 1440, Theme: theme})
 			evaluate[any](t, b, crowded) // draws all charts
 			before := evaluate[int](t, b, `document.querySelectorAll("*").length`)
 			list := evaluate[[]taken](t, b, takeAll+`(".picture, #s1-l-i0 :is(figure, .chart), #behind figure")`)
@@ -57,7 +63,7 @@ func TestTakeAway(t *testing.T) {
 			}
 		})
 	}
-	b.open(t, address, 1440, "light")
+	b.Show(t, address, desktop)
 	evaluate[any](t, b, crowded)
 	t.Run("buttons", b.checkButtons)
 	t.Run("copies", b.checkCopies)
@@ -65,9 +71,6 @@ func TestTakeAway(t *testing.T) {
 	t.Run("what is shown", b.checkShown)
 	t.Run("keyboard", b.checkKeyboard)
 	t.Run("any picture", b.checkPicture)
-	for _, p := range b.problems {
-		t.Errorf("the page complains: %s", p)
-	}
 }
 
 // check asserts that a picture needs nothing of the page, and shows something
@@ -142,7 +145,7 @@ func (p taken) store(t *testing.T, name string) {
 }
 
 // checkButtons counts the buttons: one for each picture and table, on screens only.
-func (b *browser) checkButtons(t *testing.T) {
+func (b browser) checkButtons(t *testing.T) {
 	counts := evaluate[[3]int](t, b, `(() => {
 		const of = (e) => e.querySelectorAll(".take").length;
 		const list = [...document.querySelectorAll("main figure, main table, main .chart")].filter((e) => !e.closest(".uplot"));
@@ -155,7 +158,7 @@ func (b *browser) checkButtons(t *testing.T) {
 
 // chooses opens the menu of a table below a heading of a section, and takes a
 // choice; what is copied comes back.
-func (b *browser) chooses(t *testing.T, table, label, clipboard string) string {
+func (b browser) chooses(t *testing.T, table, label, clipboard string) string {
 	t.Helper()
 	return evaluate[string](t, b, fmt.Sprintf(`(async () => {
 		let copied = "";
@@ -166,8 +169,8 @@ func (b *browser) chooses(t *testing.T, table, label, clipboard string) string {
 		document.querySelector(%q).querySelector(".take").click();
 		[...document.querySelectorAll(".takes button")].find((e) => e.getAttribute("aria-label") === %q).click();
 		let said;
-		for (let i = 0; i < 500 && !said; i++) {
-			await new Promise((r) => setTimeout(r, 20));
+		while (!said) {
+			await new Promise((r) => setTimeout(r, 10));
 			said = document.querySelector(".takes [role=status]")?.textContent;
 		}
 		return said + "\n" + copied;
@@ -180,7 +183,7 @@ const (
 )
 
 // checkCopies copies a table and a picture, with a clipboard and without.
-func (b *browser) checkCopies(t *testing.T) {
+func (b browser) checkCopies(t *testing.T) {
 	const table = `#numbers table`
 	want := "Copied\n| throughput |"
 	for _, extra := range []string{clipboard, noClipboard} {
@@ -206,7 +209,7 @@ func (b *browser) checkCopies(t *testing.T) {
 }
 
 // table returns a table as a file.
-func (b *browser) table(t *testing.T, selector, form string) [][]string {
+func (b browser) table(t *testing.T, selector, form string) [][]string {
 	t.Helper()
 	r := csv.NewReader(strings.NewReader(evaluate[string](t, b, fmt.Sprintf(`%s(document.querySelector(%q))`, form, selector))))
 	if form == "tsv" {
@@ -220,7 +223,7 @@ func (b *browser) table(t *testing.T, selector, form string) [][]string {
 }
 
 // checkFields compares the numbers of a file with those that the page was made of.
-func (b *browser) checkFields(t *testing.T) {
+func (b browser) checkFields(t *testing.T) {
 	const table = `#numbers table`
 	rows := b.table(t, table, "csv")
 	if d := cmp.Diff(rows, b.table(t, table, "tsv")); d != "" {
@@ -255,7 +258,7 @@ func (b *browser) checkFields(t *testing.T) {
 }
 
 // checkShown leaves out what is hidden, and keeps the order of the rows.
-func (b *browser) checkShown(t *testing.T) {
+func (b browser) checkShown(t *testing.T) {
 	const table = `#numbers table`
 	evaluate[chromedp.Void](t, b, `hiddenTargets.add(1), hiddenSteps.add(document.querySelectorAll("section.step")[1].id), applyFilters(), document.querySelectorAll('#numbers .sort')[1].click(), document.querySelectorAll('#numbers .sort')[1].click()`)
 	var heads []string
@@ -277,7 +280,7 @@ func (b *browser) checkShown(t *testing.T) {
 
 // checkPicture takes a drawing with all that one may have: links, titles, layers
 // that are not shown.
-func (b *browser) checkPicture(t *testing.T) {
+func (b browser) checkPicture(t *testing.T) {
 	evaluate[chromedp.Void](t, b, `document.querySelector("#s1-l-i0").insertAdjacentHTML("beforeend", '<figure class="picture"><figcaption>Throughput</figcaption><svg viewBox="0 0 900 60"><a href="#s1"><text x="10" y="20">sqlite</text></a><path class="fill t1" d="M10 30h500v20h-500z"><title>more</title></path><g hidden><text>hidden</text></g></svg></figure>')`)
 	list := evaluate[[]taken](t, b, takeAll+`("#s1-l-i0 .picture")`)
 	if len(list) != 1 {
@@ -293,20 +296,16 @@ func (b *browser) checkPicture(t *testing.T) {
 }
 
 // checkKeyboard opens and closes a menu without a pointer.
-func (b *browser) checkKeyboard(t *testing.T) {
+func (b browser) checkKeyboard(t *testing.T) {
 	state := func() string {
 		return evaluate[string](t, b, `(document.activeElement.getAttribute("aria-label") || "") + " " + document.querySelectorAll(".takes:popover-open").length`)
 	}
 	evaluate[chromedp.Void](t, b, `takes.hidePopover(), document.querySelector("#s1-l-i0 figure .take").focus()`)
-	if err := chromedp.Do(b.ctx, chromedp.KeyEvent("\r")); err != nil {
-		t.Fatal(err)
-	}
+	b.Do(t, chromedp.KeyEvent("\r"))
 	if got := state(); got != "Copy as PNG 1" {
 		t.Errorf("after Enter: %s", got)
 	}
-	if err := chromedp.Do(b.ctx, chromedp.KeyEvent("\x1b")); err != nil {
-		t.Fatal(err)
-	}
+	b.Do(t, chromedp.KeyEvent("\x1b"))
 	if got := state(); got != "Copy or save: rows/s (insert) 0" {
 		t.Errorf("after Escape: %s", got)
 	}

@@ -1,135 +1,50 @@
 package serve_test
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"rumbench/internal/compare/history/historytest"
-	"rumbench/internal/need"
+	"rumbench/internal/page/browsertest"
 	"rumbench/internal/result"
 )
 
-// browser opens a Chromium that the site has let in. What pages complain of fails the test.
-func (s site) browser() *browser {
+func TestMain(m *testing.M) { browsertest.Main(m) }
+
+// browser is a tab that the site has let in.
+type browser struct {
+	*browsertest.Tab
+	site
+}
+
+func (s site) browser() browser {
 	s.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		path, err = exec.LookPath("google-chrome")
-	}
-	need.Installed(s.T, err)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(s.TempDir()),
-		chromedp.NoSandbox, chromedp.DisableGPU)
-	alloc, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, cancel := chromedp.NewContext(alloc)
-	b := &browser{T: s.T}
-	if err := chromedp.Listen(ctx, b.note); err != nil {
-		s.Fatal(err)
-	}
-	var expire context.CancelFunc
-	b.ctx, expire = context.WithTimeout(ctx, 2*time.Minute)
-	s.Cleanup(func() {
-		expire()
-		cancel()
-		stop()
-		for _, p := range b.problems {
-			s.Errorf("the page complains: %s", p)
-		}
-	})
-	if _, err := chromedp.Call(b.ctx, runtime.Enable, cdp.Empty{}); err != nil {
-		s.Fatal(err)
-	}
-	b.open(s.URL + "/?token=" + s.token)
+	b := browser{browsertest.Open(s.T), s}
+	b.open("/?token=" + s.token)
 	return b
 }
 
-type browser struct {
-	*testing.T
-	ctx      context.Context
-	mu       sync.Mutex
-	problems []string
-}
-
-func (b *browser) note(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventConsoleAPICalled:
-		b.problems = append(b.problems, fmt.Sprintf("console.%s", e.Type))
-	case *runtime.EventExceptionThrown:
-		b.problems = append(b.problems, fmt.Sprintf("%s at line %d", e.ExceptionDetails.Text, e.ExceptionDetails.LineNumber))
-	}
-}
-
-func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
+func (b browser) open(at string) {
 	b.Helper()
-	for _, a := range actions {
-		if _, err := chromedp.Run(b.ctx, a); err != nil {
+	b.Do(b.T, chromedp.Navigate(b.URL+at))
+}
+
+// await waits until the page has a text. There is none while the browser is on its way to another page.
+func (b browser) await(text string) {
+	b.Helper()
+	b.until(text, func() bool {
+		body, err := chromedp.Run(b.Context, chromedp.Evaluate[string]("document.body ? document.body.innerText : ''"))
+		if err != nil && b.Context.Err() != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-func (b *browser) open(address string) {
-	b.Helper()
-	b.do(chromedp.Navigate(address))
-}
-
-// as shows pages on a screen of a width, in a colour scheme.
-func (b *browser) as(width int64, scheme string) {
-	b.Helper()
-	_, err := chromedp.Call(b.ctx, emulation.SetDeviceMetricsOverride,
-		emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 600})
-	if err == nil {
-		_, err = chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-	}
-	if err != nil {
-		b.Fatal(err)
-	}
-}
-
-// evaluate returns the value of an expression on the page.
-func evaluate[T any](b *browser, script string) T {
-	b.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](script))
-	if err != nil {
-		b.Fatal(err)
-	}
-	return v
-}
-
-// text returns the text of the page; "" while the browser is on its way to another.
-func (b *browser) text() string {
-	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.body ? document.body.innerText : ''"))
-	if err != nil && b.ctx.Err() != nil {
-		b.Fatal(err)
-	}
-	return text
-}
-
-// await waits until the page has a text.
-func (b *browser) await(text string) {
-	b.Helper()
-	for range 200 {
-		if strings.Contains(b.text(), text) {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	b.Fatalf("the page never has %q, but %.500s", text, b.text())
+		return strings.Contains(body, text)
+	})
 }
 
 // Each page can be read on a phone and a screen, in the light and in the dark: nothing but
@@ -142,28 +57,25 @@ func TestPagesInBrowser(t *testing.T) {
 	s.read("/")
 	b := s.browser()
 	compared := "/compare.html?" + url.Values{"base": {"night-03"}, "new": {"night-15"}}.Encode()
-	for _, at := range []string{"/", "/history.html", "/campaigns/night-03/live.html", "/campaigns/night-03/report.html", compared} {
-		for _, width := range []int64{390, 1440} {
-			for _, scheme := range []string{"light", "dark"} {
-				b.as(width, scheme)
-				b.open(s.URL + at)
-				if wide := evaluate[int64](b, "document.documentElement.scrollWidth"); wide > width {
-					t.Errorf("%s at %d pixels: the page is %d wide", at, width, wide)
+	browsertest.EachScreen(t, func(t *testing.T, screen browsertest.Screen) {
+		for _, at := range []string{"/", "/history.html", "/campaigns/night-03/live.html", "/campaigns/night-03/report.html", compared} {
+			t.Run(at, func(t *testing.T) {
+				b.Show(t, s.URL+at, screen)
+				b.CheckWidth(t)
+				const colors = "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+				if c := browsertest.Evaluate[[]string](t, b.Tab, colors); c[0] == c[1] {
+					t.Error("letters have the paper's colour")
 				}
-				colors := evaluate[[]string](b, "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
-				if colors[0] == colors[1] {
-					t.Errorf("%s, %s: letters have the paper's colour", at, scheme)
-				}
-			}
+			})
 		}
-	}
+	})
 	// a search, and the choice of what it finds
-	b.open(s.URL + "/")
-	b.do(chromedp.SendKeys(`input[name="q"]`, "night-07\r"))
+	b.open("/")
+	b.Do(t, chromedp.SendKeys(`input[name="q"]`, "night-07\r"))
 	b.await("1 of 21 campaigns")
-	b.do(chromedp.Click(`input[type="radio"]`), chromedp.Click(`input[type="checkbox"]`), chromedp.Click("main form button"))
+	b.Do(t, chromedp.Click(`input[type="radio"]`), chromedp.Click(`input[type="checkbox"]`), chromedp.Click("main form button"))
 	b.await("base: night-07") // the choice of its target
-	if at := evaluate[string](b, "location.href"); !strings.Contains(at, "compare.html?base=night-07&new=night-07") {
+	if at := browsertest.Evaluate[string](t, b.Tab, "location.href"); !strings.Contains(at, "compare.html?base=night-07&new=night-07") {
 		t.Errorf("the comparison is at %s", at)
 	}
 }
@@ -174,16 +86,16 @@ func TestLiveInBrowser(t *testing.T) {
 	run := running(t)
 	s := open(t, run.dir)
 	b := s.browser()
-	b.open(s.URL + "/campaigns/now/live.html")
+	b.open("/campaigns/now/live.html")
 	b.await("now 5,000/s")
 	run.second(6, 6_666)
 	b.await("now 6,666/s")
-	b.do(chromedp.Reload())
+	b.Do(t, chromedp.Reload())
 	b.await("now 6,666/s")
 	s.Close()
 	b.await("No answer")
 	again := open(t, run.dir)
-	b.open(again.URL + "/campaigns/now/live.html?token=" + again.token)
+	b.Do(t, chromedp.Navigate(again.URL+"/campaigns/now/live.html?token="+again.token))
 	b.await("now 6,666/s")
 	run.kill()
 	b.await("It does not run: 1 of 3 trials complete")

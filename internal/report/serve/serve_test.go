@@ -130,30 +130,32 @@ func (s site) get(at string, change ...func(*http.Request)) (int, string) {
 	return a.StatusCode, string(body)
 }
 
-// await asks for a page until it contains a text.
-func (s site) await(at, text string) string {
+// until waits for a condition, as long as the package's tests may take.
+func (s site) until(subject string, holds func() bool) {
 	s.Helper()
-	for range 200 {
-		if _, body := s.get(at); strings.Contains(body, text) {
-			return body
+	end, _ := s.Deadline()
+	for !holds() {
+		if time.Sleep(20 * time.Millisecond); time.Until(end) < 10*time.Second && !end.IsZero() {
+			s.Fatalf("waited in vain for %q", subject)
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
-	s.Fatalf("%s never has %q", at, text)
-	return ""
+}
+
+// await asks for a page until it contains a text.
+func (s site) await(at, text string) (body string) {
+	s.Helper()
+	s.until(text, func() bool { _, body = s.get(at); return strings.Contains(body, text) })
+	return body
 }
 
 // read asks for a page of the list until all campaigns have been read.
-func (s site) read(at string) string {
+func (s site) read(at string) (body string) {
 	s.Helper()
-	for range 400 {
-		if _, body := s.get(at); !strings.Contains(body, "still being read") && !strings.Contains(body, "not read yet") {
-			return body
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	s.Fatalf("%s is never read", at)
-	return ""
+	s.until(at, func() bool {
+		_, body = s.get(at)
+		return !strings.Contains(body, "still being read") && !strings.Contains(body, "not read yet")
+	})
+	return body
 }
 
 func contains(t *testing.T, body string, texts ...string) {
