@@ -43,6 +43,7 @@ func TestRedact(t *testing.T) {
 	for _, place := range texts(reflect.TypeOf(in), "") {
 		t.Run(place, func(t *testing.T) {
 			in := secretFixture(1)
+			in.Trials, in.Trials[0].Steps = in.Trials[:1], in.Trials[0].Steps[2:3] // which has something in most fields
 			if n := plant(reflect.ValueOf(&in).Elem(), "", place); n == 0 {
 				t.Fatal("the test cannot plant there")
 			}

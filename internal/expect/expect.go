@@ -1,0 +1,99 @@
+// Package expect states what a test expects, in a line for each expectation: a failed one is
+// reported with the value, the expected one and what they belong to. It is for tests only.
+package expect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// reporter is a test, also a drawn one of rapid.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// about returns the words that begin a report.
+func about(subject []any) string {
+	if len(subject) == 0 {
+		return ""
+	}
+	return strings.TrimSuffix(fmt.Sprintln(subject...), "\n") + ": "
+}
+
+// NoError ends the test if there is an error.
+func NoError(t reporter, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Value returns a function that returns the value, or ends the test if there is an error.
+func Value[T any](v T, err error) func(reporter) T {
+	return func(t reporter) T {
+		t.Helper()
+		NoError(t, err)
+		return v
+	}
+}
+
+// Equal expects a value.
+func Equal[T comparable](t reporter, got, want T, subject ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%sgot  %+v\nwant %+v", about(subject), got, want)
+	}
+}
+
+// Same expects a value with parts. Options of cmp may be among the words of the subject.
+func Same(t reporter, want, got any, subject ...any) {
+	t.Helper()
+	var options []cmp.Option
+	subject = slices.DeleteFunc(subject, func(s any) bool {
+		o, ok := s.(cmp.Option)
+		if ok {
+			options = append(options, o)
+		}
+		return ok
+	})
+	if d := cmp.Diff(want, got, options...); d != "" {
+		t.Errorf("%s(-want +got)\n%s", about(subject), d)
+	}
+}
+
+// List expects a list of values; nil is an empty one.
+func List[T comparable](t reporter, got, want []T, subject ...any) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%sgot  %+v\nwant %+v", about(subject), got, want)
+	}
+}
+
+// Contains expects a part of a text.
+func Contains(t reporter, text, part string, subject ...any) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("%sno %q in\n%s", about(subject), part, text)
+	}
+}
+
+// All expects several parts of a text.
+func All(t reporter, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		Contains(t, text, part)
+	}
+}
+
+// Lacks expects that a text does not contain a part.
+func Lacks(t reporter, text, part string, subject ...any) {
+	t.Helper()
+	if i := strings.Index(text, part); i >= 0 {
+		t.Errorf("%s%q is in %q", about(subject), part, text[max(0, i-200):min(len(text), i+len(part)+200)])
+	}
+}
