@@ -8,21 +8,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 )
 
 // prepared is the directory in which tests keep the data that a command has created,
-// to copy it for the next server of the same program, command and configuration:
+// to copy it for the next server of the same program, command and settings:
 // creating it anew takes seconds. Outside tests every server's data is created for it.
 type prepared string
 
 func preparedFor(s *Server, command []string) (prepared, error) {
-	config, err := os.ReadFile(s.configFile())
-	if err != nil {
-		return "", err
-	}
 	h := sha256.New()
 	for _, path := range []string{s.Program.Path, command[0]} {
 		program, err := os.Stat(path)
@@ -31,15 +28,26 @@ func preparedFor(s *Server, command []string) (prepared, error) {
 		}
 		fmt.Fprintln(h, path, program.Size(), program.ModTime())
 	}
-	text := strings.Join(append(command, string(config)), "\n")
-	own := strings.NewReplacer(fmt.Sprint(s.endpoint.Port), "")
-	fmt.Fprintln(h, s.Program, s.owner, own.Replace(text))
-	parent := filepath.Join(os.TempDir(), fmt.Sprintf("rumbench-prepared-%d", os.Getuid()))
-	if err := ownDir(parent); err != nil {
+	fmt.Fprintln(h, s.Program, s.owner, command, s.Listen == ThisMachine)
+	for _, set := range s.Settings { // initdb reads none
+		if s.Kind != Postgres && !slices.Contains(ofRunning, canonical(set.Name)) {
+			fmt.Fprintln(h, set)
+		}
+	}
+	if err := ownDir(allPrepared); err != nil {
 		return "", err
 	}
-	return prepared(filepath.Join(parent, fmt.Sprintf("%s-%x", s.Kind, h.Sum(nil)[:8]))), nil
+	return prepared(filepath.Join(allPrepared, fmt.Sprintf("%s-%x", s.Kind, h.Sum(nil)[:8]))), nil
 }
+
+// allPrepared holds all prepared data. It is not in the directory for temporary files, as each trial has one of its own.
+var allPrepared = fmt.Sprintf("/var/tmp/rumbench-prepared-%d", os.Getuid())
+
+// ofRunning are settings of MariaDB and MySQL that matter to a running server only.
+var ofRunning = []string{"innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_flush_log_at_timeout",
+	"innodb_flush_method", "innodb_lock_wait_timeout", "max_connections", "general_log", "general_log_file",
+	"key_buffer_size", "aria_pagecache_buffer_size", "performance_schema", "transaction_isolation",
+	"rocksdb_block_cache_size", "rocksdb_flush_log_at_trx_commit", "rocksdb_manual_wal_flush"}
 
 // ownDir makes a directory that only this process's user can change.
 func ownDir(path string) error {

@@ -545,17 +545,21 @@ func TestListens(t *testing.T) {
 }
 
 // Tests start servers on a copy of what a command has created, its password included, as
-// long as nothing differs that the data could depend on.
+// long as no setting differs that the data could depend on.
 func TestPrepared(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	usual := allPrepared
+	t.Cleanup(func() { allPrepared = usual })
+	allPrepared = filepath.Join(t.TempDir(), "prepared")
+	another := map[string]Setting{MariaDB: {"innodb_page_size", "8192"}, Postgres: {DataChecksums, "on"}}
 	for _, k := range installedKinds(t) {
 		if k == Tarantool {
 			continue // it creates its data as it starts
 		}
-		first, again := start(t, Config{Kind: k}), start(t, Config{Kind: k})
-		other, anew := start(t, Config{Kind: k, Settings: []Setting{{"max_connections", "50"}}}), start(t, Config{Kind: k, anew: true})
+		first, again := start(t, Config{Kind: k}), start(t, Config{Kind: k, Settings: []Setting{{"max_connections", "50"}}})
+		other, anew := start(t, Config{Kind: k, Settings: []Setting{another[k]}}), start(t, Config{Kind: k, anew: true})
 		password := first.Endpoint().Password
-		if again.Endpoint().Password != password || other.Endpoint().Password == password || anew.Endpoint().Password == password {
+		if again.Endpoint().Password != password || other.Endpoint().Password == password ||
+			anew.Endpoint().Password == password {
 			t.Errorf("%s: what is a copy is not what should be", k)
 		}
 		if !again.created || again.Endpoint().Port == first.Endpoint().Port {
