@@ -81,10 +81,16 @@ func (s Suite) testKill(t *testing.T) {
 	if s.Config.Durability == model.DurabilityNone {
 		t.Skip("level none promises nothing")
 	}
-	for range 3 {
+	killed := func(t *testing.T) {
 		dir := need.TempDir(t)
 		checkKilled(t, s, dir, killChild(t, s, dir, 40, 0))
 	}
+	killed(t)
+	t.Run("twice more", func(t *testing.T) {
+		need.Long(t)
+		killed(t)
+		killed(t)
+	})
 }
 
 // intervalGrace is the age from which a commit must survive a kill at level

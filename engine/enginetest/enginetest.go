@@ -37,6 +37,9 @@ type Suite struct {
 
 	// Alone: the server cannot hold the databases of several cases.
 	Alone bool
+	// Again: another suite has the same server in another form. What needs servers of its own,
+	// except one kill, is left to make test-long.
+	Again bool
 
 	shared *Shared // the server of the cases that need no separate one; nil: each opens its own database
 }
@@ -56,8 +59,8 @@ func Run(t *testing.T, s Suite) {
 	}
 	t.Run("info", s.testInfo)
 	t.Run("refusals", s.testRefusals)
-	t.Run("observation", s.testObservation)
 	own := s
+	t.Run("observation", once(own, s.testObservation))
 	if len(s.Engine.Info().Servers) > 0 && !s.Alone {
 		s.shared = Share(t, s.Engine, s.config(""))
 	}
@@ -78,8 +81,8 @@ func Run(t *testing.T, s Suite) {
 		t.Run("concurrent adds", s.testConcurrentAdds)
 	}
 	t.Run("concurrent lowest", s.testConcurrentLowest)
-	t.Run("explain", own.testExplain)
-	t.Run("joined", func(t *testing.T) { testJoined(t, own) })
+	t.Run("explain", once(own, own.testExplain))
+	t.Run("joined", once(own, func(t *testing.T) { testJoined(t, own) }))
 	if can(s, model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)
@@ -92,11 +95,21 @@ func Run(t *testing.T, s Suite) {
 		t.Run("syncs", func(t *testing.T) { testSyncs(t, s) })
 	}
 	if !s.Volatile {
-		t.Run("reopen", own.testReopen)
-		t.Run("forgets", func(t *testing.T) { testForgets(t, own) })
+		t.Run("reopen", once(own, own.testReopen))
+		t.Run("forgets", once(own, func(t *testing.T) { testForgets(t, own) }))
 		t.Run("kill", own.testKill)
-		t.Run("kill interval", own.testKillInterval)
-		t.Run("power cut", own.testPowerCut)
+		t.Run("kill interval", once(own, own.testKillInterval))
+		t.Run("power cut", once(own, own.testPowerCut))
+	}
+}
+
+// once leaves a case of a suite that has Again to make test-long.
+func once(s Suite, f func(t *testing.T)) func(t *testing.T) {
+	return func(t *testing.T) {
+		if s.Again {
+			need.Long(t)
+		}
+		f(t)
 	}
 }
 

@@ -10,14 +10,26 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
 // testRandom executes random operations on the engine and the oracle, which must
 // agree on every result and, at the end, on every index.
 func (s Suite) testRandom(t *testing.T) {
+	served := len(s.Engine.Info().Servers) > 0
+	seeds(t, served, func(t *testing.T, seed uint64) { walkTable(t, s, s.open(t, true), "things", seed) })
+}
+
+// seeds runs a test with four seeds, or leaves all but one to make test-long.
+func seeds(t *testing.T, long bool, f func(t *testing.T, seed uint64)) {
 	for seed := range uint64(4) {
-		walkTable(t, s, s.open(t, true), "things", seed)
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			if long && seed > 0 {
+				need.Long(t)
+			}
+			f(t, seed)
+		})
 	}
 }
 
@@ -29,7 +41,7 @@ func testSwitched(t *testing.T, s Suite, options map[string]any) {
 		s.Config.Options = map[string]any{}
 	}
 	maps.Copy(s.Config.Options, options)
-	for seed := range uint64(4) {
+	seeds(t, true, func(t *testing.T, seed uint64) {
 		db := s.open(t, true)
 		var walks []*walk
 		for _, table := range []string{"things", "notes", "sums"} {
@@ -40,7 +52,7 @@ func testSwitched(t *testing.T, s Suite, options map[string]any) {
 		for _, w := range walks {
 			w.compareAll()
 		}
-	}
+	})
 	if s.Config.Options["deletes"] != "single" {
 		add := model.Op{Kind: model.Update, Table: "sums", Set: []model.Assign{{Column: "n", Add: true}}, Blind: true}
 		concurrentAdds(t, s, "sums", add)

@@ -25,7 +25,7 @@ func TestConformance(t *testing.T) {
 	}
 	for _, protocol := range engine.Protocols() {
 		t.Run(string(protocol), func(t *testing.T) {
-			suite.Config.Protocol = protocol
+			suite.Config.Protocol, suite.Again = protocol, protocol != engine.Prepared
 			enginetest.Run(t, suite)
 		})
 	}

@@ -38,8 +38,8 @@ func prepare(t *testing.T, db engine.DB, op model.Op) engine.Stmt {
 
 // TestShape: a database is not opened as what it is not.
 func TestShape(t *testing.T) {
-	needLibrary(t, versions[1])
-	c := engine.Config{Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess, Page: 8192}
+	c := onDebian(t, "btree")
+	c.Page = 8192
 	db, err := wiredtiger.Engine{}.Open(t.Context(), c)
 	must(t, err)
 	found := ""
@@ -70,15 +70,16 @@ func TestShape(t *testing.T) {
 
 // TestMore: the options leave to users what no knob sets.
 func TestMore(t *testing.T) {
-	needLibrary(t, versions[1])
-	more := map[string]any{"config": "eviction_dirty_target=60,eviction_dirty_trigger=80", "table_config": "memory_page_max=512KB,lsm=(chunk_size=4MB)"}
-	must(t, wiredtiger.Engine{}.Check(engine.Config{Schema: wide, Durability: model.DurabilityProcess, Options: more}))
+	c := onDebian(t, "btree")
+	c.Options["config"] = "eviction_dirty_target=60,eviction_dirty_trigger=80"
+	c.Options["table_config"] = "memory_page_max=512KB,lsm=(chunk_size=4MB)"
+	must(t, wiredtiger.Engine{}.Check(c))
 }
 
 // TestMistake: an error has WiredTiger's message.
 func TestMistake(t *testing.T) {
-	needLibrary(t, versions[1])
-	c := engine.Config{Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess, Options: map[string]any{"config": "evicton=1"}}
+	c := onDebian(t, "btree")
+	c.Options["config"] = "evicton=1"
 	if _, err := (wiredtiger.Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "evicton") {
 		t.Error(err)
 	}
@@ -86,14 +87,14 @@ func TestMistake(t *testing.T) {
 
 // TestFullDisk: an error says that the disk is full, after the panic too.
 func TestFullDisk(t *testing.T) {
-	needLibrary(t, versions[1])
-	dir := t.TempDir()
+	c, dir := onDebian(t, "btree"), t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); err != nil {
 		t.Skip("mount a small file system: ", err)
 	}
 	t.Cleanup(func() { must(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
 	must(t, os.Mkdir(dir+"/data", 0o700))
-	db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{Dir: dir + "/data", Schema: wide, Durability: model.DurabilityProcess})
+	c.Dir = dir + "/data"
+	db, err := wiredtiger.Engine{}.Open(t.Context(), c)
 	must(t, err)
 	defer db.Close()
 	must(t, db.CreateTables(t.Context()))
@@ -111,12 +112,11 @@ func TestFullDisk(t *testing.T) {
 
 // TestCounters: what each storage can count.
 func TestCounters(t *testing.T) {
-	needLibrary(t, versions[1])
 	for storage, want := range map[string]map[string]bool{
 		"btree": {engine.BytesTaken: true, engine.DirtyBytes: true, engine.StallTime: false, engine.BytesRead: true, "wiredtiger.cache.wait_ns": true},
 		"lsm":   {engine.BytesTaken: false, engine.DirtyBytes: false, engine.StallTime: true, engine.BytesRead: true},
 	} {
-		db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess, Storage: storage})
+		db, err := wiredtiger.Engine{}.Open(t.Context(), onDebian(t, storage))
 		must(t, err)
 		defer db.Close()
 		must(t, db.CreateTables(t.Context()))
@@ -152,8 +152,7 @@ func sample(t *testing.T, db engine.DB) map[string]float64 {
 
 // TestLimit: a scan does not read past its limit, however wide the rows.
 func TestLimit(t *testing.T) {
-	needLibrary(t, versions[1])
-	db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess})
+	db, err := wiredtiger.Engine{}.Open(t.Context(), onDebian(t, "btree"))
 	must(t, err)
 	defer db.Close()
 	must(t, db.CreateTables(t.Context()))

@@ -16,11 +16,21 @@ import (
 	"rumbench/model"
 )
 
-// The versions that the tests need.
-var versions = []string{"3.2.1", "11.3.1"}
+// The versions that the tests need: make test that of Debian, which is built soon.
+const debian, newest = "3.2.1", "11.3.1"
+
+var versions = []string{debian, newest}
 
 // variantEnv is the version and storage that a child runs, with a space between.
 const variantEnv = "RUMBENCH_WIREDTIGER_VARIANT"
+
+// onDebian is the configuration of most tests.
+func onDebian(t *testing.T, storage string) engine.Config {
+	t.Helper()
+	needLibrary(t, debian)
+	return engine.Config{Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess, Storage: storage,
+		Options: map[string]any{"library": debian}}
+}
 
 // TestConformance runs the suite for each version and storage in a process of its
 // own, as one can load only one version.
@@ -48,6 +58,9 @@ func TestConformance(t *testing.T) {
 // needLibrary skips the test without a library, and fails it in CI.
 func needLibrary(t *testing.T, version string) {
 	t.Helper()
+	if version == newest {
+		need.Long(t)
+	}
 	_, err := native.Find("rumbench-wiredtiger", version)
 	need.Installed(t, err)
 }
@@ -88,8 +101,7 @@ func conform(t *testing.T, version, storage string) {
 
 // Transactions of the B-tree read a snapshot, and what they read may change before they commit.
 func TestSkew(t *testing.T) {
-	needLibrary(t, versions[1])
-	c := engine.Config{Durability: model.DurabilityProcess, Options: map[string]any{"library": versions[1]}}
+	c := onDebian(t, "btree")
 	if n := enginetest.Skew(t, enginetest.Suite{Engine: wiredtiger.Engine{}, Config: c}); n != 2 {
 		t.Errorf("%d of 2 transactions commit", n)
 	}

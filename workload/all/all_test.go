@@ -28,9 +28,9 @@ import (
 // variants are small runs of every workload, with every step.
 var variants = map[string][]map[string]any{
 	"ibench": {
-		{"rows": int64(3000), "write_rows": int64(1000), "query_seconds": 3.0, "clients": int64(2), "resync": int64(7)},
-		{"rows": int64(3000), "write_rows": int64(1000), "query_seconds": 1.0, "schema": "classic", "form": "2020", "deletes": false, "one_table": true, "clients": int64(2)},
-		{"rows": int64(3000), "query_seconds": 1.0, "schema": "classic", "form": "2016", "deletes": false, "index_build": "together"},
+		{"rows": int64(1000), "write_rows": int64(300), "query_seconds": 1.0, "clients": int64(2), "resync": int64(7)},
+		{"rows": int64(1000), "write_rows": int64(300), "query_seconds": 0.5, "schema": "classic", "form": "2020", "deletes": false, "one_table": true, "clients": int64(2)},
+		{"rows": int64(1000), "query_seconds": 0.5, "schema": "classic", "form": "2016", "deletes": false, "index_build": "together"},
 	},
 	"linkbench": {
 		{"maxid": int64(400), "clients": []int64{1, 3}, "transactions": int64(300), "load_clients": int64(2), "load_batch": int64(50), "list_limit": int64(20), "settle_floor": time.Duration(0), "check": "each"},
@@ -114,8 +114,60 @@ func tpcc(more map[string]any) map[string]any {
 	return p
 }
 
-// TestEveryEngine runs every workload on every engine. Servers are started once, for
-// all of it; each run has a schema of its own there.
+// chosen are the workloads that make test runs on each target: each workload on an embedded
+// engine and on a server, and each target with two workloads or more. make test-long runs all
+// on all. FerretDB has its own, see few.
+var chosen = map[string]string{
+	"pebble": "ycsb ibench", "badger": "linkbench up2x rollup", "bbolt": "sysbench zippydb create-index queue",
+	"sqlite": "telemetry tpcc largeobject udb", "lmdb": "rollup udb", "wiredtiger": "linkbench largeobject",
+	"wiredtiger lsm": "ycsb ibench", "rocksdb": "ibench ycsb", "rocksdb optimistic": "tpcc up2x",
+	"rocksdb locks": "sysbench create-index",
+
+	"mysql innodb": "sysbench linkbench", "mysql rocksdb": "ibench create-index", "mysql attached": "queue up2x",
+	"postgres": "tpcc telemetry", "postgres attached": "rollup largeobject", "tarantool memtx": "ycsb zippydb",
+	"tarantool vinyl": "udb queue", "tarantool attached": "ycsb rollup", "mongodb": "ycsb ibench",
+	"mongodb attached": "udb zippydb",
+}
+
+// choose leaves a workload on a target to make test-long unless it is chosen.
+func choose(t *testing.T, w, target string) {
+	t.Helper()
+	if !slices.Contains(strings.Fields(chosen[target]), w) {
+		need.Long(t)
+	}
+}
+
+// TestChosen: the table keeps its word.
+func TestChosen(t *testing.T) {
+	need.Setup(t) // servers are targets too
+	kinds := map[string]map[bool]bool{}
+	for _, target := range targets(t) {
+		names := strings.Fields(chosen[target.name])
+		if len(names) < 2 {
+			t.Errorf("make test runs %q on %s", names, target.name)
+		}
+		for _, name := range names {
+			w, _ := catalog.Plugins{}.Workload(name)
+			if !slices.ContainsFunc(variants[name], func(given map[string]any) bool {
+				return model.Missing(target.can, runOf(t, w, given).Needs()) == nil
+			}) {
+				t.Errorf("%s cannot run %s", target.name, name)
+			}
+			if kinds[name] == nil {
+				kinds[name] = map[bool]bool{}
+			}
+			kinds[name][target.server] = true
+		}
+	}
+	for _, w := range workloads.Workloads() {
+		if name := w.Info().Name; len(kinds[name]) < 2 {
+			t.Errorf("make test runs %s on servers or on embedded engines only: %v", name, kinds[name])
+		}
+	}
+}
+
+// TestEveryEngine runs every workload on every engine, see chosen. Servers are started once,
+// for all of it; each run has a schema of its own there.
 func TestEveryEngine(t *testing.T) {
 	all := targets(t)
 	t.Run("same rows", func(t *testing.T) { testSameRows(t, all) })
@@ -136,12 +188,21 @@ func testSameRows(t *testing.T, all []target) {
 				r := oneByOne{runOf(t, w, given)}
 				var on []target
 				for _, target := range all {
-					if model.Missing(target.can, r.Needs()) == nil && (!ran[target.name] || slices.Contains(pairs[i%len(pairs)], target.name)) {
-						ran[target.name] = true
-						on = append(on, target)
+					paired := slices.Index(pairs[i%len(pairs)], target.name)
+					if model.Missing(target.can, r.Needs()) != nil || ran[target.name] && paired < 0 {
+						continue
 					}
+					target.leave = choose
+					switch {
+					case i > 0 && paired == 0: // the embedded engine of another variant
+						target.leave = func(*testing.T, string, string) {}
+					case ran[target.name]:
+						target.leave = func(t *testing.T, _, _ string) { need.Long(t) }
+					}
+					ran[target.name] = true
+					on = append(on, target)
 				}
-				t.Run(fmt.Sprint(i), func(t *testing.T) { sameRows(t, r, on) })
+				t.Run(fmt.Sprint(i), func(t *testing.T) { sameRows(t, w.Info().Name, r, on) })
 			}
 		})
 	}
@@ -150,7 +211,7 @@ func testSameRows(t *testing.T, all []target) {
 // pairs are the targets of variants other than the first, in turn.
 var pairs = [][]string{{"sqlite", "postgres"}, {"bbolt", "mysql innodb"}}
 
-func sameRows(t *testing.T, r workload.Run, on []target) {
+func sameRows(t *testing.T, name string, r workload.Run, on []target) {
 	t.Helper()
 	want := lockstep(t, r, "memory")
 	workloadtest.CheckFound(t, "memory", want)
@@ -159,6 +220,7 @@ func sameRows(t *testing.T, r workload.Run, on []target) {
 	}
 	for _, target := range on {
 		t.Run(target.name, func(t *testing.T) {
+			target.leave(t, name, target.name)
 			got := workloadtest.Lockstep(t, r, target.open(t, r.Schema()), 42)
 			workloadtest.Compare(t, target.name, want, got)
 			workloadtest.CheckFound(t, target.name, got)
@@ -170,17 +232,23 @@ func sameRows(t *testing.T, r workload.Run, on []target) {
 // each other.
 func testConcurrent(t *testing.T, all []target) {
 	for _, w := range workloads.Workloads() {
-		t.Run(w.Info().Name, func(t *testing.T) { concurrent(t, runOf(t, w, variants[w.Info().Name][0]), all) })
+		t.Run(w.Info().Name, func(t *testing.T) {
+			concurrent(t, w.Info().Name, runOf(t, w, variants[w.Info().Name][0]), all)
+		})
 	}
 }
 
 // concurrent runs a workload on all targets but those that are attached to as others
 // have configured them.
-func concurrent(t *testing.T, r workload.Run, all []target) {
+func concurrent(t *testing.T, name string, r workload.Run, all []target) {
 	for _, target := range all {
-		if !target.foreign && model.Missing(target.can, r.Needs()) == nil {
-			t.Run(target.name, func(t *testing.T) { workloadtest.Concurrent(t, r, target.open(t, r.Schema()), 42) })
+		if target.foreign || model.Missing(target.can, r.Needs()) != nil {
+			continue
 		}
+		t.Run(target.name, func(t *testing.T) {
+			choose(t, name, target.name)
+			workloadtest.Concurrent(t, r, target.open(t, r.Schema()), 42)
+		})
 	}
 }
 
@@ -253,6 +321,9 @@ func openConfig(t *testing.T, name string, c engine.Config) engine.DB {
 	t.Helper()
 	e, _ := catalog.Plugins{}.Engine(name)
 	c.Dir = need.TempDir(t)
+	if c.Options == nil {
+		c.Options = libraryOf(name)
+	}
 	if c.Server.DSN == "" {
 		c.Server.Binary = binaries[name]
 	}
@@ -262,6 +333,14 @@ func openConfig(t *testing.T, name string, c engine.Config) engine.DB {
 		}
 	}
 	return openEngine(t, e, c)
+}
+
+// libraryOf is an engine's option that chooses its library where make test has not the usual one.
+func libraryOf(name string) map[string]any {
+	if name == "wiredtiger" && os.Getenv(need.LongVariable) == "" {
+		return map[string]any{"library": "3.2.1"}
+	}
+	return nil
 }
 
 func openEngine(t *testing.T, e engine.Engine, c engine.Config) engine.DB {
@@ -280,6 +359,8 @@ type target struct {
 	can     []model.Capability
 	open    func(t *testing.T, s model.Schema) engine.DB
 	foreign bool // attached to, and configured by others
+	server  bool
+	leave   func(t *testing.T, workload, target string) // to make test-long, or not
 }
 
 // targets are all engines that keep rows, but the reference; those that are
@@ -323,7 +404,7 @@ func onServers(t *testing.T, e engine.Engine) (all []target) {
 		if e.Check(c) != nil {
 			c.Durability = model.DurabilityOS
 		}
-		add := target{name: strings.TrimSpace(e.Info().Name + " " + storage), can: engine.InfoOf(e, c).Capabilities}
+		add := target{name: strings.TrimSpace(e.Info().Name + " " + storage), server: true, can: engine.InfoOf(e, c).Capabilities}
 		if shared := sync.OnceValue(func() *enginetest.Shared { return enginetest.Share(t, e, c) }); storage != "vinyl" {
 			add.open = func(t *testing.T, s model.Schema) engine.DB { return openEngine(t, e, shared().Config(s)) }
 		} else { // which cannot have several databases, see its conformance test
@@ -335,7 +416,7 @@ func onServers(t *testing.T, e engine.Engine) (all []target) {
 	}
 	dsn := sync.OnceValue(func() string { return startForeign(t, e) })
 	var schemas int
-	return append(all, target{name: e.Info().Name + " attached", can: engine.InfoOf(e, engine.Config{}).Capabilities, foreign: true, open: func(t *testing.T, s model.Schema) engine.DB {
+	return append(all, target{name: e.Info().Name + " attached", server: true, can: engine.InfoOf(e, engine.Config{}).Capabilities, foreign: true, open: func(t *testing.T, s model.Schema) engine.DB {
 		schemas++
 		return openEngine(t, e, engine.Config{Durability: model.DurabilityOS, Schema: s, Server: engine.ServerConfig{DSN: dsn(), Schema: fmt.Sprint("attached", schemas)}})
 	}})
@@ -416,7 +497,7 @@ func TestForeignData(t *testing.T) {
 	}
 	for _, mine := range onDisk {
 		c := engine.Config{Dir: need.TempDir(t), Durability: model.DurabilityOS, Schema: anySchema}
-		c.Server.Binary = binaries[mine.Info().Name]
+		c.Server.Binary, c.Options = binaries[mine.Info().Name], libraryOf(mine.Info().Name)
 		db, err := mine.Open(ctx, c)
 		if err != nil {
 			t.Fatal(err)
@@ -432,7 +513,7 @@ func TestForeignData(t *testing.T) {
 			if other.Info().Name == mine.Info().Name {
 				continue
 			}
-			c.Server.Binary = binaries[other.Info().Name]
+			c.Server.Binary, c.Options = binaries[other.Info().Name], libraryOf(other.Info().Name)
 			if db, err := other.Open(ctx, c); err == nil {
 				db.Close()
 				t.Errorf("%s opens a directory of %s", other.Info().Name, mine.Info().Name)

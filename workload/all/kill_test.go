@@ -26,6 +26,8 @@ func TestKilledMidway(t *testing.T) {
 			engineName := "mysql"
 			if c.Storage == "" {
 				engineName = "postgres"
+			} else {
+				need.Long(t)
 			}
 			if e, _ := (catalog.Plugins{}).Engine(engineName); !usable(t, e) {
 				t.Skip("the server is not installed")

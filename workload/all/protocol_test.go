@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/need"
 	"rumbench/workload/all"
 	"rumbench/workload/workloadtest"
 )
@@ -35,6 +36,9 @@ func TestSameRowsOverProtocol(t *testing.T) {
 			continue
 		}
 		t.Run(w.Info().Name, func(t *testing.T) {
+			if name := w.Info().Name; name != "linkbench" && name != "sysbench" {
+				need.Long(t)
+			}
 			r := oneByOne{runOf(t, w, given)}
 			want, start := lockstep(t, r, "memory"), time.Now()
 			for _, st := range want {
