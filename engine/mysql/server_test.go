@@ -116,6 +116,9 @@ func ask(t *testing.T, d *db, query string) (answer string) {
 func TestAttached(t *testing.T) {
 	for _, storage := range []string{"innodb", "rocksdb"} {
 		t.Run(storage, func(t *testing.T) {
+			if storage == "rocksdb" {
+				need.Long(t)
+			}
 			owner := private(t, engine.Config{Storage: storage, Cache: 32 * mb})
 			must(t, owner.CreateTables(t.Context()))
 			insert(t, owner, insertOp, 10)
@@ -247,29 +250,34 @@ func TestDurabilityIsReadBack(t *testing.T) {
 		storage string
 		owner   model.Durability
 		gives   []model.Durability
+		long    bool
 	}{
-		{"innodb", "none", []model.Durability{"none", "interval"}},
-		{"innodb", "interval", []model.Durability{"interval", "process"}},
-		{"rocksdb", "none", []model.Durability{"none", "interval"}},
-		{"rocksdb", "process", []model.Durability{"interval", "process"}},
+		{"innodb", "none", []model.Durability{"none", "interval"}, true},
+		{"innodb", "interval", []model.Durability{"interval", "process"}, false},
+		{"rocksdb", "none", []model.Durability{"none", "interval"}, false},
+		{"rocksdb", "process", []model.Durability{"interval", "process"}, true},
 	} {
-		owner := private(t, engine.Config{Storage: o.storage, Durability: o.owner})
-		c := attached(owner)
-		for _, level := range model.Durabilities() {
-			c.Durability = level
-			guest, err := Engine{}.Open(t.Context(), c)
-			var knob *engine.KnobError
-			if (err == nil) != slices.Contains(o.gives, level) || err != nil && (!errors.As(err, &knob) || knob.Knob != "durability") {
-				t.Errorf("%s made for %s, level %s: %v", o.storage, o.owner, level, err)
+		t.Run(o.storage+" "+string(o.owner), func(t *testing.T) {
+			if o.long {
+				need.Long(t)
 			}
-			if err == nil {
-				must(t, guest.Close())
+			owner := private(t, engine.Config{Storage: o.storage, Durability: o.owner})
+			c := attached(owner)
+			for _, level := range model.Durabilities() {
+				c.Durability = level
+				guest, err := Engine{}.Open(t.Context(), c)
+				var knob *engine.KnobError
+				if (err == nil) != slices.Contains(o.gives, level) || err != nil && (!errors.As(err, &knob) || knob.Knob != "durability") {
+					t.Errorf("level %s: %v", level, err)
+				}
+				if err == nil {
+					must(t, guest.Close())
+				}
+				if got := ask(t, owner, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"); got != "" {
+					t.Errorf("level %s: %s was left behind", level, got)
+				}
 			}
-			if got := ask(t, owner, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"); got != "" {
-				t.Errorf("level %s: %s was left behind", level, got)
-			}
-		}
-		enginetest.Discard(owner)
+		})
 	}
 }
 
@@ -446,22 +454,28 @@ func TestCovered(t *testing.T) {
 
 // The shorter ways of a first load leave the same rows.
 func TestLoad(t *testing.T) {
-	for _, options := range []map[string]any{{}, {"skip_unique_checks": true}, {"bulk_load": true}, {"bulk_load": true, "skip_unique_checks": true}} {
-		d := private(t, engine.Config{Storage: "rocksdb", Options: options})
-		must(t, d.CreateTables(t.Context()))
-		must(t, d.CreateIndexes(t.Context(), "sale", "product"))
-		load := insertOp
-		load.Load = true
-		insert(t, d, load, 2000)
-		if got := ask(t, d, "SELECT CONCAT(COUNT(*), ' ', MIN(id), ' ', MAX(id), ' ', SUM(product)) FROM sale"); got != "4000 1 4000 "+ask(t, d, "SELECT SUM(product) FROM sale FORCE INDEX (`sale.product`)") {
-			t.Errorf("%v: %s", options, got)
-		}
-		bulk, _ := options["bulk_load"].(bool)
-		// What is loaded in bulk is not written to the log row by row.
-		if got := ask(t, d, "SELECT VARIABLE_VALUE < 50000 FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'ROCKSDB_WAL_BYTES'"); (got == "1") != bulk {
-			t.Errorf("%v: little log: %s", options, got)
-		}
-		enginetest.Discard(d)
+	for _, options := range []map[string]any{{}, {"bulk_load": true, "skip_unique_checks": true},
+		{"skip_unique_checks": true}, {"bulk_load": true}} {
+		t.Run(fmt.Sprint(options), func(t *testing.T) {
+			if len(options) == 1 {
+				need.Long(t)
+			}
+			d := private(t, engine.Config{Storage: "rocksdb", Options: options})
+			must(t, d.CreateTables(t.Context()))
+			must(t, d.CreateIndexes(t.Context(), "sale", "product"))
+			load := insertOp
+			load.Load = true
+			insert(t, d, load, 2000)
+			rows := ask(t, d, "SELECT CONCAT(COUNT(*), ' ', MIN(id), ' ', MAX(id), ' ', SUM(product)) FROM sale")
+			if rows != "4000 1 4000 "+ask(t, d, "SELECT SUM(product) FROM sale FORCE INDEX (`sale.product`)") {
+				t.Error(rows)
+			}
+			bulk, _ := options["bulk_load"].(bool)
+			// What is loaded in bulk is not written to the log row by row.
+			if got := ask(t, d, "SELECT VARIABLE_VALUE < 50000 FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'ROCKSDB_WAL_BYTES'"); (got == "1") != bulk {
+				t.Errorf("little log: %s", got)
+			}
+		})
 	}
 }
 
@@ -679,8 +693,9 @@ func TestPort(t *testing.T) {
 	}
 }
 
-// The old release is tested where it was fetched; in CI it is.
+// The old release is tested where make setup-long has fetched it.
 func TestOldRelease(t *testing.T) {
+	need.Long(t)
 	path := os.Getenv("RUMBENCH_MYSQL55")
 	if path == "" {
 		path = "/opt/rumbench/mysql-5.5.9/bin/mysqld"
@@ -720,25 +735,36 @@ func TestOldRelease(t *testing.T) {
 func TestStructure(t *testing.T) {
 	const filter = "block_based_table_factory={filter_policy=bloomfilter:10:false}"
 	direct := true
-	for options, want := range map[string]engine.Structure{
-		filter:                                   {Shape: engine.Leveled, Block: 8192, Memtable: 64 * mb, Filters: true},
-		filter + ";write_buffer_size=1m":         {Shape: engine.Leveled, Block: 8192, Memtable: 1 * mb, Filters: true},
-		"write_buffer_size=1m":                   {Shape: engine.Leveled, Block: 8192, Memtable: 1 * mb},
-		filter + ";bottommost_compression=kZSTD": {Shape: engine.Leveled, Memtable: 64 * mb, Filters: true},
-		filter + ";compaction_style=kCompactionStyleUniversal":     {},
-		filter + ";compression_per_level=kNoCompression:kZSTD":     {Shape: engine.Leveled, Memtable: 64 * mb, Filters: true},
-		strings.Replace(filter, "}", ";whole_key_filtering=0}", 1): {Shape: engine.Leveled, Block: 8192, Memtable: 64 * mb},
+	for i, c := range []struct {
+		options string
+		want    engine.Structure
+	}{
+		{filter, engine.Structure{Shape: engine.Leveled, Block: 8192, Memtable: 64 * mb, Filters: true}},
+		{filter + ";compaction_style=kCompactionStyleUniversal", engine.Structure{}},
+		{strings.Replace(filter, "}", ";whole_key_filtering=0}", 1) + ";write_buffer_size=1m;bottommost_compression=kZSTD",
+			engine.Structure{Shape: engine.Leveled, Memtable: 1 * mb}},
+		{filter + ";write_buffer_size=1m", engine.Structure{Shape: engine.Leveled, Block: 8192, Memtable: 1 * mb, Filters: true}},
+		{"write_buffer_size=1m", engine.Structure{Shape: engine.Leveled, Block: 8192, Memtable: 1 * mb}},
+		{filter + ";bottommost_compression=kZSTD", engine.Structure{Shape: engine.Leveled, Memtable: 64 * mb, Filters: true}},
+		{filter + ";compression_per_level=kNoCompression:kZSTD",
+			engine.Structure{Shape: engine.Leveled, Memtable: 64 * mb, Filters: true}},
+		{strings.Replace(filter, "}", ";whole_key_filtering=0}", 1),
+			engine.Structure{Shape: engine.Leveled, Block: 8192, Memtable: 64 * mb}},
 	} {
-		d := private(t, engine.Config{Storage: "rocksdb", Cache: 64 * mb, Page: 8192, Compression: model.CompressionNone, DirectIO: &direct,
-			Options: map[string]any{"rocksdb_default_cf_options": options}})
-		after := points(t, d)
-		if got, err := d.Structure(t.Context()); err != nil || got != want {
-			t.Errorf("%s: %+v, want %+v: %v", options, got, want, err)
-		}
-		if held := after[engine.CacheHeld].Value; held <= 0 || held > 64*mb {
-			t.Errorf("%v bytes held", held)
-		}
-		enginetest.Discard(d)
+		t.Run(c.options, func(t *testing.T) {
+			if i > 2 {
+				need.Long(t)
+			}
+			d := private(t, engine.Config{Storage: "rocksdb", Cache: 64 * mb, Page: 8192, Compression: model.CompressionNone,
+				DirectIO: &direct, Options: map[string]any{"rocksdb_default_cf_options": c.options}})
+			after := points(t, d)
+			if got, err := d.Structure(t.Context()); err != nil || got != c.want {
+				t.Errorf("%+v, want %+v: %v", got, c.want, err)
+			}
+			if held := after[engine.CacheHeld].Value; held <= 0 || held > 64*mb {
+				t.Errorf("%v bytes held", held)
+			}
+		})
 	}
 }
 

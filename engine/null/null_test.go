@@ -172,12 +172,3 @@ func TestSettings(t *testing.T) {
 		t.Errorf("without options: %+v, %v", got, err)
 	}
 }
-
-func BenchmarkExec(b *testing.B) {
-	st := begin(b, open(b, "", nil))
-	var r engine.Result
-	b.ReportAllocs()
-	for b.Loop() {
-		_ = st.Exec(context.Background(), nil, &r)
-	}
-}

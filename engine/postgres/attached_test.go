@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,31 +15,56 @@ import (
 	"rumbench/engine/postgres/pgwire"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 
-// hosted starts a server that is not an engine's, and returns it with a
-// connection of its owner's, in whose schema is something precious.
+// hosted returns a server that is not an engine's, with a connection of its owner's, in whose schema is
+// something precious. The tests share the server, and what they make there is dropped.
 func hosted(t *testing.T) (*server.Server, *sqlkit.Admin) {
 	t.Helper()
 	needServer(t)
-	s, err := server.Start(t.Context(), server.Config{
-		Kind: server.Postgres, Source: server.Source{Binary: program()}, Dir: need.TempDir(t), Ready: traits.Ready,
-		Settings: []server.Setting{{Name: "synchronous_commit", Value: "on"}, {Name: "fsync", Value: "off"}},
-	})
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Stop()) })
-	end, err := traits.Reach("", s.Endpoint(), serverkit.NewHost("").Dial)
+	if host == nil {
+		dir, err := os.MkdirTemp("", "hosted")
+		must(t, err)
+		must(t, os.Chmod(dir, 0o755)) // the server runs as another user
+		host, err = server.Start(t.Context(), server.Config{
+			Kind: server.Postgres, Source: server.Source{Binary: program()}, Dir: dir, Ready: traits.Ready,
+			Settings: []server.Setting{{Name: "synchronous_commit", Value: "on"}, {Name: "fsync", Value: "off"}},
+		})
+		must(t, err)
+	}
+	end, err := traits.Reach("", host.Endpoint(), serverkit.NewHost("").Dial)
 	must(t, err)
 	owner, err := sqlkit.Connect(t.Context(), end.Connect, newDialect())
 	must(t, err)
-	t.Cleanup(func() { must(t, owner.Close()) })
+	t.Cleanup(func() {
+		for _, text := range []string{"DROP SCHEMA IF EXISTS guest, precious CASCADE; DROP TABLE IF EXISTS public.sale; " +
+			"DROP OWNED BY bench CASCADE; DROP ROLE bench", "DROP DATABASE IF EXISTS latin", "DROP DATABASE IF EXISTS more"} {
+			must(t, owner.Exec(context.Background(), text))
+		}
+		must(t, owner.Close())
+	})
 	must(t, owner.Exec(t.Context(), `CREATE SCHEMA precious; CREATE TABLE precious.sale (a int); INSERT INTO precious.sale VALUES (7);
 		CREATE ROLE bench LOGIN; GRANT CREATE ON DATABASE postgres TO bench`))
-	return s, owner
+	return host, owner
+}
+
+// host is the server of hosted, which ends with the tests.
+var host *server.Server
+
+// tests are those of the package.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	defer func() {
+		if host != nil {
+			_ = host.Stop()
+			_ = os.RemoveAll(host.Dir)
+		}
+	}()
+	return m.M.Run()
 }
 
 // guest is a configuration that attaches to the server.

@@ -42,6 +42,7 @@ func TestOperations(t *testing.T) { testOperations(t, config(need.TempDir(t))) }
 func TestReleases(t *testing.T) {
 	for _, release := range []string{"12.22", "18.0"} {
 		t.Run(release, func(t *testing.T) {
+			need.Long(t)
 			c := config(need.TempDir(t))
 			c.Server.Binary = "/opt/rumbench/postgres-" + release + ".0/bin/postgres"
 			p, err := server.Find(t.Context(), server.Postgres, server.Source{Binary: c.Server.Binary})

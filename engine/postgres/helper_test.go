@@ -14,7 +14,7 @@ import (
 	"rumbench/model"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
 
 // program is the server to test, where another release than the installed one
 // is to be tested.

@@ -55,18 +55,6 @@ func statements(b testing.TB, options map[string]any) map[string]func() {
 	}
 }
 
-func BenchmarkStatements(b *testing.B) {
-	for _, name := range []string{"insert", "get", "scan"} {
-		b.Run(name, func(b *testing.B) {
-			do := statements(b, nil)[name]
-			b.ReportAllocs()
-			for b.Loop() {
-				do()
-			}
-		})
-	}
-}
-
 // Statements allocate nothing in Go.
 func TestStatementsAllocateNothing(t *testing.T) {
 	for _, options := range []map[string]any{{}, {"transactions": "optimistic"}, {"families": true}} {

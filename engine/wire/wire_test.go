@@ -278,21 +278,3 @@ func openFiles(t *testing.T) int {
 	must(t, err)
 	return len(files)
 }
-
-// A request with its response allocates nothing.
-func BenchmarkRoundTrip(b *testing.B) {
-	for _, network := range []string{"unix", "tcp"} {
-		b.Run(network, func(b *testing.B) {
-			c, there := pair(b, network)
-			go io.Copy(there, there)
-			request := make([]byte, 30)
-			b.ReportAllocs()
-			for b.Loop() {
-				c.Ask(request)
-				_, err := c.Peek(len(request))
-				must(b, err)
-				c.Skip(len(request))
-			}
-		})
-	}
-}

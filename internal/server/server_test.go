@@ -123,14 +123,31 @@ func TestPortIsTaken(t *testing.T) {
 	}
 }
 
+// A server is stopped and started on its data, dies by a kill from outside and is swept, and leaves nothing. The path
+// of its directory may be longer than the address of a socket, and hold characters that configurations, scripts and
+// lists of paths misread.
 func TestLife(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		t.Run(k, func(t *testing.T) {
-			dir := need.TempDir(t)
-			s := start(t, Config{Kind: k, Dir: dir, anew: true})
-			if s.PID() <= 0 || s.Died() != nil || s.Endpoint().Port == 0 {
-				t.Errorf("pid %d, %v", s.PID(), s.Died())
+			dir := filepath.Join(need.TempDir(t), need.UgliestName)
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
 			}
+			again := func(created bool) *Server {
+				t.Helper()
+				s := start(t, Config{Kind: k, Dir: dir, anew: true})
+				if s.PID() <= 0 || s.Died() != nil || s.Endpoint().Port == 0 || s.Created() != created {
+					t.Errorf("pid %d, %v, its data was created: %v", s.PID(), s.Died(), s.Created())
+				}
+				return s
+			}
+			nothingLeft := func() {
+				t.Helper()
+				if w := workers(dir); len(w) > 0 {
+					t.Errorf("processes %v are left", w)
+				}
+			}
+			s := again(true)
 			var st syscall.Stat_t
 			if err := syscall.Stat("/proc/self", &st); err == nil && st.Uid == 0 {
 				if err := syscall.Stat(filepath.Join("/proc", itoa(s.PID())), &st); err != nil || st.Uid == 0 {
@@ -146,48 +163,46 @@ func TestLife(t *testing.T) {
 			if s.Died() != nil {
 				t.Error(s.Died())
 			}
-			// Restarted on the same data, killed, and restarted.
-			s = start(t, Config{Kind: k, Dir: dir})
+			s = again(false)
 			pid := s.PID()
 			s.Kill()
 			if _, err := os.Stat(filepath.Join("/proc", itoa(pid))); err == nil {
 				t.Error("the process exists after Kill")
 			}
-			s = start(t, Config{Kind: k, Dir: dir})
-			if err := s.Stop(); err != nil {
+
+			s = again(false)
+			if err := syscall.Kill(s.PID(), syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			s.Wait(time.Minute)
+			err := s.Died()
+			var died *DiedError
+			if !errors.As(err, &died) || !strings.Contains(err.Error(), "signal: killed; its last messages: ") ||
+				!strings.Contains(died.Hint(), "killed from outside") {
 				t.Error(err)
 			}
-			if w := workers(dir); len(w) > 0 {
-				t.Errorf("processes %v are left", w)
+			if err := s.Stop(); err == nil {
+				t.Error("no error of stopping a dead server")
 			}
+			nothingLeft()
+
+			s = again(false)
+			if err := Sweep(dir); err != nil {
+				t.Error(err)
+			}
+			s.Wait(time.Minute)
+			if s.Died() == nil {
+				t.Error("it was swept, and has not died")
+			}
+			nothingLeft()
 		})
+	}
+	if err := Sweep(filepath.Join(need.TempDir(t), "none")); err != nil {
+		t.Error(err)
 	}
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
-
-// A server that is killed from outside is reported, with its last messages.
-func TestDied(t *testing.T) {
-	for _, k := range installedKinds(t) {
-		s := start(t, Config{Kind: k})
-		if err := syscall.Kill(s.PID(), syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		s.Wait(time.Minute)
-		err := s.Died()
-		var died *DiedError
-		if !errors.As(err, &died) || !strings.Contains(err.Error(), "signal: killed; its last messages: ") ||
-			!strings.Contains(died.Hint(), "killed from outside") {
-			t.Errorf("%s: %v", k, err)
-		}
-		if err := s.Stop(); err == nil {
-			t.Error("no error of stopping a dead server")
-		}
-		if w := workers(s.Dir); len(w) > 0 {
-			t.Errorf("processes %v are left", w)
-		}
-	}
-}
 
 // A server does not outlive the process that started it, however that dies.
 func TestDiesWithItsStarter(t *testing.T) {
@@ -222,22 +237,6 @@ func TestDiesWithItsStarter(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-func TestSweep(t *testing.T) {
-	for _, k := range installedKinds(t) {
-		s := start(t, Config{Kind: k})
-		if err := Sweep(s.Dir); err != nil {
-			t.Error(err)
-		}
-		s.Wait(time.Minute)
-		if w := workers(s.Dir); len(w) > 0 || s.Died() == nil {
-			t.Errorf("%s: processes %v are left, %v", k, w, s.Died())
-		}
-	}
-	if err := Sweep(filepath.Join(need.TempDir(t), "none")); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -331,33 +330,6 @@ func TestForeignDirectory(t *testing.T) {
 		if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 			t.Errorf("%v", entries)
 		}
-	}
-}
-
-// The path of a server may be longer than the address of a socket, and hold characters that
-// configurations, scripts and lists of paths misread.
-func TestUgliestPath(t *testing.T) {
-	for _, k := range installedKinds(t) {
-		t.Run(k, func(t *testing.T) {
-			dir := filepath.Join(need.TempDir(t), need.UgliestName)
-			if err := os.Mkdir(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			for _, created := range []bool{true, false} {
-				s := start(t, Config{Kind: k, Dir: dir, anew: true})
-				if s.Created() != created {
-					t.Errorf("its data was created: %v", !created)
-				}
-				if err := s.Stop(); err != nil {
-					t.Error(err)
-				}
-			}
-			s := start(t, Config{Kind: k, Dir: dir})
-			if err := Sweep(dir); err != nil || len(workers(dir)) > 0 {
-				t.Errorf("processes %v are left: %v", workers(dir), err)
-			}
-			s.Wait(time.Minute)
-		})
 	}
 }
 

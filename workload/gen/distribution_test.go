@@ -191,22 +191,3 @@ func TestRefusals(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
-
-var drawn int64
-
-func BenchmarkDistributions(b *testing.B) {
-	z, _ := gen.NewZipf(10_000_000, 0.8)
-	p, _ := gen.NewPareto(10_000_000, 0.2)
-	sp, _ := gen.NewSpecial(10_000_000, 12, 1, 75, false)
-	for name, d := range map[string]gen.Distribution{
-		"uniform": gen.NewUniform(10_000_000), "zipf": z, "pareto": p, "special": sp, "scrambled zipf": gen.NewScrambled(z, 10_000_000, gen.NewStream(1)),
-	} {
-		b.Run(name, func(b *testing.B) {
-			s := gen.NewSource(gen.NewStream(1))
-			b.ReportAllocs()
-			for b.Loop() {
-				drawn = d.Draw(s)
-			}
-		})
-	}
-}

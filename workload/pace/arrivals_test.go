@@ -158,10 +158,3 @@ func TestArrivalsRefused(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkPoisson(b *testing.B) {
-	s := schedule(b, *pace.Constant(pace.Poisson, 1000), 1)
-	for range b.N {
-		s.Next()
-	}
-}
