@@ -52,8 +52,8 @@ type agent struct {
 	notes chan string   // for the user
 	lost  time.Duration // how long the coordinator may say nothing
 
-	mu       sync.Mutex // held while a request runs, but hello and end
-	home     *home      // of the campaign; nil: none yet
+	mu       turn  // held while a request runs, but hello and end
+	home     *home // of the campaign; nil: none yet
 	papers   papers
 	plan     *plan.Plan
 	found    []server.Found
@@ -66,6 +66,12 @@ type agent struct {
 	cancel context.CancelFunc // of the request that runs
 	ended  bool               // the campaign: no request does more than to say so
 }
+
+// turn is a lock that may be held for hours.
+type turn chan struct{}
+
+func (t turn) Lock()   { t <- struct{}{} }
+func (t turn) Unlock() { <-t }
 
 // mostNotes is how many notes may wait. More are dropped: a network that is cut must not stop a trial.
 const mostNotes = 100
@@ -95,7 +101,7 @@ func Serve(ctx context.Context, local Local, in io.Reader, out io.Writer) error 
 		return fmt.Errorf("the coordinator refuses this agent: %s", w.Refused)
 	}
 	a := &agent{Local: local, id: w.ID, heard: newPulse(), notes: make(chan string, mostNotes),
-		lost: cmp.Or(w.Lost, patience)}
+		lost: cmp.Or(w.Lost, patience), mu: make(turn, 1)}
 	if a.root, err = rootOf(w.Dir); err != nil {
 		return err
 	}

@@ -184,6 +184,7 @@ func (m *machine) ceiling(step string) float64 {
 
 // offset measures how far the clock of the machine is ahead of this one's.
 func (m *machine) offset(ctx context.Context, trips int) (best divided.Offset, err error) {
+	slowest := time.Duration(0)
 	for range trips {
 		began := divided.Clock()
 		var there int64
@@ -191,10 +192,12 @@ func (m *machine) offset(ctx context.Context, trips int) (best divided.Offset, e
 			return best, err
 		}
 		ended := divided.Clock()
-		if trip := time.Duration(ended - began); best.Trip == 0 || trip < best.Trip {
+		trip := time.Duration(ended - began)
+		if slowest = max(slowest, trip); best.Bound == 0 || trip < best.Trip {
 			best = divided.Offset{Ahead: time.Duration(there - began - int64(trip)/2), Bound: trip / 2, Trip: trip}
 		}
 	}
+	best.Slowest = slowest
 	return best, nil
 }
 

@@ -118,7 +118,7 @@ func BenchmarkUpload(b *testing.B) {
 	}
 	defer hub.close()
 	root := b.TempDir()
-	a := &agent{id: "m0", root: root, heard: newPulse(), over: b.Context()}
+	a := &agent{id: "m0", root: root, heard: newPulse(), over: b.Context(), mu: make(turn, 1), lost: patience}
 	if a.conn, err = connect(hub.seeds["m0"], "m0", nats.InProcessServer(hub.server)); err != nil {
 		b.Fatal(err)
 	}

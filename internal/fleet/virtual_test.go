@@ -160,15 +160,16 @@ type world struct {
 	dir      string
 	own      program.Build
 	length   time.Duration
-	stubborn bool                        // trials do not end when they are asked to
-	begun    func(machine, trial string) // is called when a process begins; nil: nothing is to be done
-	asked    chan struct{}               // the user asks again to end
-	servers  sync.Map                    // of trials: the operations that each has counted
-	numbers  atomic.Int64                // of servers
+	stubborn bool          // trials do not end when they are asked to
+	counting func()        // is called before each try of a start; nil: nothing is to be done
+	asked    chan struct{} // the user asks again to end
+	servers  sync.Map      // of trials: the operations that each has counted
+	numbers  atomic.Int64  // of servers
 
 	mu      sync.Mutex
 	notes   []string
-	wires   map[string][2]*wire                          // to each machine and from it, the last
+	wires   map[string][2]*wire // to each machine and from it, the last
+	ends    map[string]*end
 	running map[string]map[*context.CancelCauseFunc]bool // processes on each machine
 	agents  sync.WaitGroup
 }
@@ -180,7 +181,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{T: t, dir: t.TempDir(), length: time.Minute, wires: map[string][2]*wire{},
-			running: map[string]map[*context.CancelCauseFunc]bool{}, asked: make(chan struct{}, 1)}
+			running: map[string]map[*context.CancelCauseFunc]bool{}, asked: make(chan struct{}, 1), ends: map[string]*end{}}
 		path := filepath.Join(w.dir, programName)
 		err := os.WriteFile(path, []byte("#!"), 0o700)
 		if err == nil {
@@ -227,6 +228,12 @@ func (w *world) cut(machine, way string, d time.Duration) {
 	}
 }
 
+// slow delays what is sent to a machine, and what it sends.
+func (w *world) slow(machine string, down, up time.Duration) {
+	w.wires[machine][0].slow(down)
+	w.wires[machine][1].slow(up)
+}
+
 // kill kills the processes of trials on a machine.
 func (w *world) kill(machine string) {
 	w.mu.Lock()
@@ -271,7 +278,7 @@ func (w *world) gate(f *plan.Fleet, trials int) *gate {
 		g.seats[host.Name] = make(chan net.Conn, 1)
 		g.seats[host.Name] <- &end{in: from, out: to, over: make(chan struct{})}
 		w.mu.Lock()
-		w.wires[host.Name] = [2]*wire{to, from}
+		w.wires[host.Name], w.ends[host.Name] = [2]*wire{to, from}, there
 		w.mu.Unlock()
 		local := Local{Build: w.own, LockFile: filepath.Join(w.dir, host.Name+".lock"), Start: w.starter(host.Name),
 			InfoOf: func(*plan.Target) engine.Info { return engine.Info{} },
@@ -301,9 +308,6 @@ func (w *world) starter(machine string) func(*exec.Cmd, cpuset.Set) (*campaign.P
 		w.running[machine][&cancel] = true
 		w.mu.Unlock()
 		go func() {
-			if w.begun != nil {
-				w.begun(machine, name)
-			}
 			w.process(ctx, campaign.Connect(in, out, func() { cancel(nil) }), dir, name)
 			w.mu.Lock()
 			delete(w.running[machine], &cancel)
@@ -382,7 +386,11 @@ func (w *world) lead(ctx context.Context, line *campaign.Line, clients []string,
 	}
 	var before, after int64
 	if err == nil {
-		err = h.Start(ctx, func() { before = counted.Load() })
+		err = h.Start(ctx, func() {
+			if before = counted.Load(); w.counting != nil {
+				w.counting()
+			}
+		})
 	}
 	if err != nil {
 		return err
@@ -518,6 +526,7 @@ func (w *world) noted(text string) bool {
 func TestFleet(t *testing.T) {
 	for _, cells := range [][]string{{"m1", "m2", "m3"}, {"db+c1+c2"}} {
 		inWorld(t, func(w *world) {
+			w.length = 10 * time.Second
 			state, err := w.run(w.Context(), w.plan(2, cells...), "out")
 			w.complete("out", state, err)
 			for _, name := range []string{"m1", "db", "c2"} {
@@ -527,5 +536,265 @@ func TestFleet(t *testing.T) {
 			}
 		})
 	}
-	_ = rand.Int
+}
+
+// Two campaigns that have the same machines, in opposite order, do not wait for each other for ever.
+func TestOppositeOrder(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var both sync.WaitGroup
+		for _, cells := range [][]string{{"m1", "m2"}, {"m2", "m1"}} {
+			both.Go(func() {
+				state, err := w.run(w.Context(), w.plan(2, cells...), cells[0]+"-out")
+				w.complete(cells[0]+"-out", state, err)
+			})
+		}
+		both.Wait()
+		if !w.noted("it waits: another benchmark runs") {
+			t.Errorf("no campaign has waited: %q", w.notes)
+		}
+	})
+}
+
+// A machine is lost when it has said nothing for a time, and no sooner: then its block is run on another, and what it
+// has measured is kept aside. Its own answer, if it comes later, changes nothing.
+func TestSilentMachine(t *testing.T) {
+	const at = 90 * time.Second // the second trial of a block runs
+	for name, c := range map[string]struct {
+		way    string
+		length time.Duration
+		why    string // "": it is not lost
+	}{
+		"cut for less":       {"both", patience - beatEvery - time.Second, ""},
+		"cut for longer":     {"both", patience + 2*beatEvery, "nothing was heard of it for 13"},
+		"it is not heard":    {"up", patience + 2*beatEvery, "nothing was heard of it for 13"},
+		"it hears nothing":   {"down", patience + 2*beatEvery, "its agent has ended"},
+		"it comes back late": {"up", 10 * patience, "nothing was heard of it for 13"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				time.AfterFunc(at, func() { w.cut("m1", c.way, c.length) })
+				lost := time.AfterFunc(at+patience-time.Second, func() {
+					if w.noted("was lost") {
+						w.Error("it is lost too soon")
+					}
+					time.Sleep(beatEvery + 2*time.Second)
+					if w.noted("machine m1 was lost: "+c.why) != (c.why != "") {
+						w.Errorf("%q", w.notes)
+					}
+				})
+				defer lost.Stop()
+				state, err := w.run(w.Context(), w.plan(6, "m1", "m2"), "out")
+				w.complete("out", state, err)
+				aside := w.aside("out")
+				if c.why == "" && len(aside) > 0 || c.why != "" && len(aside) != 2 {
+					w.Errorf("%d trials are kept aside", len(aside))
+				}
+				for _, t := range aside {
+					if t.Status != result.Complete && (!t.Lost || !strings.Contains(t.Reason, "machine m1 was lost")) {
+						w.Errorf("kept is %s: %s", t.Status, t.Reason)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Who ends a campaign waits until its trials have ended in good order, at most as long as they have for that; or no
+// longer, who asks again.
+func TestInterrupted(t *testing.T) {
+	for name, c := range map[string]struct {
+		stubborn, again bool
+		after           time.Duration
+	}{"in good order": {false, false, 0}, "killed": {true, false, campaign.Grace}, "asked again": {true, true, 2 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.stubborn, w.length = c.stubborn, 10*time.Minute
+				ctx, cancel := context.WithCancel(w.Context())
+				var since time.Time
+				time.AfterFunc(90*time.Second, func() {
+					since = time.Now()
+					cancel()
+					if time.Sleep(2 * time.Second); c.again {
+						w.asked <- struct{}{}
+					}
+				})
+				_, err := w.run(ctx, w.plan(2, "m1"), "out")
+				if took := time.Since(since); !errors.Is(err, context.Canceled) || took < c.after || took > c.after+time.Second {
+					w.Errorf("it ended after %v: %v", took, err)
+				}
+				w.agents.Wait()
+				w.stubborn = false
+				state, err := w.run(w.Context(), w.plan(2, "m1"), "out")
+				w.complete("out", state, err)
+			})
+		})
+	}
+}
+
+// When the coordinator is gone, agents end what they have started. Its campaign can be completed.
+func TestCoordinatorGone(t *testing.T) {
+	for _, c := range []struct {
+		cells []string
+		lost  time.Duration
+	}{{[]string{"m1", "m2"}, patience + beatEvery}, {[]string{"db+c1+c2"}, 3500 * time.Millisecond}} {
+		inWorld(t, func(w *world) {
+			ctx, cancel := context.WithCancel(w.Context())
+			var first sync.WaitGroup
+			w.length = 2 * patience
+			first.Go(func() { _, _ = w.run(ctx, w.plan(2, c.cells...), "out") })
+			time.Sleep(10 * time.Second)
+			machines := strings.Split(strings.Join(c.cells, "+"), "+")
+			for _, name := range machines {
+				if w.cut(name, "both", time.Hour); !w.working(name) {
+					w.Errorf("nothing runs on %s", name)
+				}
+			}
+			if err := os.CopyFS(filepath.Join(w.dir, "copy"), os.DirFS(filepath.Join(w.dir, "out"))); err != nil { // as it is when it is killed
+				w.Fatal(err)
+			}
+			time.Sleep(c.lost)
+			for _, name := range machines {
+				if w.working(name) {
+					w.Errorf("%s goes on", name)
+				}
+			}
+			w.length = 10 * time.Second
+			state, err := w.run(w.Context(), w.plan(2, c.cells...), "copy")
+			w.complete("copy", state, err)
+			cancel()
+			first.Wait()
+		})
+	}
+}
+
+// What is lost voids a step whose clients are elsewhere, and nothing runs afterwards. The trial is run again if its
+// machines remain; else the campaign can be completed later.
+func TestLostInStep(t *testing.T) {
+	cut := func(machine, way string, d time.Duration) func(w *world) {
+		return func(w *world) { w.cut(machine, way, d) }
+	}
+	for name, c := range map[string]struct {
+		fault func(w *world)
+		after time.Duration // when it is noted; 0: never
+		noted string
+		later bool // the campaign has to be resumed
+	}{
+		"clients killed":      {func(w *world) { w.kill("c2") }, time.Millisecond, "client machine c2 was lost 4.8 s into the load of step s: its operations are unknown", false},
+		"head killed":         {func(w *world) { w.kill("db") }, 0, "", true},
+		"clients, for less":   {cut("c2", "both", 2400*time.Millisecond), 0, "", false},
+		"clients, cut":        {cut("c2", "both", time.Minute), 3 * time.Second, "client machine c2 was lost", true},
+		"clients not heard":   {cut("c1", "up", time.Minute), 3 * time.Second, "client machine c1 was lost", true},
+		"clients do not hear": {cut("c1", "down", time.Minute), 3 * time.Second, "client machine c1 was lost", true},
+		"server, for less":    {cut("db", "both", 2400*time.Millisecond), 0, "", false},
+		"server, cut":         {cut("db", "both", time.Minute), 3 * time.Second, "machine db was lost: nothing was heard of it for 3", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.length = 10 * time.Second
+				p := func() *plan.Plan { return w.plan(1, "db+c1+c2") }
+				time.AfterFunc(5*time.Second, func() { c.fault(w) })
+				if c.after > 0 {
+					time.AfterFunc(5*time.Second+c.after-time.Millisecond, func() {
+						if w.noted("was lost") {
+							w.Error("it is lost too soon")
+						}
+						if time.Sleep(600 * time.Millisecond); !w.noted(c.noted) {
+							w.Errorf("%q", w.notes)
+						}
+					})
+				}
+				state, err := w.run(w.Context(), p(), "out")
+				if c.later != (err != nil) {
+					w.Errorf("%v", err)
+				}
+				w.agents.Wait()
+				if w.idle(); c.later {
+					state, err = w.run(w.Context(), p(), "out")
+				}
+				w.complete("out", state, err)
+				if aside := w.aside("out"); (len(aside) == 1) != (c.later || c.after > 0) {
+					w.Errorf("%d trials are kept aside", len(aside))
+				}
+			})
+		})
+	}
+}
+
+// A start that a machine learns too late is tried again, with all that is between.
+func TestLateStart(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.length = 10 * time.Second
+		tries := 0
+		w.counting = func() {
+			if tries++; tries == 1 {
+				w.slow("c2", 0, 300*time.Millisecond)
+			}
+		}
+		state, err := w.run(w.Context(), w.plan(1, "db+c1+c2"), "out")
+		w.complete("out", state, err)
+		if tries != 3 || len(w.aside("out")) > 0 { // the first trial began at the second try
+			w.Errorf("counted %d times, %d trials are kept aside", tries, len(w.aside("out")))
+		}
+	})
+}
+
+// The clock of a machine is known as well as the printed bound says, also if one way takes longer than the other.
+func TestClocks(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.plan(1, "m1")
+		c, err := begin(w.Context(), &p.Fleet, w.own, w.gate(&p.Fleet, 1), w.Note)
+		if err != nil {
+			w.Fatal(err)
+		}
+		defer c.Close()
+		for _, ways := range [][2]time.Duration{{0, 0}, {5, 5}, {9, 1}, {0, 300}} {
+			w.slow("m1", ways[0]*time.Millisecond, ways[1]*time.Millisecond)
+			o, err := c.machines[0].offset(w.Context(), 40)
+			if trip := (ways[0] + ways[1]) * time.Millisecond; err != nil || o.Trip != trip || o.Slowest != trip || o.Bound != trip/2 ||
+				o.Ahead != (ways[0]-ways[1])*time.Millisecond/2 {
+				w.Errorf("%v: %+v, %v", ways, o, err)
+			}
+		}
+	})
+}
+
+// Whatever is lost, whenever and for however long: the campaign ends, nothing runs afterwards, what is complete is what
+// the server counted, and the rest can be completed.
+func TestRandomFaults(t *testing.T) {
+	for seed := range uint64(24) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.length = 8 * time.Second
+				random := rand.New(rand.NewPCG(seed, 0))
+				ctx, cancel := context.WithCancel(w.Context())
+				defer cancel()
+				for range 2 {
+					machine := []string{"db", "c1", "c2"}[random.IntN(3)]
+					way, length := []string{"up", "down", "both"}[random.IntN(3)], time.Duration(random.Int64N(int64(10*time.Second)))
+					what := random.IntN(6)
+					time.AfterFunc(time.Duration(random.Int64N(int64(9*time.Second))), func() {
+						switch what {
+						case 0:
+							w.kill(machine)
+						case 1:
+							w.ends[machine].Close() // its agent is killed
+						case 2:
+							cancel()
+						case 3:
+							w.slow(machine, length/20, length/30)
+						default:
+							w.cut(machine, way, length)
+						}
+					})
+				}
+				state, err := w.run(ctx, w.plan(1, "db+c1+c2"), "out")
+				for tries := 0; err != nil && tries < 5; tries++ {
+					w.agents.Wait()
+					w.idle()
+					state, err = w.run(w.Context(), w.plan(1, "db+c1+c2"), "out")
+				}
+				w.complete("out", state, err)
+			})
+		})
+	}
 }
