@@ -23,6 +23,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
+	"rumbench/internal/need"
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -243,10 +244,15 @@ func (w *world) kill(machine string) {
 	}
 }
 
-// plan returns a plan with two targets for some cells: m1, or db+c1+c2.
+// plan returns a plan for some cells: m1, or db+c1+c2. Cells of one machine compare two targets.
 func (w *world) plan(trials int, cells ...string) *plan.Plan {
 	w.Helper()
-	p := w.load(trials)
+	targets := "memory, null"
+	if strings.Contains(cells[0], "+") {
+		targets = "memory"
+	}
+	p := w.load(fmt.Sprintf("workload: ibench\nparams: {rows: 1k, steps: [l.i0]}\ntrials: %d\ncalibrate: false\n"+
+		"common: {durability: none}\ntargets: [%s]\n", trials, targets))
 	for _, text := range cells {
 		names := strings.Split(text, "+")
 		p.Fleet.Cells = append(p.Fleet.Cells, plan.Cell{Server: names[0], Clients: names[1:]})
@@ -258,9 +264,7 @@ func (w *world) plan(trials int, cells ...string) *plan.Plan {
 	return p
 }
 
-func (w *world) load(trials int) *plan.Plan {
-	source := fmt.Sprintf("workload: ibench\nparams: {rows: 1k, steps: [l.i0]}\ntrials: %d\ncalibrate: false\ncommon: {durability: none}\n"+
-		"targets: [memory, null]\n", trials)
+func (w *world) load(source string) *plan.Plan {
 	p, err := plan.Load("test.yaml", []byte(source), nil, few{})
 	if err != nil {
 		w.Fatal(err)
@@ -268,11 +272,11 @@ func (w *world) load(trials int) *plan.Plan {
 	return p
 }
 
-// gate is where agents on all machines of a fleet have joined.
-func (w *world) gate(f *plan.Fleet, trials int) *gate {
+// gate is where agents on all machines of a plan have joined.
+func (w *world) gate(p *plan.Plan) *gate {
 	g := &gate{seats: map[string]chan net.Conn{}, began: time.Now(), wait: time.Hour, listener: deaf{}}
 	g.over, g.end = context.WithCancel(context.Background())
-	for _, host := range f.Used() {
+	for _, host := range p.Fleet.Used() {
 		to, from := newWire(), newWire()
 		there := &end{in: to, out: from, over: make(chan struct{})}
 		g.seats[host.Name] = make(chan net.Conn, 1)
@@ -283,7 +287,7 @@ func (w *world) gate(f *plan.Fleet, trials int) *gate {
 		local := Local{Build: w.own, LockFile: filepath.Join(w.dir, host.Name+".lock"), Start: w.starter(host.Name),
 			InfoOf: func(*plan.Target) engine.Info { return engine.Info{} },
 			Load: func(context.Context, string, Flags, bool) (*plan.Plan, []server.Found, error) {
-				return w.load(trials), nil, nil
+				return w.load(string(p.Source)), nil, nil
 			}}
 		w.agents.Go(func() {
 			_ = Serve(context.Background(), local, there, there)
@@ -445,7 +449,7 @@ func (w *world) Note(text string) {
 // run runs a campaign, or goes on with it.
 func (w *world) run(ctx context.Context, p *plan.Plan, dir string) (*result.Campaign, error) {
 	dir = filepath.Join(w.dir, dir)
-	c, err := begin(ctx, &p.Fleet, w.own, w.gate(&p.Fleet, len(campaign.Entries(p))/2), w.Note)
+	c, err := begin(ctx, &p.Fleet, w.own, w.gate(p), w.Note)
 	if err == nil {
 		for _, m := range c.machines {
 			m.again = func(ended <-chan struct{}, _ <-chan time.Time, kill func()) {
@@ -640,7 +644,9 @@ func TestCoordinatorGone(t *testing.T) {
 		inWorld(t, func(w *world) {
 			ctx, cancel := context.WithCancel(w.Context())
 			var first sync.WaitGroup
-			w.length = 2 * patience
+			if w.length = 2 * patience; len(c.cells) == 1 {
+				w.length = 20 * time.Second
+			}
 			first.Go(func() { _, _ = w.run(ctx, w.plan(2, c.cells...), "out") })
 			time.Sleep(10 * time.Second)
 			machines := strings.Split(strings.Join(c.cells, "+"), "+")
@@ -690,7 +696,7 @@ func TestLostInStep(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.length = 10 * time.Second
+				w.length = 8 * time.Second
 				p := func() *plan.Plan { return w.plan(1, "db+c1+c2") }
 				time.AfterFunc(5*time.Second, func() { c.fault(w) })
 				if c.after > 0 {
@@ -732,7 +738,7 @@ func TestLateStart(t *testing.T) {
 		}
 		state, err := w.run(w.Context(), w.plan(1, "db+c1+c2"), "out")
 		w.complete("out", state, err)
-		if tries != 3 || len(w.aside("out")) > 0 { // the first trial began at the second try
+		if tries != 2 || len(w.aside("out")) > 0 {
 			w.Errorf("counted %d times, %d trials are kept aside", tries, len(w.aside("out")))
 		}
 	})
@@ -742,7 +748,7 @@ func TestLateStart(t *testing.T) {
 func TestClocks(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.plan(1, "m1")
-		c, err := begin(w.Context(), &p.Fleet, w.own, w.gate(&p.Fleet, 1), w.Note)
+		c, err := begin(w.Context(), &p.Fleet, w.own, w.gate(p), w.Note)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -760,8 +766,15 @@ func TestClocks(t *testing.T) {
 
 // Whatever is lost, whenever and for however long: the campaign ends, nothing runs afterwards, what is complete is what
 // the server counted, and the rest can be completed.
-func TestRandomFaults(t *testing.T) {
-	for seed := range uint64(24) {
+func TestRandomFaults(t *testing.T) { randomFaults(t, 0, 8) }
+
+func TestManyRandomFaults(t *testing.T) {
+	need.Long(t)
+	randomFaults(t, 8, 200)
+}
+
+func randomFaults(t *testing.T, first, last uint64) {
+	for seed := first; seed < last; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.length = 8 * time.Second
