@@ -70,9 +70,9 @@ suite: # it builds while it installs
 bench:
 	$(GO) run ./bench $(ONLY)
 
-# Processes of a fleet are killed and stopped, and its network is cut, at random moments: half an hour.
+# Processes of a fleet are killed and stopped, and its network is cut, at random moments.
 faults: build
-	RUMBENCH_FAULTS=1 $(GO) test -count=1 -timeout 90m -v -run 'TestKills|TestCut|TestThin' ./internal/cli
+	RUMBENCH_LONG=1 $(GO) test -count=1 -timeout 90m -v -run 'TestKills|TestCut|TestThin' ./internal/cli
 
 # Planted differences, and what rumbench explain says of them: hours, on a quiet machine.
 explain-suite: build

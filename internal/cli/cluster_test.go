@@ -87,6 +87,7 @@ calibrate: false
 // Clients on two machines drive a cluster of two servers: sessions are dealt over both, what they did is what both
 // have counted, and costs are those of both machines.
 func TestCluster(t *testing.T) {
+	need.Long(t)
 	machines := need.Machines(t, 4)
 	bring(t, machines)
 	dsns := galera(t, machines[:2])
@@ -95,7 +96,7 @@ func TestCluster(t *testing.T) {
 	h.write("plan.yaml", fmt.Sprintf(clusterPlan, "3", dsns[0]))
 	text, _ := h.run(0, "run", "plan.yaml", "--dry-run")
 	h.contains("the dry run", text, "servers on s1, s2, clients on c1, c2")
-	h.complete(h.start("run", "plan.yaml", "--out", "out"))
+	h.start("run", "plan.yaml", "--out", "out").complete()
 	secret := h.path("out/secrets.env")
 	if found := leaks(t, galeraSecret, h.path("out")); !slices.Equal(found, []string{secret}) {
 		t.Errorf("the password is in %v", found)
@@ -182,7 +183,7 @@ func lostObserver(t *testing.T, h *host, machines []*need.Machine) {
 		return strings.Contains(readAll(machines[0].Home, "galera.1/series.jsonl"), `"step":"point-query","src":"ops"`)
 	})
 	kill(t, machines[1])
-	h.complete(c)
+	c.complete()
 	trial := h.trial("lost/trials/galera.1")
 	for i := range trial.Steps {
 		s := &trial.Steps[i]

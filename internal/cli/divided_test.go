@@ -9,19 +9,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
-	"rumbench/internal/server"
 )
 
 const dividedPlan = `
 workload: sysbench
 params: {clients: [5], table_size: 2k, tables: [2], load_clients: 3, read_seconds: %s, write_seconds: 1,
-  settle_floor: 1s, tests: [point-query, update-index, insert]}
+  settle_floor: 0s, tests: [point-query, update-index, insert]}
 targets: [%s]
 machines: [{name: db, ssh: m1, listen: %s}, {name: "c[2-3]", ssh: "m[2-3]"}]
 server_on: db
@@ -89,43 +87,57 @@ func leaks(t *testing.T, secret, dir string) (out []string) {
 	return out
 }
 
-// Two machines drive one server. What they counted together is what the server counted, whatever their
-// clocks say, and nobody but they learns its password.
+// The clients of two engines, with all that is tried and measured before.
 func TestClientsElsewhere(t *testing.T) {
-	_, err := server.Find(t.Context(), server.MariaDB, server.Source{})
-	need.Installed(t, err)
+	need.Long(t)
 	machines := need.Machines(t, 3)
 	bring(t, machines)
 	h := newHost(t)
-	targets := mariadb + ", {name: postgres, engine: postgres, cache: 32MiB}"
-	h.write("plan.yaml", fmt.Sprintf(dividedPlan, "3", targets, machines[0].Address))
+	h.write("plan.yaml", fmt.Sprintf(dividedPlan, "3", mariadb+", {name: postgres, engine: postgres, cache: 32MiB}",
+		machines[0].Address))
 	text, _ := h.run(0, "run", "plan.yaml", "--dry-run")
 	h.contains("the dry run", text, "the server on db, clients on c2, c3")
-	c := h.start("run", "plan.yaml", "--out", "out")
-	var passwords []string
-	wait(t, "the server runs", func() bool {
-		passwords = secrets(t, machines[0].Home)
-		return len(passwords) > 0
+	elsewhere(t, h, machines, []string{"mariadb", "postgres"})
+	h.contains("the report", h.file("out/report.html"), "5 clients on 2 machines of their own", "Machines of the clients", "c2", "c3")
+}
+
+// elsewhere runs a campaign in which two machines drive the servers of a third. What they counted together is what the
+// server counted, whatever their clocks say, and nobody but they learns its password. Nothing stays.
+func elsewhere(t *testing.T, h *host, machines []*need.Machine, targets []string, flags ...string) {
+	t.Helper()
+	c := h.start(append([]string{"run", "plan.yaml", "--out", "out"}, flags...)...)
+	var passwords, ports []string
+	wait(t, "the server listens", func() bool {
+		passwords, ports = secrets(t, machines[0].Home), listening(t, machines[0])
+		return len(passwords) > 0 && len(ports) > 0
 	})
-	port := listening(t, machines[0])
-	wait(t, "the server listens", func() bool { port = listening(t, machines[0]); return len(port) > 0 })
-	for _, address := range port {
+	for _, address := range ports {
 		if !strings.HasPrefix(address, machines[0].Address+":") && !strings.HasPrefix(address, "127.0.0.1:") {
 			t.Errorf("the server listens on %s", address)
 		}
 	}
-	found1 := leaks(t, passwords[0], h.path("out"))
-	h.complete(c)
-	for _, secret := range passwords {
-		if found := append(found1, leaks(t, secret, h.path("out"))...); len(found) > 0 {
-			t.Errorf("the password is in %v", found)
-		}
+	found := leaks(t, passwords[0], h.path("out"))
+	c.complete()
+	if found = append(found, leaks(t, passwords[0], h.path("out"))...); len(found) > 0 {
+		t.Errorf("the password is in %v", found)
 	}
-	for name := range counters {
+	for _, name := range targets {
 		checkDivided(t, h, name)
 	}
-	report := h.file("out/report.html")
-	h.contains("the report", report, "5 clients on 2 machines of their own", "Machines of the clients", "c2", "c3")
+	nothingStays(t, machines)
+}
+
+// complete waits for a campaign that succeeds.
+func (c *campaign) complete() {
+	c.Helper()
+	if code := c.end(); code != 0 {
+		c.Fatalf("exit code %d: %s", code, c.stderr)
+	}
+}
+
+// nothingStays checks that nothing of a campaign is left on machines.
+func nothingStays(t *testing.T, machines []*need.Machine) {
+	t.Helper()
 	for _, m := range machines {
 		wait(t, "no agent runs", func() bool { return len(m.Processes()) <= 1 }) // of sshd
 		if left, _ := filepath.Glob(filepath.Join(m.Home, "rumbench-fleet", "*")); len(left) > 0 {
@@ -202,99 +214,6 @@ func kill(t *testing.T, m *need.Machine) {
 			_ = exec.Command("kill", "-9", pid).Run()
 		}
 	}
-}
-
-// stopClients stops the process of the clients on a machine: its agent goes on.
-func stopClients(t *testing.T, m *need.Machine) {
-	t.Helper()
-	n := 0
-	for _, pid := range m.Processes() {
-		if line, _ := os.ReadFile("/proc/" + pid + "/cmdline"); strings.Contains(string(line), "\x00trial\x00") {
-			must(t, exec.Command("kill", "-STOP", pid).Run())
-			n++
-		}
-	}
-	if n != 1 {
-		t.Errorf("%d processes have clients on %s", n, m.Name)
-	}
-}
-
-// The loss of a machine of clients, or of the server's, voids the step, and nothing runs afterwards; the
-// campaign can be completed.
-func TestLostClients(t *testing.T) {
-	_, err := server.Find(t.Context(), server.MariaDB, server.Source{})
-	need.Installed(t, err)
-	machines := need.Machines(t, 3)
-	bring(t, machines)
-	h := newHost(t)
-	h.write("plan.yaml", fmt.Sprintf(dividedPlan, "12", mariadb, machines[0].Address)+"calibrate: false\n")
-	inStep := func() bool {
-		return h.exists("out") && len(workingIn(machines[0].Home)) > 0 && strings.Contains(
-			readAll(machines[0].Home, "mariadb.1/series.jsonl"), `"step":"point-query","src":"ops"`)
-	}
-	gone := func() {
-		t.Helper()
-		for _, m := range machines {
-			wait(t, "nothing runs on "+m.Name, func() bool { return len(workingIn(m.Home)) == 0 && len(m.Processes()) <= 1 })
-		}
-		h.run(0, "fleet", "down", "plan.yaml") // what was killed has left its files
-	}
-	c := h.start("run", "plan.yaml", "--out", "out", "--no-preflight")
-	defer func() {
-		if t.Failed() {
-			t.Logf("the last campaign: %s", c.stderr)
-		}
-	}()
-	wait(t, "point-query runs", inStep)
-	stopClients(t, machines[2])
-	wait(t, "the trial is run again", func() bool { return h.exists("out/trials/mariadb.1.partial1/trial.json") })
-	trial := h.trial("out/trials/mariadb.1.partial1")
-	if trial.Status != result.Failed || !trial.Lost || !strings.Contains(trial.Reason, "client machine c3 was lost") ||
-		len(trial.Steps) < 2 || trial.Steps[0].Status != result.Complete {
-		t.Errorf("%s, lost %v, %d steps: %s", trial.Status, trial.Lost, len(trial.Steps), trial.Reason)
-	}
-	wait(t, "point-query runs again", inStep)
-	kill(t, machines[0])
-	if code := c.end(); code != 1 {
-		t.Fatalf("exit code %d: %s", code, c.stderr)
-	}
-	h.contains("the notes", c.stderr.String(), "client machine c3 was lost", "into the load of step point-query",
-		"its operations are unknown", "run again", "machine db was lost")
-	gone()
-
-	c = h.start("run", "--resume", "out", "--no-preflight")
-	wait(t, "point-query runs a third time", inStep)
-	send(t, c.cmd.Process, syscall.SIGINT)
-	if code := c.end(); code == 0 {
-		t.Errorf("an interrupted campaign ends with %d", code)
-	}
-	trial = h.trial("out/trials/mariadb.1")
-	if i := slices.IndexFunc(trial.Steps, func(s result.Step) bool { return s.Name == "point-query" }); i < 0 ||
-		trial.Steps[i].Status != result.Partial || trial.Steps[i].Find(metric.Rows, "query", "").Value == 0 {
-		t.Errorf("%s: %s: what was measured is not there", trial.Status, trial.Reason)
-	}
-	gone()
-
-	h.complete(h.start("run", "--resume", "out", "--no-preflight"))
-	if trial := h.trial("out/trials/mariadb.1"); trial.Status != result.Complete {
-		t.Errorf("%s: %s", trial.Status, trial.Reason)
-	}
-	gone()
-}
-
-// complete waits for a campaign, and resumes it until the machine, on which other tests run, was not too busy for it.
-func (h *host) complete(c *campaign) {
-	h.Helper()
-	for range 5 {
-		if code := c.end(); code == 0 {
-			return
-		} else if !regexp.MustCompile("is overloaded|client machine .* was lost|it learnt").MatchString(c.stderr.String()) {
-			h.Fatalf("exit code %d: %s", code, c.stderr)
-		}
-		at := slices.IndexFunc(c.cmd.Args, func(arg string) bool { return arg == "--out" || arg == "--resume" })
-		c = h.start("run", "--resume", c.cmd.Args[at+1], "--no-preflight")
-	}
-	h.Fatal("the machine is too busy")
 }
 
 // readAll returns the content of the files below a directory whose path ends so.

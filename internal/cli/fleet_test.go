@@ -6,58 +6,75 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"rumbench/internal/need"
 	"rumbench/internal/result"
+	"rumbench/internal/server"
 )
 
 const fleetPlan = `
 workload: ibench
 params: {rows: 2k, query_seconds: 0.3, steps: [l.i0, l.x, qr100]}
 targets: [sqlite, pebble]
-trials: 4
-machines: [{name: "m[1-%d]", ssh: "m[1-%[1]d]"}]
+trials: %[2]d
+machines: [{name: "m[1-%[1]d]", ssh: "m[1-%[1]d]"}]
 spread: {over: ["m[1-%[1]d]"]}
 `
 
-// Blocks of trials run on the machines of a fleet, the two of a block on one of them, and come home
-// whole. Nothing of the campaign stays on the machines.
-func TestSpread(t *testing.T) {
+// Agents by ssh: blocks of trials are spread over machines, and come home whole; then clients are on other machines than
+// their server. What is lost, late or ended is tested in virtual time: internal/fleet, internal/run/divided.
+func TestMachines(t *testing.T) {
+	_, err := server.Find(t.Context(), server.MariaDB, server.Source{})
+	need.Installed(t, err)
 	machines := need.Machines(t, 3)
 	h := newHost(t)
-	h.write("plan.yaml", fmt.Sprintf(fleetPlan, 3))
-	text, _ := h.run(0, "fleet", "status", "plan.yaml")
-	h.contains("fleet status", text, "m1", "free", "nothing")
-	text, _ = h.run(0, "fleet", "check", "plan.yaml")
-	h.contains("fleet check", text, "they are alike", "null engine", "flushes")
-	text, _ = h.run(0, "run", "plan.yaml", "--dry-run")
-	h.contains("the dry run", text, "those of one number on one of the machines m1, m2, m3")
-	text, stderr := h.run(0, "run", "plan.yaml", "--out", "out")
-	h.contains("the notes", stderr, "m3: preflight: sqlite, pebble: 2 targets ok", "[8/8]")
-	h.contains("the summary", text, "machines, differences in", " by machine: m1 ", "between machines.")
+	h.write("plan.yaml", fmt.Sprintf(fleetPlan, 2, 2)+"calibrate: false\n")
+	spread(t, h, 2, 2, "--no-preflight")
+	nothingStays(t, machines)
+
+	bring(t, machines[2:])
+	own := newHost(t)
+	own.write("plan.yaml", fmt.Sprintf(dividedPlan, "1", mariadb, machines[0].Address)+"calibrate: false\n")
+	elsewhere(t, own, machines, []string{"mariadb"}, "--no-preflight")
+}
+
+// spread runs a campaign over machines, and returns its summary and notes.
+func spread(t *testing.T, h *host, blocks, machines int, flags ...string) (text, notes string) {
+	t.Helper()
+	text, notes = h.run(0, append([]string{"run", "plan.yaml", "--out", "out"}, flags...)...)
 	used := map[string]bool{}
-	for n := 1; n <= 4; n++ {
+	for n := 1; n <= blocks; n++ {
 		a, b := h.trial(fmt.Sprintf("out/trials/sqlite.%d", n)), h.trial(fmt.Sprintf("out/trials/pebble.%d", n))
 		if a.Status != result.Complete || b.Status != result.Complete || a.Machine == "" || a.Machine != b.Machine {
 			t.Errorf("block %d: %s on %q, %s on %q", n, a.Status, a.Machine, b.Status, b.Machine)
 		}
 		used[a.Machine] = true
 	}
-	if len(used) != 3 {
+	if len(used) != machines && blocks >= 2*machines { // a machine runs a block and its reverse
 		t.Errorf("trials ran on %v", used)
 	}
+	return text, notes
+}
+
+// What a fleet says of itself, before a campaign and after.
+func TestSpread(t *testing.T) {
+	need.Long(t)
+	machines := need.Machines(t, 3)
+	h := newHost(t)
+	h.write("plan.yaml", fmt.Sprintf(fleetPlan, 3, 6))
+	text, _ := h.run(0, "fleet", "status", "plan.yaml")
+	h.contains("fleet status", text, "m1", "free", "nothing")
+	text, _ = h.run(0, "fleet", "check", "plan.yaml")
+	h.contains("fleet check", text, "they are alike", "null engine", "flushes")
+	text, _ = h.run(0, "run", "plan.yaml", "--dry-run")
+	h.contains("the dry run", text, "those of one number on one of the machines m1, m2, m3")
+	text, stderr := spread(t, h, 6, 3)
+	h.contains("the notes", stderr, "m3: preflight: sqlite, pebble: 2 targets ok", "[12/12]")
+	h.contains("the summary", text, "machines, differences in", " by machine: m1 ", "between machines.")
 	h.contains("the report", h.file("out/report.html"), "The trials ran on 3 machines: each counts once")
-	for _, m := range machines {
-		left, _ := filepath.Glob(filepath.Join(m.Home, "rumbench-fleet", "*"))
-		if len(left) > 0 {
-			t.Errorf("%s has %v", m.Name, left)
-		}
-		wait(t, "no agent runs", func() bool { return len(m.Processes()) <= 1 }) // of sshd
-	}
+	nothingStays(t, machines)
 	h.run(0, "fleet", "down", "plan.yaml")
 	if _, err := os.Stat(filepath.Join(machines[0].Home, ".cache", "rumbench", "programs")); err == nil {
 		t.Error("the programs are still there")
@@ -82,42 +99,6 @@ func bring(t *testing.T, machines []*need.Machine) {
 	}
 }
 
-// A block whose machine is lost is run again, whole, on another; what it had measured is kept aside.
-// Without another try the campaign says what was lost, and can be resumed.
-func TestLostMachine(t *testing.T) {
-	machines := need.Machines(t, 2)
-	bring(t, machines)
-	h := newHost(t)
-	h.write("plan.yaml", fmt.Sprintf(fleetPlan, 2)+"between: {rest: 1s}\n")
-	c := h.start("run", "plan.yaml", "--out", "out")
-	wait(t, "m1 runs the second trial of a block", func() bool { return h.ended("out", "m1") == 1 })
-	machines[0].Kill()
-	if code := c.end(); code != 0 {
-		t.Fatalf("exit code %d: %s", code, c.stderr)
-	}
-	h.contains("the notes", c.stderr.String(), "machine m1 was lost: its agent has ended")
-	again := 0
-	for n := 1; n <= 4; n++ {
-		a, b := h.trial(fmt.Sprintf("out/trials/sqlite.%d", n)), h.trial(fmt.Sprintf("out/trials/pebble.%d", n))
-		if a.Status != result.Complete || b.Status != result.Complete || a.Machine != b.Machine {
-			t.Errorf("block %d: %s on %q, %s on %q", n, a.Status, a.Machine, b.Status, b.Machine)
-		}
-		for _, name := range []string{"sqlite", "pebble"} {
-			path := fmt.Sprintf("out/trials/%s.%d.partial1", name, n)
-			if !h.exists(path) {
-				continue
-			}
-			again++
-			if old := h.trial(path); old.Lost && (old.Status != result.Failed || !strings.Contains(old.Reason, "machine m1 was lost")) {
-				t.Errorf("the lost trial is %s: %s", old.Status, old.Reason)
-			}
-		}
-	}
-	if again != 2 {
-		t.Errorf("%d trials are kept aside, not those of one block", again)
-	}
-}
-
 // ended returns how many trials of a campaign have ended on a machine.
 func (h *host) ended(dir, machine string) (n int) {
 	trials, _ := filepath.Glob(h.path(dir, "trials", "*.*"))
@@ -129,36 +110,12 @@ func (h *host) ended(dir, machine string) (n int) {
 	return n
 }
 
-// When the coordinator is killed, the agents end what they have started, and with it themselves. A
-// resumed campaign is then completed.
-func TestCoordinatorKilled(t *testing.T) {
-	machines := need.Machines(t, 2)
-	bring(t, machines)
-	h := newHost(t)
-	plan := strings.Replace(fmt.Sprintf(fleetPlan, 2), "[sqlite, pebble]", "[{name: postgres, engine: postgres, cache: 16MiB}]", 1)
-	h.write("plan.yaml", strings.Replace(plan, "query_seconds: 0.3", "query_seconds: 5", 1))
-	c := h.start("run", "plan.yaml", "--out", "out")
-	running := func(m *need.Machine) bool { return len(workingIn(m.Home)) > 0 }
-	wait(t, "m2 runs a trial", func() bool { return h.ended("out", "m1") > 0 && running(machines[1]) })
-	send(t, c.cmd.Process, syscall.SIGKILL)
-	c.end()
-	for _, m := range machines {
-		wait(t, "no server and no agent runs on "+m.Name, func() bool { return !running(m) && len(m.Processes()) <= 1 })
-	}
-	machines[1].Kill() // also its SSH server: the campaign is completed without it
-	_, said := h.run(0, "run", "--resume", "out")
-	h.contains("the notes", said, "m2: the campaign goes on without it: ")
-	state, err := result.ReadCampaign(h.path("out"))
-	if err != nil || slices.ContainsFunc(state.Trials, func(e result.Entry) bool { return e.Status != result.Complete }) {
-		t.Errorf("%+v, %v", state.Trials, err)
-	}
-}
-
 // A machine that cannot be used is named before anything starts.
 func TestUnusableMachine(t *testing.T) {
+	need.Long(t)
 	need.Machines(t, 1)
 	h := newHost(t)
-	h.write("plan.yaml", fmt.Sprintf(fleetPlan, 2))
+	h.write("plan.yaml", fmt.Sprintf(fleetPlan, 2, 4))
 	_, stderr := h.run(1, "run", "plan.yaml", "--out", "out")
 	h.contains("the error", stderr, "machine m2: ssh m2:", "must work without a question")
 	if h.exists("out") {
@@ -167,7 +124,7 @@ func TestUnusableMachine(t *testing.T) {
 	text, _ := h.run(1, "fleet", "status", "plan.yaml")
 	h.contains("fleet status", text, "m1", "free", "cannot be used")
 	// Two names of one machine would wait for each other.
-	h.write("twice.yaml", strings.Replace(fmt.Sprintf(fleetPlan, 2), `{name: "m[1-2]", ssh: "m[1-2]"}`,
+	h.write("twice.yaml", strings.Replace(fmt.Sprintf(fleetPlan, 2, 4), `{name: "m[1-2]", ssh: "m[1-2]"}`,
 		"{name: m1, ssh: m1}, {name: m2, ssh: root@m1}", 1))
 	_, stderr = h.run(1, "run", "twice.yaml", "--out", "out")
 	h.contains("the error", stderr, "m1 and m2 are the same machine")
@@ -176,17 +133,16 @@ func TestUnusableMachine(t *testing.T) {
 // Data that the plan keeps stay on their machine until fleet down, which touches nothing of a campaign
 // that runs.
 func TestKeptOnMachine(t *testing.T) {
+	need.Long(t)
 	machines := need.Machines(t, 1)
 	h := newHost(t)
-	plan := strings.Replace(fmt.Sprintf(fleetPlan, 1), "trials: 4", "trials: 1\nkeep: true", 1)
+	plan := fmt.Sprintf(fleetPlan, 1, 1) + "keep: true\n"
 	plan = strings.Replace(plan, "query_seconds: 0.3", "query_seconds: 10", 1) // the second trial outlasts fleet down
 	h.write("plan.yaml", plan)
 	c := h.start("run", "plan.yaml", "--out", "out")
 	wait(t, "m1 runs the second trial", func() bool { return h.ended("out", "m1") == 1 })
 	h.run(0, "fleet", "down", "plan.yaml")
-	if code := c.end(); code != 0 {
-		t.Fatalf("exit code %d: %s", code, c.stderr)
-	}
+	c.complete()
 	kept := func() []string {
 		dirs, _ := filepath.Glob(filepath.Join(machines[0].Home, "rumbench-fleet", "kept-*", "run", "trials", "*.1", "data"))
 		return dirs

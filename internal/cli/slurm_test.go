@@ -82,6 +82,7 @@ func (s *slurm) command(name string, args ...string) *exec.Cmd {
 // The nodes of a job of Slurm are the machines of a campaign. When the job is cancelled the machines are lost, and
 // nothing runs on them.
 func TestSlurm(t *testing.T) {
+	need.Long(t)
 	machines := need.Machines(t, 2)
 	h := newHost(t)
 	t.Setenv("HOME", h.path("home"))
