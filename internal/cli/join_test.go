@@ -65,19 +65,6 @@ func TestJoin(t *testing.T) {
 	if err != nil || !strings.Contains(string(ports), bridge+":7070") || strings.Contains(string(ports), "0.0.0.0:7070") {
 		t.Errorf("ports: %s, %v", ports, err)
 	}
-	// One that wants to be a machine with a token that is not valid is turned away.
-	forged := h.path("forged")
-	b, err := os.ReadFile(pass)
-	if err == nil {
-		err = os.WriteFile(forged, bytes.ReplaceAll(b, []byte(held.Tokens["n2"]), []byte("AAAAAAAAAAAAAAAAAAAAAAAAAA")), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := machines[1].Command("rumbench", "agent", "--join", forged, "--as", "n2").CombinedOutput(); err == nil ||
-		!strings.Contains(string(out), "refuses this agent") {
-		t.Errorf("a forged token: %v: %s", err, out)
-	}
 	if err := agents[1].Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +86,7 @@ func TestJoin(t *testing.T) {
 		return err == nil && !strings.Contains(string(ports), bridge+":7070")
 	})
 	c.complete()
-	h.contains("the notes", c.stderr.String(), "waiting for n1, n2: rumbench agent --join "+pass, `may not join as "n2": its token`)
+	h.contains("the notes", c.stderr.String(), "waiting for n1, n2: rumbench agent --join "+pass)
 	used := map[string]bool{}
 	for n := 1; n <= 3; n++ {
 		trial := h.trial(fmt.Sprintf("out/trials/sqlite.%d", n))

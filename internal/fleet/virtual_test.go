@@ -622,13 +622,17 @@ func TestInterrupted(t *testing.T) {
 						w.asked <- struct{}{}
 					}
 				})
-				_, err := w.run(ctx, w.plan(2, "m1"), "out")
+				state, err := w.run(ctx, w.plan(2, "m1"), "out")
+				if failed := func(e result.Entry) bool { return e.Status == result.Failed }; w.noted("was lost") ||
+					slices.ContainsFunc(state.Trials, failed) {
+					w.Errorf("what its user ends is no loss: %+v, %q", state.Trials, w.notes)
+				}
 				if took := time.Since(since); !errors.Is(err, context.Canceled) || took < c.after || took > c.after+time.Second {
 					w.Errorf("it ended after %v: %v", took, err)
 				}
 				w.agents.Wait()
 				w.stubborn = false
-				state, err := w.run(w.Context(), w.plan(2, "m1"), "out")
+				state, err = w.run(w.Context(), w.plan(2, "m1"), "out")
 				w.complete("out", state, err)
 			})
 		})
@@ -684,15 +688,21 @@ func TestLostInStep(t *testing.T) {
 		after time.Duration // when it is noted; 0: never
 		noted string
 		later bool // the campaign has to be resumed
+		aside int  // trials that are kept aside
 	}{
-		"clients killed":      {func(w *world) { w.kill("c2") }, time.Millisecond, "client machine c2 was lost 4.8 s into the load of step s: its operations are unknown", false},
-		"head killed":         {func(w *world) { w.kill("db") }, 0, "", true},
-		"clients, for less":   {cut("c2", "both", 2400*time.Millisecond), 0, "", false},
-		"clients, cut":        {cut("c2", "both", time.Minute), 3 * time.Second, "client machine c2 was lost", true},
-		"clients not heard":   {cut("c1", "up", time.Minute), 3 * time.Second, "client machine c1 was lost", true},
-		"clients do not hear": {cut("c1", "down", time.Minute), 3 * time.Second, "client machine c1 was lost", true},
-		"server, for less":    {cut("db", "both", 2400*time.Millisecond), 0, "", false},
-		"server, cut":         {cut("db", "both", time.Minute), 3 * time.Second, "machine db was lost: nothing was heard of it for 3", true},
+		"clients killed": {func(w *world) { w.kill("c2") }, time.Millisecond, "client machine c2 was lost 4.8 s into the load " +
+			"of step s: its operations are unknown", false, 1},
+		"clients killed again": {func(w *world) {
+			w.kill("c2")
+			time.AfterFunc(5*time.Second, func() { w.kill("c2") })
+		}, time.Millisecond, "memory.1: run again", true, 2},
+		"head killed":         {func(w *world) { w.kill("db") }, 0, "", true, 1},
+		"clients, for less":   {cut("c2", "both", 2400*time.Millisecond), 0, "", false, 0},
+		"clients, cut":        {cut("c2", "both", time.Minute), 3 * time.Second, "client machine c2 was lost", true, 1},
+		"clients not heard":   {cut("c1", "up", time.Minute), 3 * time.Second, "client machine c1 was lost", true, 1},
+		"clients do not hear": {cut("c1", "down", time.Minute), 3 * time.Second, "client machine c1 was lost", true, 1},
+		"server, for less":    {cut("db", "both", 2400*time.Millisecond), 0, "", false, 0},
+		"server, cut":         {cut("db", "both", time.Minute), 3 * time.Second, "machine db was lost: nothing was heard of it for 3", true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -718,7 +728,7 @@ func TestLostInStep(t *testing.T) {
 					state, err = w.run(w.Context(), p(), "out")
 				}
 				w.complete("out", state, err)
-				if aside := w.aside("out"); (len(aside) == 1) != (c.later || c.after > 0) {
+				if aside := w.aside("out"); len(aside) != c.aside {
 					w.Errorf("%d trials are kept aside", len(aside))
 				}
 			})

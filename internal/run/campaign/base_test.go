@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -42,9 +40,7 @@ func TestBaseFails(t *testing.T) {
 			if !errors.Is(err, ErrIncomplete) {
 				t.Errorf("error %v", err)
 			}
-			if d := cmp.Diff(c.ran, ran(t, dir)); d != "" {
-				t.Errorf("(-want +got)\n%s", d)
-			}
+			same(t, c.ran, ran(t, dir))
 			ended := strings.Contains(err.Error(), c.trial+" failed, and every comparison needs the base pebble") &&
 				strings.Contains(hint.Of(err), "--keep-going") && strings.Contains(hint.Of(err), "--resume "+config.Dir)
 			if ended != (len(c.ran) < len(all)) {

@@ -98,6 +98,13 @@ func says(status result.Status) string {
 	return fmt.Sprintf("echo '%s' > $1/trials/$2/trial.json; ", b)
 }
 
+func same[T any](t *testing.T, want, got T) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
 func statuses(c *result.Campaign) (out []string) {
 	for _, e := range c.Trials {
 		out = append(out, fmt.Sprintf("%s %s", e.Dir, e.Status))
@@ -112,12 +119,8 @@ func TestAllComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"pebble.1 complete", "bbolt.1 complete", "bbolt.2 complete", "pebble.2 complete"}, statuses(state)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
-	if d := cmp.Diff([]string{"begin pebble.1 1/4", "event l.i0", "end pebble.1 complete"}, p.lines[:3]); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"pebble.1 complete", "bbolt.1 complete", "bbolt.2 complete", "pebble.2 complete"}, statuses(state))
+	same(t, []string{"begin pebble.1 1/4", "event l.i0", "end pebble.1 complete"}, p.lines[:3])
 	stored, err := result.ReadCampaign(c.Dir)
 	if d := cmp.Diff(statuses(state), statuses(stored)); err != nil || d != "" {
 		t.Errorf("%v (-want +got)\n%s", err, d)
@@ -176,9 +179,7 @@ func TestBadEnds(t *testing.T) {
 			if !errors.Is(err, ErrIncomplete) || err.Error() != "1 of 4: not all trials are complete" {
 				t.Errorf("error %v", err)
 			}
-			if d := cmp.Diff([]string{"pebble.1 failed", "bbolt.1 complete", "bbolt.2 complete", "pebble.2 complete"}, statuses(state)); d != "" {
-				t.Errorf("(-want +got)\n%s", d)
-			}
+			same(t, []string{"pebble.1 failed", "bbolt.1 complete", "bbolt.2 complete", "pebble.2 complete"}, statuses(state))
 			dir := result.TrialPath(config.Dir, "pebble.1")
 			tr, err := result.ReadTrial(dir)
 			if err != nil {
@@ -267,9 +268,7 @@ fi
 	if !strings.Contains(hint.Of(err), "--resume "+c.Dir) || !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if d := cmp.Diff([]string{"pebble.1 complete", "bbolt.1 partial", "bbolt.2 ", "pebble.2 "}, statuses(state)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"pebble.1 complete", "bbolt.1 partial", "bbolt.2 ", "pebble.2 "}, statuses(state))
 	for _, name := range []string{"bbolt.1/data", "pebble.2"} {
 		if _, err := os.Stat(filepath.Join(c.Dir, "trials", name)); err == nil {
 			t.Errorf("there is %s", name)
@@ -290,12 +289,8 @@ fi
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"pebble.1 complete", "bbolt.1 complete", "bbolt.2 complete", "pebble.2 complete"}, statuses(state)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
-	if d := cmp.Diff([]string{"begin bbolt.1 2/4", "end bbolt.1 complete", "begin bbolt.2 3/4", "end bbolt.2 complete"}, p.lines); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"pebble.1 complete", "bbolt.1 complete", "bbolt.2 complete", "pebble.2 complete"}, statuses(state))
+	same(t, []string{"begin bbolt.1 2/4", "end bbolt.1 complete", "begin bbolt.2 3/4", "end bbolt.2 complete"}, p.lines)
 	if old, err := result.ReadTrial(result.TrialPath(c.Dir, "bbolt.1.partial1")); err != nil || old.Status != result.Partial {
 		t.Errorf("%+v, %v", old, err)
 	}

@@ -64,9 +64,7 @@ func TestDuet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"pebble.1 complete", "bbolt.1 complete", "bbolt.2 complete", "pebble.2 complete"}, statuses(state)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"pebble.1 complete", "bbolt.1 complete", "bbolt.2 complete", "pebble.2 complete"}, statuses(state))
 	allowed, _ := cpuset.Allowed()
 	h, err := cpuset.Halve(allowed, "/sys")
 	if err != nil {
@@ -81,10 +79,8 @@ func TestDuet(t *testing.T) {
 			t.Errorf("%s was answered %+v", name, a)
 		}
 	}
-	if d := cmp.Diff([]string{"begin pebble.1 1/4", "begin bbolt.1 2/4", fmt.Sprintf("note pebble.1, on processors %v", h.First), "end pebble.1 complete",
-		fmt.Sprintf("note bbolt.1, on processors %v", h.Second), "end bbolt.1 complete", "begin bbolt.2 3/4"}, p.lines[:7]); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"begin pebble.1 1/4", "begin bbolt.1 2/4", fmt.Sprintf("note pebble.1, on processors %v", h.First), "end pebble.1 complete",
+		fmt.Sprintf("note bbolt.1, on processors %v", h.Second), "end bbolt.1 complete", "begin bbolt.2 3/4"}, p.lines[:7])
 	if now, err := cpuset.Allowed(); err != nil || !slices.Equal(now, allowed) {
 		t.Errorf("the campaign is on %v, %v", now, err)
 	}
@@ -121,9 +117,7 @@ func TestOneOfDuetEnds(t *testing.T) {
 			if !errors.Is(err, ErrIncomplete) {
 				t.Errorf("error %v", err)
 			}
-			if d := cmp.Diff([]string{"pebble.1 failed", "bbolt.1 failed"}, statuses(state)); d != "" {
-				t.Errorf("(-want +got)\n%s", d)
-			}
+			same(t, []string{"pebble.1 failed", "bbolt.1 failed"}, statuses(state))
 			if tr, err := result.ReadTrial(result.TrialPath(config.Dir, "bbolt.1")); err != nil || tr.Reason != "alone" {
 				t.Errorf("%+v, %v", tr, err)
 			}
@@ -156,9 +150,7 @@ func TestDuetEndedEarly(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if d := cmp.Diff([]string{"pebble.1 partial", "bbolt.1 partial", "bbolt.2 ", "pebble.2 "}, statuses(state)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"pebble.1 partial", "bbolt.1 partial", "bbolt.2 ", "pebble.2 "}, statuses(state))
 }
 
 // A duet of which one is complete is run again as a whole: what the other would

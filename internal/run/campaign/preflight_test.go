@@ -57,9 +57,7 @@ func TestPreflight(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"_preflight/pebble", "_preflight/bbolt", "pebble.1", "bbolt.1", "bbolt.2", "pebble.2"}
-	if d := cmp.Diff(want, ran(t, dir)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, want, ran(t, dir))
 	if !strings.HasPrefix(p.lines[0], "note preflight: pebble, bbolt: 2 targets ok in ") || !strings.HasPrefix(p.lines[1], "begin pebble.1") {
 		t.Errorf("%q", p.lines)
 	}
@@ -86,9 +84,7 @@ func TestPreflightFails(t *testing.T) {
 	if d := cmp.Diff([]string{"_preflight/pebble", "_preflight/bbolt"}, ran(t, dir)); d != "" || len(p.lines) > 0 {
 		t.Errorf("%s%q", d, p.lines)
 	}
-	if d := cmp.Diff([]string{"_preflight/bbolt/server.log", "_preflight/pebble/server.log"}, files(c.Dir)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"_preflight/bbolt/server.log", "_preflight/pebble/server.log"}, files(c.Dir))
 
 	// A crash is worth reading, and where it was; a result that says it all is not.
 	c, _ = preflown(dir, `case $2 in *pebble) echo "panic: boom
@@ -97,9 +93,7 @@ goroutine 1 [running]:" >&2; echo '{"format":2,"status":"running","steps":[{"nam
 	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "pebble: its process ended in step l.i0 with: exit status 2; end of its log: panic: boom") {
 		t.Fatalf("error %v", err)
 	}
-	if d := cmp.Diff([]string{"_preflight/pebble/trial.log"}, files(c.Dir)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"_preflight/pebble/trial.log"}, files(c.Dir))
 	c, _ = preflown(dir, says(result.Failed))
 	c.Plan.Declared = []byte("name: mine\n") // the file of a workload is stored, too
 	if _, err := Run(t.Context(), c); err == nil {
@@ -144,9 +138,7 @@ func TestPreflightResumed(t *testing.T) {
 	if _, failed := errors.AsType[*PreflightError](err); !failed || state == nil {
 		t.Fatalf("error %v", err)
 	}
-	if d := cmp.Diff([]string{"_preflight/bbolt"}, ran(t, dir)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"_preflight/bbolt"}, ran(t, dir))
 	for _, name := range []string{"campaign.json", "plan.yaml", "trials/pebble.1/trial.json", "trials/bbolt.1/trial.json", "_preflight/bbolt/server.log"} {
 		if !slices.Contains(files(c.Dir), name) {
 			t.Errorf("no %s", name)
@@ -156,9 +148,7 @@ func TestPreflightResumed(t *testing.T) {
 	if _, err := Run(t.Context(), c); err != nil {
 		t.Error(err)
 	}
-	if d := cmp.Diff([]string{"bbolt.1", "bbolt.2"}, ran(t, dir)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"bbolt.1", "bbolt.2"}, ran(t, dir))
 }
 
 // What is not ours is not tried on.
@@ -199,9 +189,7 @@ func TestPreflightEndedEarly(t *testing.T) {
 	if _, err := Run(ctx, c); !strings.Contains(hint.Of(err), "--resume "+c.Dir) || !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if d := cmp.Diff([]string{".lock", "campaign.json", "plan.yaml"}, files(c.Dir)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{".lock", "campaign.json", "plan.yaml"}, files(c.Dir))
 	ran(t, dir)
 	c, _ = preflown(dir, says(result.Complete))
 	c.Resume = true

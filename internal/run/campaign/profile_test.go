@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/internal/result"
 )
 
@@ -29,12 +27,8 @@ func TestProfiled(t *testing.T) {
 		}
 		return out
 	}
-	if d := cmp.Diff([]string{"begin pebble.1 1/4", "begin bbolt.1 2/4", "begin pebble.p1 3/4", "begin bbolt.p1 4/4"}, begun()); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
-	if d := cmp.Diff([]string{"pebble.1 complete", "bbolt.1 complete"}, statuses(state)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"begin pebble.1 1/4", "begin bbolt.1 2/4", "begin pebble.p1 3/4", "begin bbolt.p1 4/4"}, begun())
+	same(t, []string{"pebble.1 complete", "bbolt.1 complete"}, statuses(state))
 	measured, err := result.ReadTrials(c.Dir, state)
 	if err != nil || len(measured) != 2 {
 		t.Errorf("%d trials, %v: those with profiles are not among them", len(measured), err)
@@ -47,9 +41,7 @@ func TestProfiled(t *testing.T) {
 	if _, err := Run(context.Background(), c); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"begin bbolt.p1 4/4"}, begun()); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"begin bbolt.p1 4/4"}, begun())
 }
 
 // A target that cannot be measured is not profiled.

@@ -3,7 +3,6 @@ package campaign
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -116,52 +115,5 @@ func TestLostAfterStop(t *testing.T) {
 	state, err := Run(t.Context(), c)
 	if err != nil || !complete(state.Trials) || len(state.Trials) == 0 || state.Stopped == "" {
 		t.Errorf("%v, %v, stopped: %q", err, statuses(state), state.Stopped)
-	}
-}
-
-// A trial that was lost while its machine can go on is run again there, as often as the plan allows.
-func TestMachineRemains(t *testing.T) {
-	for lost := 1; lost <= 2; lost++ {
-		c, _ := config(t.TempDir(), "", "trials=2")
-		c.Plan.Fleet.Retries = 1
-		tries := 0
-		f := &fakeFleet{trial: func(_ context.Context, machine string, e result.Entry) error {
-			if tries++; tries <= lost {
-				return &LostError{Machine: machine, Trial: e.Dir + " was lost", Remains: true}
-			}
-			return nil
-		}}
-		f.on(&c, "m1")
-		state, err := Run(t.Context(), c)
-		if lost == 1 && (err != nil || !complete(state.Trials)) {
-			t.Errorf("lost once: %v, %v", err, statuses(state))
-		}
-		if lost == 2 && (err == nil || complete(state.Trials) || tries <= lost) {
-			t.Errorf("lost twice: %v, %v after %d trials", err, statuses(state), tries)
-		}
-	}
-}
-
-// What the user ends is no loss of a machine: it is run again later, without a word of failure.
-func TestInterruptedOnMachine(t *testing.T) {
-	c, _ := config(t.TempDir(), "", "trials=2")
-	ctx, cancel := context.WithCancel(t.Context())
-	f := &fakeFleet{trial: func(_ context.Context, machine string, e result.Entry) error {
-		cancel()
-		return &LostError{Machine: machine, Reason: fmt.Sprintf("%s was interrupted", e.Dir)}
-	}}
-	f.on(&c, "m1")
-	state, err := Run(ctx, c)
-	if _, early := errors.AsType[earlyError](err); !early {
-		t.Errorf("error %v", err)
-	}
-	for _, e := range state.Trials {
-		if _, err := result.ReadTrial(result.TrialPath(c.Dir, e.Dir)); e.Status != "" || err == nil {
-			t.Errorf("%s is %s", e.Dir, e.Status)
-		}
-	}
-	f.trial, c.Resume = nil, true
-	if state, err := Run(t.Context(), c); err != nil || !complete(state.Trials) {
-		t.Errorf("%v, %v", err, statuses(state))
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/internal/result"
 )
 
@@ -48,12 +46,10 @@ func TestStopWhenPrecise(t *testing.T) {
 	if len(state.Trials) != 12 || state.Stopped != "there are 12" || !complete(state.Trials) {
 		t.Errorf("%v, stopped: %q", statuses(state), state.Stopped)
 	}
-	if d := cmp.Diff([]string{
+	same(t, []string{
 		"pebble.1 pebble.2 pebble.3 pebble.4 bbolt.1 bbolt.2 bbolt.3 bbolt.4",
 		"pebble.1 pebble.2 pebble.3 pebble.4 pebble.5 pebble.6 bbolt.1 bbolt.2 bbolt.3 bbolt.4 bbolt.5 bbolt.6",
-	}, j.asked); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	}, j.asked)
 	if last := p.lines[len(p.lines)-1]; last != "note no more trials than these 12: there are 12" {
 		t.Errorf("last said: %s", last)
 	}
@@ -77,18 +73,14 @@ func TestFailureBeforeStop(t *testing.T) {
 	if !errors.Is(err, ErrIncomplete) || err.Error() != "1 of 8: not all trials are complete" {
 		t.Errorf("error %v", err)
 	}
-	if d := cmp.Diff([]string{"pebble.1 pebble.2 pebble.3 pebble.4 bbolt.1 bbolt.3 bbolt.4"}, j.asked); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"pebble.1 pebble.2 pebble.3 pebble.4 bbolt.1 bbolt.3 bbolt.4"}, j.asked)
 	// To go on with it runs the bad one again, and no more.
 	again, p := config("", numbered, "trials=8", "stop={precision: 2%, min_trials: 2}")
 	again.Dir, again.LockFile, again.Resume, again.Enough = c.Dir, c.LockFile, true, j.enough
 	if state, err := Run(context.Background(), again); err != nil || len(state.Trials) != 8 {
 		t.Errorf("%v, %v", statuses(state), err)
 	}
-	if d := cmp.Diff([]string{"begin bbolt.2 3/8", "end bbolt.2 complete"}, p.lines); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, []string{"begin bbolt.2 3/8", "end bbolt.2 complete"}, p.lines)
 }
 
 // All trials may not be enough; that is reported, and is no failure. Where nobody

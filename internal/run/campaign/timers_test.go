@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/internal/observe"
 	"rumbench/internal/run/forecast"
 )
@@ -14,7 +12,5 @@ func TestDueText(t *testing.T) {
 	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 	got := dueText([]observe.Timer{{Name: "fstrim.timer", At: now.Add(2 * time.Hour)}}, forecast.Exactly(3*time.Hour))
 	want := []string{"fstrim.timer is due on Fri 14:00 and reads or writes much; the campaign is expected to take about 3 h"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	same(t, want, got)
 }
