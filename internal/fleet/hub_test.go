@@ -3,7 +3,6 @@ package fleet
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
@@ -44,11 +43,8 @@ func TestRights(t *testing.T) {
 	defer m0.Close()
 	refused := func(subject string) {
 		t.Helper()
-		select {
-		case <-problems:
-		case <-time.After(10 * time.Second):
-			t.Errorf("%s was not refused", subject)
-		}
+		t.Log(subject)
+		<-problems
 	}
 	for _, subject := range []string{"to.m1.>", "to.>", ">", "from.m0.>", "_INBOX.>", "$SYS.>"} {
 		if _, err := m0.SubscribeSync(subject); err != nil {
@@ -66,7 +62,7 @@ func TestRights(t *testing.T) {
 	if err := m0.Publish("from.m0.beat", nil); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := heard.NextMsg(10 * time.Second); err != nil || m.Subject != "from.m0.beat" {
+	if m, err := heard.NextMsgWithContext(t.Context()); err != nil || m.Subject != "from.m0.beat" {
 		t.Errorf("heard %v, %v", m, err)
 	}
 	// A subject to answer on makes nobody speak.

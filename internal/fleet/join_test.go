@@ -25,7 +25,7 @@ func openGate(t *testing.T, life time.Duration, names ...string) (*gate, pass) {
 		t.Fatal(err)
 	}
 	t.Cleanup(g.close)
-	g.wait = 10 * time.Second
+	g.wait = time.Hour
 	return g, passAt(t, path)
 }
 
@@ -54,16 +54,11 @@ func refusal(t *testing.T, g *gate, p pass, line string) string {
 			answer <- w.Refused
 		}
 	}()
-	for end := time.After(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		select {
-		case text := <-answer:
-			return text
-		case <-end:
-			t.Fatal("no answer")
-		default:
-		}
+	for ; ; time.Sleep(time.Millisecond) {
 		for _, name := range g.names {
 			select {
+			case text := <-answer:
+				return text
 			case <-g.seats[name]:
 				return ""
 			default:
@@ -111,15 +106,12 @@ func TestTokens(t *testing.T) {
 	if _, err := os.Stat(g.path); !os.IsNotExist(err) {
 		t.Errorf("all have joined, and the tokens are still there: %v", err)
 	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // it is closed after the file is gone
+	for ; ; time.Sleep(time.Millisecond) { // the port is closed after the file is gone
 		conn, err := net.Dial("tcp", p.Address)
 		if err != nil {
 			break
 		}
 		conn.Close()
-		if time.Now().After(end) {
-			t.Fatal("all have joined, and the port is still open")
-		}
 	}
 }
 
