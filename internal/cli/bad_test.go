@@ -62,9 +62,7 @@ func TestTrialKilled(t *testing.T) {
 	if hint := h.trial("out/trials/pebble.1").Hint; !strings.Contains(hint, "out of memory") {
 		t.Errorf("hint %q", hint)
 	}
-	if h.exists("out/trials/pebble.1/data") || h.exists("out/trials/pebble.1/tmp") {
-		t.Error("data was left behind")
-	}
+	h.removed("out/trials/pebble.1/data", "out/trials/pebble.1/tmp")
 
 	// Ctrl-C in the second trial.
 	second := c.child()
@@ -82,9 +80,7 @@ func TestTrialKilled(t *testing.T) {
 	if s := bbolt.Steps[2]; s.Find("service_p99_us", "query", "") == nil || s.Find("server_cpu_us", "", "query") == nil || s.Groups[0].SLA == nil {
 		t.Error("a step that was ended in good order is measured to its end")
 	}
-	if h.exists("out/trials/bbolt.1/data") {
-		t.Error("data was left behind")
-	}
+	h.removed("out/trials/bbolt.1/data")
 
 	// Both are run again; what there was is kept.
 	talk := h.resume("600", "pebble.1", "bbolt.1")
@@ -110,9 +106,7 @@ func TestCampaignKilled(t *testing.T) {
 	if partial.Ended == nil || partial.Steps[2].Find("server_cpu_us", "", "query") == nil {
 		t.Error("the trial did not end in good order")
 	}
-	if h.exists("out/trials/sqlite.1/data") {
-		t.Error("data was left behind")
-	}
+	h.removed("out/trials/sqlite.1/data")
 
 	if talk := h.resume("600", "sqlite.1"); strings.Contains(talk, "bbolt.1") {
 		t.Errorf("a complete trial was run again:\n%s", talk)
@@ -151,9 +145,7 @@ func TestAllKilled(t *testing.T) {
 	h.contains("standard output", out, "shown/report.html")
 
 	h.resume("600", "sqlite.1")
-	if h.exists("out/trials/sqlite.1.partial1/data") || h.exists("out/trials/sqlite.1/data") {
-		t.Error("data was left behind")
-	}
+	h.removed("out/trials/sqlite.1.partial1/data", "out/trials/sqlite.1/data")
 	h.checkPartial("out/trials/sqlite.1.partial1", result.Partial, reason)
 }
 

@@ -41,9 +41,7 @@ func TestFullDisk(t *testing.T) {
 			send(t, child, syscall.SIGSTOP)
 			fill(t, filepath.Join(disk, "ballast"))
 			send(t, child, syscall.SIGCONT)
-			if code := run.end(); code != 1 {
-				t.Errorf("exit code %d", code)
-			}
+			run.exits(1)
 			h.contains("standard error", run.stderr.String(), "failed in ", "hint: the disk is full: free space")
 			if s := run.stderr.String(); !strings.Contains(s, "no space left on device") && !strings.Contains(s, "disk is full (13)") {
 				t.Errorf("what happened?\n%s", s)
@@ -84,16 +82,12 @@ func (h *host) mount(options string) string {
 	need.Root(h, "mount a small disk")
 	dir := h.path("disk")
 	must(h, os.Mkdir(dir, 0o755))
-	if err := syscall.Mount("rumbench-test", dir, "tmpfs", 0, options); errors.Is(err, syscall.EPERM) {
+	err := syscall.Mount("rumbench-test", dir, "tmpfs", 0, options)
+	if errors.Is(err, syscall.EPERM) {
 		h.Skip("needs the right to mount a small disk")
-	} else if err != nil {
-		h.Fatal(err)
 	}
-	h.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			h.Errorf("unmount %s: %v", dir, err)
-		}
-	})
+	must(h, err)
+	h.Cleanup(func() { must(h, syscall.Unmount(dir, 0)) })
 	return dir
 }
 
@@ -116,23 +110,16 @@ func fill(t *testing.T, path string) {
 // A user who may not write there gets an error, and nothing is made.
 func TestNoPermission(t *testing.T) {
 	need.Root(t, "become a user without rights")
-	// A place that others can reach, and a program that they can run.
-	dir := need.Value(os.MkdirTemp("/tmp", "rumbench-test-"))(t)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	must(t, os.Chmod(dir, 0o755))
-	h := &host{t, dir}
-	exe := need.Value(exec.LookPath("rumbench"))(t)
+	h := newHost(t)
+	// A program that others can run too.
 	program := h.path("rumbench")
-	if out, err := exec.Command("cp", exe, program).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", need.Value(exec.LookPath("rumbench"))(t), program).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	h.write("plan.yaml", planFor("bbolt"))
-	must(t, os.Mkdir(h.path("locks"), 0o1777))
-	if err := os.Chmod(h.path("locks"), 0o1777); err != nil { // as /tmp
-		t.Fatal(err)
-	}
 	// The lock of the host was made by another user, who is in the middle of nothing.
-	must(t, os.WriteFile(h.path("locks", "lock"), nil, 0o666))
+	h.write("locks/lock", "")
+	must(t, os.Chmod(h.path("locks"), 0o1777)) // as /tmp
 	must(t, os.Chmod(h.path("locks", "lock"), 0o666))
 
 	cmd, out, talk := h.command("run", "plan.yaml", "--out", "below/out")

@@ -72,9 +72,7 @@ func TestDuetTrialKilled(t *testing.T) {
 		t.Errorf("the trials are on %s and %s, not %v and %v", a, b, halves.First, halves.Second)
 	}
 	send(t, first, syscall.SIGKILL)
-	if code := c.end(); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
+	c.exits(1)
 	if alive(first) || alive(second) {
 		t.Error("a process is left")
 	}
@@ -122,9 +120,7 @@ func TestDuetEnded(t *testing.T) {
 				if tr.Ended == nil || tr.Steps[2].Find("server_cpu_us", "", "query") == nil {
 					t.Errorf("%s did not end in good order", name)
 				}
-				if h.exists("out/trials/" + name + "/data") {
-					t.Errorf("data of %s was left behind", name)
-				}
+				h.removed("out/trials/" + name + "/data")
 			}
 			h.resume("600", names...)
 		})

@@ -113,24 +113,12 @@ func TestHistoryFiles(t *testing.T) {
 		stderr != "left out: "+s.Path("other")+": its revision is not in "+s.Path("order")+"\n" {
 		t.Errorf("exit status %d: %s\n%s", code, stderr, stdout)
 	}
-	for _, c := range []struct {
-		args   string
-		code   int
-		stderr string
-	}{
-		{"--order " + s.Path("nothing"), 2, "has the revision of no run\nhint: a line has a revision or version"},
-		{"--order " + s.Path("none"), 1, "read the order of revisions: open "},
-	} {
-		if _, stderr, code := rumbench(t, append([]string{"history", s.Dir}, strings.Fields(c.args)...)...); code != c.code || !strings.Contains(stderr, c.stderr) {
-			t.Errorf("%s: exit status %d: %s", c.args, code, stderr)
-		}
-	}
+	calls(t, []call{
+		{"", "history " + s.Dir + " --order " + s.Path("nothing"), 2, ``, `has the revision of no run\nhint: a line has a revision or version`},
+		{"", "history " + s.Dir + " --order " + s.Path("none"), 1, ``, `read the order of revisions: open `},
+	})
 	s.Text("judged.yaml", "acknowledged:\n- {run: v9, note: gone}\n")
-	if _, stderr, code := rumbench(t, "history", s.Dir); code != 0 || !strings.Contains(stderr, `judged.yaml:2:9: there is no run "v9"`) {
-		t.Errorf("exit status %d: %s", code, stderr)
-	}
+	calls(t, []call{{"no such run", "history " + s.Dir, 0, ``, `judged.yaml:2:9: there is no run "v9"`}})
 	s.Text("judged.yaml", "acknowledged:\n- {run: v1}\n")
-	if _, stderr, code := rumbench(t, "history", s.Dir); code != 2 || !strings.Contains(stderr, "judged.yaml:2:3: an acknowledged change has no note") {
-		t.Errorf("exit status %d: %s", code, stderr)
-	}
+	calls(t, []call{{"no note", "history " + s.Dir, 2, ``, `judged.yaml:2:3: an acknowledged change has no note`}})
 }

@@ -103,13 +103,19 @@ func (c *campaign) end() int {
 	return c.cmd.ProcessState.ExitCode()
 }
 
+// exits waits for the campaign's end with an exit code.
+func (c *campaign) exits(code int) {
+	c.Helper()
+	if got := c.end(); got != code {
+		c.Errorf("exit code %d, want %d\n%s", got, code, c.stderr)
+	}
+}
+
 // ends sends a signal that ends the campaign with an exit code.
 func (c *campaign) ends(signal syscall.Signal, code int) {
 	c.Helper()
 	send(c.T, c.cmd.Process, signal)
-	if got := c.end(); got != code {
-		c.Errorf("exit code %d after %v, want %d", got, signal, code)
-	}
+	c.exits(code)
 }
 
 // child is the process of the trial that is being run.
@@ -227,13 +233,19 @@ func (h *host) exists(name string) bool {
 	return err == nil
 }
 
-func (h *host) contains(subject, text string, want ...string) {
+// removed checks that files and directories are not there.
+func (h *host) removed(names ...string) {
 	h.Helper()
-	for _, w := range want {
-		if !strings.Contains(text, w) {
-			h.Errorf("%s holds no %q:\n%s", subject, w, text)
+	for _, name := range names {
+		if h.exists(name) {
+			h.Errorf("%s was left behind", name)
 		}
 	}
+}
+
+func (h *host) contains(subject, text string, want ...string) {
+	h.Helper()
+	need.Contains(h, subject, text, want...)
 }
 
 func (h *host) file(name string) string {

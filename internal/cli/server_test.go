@@ -74,11 +74,7 @@ func workingIn(dir string) (pids []int) {
 func (h *host) gone() {
 	h.Helper()
 	wait(h.T, "no server runs", func() bool { return len(h.servers("out")) == 0 })
-	for _, trial := range []string{"first.1", "second.1"} {
-		if h.exists("out/trials/" + trial + "/data") {
-			h.Errorf("data of %s was left behind", trial)
-		}
-	}
+	h.removed("out/trials/first.1/data", "out/trials/second.1/data")
 }
 
 // A server that is killed while a step runs: the trial fails and reports its last
@@ -102,9 +98,7 @@ func TestServerKilled(t *testing.T) {
 		if n := len(first.Steps); n != 3 || first.Steps[2].Status != result.Failed || first.Steps[2].Find("rows_per_s", "query", "") == nil {
 			t.Errorf("%d steps", n)
 		}
-		if h.exists("out/trials/first.1/data") {
-			t.Error("data was left behind")
-		}
+		h.removed("out/trials/first.1/data")
 		if log := h.file("out/trials/first.1/server.log"); len(log) < 100 {
 			t.Errorf("the server's log holds %q", log)
 		}
@@ -170,9 +164,7 @@ func TestSecondInterrupt(t *testing.T) {
 			_ = c.cmd.Process.Signal(syscall.SIGINT)
 			return !alive(child)
 		})
-		if code := c.end(); code != 1 {
-			t.Errorf("exit code %d", code)
-		}
+		c.exits(1)
 		if left := h.servers("out"); alive(child) || len(left) > 0 {
 			t.Errorf("the trial lives: %v, and servers %v", alive(child), left)
 		}
@@ -241,9 +233,7 @@ func TestFullDiskUnderServer(t *testing.T) {
 		if code != 1 || tr.Status != result.Failed || !strings.Contains(tr.Hint, "the disk is full") {
 			t.Errorf("exit code %d, %s: %q, hint %q", code, tr.Status, tr.Reason, tr.Hint)
 		}
-		if h.exists("disk/out/trials/first.1/data") {
-			t.Error("data was left behind")
-		}
+		h.removed("disk/out/trials/first.1/data")
 	})
 }
 

@@ -65,9 +65,7 @@ func TestLoadOnce(t *testing.T) {
 					t.Errorf("%s: data of seed %d, drawn with %d", trial.Dir, s.Seed, trial.Seed)
 				}
 			}
-			if h.exists("out/bases") {
-				t.Error("loaded data were left behind")
-			}
+			h.removed("out/bases")
 			page := h.file("out/report.html")
 			h.contains("report", page, "a cold copy of the data after step load, of 2 loads")
 			if strings.Contains(page, "did not reach this step") {
@@ -156,9 +154,7 @@ func TestKilledAroundCopies(t *testing.T) {
 			if again := first.Steps[0]; loaded.Started.Equal(again.Started) != (at != "load") {
 				t.Errorf("killed in %s: loaded at %v, then %v", at, loaded.Started, again.Started)
 			}
-			if h.exists("out/bases") || h.exists("out/trials/"+target+".1.partial1/data") {
-				t.Error("data were left behind")
-			}
+			h.removed("out/bases", "out/trials/"+target+".1.partial1/data")
 		})
 	}
 }

@@ -3,6 +3,7 @@ package need
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,5 +56,15 @@ func Golden(t testing.TB, update bool, name, got string) {
 	}
 	if d := cmp.Diff(Read(t, path), got); d != "" {
 		t.Errorf("%s differs, -update writes it anew (-want +got)\n%s", path, d)
+	}
+}
+
+// Contains looks for texts in another one.
+func Contains(t testing.TB, subject, text string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s holds no %q:\n%s", subject, w, text)
+		}
 	}
 }

@@ -20,19 +20,14 @@ func plant(t *testing.T, files map[string]string) string {
 	root := t.TempDir()
 	for path, content := range files {
 		full := filepath.Join(root, path)
-		target, isLink := strings.CutPrefix(content, "-> ")
-		var err error
-		switch {
-		case strings.HasSuffix(path, "/"):
-			err = os.MkdirAll(full, 0o755)
-		default:
-			if err = os.MkdirAll(filepath.Dir(full), 0o755); err == nil && isLink {
-				err = os.Symlink(target, full)
-			} else if err == nil {
-				err = os.WriteFile(full, []byte(content), 0o644)
-			}
+		if strings.HasSuffix(path, "/") {
+			need.Must(t, os.MkdirAll(full, 0o755))
+		} else if target, ok := strings.CutPrefix(content, "-> "); ok {
+			need.Must(t, os.MkdirAll(filepath.Dir(full), 0o755))
+			need.Must(t, os.Symlink(target, full))
+		} else {
+			need.Write(t, full, content, 0o644)
 		}
-		need.Must(t, err)
 	}
 	return root
 }
@@ -137,14 +132,8 @@ func (f fixture) machine(t *testing.T) *machine {
 // nothing is a machine that shows nothing.
 func nothing(t *testing.T) *machine {
 	t.Helper()
-	root := t.TempDir()
-	m := &machine{
-		proc: filepath.Join(root, "proc"), sys: filepath.Join(root, "sys"), uid: 1000, dir: "/data",
-		deviceErr: os.ErrNotExist,
-		space:     func(string) (float64, float64, error) { return 0, 0, os.ErrPermission },
-	}
-	m.before = m.sample()
-	m.after = m.sample()
-	m.after.at = m.before.at.Add(time.Second)
-	return m
+	return fixture{set: func(m *machine) {
+		m.lock, m.scheduled, m.device, m.deviceErr = "", false, observe.Device{}, os.ErrNotExist
+		m.space = func(string) (float64, float64, error) { return 0, 0, os.ErrPermission }
+	}}.machine(t)
 }

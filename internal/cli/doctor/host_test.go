@@ -34,20 +34,6 @@ func TestUnknownIsNotOK(t *testing.T) {
 	}
 }
 
-// Every check says what is wanted and why, under a name of its own.
-func TestChecksAreDescribed(t *testing.T) {
-	seen := map[string]bool{}
-	for _, c := range checks() {
-		if c.name == "" || c.wanted == "" || c.reason == "" || seen[c.name] {
-			t.Errorf("check %+v", c.name)
-		}
-		seen[c.name] = true
-	}
-	if len(checks()) != len(seen) || len(seen) < 20 {
-		t.Errorf("%d names of %d checks", len(checks()), len(seen))
-	}
-}
-
 type files = map[string]string
 
 // noDevice is a directory on a filesystem in memory.

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -21,27 +22,33 @@ func frames(t *testing.T) []*Frame {
 	return []*Frame{first, f}
 }
 
-func TestCSV(t *testing.T) {
+// written is what a writer makes of the frames.
+func written(t *testing.T, writer func(io.Writer, Filter) func(*Frame) error, filter Filter) string {
+	t.Helper()
 	var b strings.Builder
-	write := CSV(&b, nil)
+	write := writer(&b, filter)
 	for _, f := range frames(t) {
 		must(t, write(f))
 	}
-	need.Golden(t, *update, "frame.csv", b.String())
-	rows := need.Value(csv.NewReader(strings.NewReader(b.String())).ReadAll())(t)
-	if len(rows) != 14 {
+	return b.String()
+}
+
+func TestCSV(t *testing.T) {
+	text := written(t, CSV, nil)
+	need.Golden(t, *update, "frame.csv", text)
+	if rows := need.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t); len(rows) != 14 {
 		t.Errorf("%d lines", len(rows))
+	}
+	filtered := written(t, CSV, Filter{need.Value(ParseSelector("device.reads"))(t)})
+	if n := strings.Count(filtered, "\n"); n != 1+2+1 { // errors are always written
+		t.Errorf("%d lines:\n%s", n, filtered)
 	}
 }
 
 func TestJSONL(t *testing.T) {
-	var b strings.Builder
-	write := JSONL(&b, nil)
-	for _, f := range frames(t) {
-		must(t, write(f))
-	}
-	need.Golden(t, *update, "frame.jsonl", b.String())
-	for line := range strings.Lines(b.String()) {
+	text := written(t, JSONL, nil)
+	need.Golden(t, *update, "frame.jsonl", text)
+	for line := range strings.Lines(text) {
 		var l Line
 		dec := json.NewDecoder(strings.NewReader(line))
 		dec.DisallowUnknownFields()
@@ -49,18 +56,6 @@ func TestJSONL(t *testing.T) {
 		if l.Time == "" || l.Source == "" || l.Kind == "" || (l.Value == nil) == (l.Error == "") {
 			t.Errorf("not self-describing: %s", line)
 		}
-	}
-}
-
-func TestFilteredLines(t *testing.T) {
-	s := need.Value(ParseSelector("device.reads"))(t)
-	var b strings.Builder
-	write := CSV(&b, Filter{s})
-	for _, f := range frames(t) {
-		must(t, write(f))
-	}
-	if n := strings.Count(b.String(), "\n"); n != 1+2+1 { // errors are always written
-		t.Errorf("%d lines:\n%s", n, b.String())
 	}
 }
 
