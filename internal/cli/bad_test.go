@@ -158,7 +158,7 @@ func TestInterruptedCalibration(t *testing.T) {
 		rates = append(rates, fmt.Sprint(100+i))
 	}
 	h.write("plan.yaml", "workload: ibench\nparams: {rows: 2k, rates: ["+strings.Join(rates, ", ")+"]}\ntargets: [bbolt]\n")
-	c := h.start("run", "plan.yaml", "--out", "out")
+	c := h.start("run", "plan.yaml", "--out", "out", "--no-preflight")
 	wait(t, "the client is calibrated", func() bool { return h.exists("out/trials/_client/trial.json") })
 	c.ends(syscall.SIGINT, 1)
 	h.contains("standard error", c.stderr.String(), "the campaign was interrupted", "--resume out")

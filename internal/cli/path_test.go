@@ -51,7 +51,7 @@ func TestUgliestPath(t *testing.T) {
 		fmt.Fprintf(&plan, "  - {engine: %s%s}\n", name, binary)
 	}
 	h.write("plan.yaml", plan.String())
-	h.run(0, "run", "plan.yaml", "--out", need.UgliestName)
+	h.run(0, "run", "plan.yaml", "--no-preflight", "--out", need.UgliestName)
 	c := need.Value(result.ReadCampaign(h.path(need.UgliestName)))(t)
 	for _, e := range c.Trials {
 		tr := h.trial(filepath.Join(need.UgliestName, result.TrialsDir, e.Dir))

@@ -247,7 +247,7 @@ func TestPreflightOfServer(t *testing.T) {
 		if engine == "postgres" {
 			refused, words = "{shared_buffers: 900GB}", "FATAL:  could not map anonymous shared memory"
 		}
-		h.write("plan.yaml", planFor("{name: first, engine: "+engine+", options: "+refused+"}", "{name: second, engine: "+engine+"}"))
+		h.write("plan.yaml", planFor("{name: first, engine: "+engine+", options: "+refused+"}", "{name: second, engine: "+inMemory+"}"))
 		out, talk := h.run(1, "run", "plan.yaml", "--out", "out")
 		h.contains("standard error", talk, "preflight: 1 of 2 targets cannot run the plan", "\n  first: open "+engine+": ", words)
 		if out != "" || strings.Contains(talk, "[1/2]") || len(h.servers("out")) > 0 || h.exists("out/trials") || h.exists("out/campaign.json") {
