@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 	"rumbench/internal/result/program"
 	"rumbench/internal/text/hint"
@@ -64,8 +65,6 @@ func TestOneBuild(t *testing.T) {
 		}
 		m := compare.New(all)
 		got := strings.Join(m.Caveats(m.Judge(m.Target("a"), m.Target("b"))), "; ")
-		if strings.Contains(got, "one build each") != c.want {
-			t.Errorf("%v and %v: %s", c.a, c.b, got)
-		}
+		expect.Equal(t, strings.Contains(got, "one build each"), c.want, c.a, c.b, got)
 	}
 }

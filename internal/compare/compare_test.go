@@ -11,6 +11,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -76,9 +77,7 @@ func TestNotable(t *testing.T) {
 		{"live_rows", []float64{10, 10, 10}, []float64{20, 20, 20}, ""}, // neither direction is better
 	} {
 		j := judged(t, append(series("a", "interleaved", c.metric, c.a...), series("b", "interleaved", c.metric, c.b...)...)...)
-		if got := j.Items[0].Notable(); got != c.want {
-			t.Errorf("%s of %v and %v: %q, want %q", c.metric, c.a, c.b, got, c.want)
-		}
+		expect.Equal(t, j.Items[0].Notable(), c.want, c.metric, c.a, c.b)
 	}
 }
 
@@ -144,17 +143,13 @@ func TestPairs(t *testing.T) {
 		{"of an old result", series("b", "", "rows_per_s", 100, 101, 99, 100), 0},
 	} {
 		j := judged(t, append(slices.Clone(base), c.list...)...)
-		if got := j.Items[0].Pairs; got != c.want {
-			t.Errorf("%s: %d pairs, want %d", c.name, got, c.want)
-		}
+		expect.Equal(t, j.Items[0].Pairs, c.want, c.name)
 	}
 	other := series("b", "interleaved", "rows_per_s", 100, 101, 99, 100)
 	for _, u := range other {
 		u.Dir = strings.Replace(u.Dir, "c/", "d/", 1)
 	}
-	if j := judged(t, append(base, other...)...); j.Items[0].Pairs != 0 {
-		t.Error("trials of two campaigns are paired")
-	}
+	expect.Equal(t, judged(t, append(base, other...)...).Items[0].Pairs, 0, "trials of two campaigns are paired")
 }
 
 // Each machine counts once: with its pairs, and never with more than it has. Two prove nothing.
@@ -323,9 +318,7 @@ func TestOneFactOneVerdict(t *testing.T) {
 		j := c.Judge(c.Targets[0], c.Targets[1])
 		for _, s := range c.Steps {
 			rows, ops := j.Effect(s, compare.Key{"insert", "insert", "rows_per_s", ""}), j.Effect(s, compare.Key{"insert", "insert", "ops_per_s", ""})
-			if rows.Verdict != ops.Verdict {
-				t.Errorf("%s: rows %s (%v), operations %s (%v)", s.Name, rows.Verdict, rows.Adjusted, ops.Verdict, ops.Adjusted)
-			}
+			expect.Equal(t, rows.Verdict, ops.Verdict, "rows (), operations", s.Name, rows.Adjusted, ops.Adjusted)
 		}
 	}
 }
@@ -337,15 +330,11 @@ func TestNeededAndDetectable(t *testing.T) {
 	k, _ := c.Steps[0].Rate("insert")
 	e := j.Effect(c.Steps[0], k)
 	d := e.Detectable()
-	if n := e.Needed(d); n != 10 {
-		t.Errorf("%v is found by 10 trials, but %d are needed for it", d, n)
-	}
+	expect.Equal(t, e.Needed(d), 10, "is found by 10 trials, but are needed for it", d)
 	if a, b := e.Needed(0.03), e.Needed(0.10); a <= b {
 		t.Errorf("3 %% takes %d trials and 10 %% takes %d", a, b)
 	}
-	if n := e.Needed(0.001); n != 0 {
-		t.Errorf("0.1 %% takes %d trials, which nobody runs", n)
-	}
+	expect.Equal(t, e.Needed(0.001), 0, "0.1 takes trials, which nobody runs")
 	one := judged(t, append(series("a", "", "rows_per_s", 1), series("b", "", "rows_per_s", 2)...)...)
 	if e := &one.Items[0].Effect; e.Needed(0.03) != 0 || !math.IsNaN(e.Detectable()) {
 		t.Error("of one trial nothing is known about noise")
@@ -358,29 +347,19 @@ func TestApartByPromise(t *testing.T) {
 	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
 	a.Durability, b.Durability, b.Promise = "process", "process", "a crash may lose all"
 	c := compare.New([]*result.Trial{a, b})
-	if got := compare.Apart(c.Targets[0], c.Targets[1]); len(got) != 0 {
-		t.Errorf("%q of a result of old", got)
-	}
+	expect.Equal(t, len(compare.Apart(c.Targets[0], c.Targets[1])), 0, "of a result of old")
 	a.Promise = "a crash loses a second"
-	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "durability: process (a crash loses a second) and process (a crash may lose all)"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	expect.Equal(t, texts(compare.Apart(c.Targets[0], c.Targets[1])), "durability: process (a crash loses a second) and process (a crash may lose all)")
 }
 
 func TestUnlike(t *testing.T) {
 	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
 	c := compare.New([]*result.Trial{a, b})
-	if u := compare.Unlike(c.Targets[0], c.Targets[1]); len(u) != 0 {
-		t.Error(u)
-	}
+	expect.Equal(t, len(compare.Unlike(c.Targets[0], c.Targets[1])), 0)
 	b.Params = map[string]any{"rows": 6.0, "more": true}
 	b.Workload, b.Durability, b.Knobs = "", "os", map[string]string{"cache": "1GiB"}
-	if got, want := strings.Join(compare.Unlike(c.Targets[0], c.Targets[1]), "; "), "workload w and not known; more not known and true; rows 5 and 6"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "durability: not known and os; cache: the default and 1GiB"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	expect.Equal(t, strings.Join(compare.Unlike(c.Targets[0], c.Targets[1]), "; "), "workload w and not known; more not known and true; rows 5 and 6")
+	expect.Equal(t, texts(compare.Apart(c.Targets[0], c.Targets[1])), "durability: not known and os; cache: the default and 1GiB")
 }
 
 // What engines report of a knob is shown in place of what the plan says, as it leaves much
@@ -392,9 +371,7 @@ func TestApartFromDefaults(t *testing.T) {
 	a.Settings = []engine.Setting{{Name: "sort", Value: "off"}, {Name: "page", Value: "4096"}, {Name: "noisy", Value: "1.1"}}
 	b.Settings = []engine.Setting{{Name: "sort", Value: "on"}, {Name: "page", Value: "4096"}, {Name: "silent", Value: "1"}, {Name: "noisy", Value: "0.9"}}
 	c := compare.New([]*result.Trial{a, b})
-	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "options.silent: the default and 1; options.sort: off and on"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	expect.Equal(t, texts(compare.Apart(c.Targets[0], c.Targets[1])), "options.silent: the default and 1; options.sort: off and on")
 }
 
 // What was read back differs too, if rumbench has not set it: on servers that were
@@ -430,9 +407,7 @@ func TestApartAsFound(t *testing.T) {
 	} {
 		c.other.Target = "b"
 		all := compare.New([]*result.Trial{c.base, c.other})
-		if got := texts(compare.Apart(all.Targets[0], all.Targets[1])); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		expect.Equal(t, texts(compare.Apart(all.Targets[0], all.Targets[1])), c.want, name)
 	}
 }
 
@@ -444,18 +419,10 @@ func TestUnequalCaches(t *testing.T) {
 	b.Engine, b.Settings = "mapped", []engine.Setting{{Name: "cache", Value: "without a limit"}}
 	c.Engine = "silent"
 	camp := compare.New([]*result.Trial{a, b, c})
-	if got := camp.UnequalCaches(); got != "a: 16 MiB, b: without a limit" {
-		t.Errorf("caches: %q", got)
-	}
-	if got := texts(compare.Apart(camp.Targets[0], camp.Targets[1])); !strings.Contains(got, "cache: 16MiB and without a limit") {
-		t.Errorf("apart: %q", got)
-	}
-	if got := texts(compare.Apart(camp.Targets[0], camp.Targets[2])); strings.Contains(got, "cache") {
-		t.Errorf("an unknown cache differs: %q", got)
-	}
-	if got := compare.New([]*result.Trial{a, c}).UnequalCaches(); got != "" {
-		t.Errorf("one cache that is known: %q", got)
-	}
+	expect.Equal(t, camp.UnequalCaches(), "a: 16 MiB, b: without a limit", "caches")
+	expect.Contains(t, texts(compare.Apart(camp.Targets[0], camp.Targets[1])), "cache: 16MiB and without a limit", "apart")
+	expect.Lacks(t, texts(compare.Apart(camp.Targets[0], camp.Targets[2])), "cache", "an unknown cache differs")
+	expect.Equal(t, compare.New([]*result.Trial{a, c}).UnequalCaches(), "", "one cache that is known")
 }
 
 func texts(list []compare.Difference) string {

@@ -1,12 +1,12 @@
 package compare_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -28,9 +28,7 @@ func TestCopied(t *testing.T) {
 	for _, s := range c.Steps {
 		names = append(names, s.Name)
 	}
-	if want := []string{"l.i0", "l.x", "l.i1", "qr100"}; !slices.Equal(names, want) {
-		t.Errorf("steps %v, want %v", names, want)
-	}
+	expect.List(t, names, []string{"l.i0", "l.x", "l.i1", "qr100"}, "steps")
 	for trial, want := range map[*result.Trial]string{failed: "", copied: "l.i0 l.x", short: "l.i0 l.x", loader: ""} {
 		var got []string
 		for _, s := range c.Steps {
@@ -38,9 +36,7 @@ func TestCopied(t *testing.T) {
 				got = append(got, s.Name)
 			}
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("trial %d, %s, was copied after %v, want %s", trial.Trial, trial.Status, got, want)
-		}
+		expect.Equal(t, strings.Join(got, " "), want, "trial,, was copied after", trial.Trial, trial.Status, got)
 	}
 }
 
@@ -63,9 +59,7 @@ func TestLoadsAreNotAsked(t *testing.T) {
 	}{{nil, nil, true}, {&result.Start{Copy: "load", Load: 1, Loads: 1}, nil, false}, {&result.Start{Copy: "load", Load: 1, Loads: 1}, []string{"load"}, true}} {
 		m := compare.New(trials(c.start))
 		m.Question.Steps = c.steps
-		if got := len(m.Step("load").Asked()) > 0; got != c.want {
-			t.Errorf("%+v, question about %v: asked about %v", c.start, c.steps, got)
-		}
+		expect.Equal(t, len(m.Step("load").Asked()) > 0, c.want, "question about: asked about", c.start, c.steps)
 		if len(c.steps) == 0 && len(m.Step("read").Asked()) == 0 {
 			t.Error("nothing is asked about")
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/observe"
 )
 
@@ -18,8 +19,6 @@ func TestFarApart(t *testing.T) {
 		facts := func(used, extents string) observe.Facts {
 			return observe.Facts{{Name: observe.UsedFact, Value: used}, {Name: observe.ExtentsFact, Value: extents}}
 		}
-		if got := strings.Join(farApart(facts(c.used, c.extents), facts(c.other, c.more)), ", "); got != c.want {
-			t.Errorf("%+v: %s", c, got)
-		}
+		expect.Equal(t, strings.Join(farApart(facts(c.used, c.extents), facts(c.other, c.more)), ", "), c.want, c)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -36,17 +37,9 @@ func TestGateSteady(t *testing.T) {
 			trials = append(trials, a, b)
 		}
 		c := compare.New(trials)
-		g, err := compare.NewGate("rows_per_s < 0.9 && steady")
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := g.Find(c.Judge(c.Targets[0], c.Targets[1]), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if held := len(found.True) > 0; held != (code == "" || code == metric.Disturbed) {
-			t.Errorf("%q: %v", code, held)
-		}
+		g := expect.Value(compare.NewGate("rows_per_s < 0.9 && steady"))(t)
+		found := expect.Value(g.Find(c.Judge(c.Targets[0], c.Targets[1]), nil))(t)
+		expect.Equal(t, len(found.True) > 0, code == "" || code == metric.Disturbed, code)
 	}
 }
 
@@ -159,10 +152,7 @@ func TestGateSees(t *testing.T) {
 			t.Errorf("%s: %d found, blind %q, %v; want %d and %d", c.name, len(found.True), found.Blind, err, c.found, c.blind)
 		}
 	}
-	g, err := compare.NewGate("rows_per_s < 1 && step == 'laod'")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := expect.Value(compare.NewGate("rows_per_s < 1 && step == 'laod'"))(t)
 	a, b := fresh()
 	if err := g.Check(judged(t, append(a, b...)...)); err == nil || !strings.Contains(err.Error(), `there is no step "laod"`) {
 		t.Errorf("error %v", err)
@@ -220,10 +210,7 @@ func TestGateNicknames(t *testing.T) {
 		return trials
 	}
 	for condition, want := range map[string]int{"p99 > 1.5": 1, "p99 > 1.5 && step == 'closed'": 0, "new.p99 < 200": 1, "service_p99_us < 1.1 && p99 > 1.5": 1} {
-		g, err := compare.NewGate(condition)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := expect.Value(compare.NewGate(condition))(t)
 		if found, err := g.Find(judged(t, fresh()...), nil); err != nil || len(found.True) != want || found.Judged != 2 {
 			t.Errorf("%s: %+v, %v, want %d", condition, found, err, want)
 		}

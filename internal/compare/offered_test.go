@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -52,9 +53,7 @@ func TestOffered(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := offered(open, c.group)
 			a, b := m.Target("a"), m.Target("b")
-			if got := strings.Join(m.Step("s").Offered(a, b), "; "); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			expect.Equal(t, strings.Join(m.Step("s").Offered(a, b), "; "), c.want)
 			want := c.want
 			if want != "" {
 				want = "other work: " + want
@@ -142,9 +141,7 @@ func TestUnlikeDurability(t *testing.T) {
 		t.Errorf("asked for it: %q, %s", e.Verdict, e.Why)
 	}
 	c := compare.New(append(a, b...))
-	if got := c.Durability(); got != "a: os, b: none" {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, c.Durability(), "a: os, b: none")
 	for _, unknown := range []string{"", result.Unknown} {
 		for _, trial := range b {
 			trial.Durability = unknown
@@ -191,22 +188,15 @@ func TestFewSamples(t *testing.T) {
 		if judged := e.Verdict != ""; judged != (c.few == 0) || math.IsNaN(e.P) == judged || math.IsNaN(e.Ratio) == judged {
 			t.Errorf("%+v: %q, p %v, ratio %v: %s", c, e.Verdict, e.P, e.Ratio, e.Why)
 		}
-		if slices.Contains(s.Headline(), k) != c.headline {
-			t.Errorf("%+v: the headline is %v", c, s.Headline())
-		}
-		if want := map[bool]int{true: 2, false: 1}[c.few == 0]; headlinesTested(j) != want {
-			t.Errorf("%+v: corrected for %d numbers, want %d", c, headlinesTested(j), want)
-		}
+		expect.Equal(t, slices.Contains(s.Headline(), k), c.headline, "the headline is", c, s.Headline())
+		expect.Equal(t, headlinesTested(j), map[bool]int{true: 2, false: 1}[c.few == 0], "corrected for numbers", c)
 	}
 }
 
 // A gate asks for a percentile where the base has one, and is not passed where
 // the other side then has none.
 func TestGateOfFewSamples(t *testing.T) {
-	g, err := compare.NewGate("service_p99_us > 1.1 && sure")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := expect.Value(compare.NewGate("service_p99_us > 1.1 && sure"))(t)
 	for _, c := range []struct {
 		base, whole   int64
 		judged, blind int
@@ -348,16 +338,12 @@ func TestVersionsDiffer(t *testing.T) {
 	version(b, "server", "8.4.6")
 	b.Seed = 7
 	c := compare.New([]*result.Trial{a, b})
-	if got := texts(compare.Apart(c.Targets[0], c.Targets[1])); got != "mysql version: 8.0.43 and 8.4.6; seed: 0 for all trials and 7 for all trials" {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, texts(compare.Apart(c.Targets[0], c.Targets[1])), "mysql version: 8.0.43 and 8.4.6; seed: 0 for all trials and 7 for all trials")
 	again := made("b", 2, "", nil, "s")
 	again.Engine = "mysql"
 	version(again, "server", "8.4.7")
 	c = compare.New([]*result.Trial{a, b, again})
-	if got := compare.Apart(c.Targets[0], c.Targets[1])[0]; got.String() != "mysql version: 8.0.43 and 8.4.6 or 8.4.7" {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, (compare.Apart(c.Targets[0], c.Targets[1])[0]).String(), "mysql version: 8.0.43 and 8.4.6 or 8.4.7")
 }
 
 // headlinesTested returns the number of headline numbers that a correction counts.
@@ -393,9 +379,7 @@ func TestOwnParams(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := compare.New(c.trials)
 			a, b := m.Target("a"), m.Target("b")
-			if got := strings.Join(compare.Unlike(a, b), "; "); got != c.want {
-				t.Errorf("unlike: %q, want %q", got, c.want)
-			}
+			expect.Equal(t, strings.Join(compare.Unlike(a, b), "; "), c.want, "unlike")
 			own := len(c.trials[0].OwnParams)+len(c.trials[1].OwnParams) > 0 && c.name != "another is own"
 			if apart := slices.Contains(compare.Apart(a, b), compare.Difference{What: "params.rows", Base: "5", New: "6"}); apart != own {
 				t.Errorf("what differs: %q", compare.Apart(a, b))
@@ -425,9 +409,7 @@ func TestOfferedBegun(t *testing.T) {
 		}
 		m := compare.New(trials)
 		a, b := m.Target("a"), m.Target("b")
-		if got := strings.Join(m.Step("s").Offered(a, b), "; "); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
+		expect.Equal(t, strings.Join(m.Step("s").Offered(a, b), "; "), c.want)
 		if _, _, err := m.Comparable(a, b); (err != nil) != (c.want != "") {
 			t.Errorf("%s: %v", c.want, err)
 		}

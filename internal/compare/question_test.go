@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -83,9 +84,7 @@ func TestWorkloadAsks(t *testing.T) {
 		{"a step that it is not about", result.Question{Steps: []string{"s"}}, []string{"s rows_per_s"}},
 		{"both", result.Question{Steps: []string{"settle"}, Metrics: []string{"cpu_us"}}, []string{"settle cpu_us"}},
 	} {
-		if got := asked(c.question); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		expect.List(t, asked(c.question), c.want, c.name)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -56,12 +57,8 @@ func TestRelative(t *testing.T) {
 		t.Fatalf("point tests: %v", points.Rows)
 	}
 	for i, want := range []float64{0.5, 1.12} {
-		if got := points.Rows[i].Cells[1].Ratio; got != want {
-			t.Errorf("%s: %g, want %g", points.Rows[i].Step.Name, got, want)
-		}
-		if got := points.Rows[i].Cells[0].Ratio; got != 1 {
-			t.Errorf("%s: the base has %g", points.Rows[i].Step.Name, got)
-		}
+		expect.Equal(t, points.Rows[i].Cells[1].Ratio, want, points.Rows[i].Step.Name)
+		expect.Equal(t, points.Rows[i].Cells[0].Ratio, 1, "the base has", points.Rows[i].Step.Name)
 	}
 	if m := points.Means[1]; math.Abs(m.Ratio-math.Sqrt(0.5*1.12)) > 1e-15 || m.Tests != 2 || len(m.Left) != 0 {
 		t.Errorf("mean %+v", m)
@@ -121,9 +118,7 @@ func TestRelativeDoubts(t *testing.T) {
 			if refusal := fmt.Sprint(cell.Refusals); (c.refusal == "") != (len(cell.Refusals) == 0) || c.refusal != "" && refusal != "["+c.refusal+"]" {
 				t.Errorf("refusals %s, want %q", refusal, c.refusal)
 			}
-			if got := len(g.Means[1].Left); got != c.left {
-				t.Errorf("%d tests left out of the mean, want %d", got, c.left)
-			}
+			expect.Equal(t, len(g.Means[1].Left), c.left, "tests left out of the mean")
 			if len(cell.Refusals) > 0 && cell.Verdict() != "" {
 				t.Errorf("a verdict %q in spite of refusals", cell.Verdict())
 			}
@@ -326,13 +321,9 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 	c := compare.New(trials)
 	j := c.Judge(c.Targets[0], c.Targets[1])
 	for _, it := range j.Items {
-		if it.Step.Name != "scan" {
-			t.Errorf("%s of %s was judged", it.Metric(), it.Step.Name)
-		}
+		expect.Equal(t, it.Step.Name, "scan", "of was judged", it.Metric())
 	}
-	if n := headlinesTested(j); n != 1 {
-		t.Errorf("%d numbers are corrected for", n)
-	}
+	expect.Equal(t, headlinesTested(j), 1, "numbers are corrected for")
 	// Its own interval would be too wide.
 	for i, tr := range trials {
 		tr.Steps[1].Rows[0].Value *= float64(1 + i%3)
@@ -374,8 +365,6 @@ func TestUnlikeUnknown(t *testing.T) {
 	for _, imported := range []bool{false, true} {
 		c := compare.New([]*result.Trial{value("a", map[string]any{"rows": 5, "tables": 1}, imported), value("b", map[string]any{"rows": 6}, imported)})
 		want := map[bool]string{false: "rows 5 and 6; tables 1 and not known", true: "rows 5 and 6"}[imported]
-		if got := strings.Join(compare.Unlike(c.Targets[0], c.Targets[1]), "; "); got != want {
-			t.Errorf("imported %v: %q, want %q", imported, got, want)
-		}
+		expect.Equal(t, strings.Join(compare.Unlike(c.Targets[0], c.Targets[1]), "; "), want, imported)
 	}
 }

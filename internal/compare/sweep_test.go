@@ -5,9 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -33,9 +32,7 @@ func TestUncountedProbe(t *testing.T) {
 		trial.Steps = append(trial.Steps, result.Step{Name: name, Base: "s", Uncounted: i == 1, Axes: []result.Axis{{Name: "rate", Value: float64(min(2, i+1))}}})
 	}
 	w := compare.New([]*result.Trial{trial}).Sweeps()[0]
-	if got := w.Panels[0].Levels[1].Step.Name; got != "s@2#2" {
-		t.Errorf("%s is shown", got)
-	}
+	expect.Equal(t, w.Panels[0].Levels[1].Step.Name, "s@2#2", "is shown")
 	if len(w.Twice) != 2 || w.Twice[0].Name != "s@2" || w.Twice[1].Name != "s@2#3" {
 		t.Errorf("again: %v", w.Twice)
 	}
@@ -61,9 +58,7 @@ func TestSweeps(t *testing.T) {
 		}
 	}
 	want := []string{"r over clients", "[{tables 1}] 1:r.t1.c1 8:r.t1.c8 64:r.t1.c64", "[{tables 32}] 1:r.t32.c1 8:r.t32.c8 64:r.t32.c64", "twice again"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, got)
 }
 
 // The mean over a sweep is the geometric one, with an interval from the trials.
@@ -124,7 +119,5 @@ func TestFamilies(t *testing.T) {
 		got = append(got, text)
 	}
 	want := []string{"isolation: rr rc rr-twin", "isolation: rr-lazy rc-lazy", "durability: rr rr-lazy rr-twin", "durability: rc rc-lazy"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, got)
 }

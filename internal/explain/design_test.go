@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -53,14 +54,10 @@ func TestDesign(t *testing.T) {
 				c.change(trials)
 			}
 			lead := strings.Join(explainedOf(trials).Lead(), " ")
-			if !strings.Contains(lead, c.says) {
-				t.Error(lead)
-			}
+			expect.Contains(t, lead, c.says)
 		})
 	}
-	if lead := strings.Join(explained(usual(), usual(), 4, 1).Lead(), " "); lead != "" {
-		t.Errorf("of equal targets: %s", lead)
-	}
+	expect.Equal(t, strings.Join(explained(usual(), usual(), 4, 1).Lead(), " "), "", "of equal targets")
 }
 
 // Of structures that differ in kind it is said what each does with a change.
@@ -89,12 +86,8 @@ func TestKinds(t *testing.T) {
 			text.WriteString("\n" + l.Causes)
 		}
 	}
-	for _, want := range []string{"a changes the pages of B-trees where they are; b appends changes to a log and merges sorted files later",
-		"a writes 9.91 KB", "of pages and as much again to the doublewrite buffer per query", "b wrote 1.50 KB of log here and 0.500 KB that its counters do not cover per query: flushes and merges come later"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("no %q in\n%s", want, &text)
-		}
-	}
+	expect.All(t, text.String(), "a changes the pages of B-trees where they are; b appends changes to a log and merges sorted files later",
+		"a writes 9.91 KB", "of pages and as much again to the doublewrite buffer per query", "b wrote 1.50 KB of log here and 0.500 KB that its counters do not cover per query: flushes and merges come later")
 }
 
 // Steps whose other groups promise a rate are explained, and those whose own does are not.
@@ -106,9 +99,7 @@ func TestRatedBeside(t *testing.T) {
 			s.Groups = append(s.Groups, result.Group{Name: "writers", Clients: 1, Rate: 10, Ops: []string{of}, Units: map[string]string{of: of}})
 		}
 		e := explainedOf(trials)
-		if has := e.Steps[0].Why == ""; has != (of == "insert") {
-			t.Errorf("a group with a rate of %s: %q", of, e.Steps[0].Why)
-		}
+		expect.Equal(t, e.Steps[0].Why == "", of == "insert", "a group with a rate of", of, e.Steps[0].Why)
 	}
 }
 
@@ -118,11 +109,7 @@ func TestKnobsTogether(t *testing.T) {
 	subject := usual()
 	subject.server, subject.knobs = 150, map[string]string{"compression": "zstd", "page": "32KiB"}
 	_, sentence := first(explained(usual(), subject, 4, 1))
-	for _, want := range []string{"b needs 151 µs instead of 99.1 µs of server CPU, probably because of ", "compression zstd instead of the default", " or ", "page 32KiB instead of the default"} {
-		if !strings.Contains(sentence, want) {
-			t.Errorf("no %q in %q", want, sentence)
-		}
-	}
+	expect.All(t, sentence, "b needs 151 µs instead of 99.1 µs of server CPU, probably because of ", "compression zstd instead of the default", " or ", "page 32KiB instead of the default")
 }
 
 // That CPU is needed, or that the client takes longer, is where the time goes, and no reason.
@@ -150,9 +137,7 @@ func TestTraffic(t *testing.T) {
 				}
 			}
 			lead := strings.Join(explainedOf(trials).Lead(), " ")
-			if has := strings.Contains(lead, "did not disturb both alike (they read and wrote "); has != (kb > 0) {
-				t.Errorf("%g KB: %s", kb, lead)
-			}
+			expect.Equal(t, strings.Contains(lead, "did not disturb both alike (they read and wrote "), kb > 0, kb, lead)
 		}
 	}
 }

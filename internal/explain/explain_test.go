@@ -12,6 +12,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/explain"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
@@ -241,9 +242,7 @@ func TestNoCauseOfNoise(t *testing.T) {
 	}
 	groups, _ := e.Paragraphs()
 	for _, p := range groups {
-		if strings.Contains(p.Lines[0].Causes, "Because") {
-			t.Error(p.Lines[0].Causes)
-		}
+		expect.Lacks(t, p.Lines[0].Causes, "Because")
 	}
 }
 
@@ -300,12 +299,8 @@ func TestLogs(t *testing.T) {
 			fmt.Fprintln(&said, r.Metric, r.Sentence)
 		}
 	}
-	for _, want := range []string{"write_kb log: 3.00 KB instead of 1.00 KB", "space_amplification log files take 0.900× instead of 0.200× the live data",
-		"space_amplification undo, old row versions and the server's own files take 0.500× instead of 0.100× the live data"} {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("no %q in\n%s", want, &said)
-		}
-	}
+	expect.All(t, said.String(), "write_kb log: 3.00 KB instead of 1.00 KB", "space_amplification log files take 0.900× instead of 0.200× the live data",
+		"space_amplification undo, old row versions and the server's own files take 0.500× instead of 0.100× the live data")
 }
 
 // A device that can do less is named where a probe found that it can.
@@ -354,12 +349,8 @@ func TestDips(t *testing.T) {
 		}
 		return text.String()
 	}
-	if text := said(subject); !strings.Contains(text, "b stalls every 11 s") {
-		t.Error(text)
-	}
-	if text := said(usual()); text != "" {
-		t.Error(text)
-	}
+	expect.Contains(t, said(subject), "b stalls every 11 s")
+	expect.Equal(t, said(usual()), "")
 }
 
 // Of CPU that leads a profile shows more.
@@ -381,9 +372,7 @@ func TestFewTrials(t *testing.T) {
 		t.Errorf("rule %q: %s", rule, sentence)
 	}
 	groups, _ := e.Paragraphs()
-	if lead := strings.Join(e.Lead(), " "); !strings.Contains(lead, "Nothing here is proven") {
-		t.Error(lead)
-	}
+	expect.Contains(t, strings.Join(e.Lead(), " "), "Nothing here is proven")
 	for _, p := range groups {
 		if text := fmt.Sprint(p.Lines); strings.Contains(text, "Because") || strings.Contains(text, "proven") || strings.Contains(text, "%") {
 			t.Error(text)
@@ -400,9 +389,7 @@ func TestRecordsAreStable(t *testing.T) {
 	for range 3 {
 		c := compare.New(trials)
 		var b bytes.Buffer
-		if err := metric.WriteLines(&b, explain.Explain(c, c.Judge(c.Targets[0], c.Targets[1])).Records()); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, metric.WriteLines(&b, explain.Explain(c, c.Judge(c.Targets[0], c.Targets[1])).Records()))
 		texts = append(texts, b.String())
 		for _, trial := range trials {
 			for i := range trial.Steps {
@@ -467,9 +454,7 @@ func TestPredictedBesideOthers(t *testing.T) {
 	if p := predicted(func(*result.Step) {}); len(p) != 2 || !p[0].Fits() {
 		t.Errorf("alone: %+v", p)
 	}
-	if p := predicted(disturb); len(p) != 1 {
-		t.Errorf("beside others: %+v", p)
-	}
+	expect.Equal(t, len(predicted(disturb)), 1, "beside others")
 	p := predicted(func(s *result.Step) {
 		disturb(s)
 		s.Rows = append(s.Rows, metric.Row{Metric: "process_write_kb", Per: "query", Value: 21, N: queries})

@@ -7,6 +7,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -48,9 +49,7 @@ func TestSplitWrites(t *testing.T) {
 		want float64
 		x    sheet
 	}{{Uncounted, 5, value(part(account.LogPart))}, {Padding, 3, value(part(account.LogPart), part(account.PagesPart))}, {Rest, 2, value(part(account.LogPart))}} {
-		if got := c.x.find(c.item).value; got != c.want {
-			t.Errorf("%s: %v KB, want %v", c.item, got, c.want)
-		}
+		expect.Equal(t, c.x.find(c.item).value, c.want, c.item)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/explain"
 	"rumbench/internal/result"
 )
@@ -99,9 +100,7 @@ func TestSettle(t *testing.T) {
 		t.Errorf("%+v", records)
 	}
 	delete(all, "a-cache-twice")
-	if list := settled(all); len(list) != 0 {
-		t.Errorf("without a target that has both settings: %v", list)
-	}
+	expect.Equal(t, len(settled(all)), 0, "without a target that has both settings")
 }
 
 // Of settings that depend on each other each has what it adds on average over all orders.
@@ -129,9 +128,7 @@ func TestSettleTogether(t *testing.T) {
 				t.Errorf("%s: %.3f (%.3f to %.3f), %.3f of the difference, proven: %t", setting, p.Factor, p.Low, p.High, p.Share, p.Proven)
 			}
 		}
-		if text := found[0].String(); strings.Contains(text, "by no setting") {
-			t.Error(text)
-		}
+		expect.Lacks(t, found[0].String(), "by no setting")
 	}
 	delete(all, "a-x-y") // then each has what it does alone
 	found := settled(all)
@@ -142,7 +139,5 @@ func TestSettleTogether(t *testing.T) {
 		t.Error(text)
 	}
 	delete(all, "a-z") // was never tried alone
-	if list := settled(all); len(list) != 0 {
-		t.Errorf("a setting was not tried: %v", list)
-	}
+	expect.Equal(t, len(settled(all)), 0, "a setting was not tried")
 }

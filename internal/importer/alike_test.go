@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -42,9 +43,7 @@ func TestStorageEnginesAreCompared(t *testing.T) {
 	if list := compare.Unlike(a, b); len(list) > 0 {
 		t.Errorf("other work: %v", list)
 	}
-	if got := fmt.Sprint(compare.Apart(a, b)); got != "[storage: innodb and rocksdb]" {
-		t.Errorf("differs: %q", got)
-	}
+	expect.Equal(t, fmt.Sprint(compare.Apart(a, b)), "[storage: innodb and rocksdb]", "differs")
 	if list := c.Steps[0].Offered(a, b); len(list) > 0 {
 		t.Errorf("offered: %v", list)
 	}
@@ -75,10 +74,7 @@ func TestStorageEngineOfTarget(t *testing.T) {
 // imported are the trials of an import.
 func imported(t *testing.T, files map[string]string) (out []*result.Trial) {
 	t.Helper()
-	c, err := Read([]string{write(t, files)}, Options{Now: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{write(t, files)}, Options{Now: at}))(t)
 	for i := range c.trials {
 		out = append(out, c.trials[i].Trial)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -124,10 +125,7 @@ func TestBroken(t *testing.T) {
 // Files that were named must be logs; beside others in a directory anything may lie.
 func TestNamedFiles(t *testing.T) {
 	t.Chdir(write(t, map[string]string{"db/a.log": sysbenchLog, "db/notes.md": "hello\n", "db/data.bin": "a\x00b", "db/left.iostat": strings.Repeat("Device r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\n", 2), "db/b.log": sysbenchLog}))
-	c, err := Read([]string{"db"}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{"db"}, Options{}))(t)
 	if strings.Join(c.Ignored, " ") != "db/data.bin db/notes.md" || strings.Join(c.Unused, " ") != "db/left.iostat" {
 		t.Errorf("left alone %q, %q", c.Ignored, c.Unused)
 	}
@@ -146,21 +144,15 @@ func TestFilesAsTargets(t *testing.T) {
 		t.Errorf("trials %s", names(trials))
 	}
 	// Of one target the files are steps.
-	if got := names(read(t, Options{Target: "x"}, "new.log", "old.log")); got != "x.1 new, x.1 old" {
-		t.Errorf("trials %s", got)
-	}
+	expect.Equal(t, names(read(t, Options{Target: "x"}, "new.log", "old.log")), "x.1 new, x.1 old", "trials")
 }
 
 // Directories named by numbers, and files with run1, run2, are trials.
 func TestTrials(t *testing.T) {
 	again := func(n int) string { return sysbenchLog + strings.Repeat("\n", n) } // no copy to the byte
 	dir := write(t, map[string]string{"a/1/t.log": again(0), "a/2/t.log": again(1), "b/t.run1.log": again(0), "b/t.run2.log": again(1), "b/t.run10.log": again(2)})
-	if got := names(read(t, Options{}, dir)); got != "a.1 t, a.2 t, b.1 t, b.2 t, b.: t" {
-		t.Errorf("trials %s", got)
-	}
-	if got := names(read(t, Options{Target: "mine"}, filepath.Join(dir, "a"))); got != "mine.1 t, mine.2 t" {
-		t.Errorf("trials %s", got)
-	}
+	expect.Equal(t, names(read(t, Options{}, dir)), "a.1 t, a.2 t, b.1 t, b.2 t, b.: t", "trials")
+	expect.Equal(t, names(read(t, Options{Target: "mine"}, filepath.Join(dir, "a"))), "mine.1 t, mine.2 t", "trials")
 }
 
 // A copy of a trial's log is no trial.
@@ -169,9 +161,7 @@ func TestCopies(t *testing.T) {
 	if _, err := Read([]string{dir}, Options{Now: at}); err == nil || !strings.Contains(err.Error(), "it is a copy of "+filepath.Join(dir, "a/t.run1.log")) {
 		t.Errorf("got %v", err)
 	}
-	if got := names(read(t, Options{Skip: true}, dir)); got != "a.1 t, b.1 t" {
-		t.Errorf("trials %s", got)
-	}
+	expect.Equal(t, names(read(t, Options{Skip: true}, dir)), "a.1 t, b.1 t", "trials")
 }
 
 // A file that was compressed is read as if it were not.
@@ -183,9 +173,7 @@ func TestGzip(t *testing.T) {
 	}
 	dir := write(t, map[string]string{"db/t.log.gz": b.String()})
 	numbers(t, step(t, read(t, Options{}, dir), "db", 1, "t"), []want{{"rows_per_s", "query", "", 10000}})
-	if err := os.WriteFile(filepath.Join(dir, "db/t.log.gz"), b.Bytes()[:100], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, "db/t.log.gz"), b.Bytes()[:100], 0o644))
 	if _, err := Read([]string{dir}, Options{}); err == nil || !strings.Contains(err.Error(), "t.log.gz: unexpected EOF") {
 		t.Errorf("error %v", err)
 	}
@@ -202,9 +190,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	out := filepath.Join(dir, "out")
-	if err := c.Write(out); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Write(out))
 	again, err := Read([]string{dir}, Options{Now: at})
 	if err != nil || len(again.Ignored) > 0 || len(again.Trials) != 1 {
 		t.Errorf("%v, %+v", err, again)
@@ -229,9 +215,7 @@ func TestDeterministic(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := filepath.Join(t.TempDir(), "c")
-		if err := c.Write(dir); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, c.Write(dir))
 		all += text(t, filepath.Join(dir, "trials/x.1/trial.json")) + text(t, filepath.Join(dir, "trials/x.1/series.jsonl"))
 		if i > 0 && all != last {
 			t.Errorf("not the same twice:\n%s\n%s", last, all)

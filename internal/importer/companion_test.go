@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/text/hint"
 )
@@ -44,9 +45,7 @@ func TestIOStatGenerations(t *testing.T) {
 			if c.discard >= 0 {
 				want["discard_kb"] = c.discard
 			}
-			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("%v, want %v", got, want)
-			}
+			expect.Equal(t, fmt.Sprint(got), fmt.Sprint(want), got, want)
 		})
 	}
 }
@@ -166,14 +165,8 @@ func TestCompatibleLikeAwk(t *testing.T) {
 		t.Skip("no awk here")
 	}
 	run := func(program, path string) float64 {
-		out, err := exec.Command(awk, program, path).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := expect.Value(exec.Command(awk, program, path).Output())(t)
+		v := expect.Value(strconv.ParseFloat(strings.TrimSpace(string(out)), 64))(t)
 		return v
 	}
 	dir := "testdata/sysbench/mariadb-10.11.19/"
@@ -199,10 +192,7 @@ func TestCompatibleLikeAwk(t *testing.T) {
 
 func parsed[T any](t *testing.T, path string, parse func(*file, *hint.Problems) *T) *T {
 	t.Helper()
-	f, err := newFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := expect.Value(newFile(path))(t)
 	var ps hint.Problems
 	out := parse(f, &ps)
 	if len(ps) > 0 {
@@ -315,9 +305,7 @@ func TestCompanionsUnknown(t *testing.T) {
 	dir := write(t, map[string]string{"db/a.log": sysbenchLog, "db/a.time": "1.10user 1.10system 1:50elapsed 1%CPU (x"})
 	s := step(t, read(t, Options{}, dir), "db", 1, "a")
 	numbers(t, s, []want{{"client_cpu_us", "", "query", 2.2 / 110 * 1e6 / 10000}, {"service_mean_us", "query", "", 400}, {"service_p95_us", "query", "", 500}})
-	if w := s.Find("client_cpu_us", "", "").Warnings; len(w) != 1 {
-		t.Errorf("warnings %q", w)
-	}
+	expect.Equal(t, len(s.Find("client_cpu_us", "", "").Warnings), 1, "warnings")
 }
 
 // The log counts the CPUs in use, iostat those there are.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -35,10 +36,7 @@ func TestDBBench(t *testing.T) {
 
 // Intervals of several threads are merged by their numbers.
 func TestDBBenchIntervals(t *testing.T) {
-	c, err := Read([]string{"testdata/db_bench/two.txt"}, Options{Now: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{"testdata/db_bench/two.txt"}, Options{Now: at}))(t)
 	lines := seriesOf(t, c.trials[0].runs[0])
 	// Thread 0: 129000 in 1.009623 s and 132000 in 1.052428 s; thread 1: 111000
 	// in 1.007988 s and 121000 in 1.001440 s.

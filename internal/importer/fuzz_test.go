@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
@@ -78,10 +79,7 @@ func textFile(path, text string) *file {
 func seriesOf(t *testing.T, r *run) (out []result.Line) {
 	t.Helper()
 	dir := t.TempDir()
-	w, err := result.CreateSeries(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := expect.Value(result.CreateSeries(dir))(t)
 	defer w.Close()
 	if err := r.file.spool.flush(); err != nil {
 		t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -53,9 +54,7 @@ func TestIBench(t *testing.T) {
 	if w := bad.Find("rows_per_s", "query", "").Warnings; len(w) != 1 || !strings.HasPrefix(w[0].Text, "not comparable") {
 		t.Errorf("warnings %q", w)
 	}
-	if w := bad.Find("rows_per_s", "insert", "").Warnings; len(w) != 0 {
-		t.Errorf("the writers' own rate has warnings %q", w)
-	}
+	expect.Equal(t, len(bad.Find("rows_per_s", "insert", "").Warnings), 0, "the writers' own rate has warnings")
 }
 
 // The published percentiles are those of the first client.
@@ -69,10 +68,7 @@ func TestIBenchCompatible(t *testing.T) {
 
 // The series of all clients are merged.
 func TestIBenchSeries(t *testing.T) {
-	c, err := Read([]string{"testdata/ibench/db-1.10/l.i0"}, Options{Now: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{"testdata/ibench/db-1.10/l.i0"}, Options{Now: at}))(t)
 	lines := seriesOf(t, c.trials[0].runs[0])
 	want := result.Line{Step: "l.i0", Source: "ops", T: 6, DT: 1, Group: "insert", Op: "insert", Ops: 30, Rows: 3000, Max: 1100002, Clients: []int64{20, 10}}
 	if len(lines) != 12 || fmt.Sprint(lines[5]) != fmt.Sprint(want) || lines[4].Rows != 0 || c.trials[0].Target != "db-1.10" {
@@ -155,9 +151,7 @@ func TestIBenchContradiction(t *testing.T) {
 		{strings.Replace(whole, "Totals: 12.0 secs", "Totals: 6.0 secs", 1), "the total of seconds is 6, and the end of the intervals is 12"},
 	} {
 		s := step(t, read(t, Options{}, write(t, map[string]string{"db/q100.1/o.ib.dop1.1": c.log})), "db", 1, "q100.1")
-		if got := strings.Join(metric.Texts(s.Warnings), "; "); !strings.Contains(got, c.want) {
-			t.Errorf("%q, want %q", got, c.want)
-		}
+		expect.Contains(t, strings.Join(metric.Texts(s.Warnings), "; "), c.want)
 	}
 	// Older releases print the rows that were asked for.
 	asked := strings.Replace(whole, "1200 rows, 0 0 0 insert-delete-query retry", "9000 rows, 0 insert retry, 0 query retry", 1)

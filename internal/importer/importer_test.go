@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -18,22 +19,11 @@ var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func read(t *testing.T, o Options, paths ...string) []*result.Trial {
 	t.Helper()
 	o.Now = at
-	c, err := Read(paths, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read(paths, o))(t)
 	dir := filepath.Join(t.TempDir(), "campaign")
-	if err := c.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	back, err := result.ReadCampaign(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trials, err := result.ReadTrials(dir, back)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Write(dir))
+	back := expect.Value(result.ReadCampaign(dir))(t)
+	trials := expect.Value(result.ReadTrials(dir, back))(t)
 	for _, trial := range trials {
 		honest(t, trial)
 	}
@@ -219,10 +209,7 @@ func TestCompatible(t *testing.T) {
 // The series hold the intervals as printed; a stalled one has neither
 // operations nor a latency of 0.
 func TestSysbenchStall(t *testing.T) {
-	c, err := Read([]string{"testdata/more/stall.log"}, Options{Now: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{"testdata/more/stall.log"}, Options{Now: at}))(t)
 	tr := c.trials[0]
 	var ops []int64
 	for _, l := range seriesOf(t, tr.runs[0]) {
@@ -267,9 +254,7 @@ func TestSysbenchVariants(t *testing.T) {
 		}
 	}
 	s = step(t, trials, "more", 1, "cpu")
-	if s.Primary != "event" {
-		t.Errorf("primary %q", s.Primary)
-	}
+	expect.Equal(t, s.Primary, "event", "primary")
 	// What memory's latencies were is below what sysbench can print.
 	s = step(t, trials, "more", 1, "memory")
 	absent(t, s, "service_p95_us")
@@ -292,21 +277,14 @@ func write(t testing.TB, files map[string]string) string {
 func writeMore(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	expect.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	return dir
 }
 
 func text(t testing.TB, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile(path))(t)
 	return string(b)
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -129,9 +130,7 @@ func TestMutated(t *testing.T) {
 				kind := kinds[i%len(kinds)]
 				spoiled[file] = strings.Join(mutants[kind](r, strings.SplitAfter(files[file], "\n")), "")
 				for _, run := range importedRuns(t, spoiled) {
-					if wrong := o.contradicts(run); wrong != "" {
-						t.Errorf("%d, %s in %s: %s", i, kind, file, wrong)
-					}
+					expect.Equal(t, o.contradicts(run), "", i, kind, file)
 					sound(t, run)
 				}
 			}

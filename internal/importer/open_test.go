@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result/regular"
 )
 
@@ -24,12 +25,8 @@ func zipped(t *testing.T, path, text string, times int) int64 {
 			t.Fatal(err)
 		}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, z.Close())
+	expect.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
 	return int64(b.Len())
 }
 
@@ -37,25 +34,17 @@ func TestOpenText(t *testing.T) {
 	dir := t.TempDir()
 	log := strings.Repeat("[ 1s ] thds: 4 tps: 100.00 qps: 100.00\n", 1000)
 	plain, small, bomb := filepath.Join(dir, "log"), filepath.Join(dir, "log.gz"), filepath.Join(dir, "bomb.gz")
-	if err := os.WriteFile(plain, []byte(log), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(plain, []byte(log), 0o644))
 	zipped(t, small, log, 1)
 	for _, path := range []string{plain, small} {
-		r, err := openText(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := expect.Value(openText(path))(t)
 		if b, err := io.ReadAll(r); err != nil || string(b) != log {
 			t.Errorf("%s: %d bytes, %v", path, len(b), err)
 		}
 		r.Close()
 	}
 	size := zipped(t, bomb, strings.Repeat("\n", 1<<20), 64)
-	r, err := openText(bomb)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(openText(bomb))(t)
 	defer r.Close()
 	if n, err := io.Copy(io.Discard, r); !errors.Is(err, errBomb) || n > max(grace, growth*size) {
 		t.Errorf("%d bytes became %d, %v", size, n, err)
@@ -67,9 +56,7 @@ func TestOpenText(t *testing.T) {
 func TestPipe(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "run.log")
-	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, syscall.Mkfifo(pipe, 0o644))
 	for _, path := range []string{pipe, dir} {
 		_, err := Read([]string{path}, Options{})
 		if err == nil {

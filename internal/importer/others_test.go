@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -35,9 +36,7 @@ func TestHammerDBFailures(t *testing.T) {
 			if name == c.partial {
 				want = result.Partial
 			}
-			if s := step(t, trials, "pg", 1, name); s.Status != want {
-				t.Errorf("%s: %s is %s", c.name, name, s.Status)
-			}
+			expect.Equal(t, step(t, trials, "pg", 1, name).Status, want, c.name, name)
 		}
 	}
 }
@@ -106,9 +105,7 @@ func TestYCSBFigures(t *testing.T) {
 		s := &trials[0].Steps[0]
 		numbers(t, s, c.want)
 		absent(t, s, c.lacks...)
-		if all := strings.Join(metric.Texts(s.Warnings), "; "); !strings.Contains(all, c.warned) {
-			t.Errorf("%s: warnings %s", c.name, all)
-		}
+		expect.Contains(t, strings.Join(metric.Texts(s.Warnings), "; "), c.warned, c.name)
 	}
 }
 

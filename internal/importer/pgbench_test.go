@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -57,10 +58,7 @@ func TestPgbench(t *testing.T) {
 func TestPgbenchSeconds(t *testing.T) {
 	log := "0 1 1000 0 1700000000 500000\n0 2 3000 0 1700000000 900000\n0 3 2000 0 1700000003 100000\n1 1 5000 0 1700000003 200000\n"
 	dir := write(t, map[string]string{"pg/run.77": log})
-	c, err := Read([]string{dir}, Options{Now: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{dir}, Options{Now: at}))(t)
 	lines := seriesOf(t, c.trials[0].runs[0])
 	if len(lines) != 4 || lines[0].Ops != 2 || lines[1].Ops != 0 || lines[2].Ops != 0 || lines[3].Ops != 2 {
 		t.Fatalf("%+v", lines)
@@ -85,9 +83,7 @@ func TestPgbenchCutOff(t *testing.T) {
 	s := step(t, trials, "pg", 1, "tpcb")
 	// 5288.7 and 5164.5 transactions, rounded, in two seconds.
 	numbers(t, s, []want{{"rows", "transaction", "", 5289 + 5165}, {"rows_per_s", "transaction", "", (5289 + 5165) / 2.}, {"duration_s", "", "", 2}})
-	if s.Status != result.Partial {
-		t.Error(s.Status)
-	}
+	expect.Equal(t, s.Status, result.Partial)
 }
 
 // Old releases name rates otherwise.
@@ -106,10 +102,7 @@ func TestPgbenchReconnect(t *testing.T) {
 		"tps = 50.000000 (including connections establishing)\ntps = 900.000000 (excluding connections establishing)\n",
 		"pg/new.out": "pgbench (16.1)\ntransaction type: <builtin: select only>\nnumber of clients: 8\nduration: 40 s\nnumber of transactions actually processed: 2000\nlatency average = 160.000 ms\naverage connection time = 19.000 ms\n" +
 			"tps = 50.000000 (including reconnection times)\n"})
-	c, err := Read([]string{dir}, Options{Now: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{dir}, Options{Now: at}))(t)
 	for _, name := range []string{"old", "new"} {
 		s := step(t, []*result.Trial{c.trials[0].Trial}, "pg", 1, name)
 		numbers(t, s, []want{{"rows_per_s", "transaction", "", 50}, {"duration_s", "", "", 40}})
@@ -117,9 +110,7 @@ func TestPgbenchReconnect(t *testing.T) {
 			t.Errorf("%s: %q", name, s.Warnings)
 		}
 	}
-	if got := strings.Join(c.Dropped, "; "); got != "pgbench's average connection time" {
-		t.Errorf("dropped: %s", got)
-	}
+	expect.Equal(t, strings.Join(c.Dropped, "; "), "pgbench's average connection time", "dropped")
 }
 
 // Intervals with the time of day have the lengths of intervals.
@@ -139,9 +130,7 @@ func TestPgbenchLag(t *testing.T) {
 		"latency average = 5.000 ms\nlatency stddev = 1.000 ms\nrate limit schedule lag: avg 3.500 (max 80.000) ms\ntps = 200.000000 (without initial connection time)\n"
 	s := step(t, read(t, Options{}, write(t, map[string]string{"pg/t.out": log})), "pg", 1, "t")
 	numbers(t, s, []want{{"rows_per_s", "transaction", "", 200}, {"service_mean_us", "transaction", "", 1500}, {"lateness_max_us", "transaction", "", 80000}, {"sla_target", "", "", 500}, {"sla_met", "", "", 0}})
-	if s.Groups[0].Rate != 500 {
-		t.Errorf("%+v", s.Groups)
-	}
+	expect.Equal(t, s.Groups[0].Rate, 500, s.Groups)
 }
 
 // Failed transactions, retries and scripts are taken, or listed.
@@ -149,10 +138,7 @@ func TestPgbenchFailures(t *testing.T) {
 	log := "pgbench (16.0)\ntransaction type: multiple scripts\nnumber of clients: 4\nmaximum number of tries: 3\nduration: 3 s\nnumber of transactions actually processed: 300\nnumber of failed transactions: 100 (25.000%)\n" +
 		"number of transactions retried: 30 (7.500%)\ntotal number of retries: 45\nlatency average = 30.000 ms (including failures)\ntps = 100.000000 (without initial connection time)\n" +
 		"SQL script 1: a.sql\n - weight: 1 (targets 50.0% of total)\n - 140 transactions (46.7% of total, tps = 46.6)\n - latency average = 20.000 ms\nSQL script 2: b.sql\n - weight: 1 (targets 50.0% of total)\n - 160 transactions (53.3% of total, tps = 53.4)\n"
-	c, err := Read([]string{write(t, map[string]string{"pg/t.out": log})}, Options{Now: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{write(t, map[string]string{"pg/t.out": log})}, Options{Now: at}))(t)
 	s := &c.trials[0].Steps[0]
 	numbers(t, s, []want{{"rows_per_s", "transaction", "", 100}, {"errors", "", "", 100}, {"retries", "", "", 45}, {"service_mean_us", "transaction", "", 30000}})
 	if r := s.Find("service_mean_us", "", ""); r.N != 400 || len(r.Warnings) != 1 {
@@ -179,9 +165,7 @@ func TestPgbenchContradictions(t *testing.T) {
 	} {
 		log := strings.Replace(c.log, c.old, c.changed, 1)
 		s := step(t, read(t, Options{}, write(t, map[string]string{"pg/t.out": log})), "pg", 1, "t")
-		if got := strings.Join(metric.Texts(s.Warnings), "; "); !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q", c.changed, got)
-		}
+		expect.Contains(t, strings.Join(metric.Texts(s.Warnings), "; "), c.want, c.changed)
 	}
 	// Up to 9.5 the mean latency follows from the duration, and is 0 without one.
 	late := strings.NewReplacer("average =", "average:", "tps = 20.0", "tps = 18.0", "= 20.1", "= 18.1").Replace(old)

@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	pub "rumbench/internal/report/published"
 	"rumbench/internal/result"
@@ -83,14 +82,10 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, times := range map[string]int{"s ] queue length: 3, concurrency: -\n": 4, "s ] shed: 40\n": 4, "\nArrivals (rumbench):\n": 1, "    offered:                             5775   (": 1, "    shed:                                200    (": 1, "    not done at the end:                 7      (": 1} {
-		if got := strings.Count(text.String(), want); got != times {
-			t.Errorf("%q is there %d times, want %d:\n%s", want, got, times, text.String())
-		}
+		expect.Equal(t, strings.Count(text.String(), want), times, "is there times", want, text.String())
 	}
 	path := filepath.Join(t.TempDir(), "run.log")
-	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, text.Bytes(), 0o644))
 	c, err := Read([]string{path}, Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text.String())
@@ -135,9 +130,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	slices.Sort(sent)
 	slices.Sort(got)
-	if d := cmp.Diff(sent, got); d != "" {
-		t.Errorf("intervals (-printed +read)\n%s", d)
-	}
+	expect.Same(t, sent, got, "intervals")
 }
 
 // A step whose statements were not counted, and of which nothing is known of the
@@ -163,9 +156,7 @@ func TestRoundTripUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "run.log")
-	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, text.Bytes(), 0o644))
 	c, err := Read([]string{path}, Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text.String())

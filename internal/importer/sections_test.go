@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 )
 
@@ -31,9 +32,7 @@ func TestSeveralRuns(t *testing.T) {
 		numbers(t, step(t, trials, "pg", i+1, "t_clients=10"), []want{{"rows_per_s", opTransaction, "", rate}, {"duration_s", "", "", 20}})
 	}
 	dir = write(t, map[string]string{"pg/t.txt": pgRun(one, 10, 2000) + pgRun(two, 10, 2200)})
-	if got := names(read(t, Options{}, dir)); got != "pg.1 t_select only, pg.1 t_simple update" {
-		t.Errorf("trials %s", got)
-	}
+	expect.Equal(t, names(read(t, Options{}, dir)), "pg.1 t_select only, pg.1 t_simple update", "trials")
 }
 
 // The command before a run belongs to it; what sysbench prepare and cleanup print is
@@ -66,9 +65,7 @@ func TestSeveralRunsOfSysbench(t *testing.T) {
 // One run after its preparation is no repetition.
 func TestPreparedRun(t *testing.T) {
 	dir := write(t, map[string]string{"db/t.log": "sysbench 1.1.0 (using LuaJIT)\n\nCreating table 'sbtest1'...\n" + sysbenchLog})
-	if got := names(read(t, Options{}, dir)); got != "db.1 t" {
-		t.Errorf("trials %s", got)
-	}
+	expect.Equal(t, names(read(t, Options{}, dir)), "db.1 t", "trials")
 }
 
 // dbRun is the output of a process of RocksDB's db_bench.
@@ -104,9 +101,7 @@ func TestSeveralRunsOfDBBench(t *testing.T) {
 					got = append(got, fmt.Sprintf("%s.%d %s %g", trial.Target, trial.Trial, s.Name, s.Find(metric.RowsPerS, "", "").Value))
 				}
 			}
-			if strings.Join(got, ", ") != c.want {
-				t.Errorf("%s, want %s", strings.Join(got, ", "), c.want)
-			}
+			expect.Equal(t, strings.Join(got, ", "), c.want)
 		})
 	}
 }
@@ -116,9 +111,7 @@ func TestSeveralRunsOfInsertBenchmark(t *testing.T) {
 		return fmt.Sprintf("python3 iibench.py --max_rows=%d\ni_sec\tt_sec\ti_ips\tt_ips\ti_qps\tt_qps\tmax_i\tmax_q\tt_ins\tt_query\n1.0\t1.0\t%d\t%d\t0\t0\t1\t1\t%d\t0\nTotals:\nDone\n", n, n, n, n)
 	}
 	dir := write(t, map[string]string{"db/t.txt": run(500) + run(500)})
-	if got := names(read(t, Options{}, dir)); got != "db.1 t, db.2 t" {
-		t.Errorf("trials %s", got)
-	}
+	expect.Equal(t, names(read(t, Options{}, dir)), "db.1 t, db.2 t", "trials")
 }
 
 // Copied logs may have blanks at the ends of their lines.
@@ -130,9 +123,7 @@ func TestTrailingBlanks(t *testing.T) {
 // Option --rate=0 asks for the same as no rate.
 func TestNoRate(t *testing.T) {
 	log := "$ sysbench --table-size=7 --rate=0 oltp_read_only run\n" + sysbenchLog + "$ sysbench --table-size=7 oltp_read_only run\n" + sysbenchLog
-	if got := names(read(t, Options{}, write(t, map[string]string{"db/t.log": log}))); got != "db.1 t, db.2 t" {
-		t.Errorf("trials %s", got)
-	}
+	expect.Equal(t, names(read(t, Options{}, write(t, map[string]string{"db/t.log": log}))), "db.1 t, db.2 t", "trials")
 }
 
 // Results of another tool in a log are not dropped without a word.
@@ -186,13 +177,9 @@ func TestStandardError(t *testing.T) {
 	}
 	trials := read(t, Options{}, dir+"/pg")
 	numbers(t, step(t, trials, "pg", 1, "t"), []want{{"rows_per_s", opTransaction, "", 5332.783399}})
-	if files := trials[0].Imported.Files; len(files) != 2 {
-		t.Errorf("files %q", files)
-	}
+	expect.Equal(t, len(trials[0].Imported.Files), 2, "files")
 	trials = read(t, Options{}, dir+"/pg/t.err", dir+"/pg/t.out")
-	if got := names(trials); got != "t.1 pgbench" {
-		t.Errorf("trials %s", got)
-	}
+	expect.Equal(t, names(trials), "t.1 pgbench", "trials")
 	if trials = read(t, Options{}, dir+"/rocksdb"); trials[0].Versions.Value("engine") != "RocksDB 7.8.3" || trials[0].Imported.CPUs != 2 {
 		t.Errorf("%+v", trials[0].Versions)
 	}

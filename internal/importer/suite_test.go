@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/text/hint"
 )
@@ -22,17 +23,12 @@ const (
 // look like a script; names as published; scans in rows; counts that differ by
 // fewer than the clients; costs that scripts computed.
 func TestSuite(t *testing.T) {
-	c, err := Read([]string{"testdata/suite"}, Options{Now: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{"testdata/suite"}, Options{Now: at}))(t)
 	trials := read(t, Options{}, "testdata/suite")
 	if got := names(trials[:1]); got != db100+".1 insert_range=100, "+db100+".1 point-query.warm_range=100, "+db100+".1 point-query_range=100, "+db100+".1 scan.warm_range=100, "+db100+".1 scan_range=100, "+db100+".1 update-index_range=100" {
 		t.Errorf("steps %s", got)
 	}
-	if got := fmt.Sprint(c.Missing); got != "[{update-index_range=100 ["+db200+"]}]" {
-		t.Errorf("missing %s", got)
-	}
+	expect.Equal(t, fmt.Sprint(c.Missing), "[{update-index_range=100 ["+db200+"]}]", "missing")
 	point := step(t, trials, db100, 1, "point-query_range=100")
 	numbers(t, point, []want{{"rows_per_s", "query", "", 12000.03}, {"rows", "query", "", 1200003}, {"service_mean_us", "query", "", 600000.5 * 1e3 / 1200001},
 		// r/o is printed as 0, r/s as 0.3; cs/o as 2.5.
@@ -40,9 +36,7 @@ func TestSuite(t *testing.T) {
 	if point.Find("rows_per_s", "transaction", "") != nil || point.Groups[0].Clients != 6 {
 		t.Errorf("one query each: %+v", point.Groups)
 	}
-	if w := strings.Join(metric.Texts(point.Find("host_cpu_us", "", "").Warnings), " "); !strings.Contains(w, "of 110 samples of vmstat about 5 are header lines that count as zeros: it is about 4.5 % too low") {
-		t.Errorf("warnings %q", w)
-	}
+	expect.Contains(t, strings.Join(metric.Texts(point.Find("host_cpu_us", "", "").Warnings), " "), "of 110 samples of vmstat about 5 are header lines that count as zeros: it is about 4.5 % too low", "warnings")
 	scan := step(t, trials, db100, 1, "scan_range=100")
 	numbers(t, scan, []want{{"rows_per_s", "scan", "", 300 * 2e6 / 101}, {"ops_per_s", "scan", "", 300 / 101.}, {"context_switches", "", "scan row", 0.09 * 1000 / (300 * 2e6 / 101)}})
 	// There is no log of inserts, but their costs, with a rate.
@@ -53,14 +47,10 @@ func TestSuite(t *testing.T) {
 			t.Errorf("%s: %v", tr.Target, tr.Params)
 		}
 		for _, s := range tr.Steps {
-			if strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "secret") {
-				t.Errorf("a password in the notes %q", s.Notes)
-			}
+			expect.Lacks(t, strings.Join(metric.Texts(s.Notes), " "), "secret", "a password in the notes", s.Notes)
 		}
 	}
-	if !strings.Contains(strings.Join(metric.Texts(scan.Notes), " "), "script oltp_scan") {
-		t.Errorf("notes %q", scan.Notes)
-	}
+	expect.Contains(t, strings.Join(metric.Texts(scan.Notes), " "), "script oltp_scan", scan.Notes)
 }
 
 // With the published arithmetic scans have the unit of published tables.
@@ -90,9 +80,7 @@ func TestCommand(t *testing.T) {
 	} {
 		s := newSysbench(inputOf("", nil))
 		s.command(command)
-		if got := s.params["script"]; got != want {
-			t.Errorf("%s: script %q, want %q", command, got, want)
-		}
+		expect.Equal(t, s.params["script"], want, command)
 	}
 }
 
@@ -129,10 +117,7 @@ func TestOneCause(t *testing.T) {
 	if _, err := Read([]string{"."}, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "table_size") {
 		t.Errorf("error %v", err)
 	}
-	c, err := Read([]string{"."}, Options{Skip: true, Now: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{"."}, Options{Skip: true, Now: at}))(t)
 	if got := c.Left.Error(); strings.Count(got, "hint:") != 2 || !strings.Contains(got, "table_size differs in 12 files of target b, first b/sb.o.t00.range1.pk1.dop4:1: 10 instead of 20\n") {
 		t.Errorf("left out: %s", got)
 	}
@@ -143,9 +128,7 @@ func TestOneCause(t *testing.T) {
 	if len(c.Missing) != 13 || c.Missing[0].Step != "t00_range=1" || strings.Join(c.Missing[0].Targets, " ") != "b" || strings.Join(c.Missing[12].Targets, " ") != "c" {
 		t.Errorf("missing %v", c.Missing)
 	}
-	if err := os.Remove("c/sb.o.t13.range1.pk1.dop4"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Remove("c/sb.o.t13.range1.pk1.dop4"))
 	var ps hint.Problems
 	if _, err := Read([]string{"."}, Options{}); err == nil || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("error %v, %v", err, ps)
@@ -158,18 +141,13 @@ func TestTargetsOfOneName(t *testing.T) {
 	if got := names(read(t, Options{}, "old/new.log", "new/new.log")); got != "old/new.1 sysbench, new/new.1 sysbench" {
 		t.Errorf("files: %s", got)
 	}
-	if got := names(read(t, Options{}, "p", "q")); got != "b.1 t, p/x/a.1 t, q/x/a.1 t, y/a.1 t" {
-		t.Errorf("directories: %s", got)
-	}
+	expect.Equal(t, names(read(t, Options{}, "p", "q")), "b.1 t, p/x/a.1 t, q/x/a.1 t, y/a.1 t", "directories")
 }
 
 // Tables of results are read where they are named, or alone; costs and rates of
 // two tables are merged.
 func TestTables(t *testing.T) {
-	c, err := Read([]string{"testdata/tables"}, Options{Now: at, CPUs: 16})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{"testdata/tables"}, Options{Now: at, CPUs: 16}))(t)
 	if strings.Join(c.Derived, " ") != "testdata/tables/qps.rel.some.tsv" || len(c.Ignored) != 0 {
 		t.Errorf("left alone %q, %q", c.Derived, c.Ignored)
 	}
@@ -253,15 +231,11 @@ func TestSizesAndRepeats(t *testing.T) {
 	numbers(t, step(t, trials, "db", 1, "fill"), []want{{"data_bytes", "", "", 512 << 20}})
 	numbers(t, step(t, trials, "db", 2, "fill"), []want{{"data_bytes", "", "", 2 << 40}})
 	numbers(t, step(t, trials, "db", 1, "read"), []want{{"data_bytes", "", "", 10 << 10}})
-	if !strings.Contains(strings.Join(metric.Texts(trials[1].Warnings), " "), "guessed: the 2 lines") {
-		t.Errorf("warnings %q", trials[1].Warnings)
-	}
+	expect.Contains(t, strings.Join(metric.Texts(trials[1].Warnings), " "), "guessed: the 2 lines", trials[1].Warnings)
 	dir = write(t, map[string]string{"n.csv": "target,step,metric,value,unit\na,l,db_bytes,3,GB\na,l,write_kb,2,MB\n"})
 	trials = read(t, Options{CPUs: 8}, filepath.Join(dir, "n.csv"))
 	numbers(t, &trials[0].Steps[0], []want{{"db_bytes", "", "", 3 << 30}, {"write_kb", "", "", 2048}})
-	if trials[0].Imported.CPUs != 8 {
-		t.Errorf("%d CPUs are remembered", trials[0].Imported.CPUs)
-	}
+	expect.Equal(t, trials[0].Imported.CPUs, 8, "CPUs are remembered")
 }
 
 // Of a log that is longer than memory should hold neighbouring intervals are put
@@ -296,9 +270,7 @@ func inputOf(text string, ps *hint.Problems) *input {
 // A long file is read line by line: only its head is kept.
 func TestStreaming(t *testing.T) {
 	f := textFile("x", strings.Repeat("line\n", 1000)+"end")
-	if len(f.head) != looked {
-		t.Errorf("%d lines are kept", len(f.head))
-	}
+	expect.Equal(t, len(f.head), looked, "lines are kept")
 	var last []string
 	for range 2 { // as often as it is wanted
 		in := &input{file: f}
@@ -310,9 +282,7 @@ func TestStreaming(t *testing.T) {
 			t.Errorf("%d lines, cut %v", f.lines, f.cut)
 		}
 	}
-	if strings.Join(last, " ") != "1001 end 1001 end" {
-		t.Errorf("last lines %q", last)
-	}
+	expect.Equal(t, strings.Join(last, " "), "1001 end 1001 end", last)
 	for text, want := range map[string]string{"a\x00b\n": "x: it is not a text file", strings.Repeat("a", longest+2): "x: it is not a text file"} {
 		var ps hint.Problems
 		if inputOf(text, &ps).each(func(string) {}) || ps.Error() != want {

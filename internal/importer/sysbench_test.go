@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -88,10 +89,7 @@ Threads fairness:
 // onlyRun returns the only run of a log.
 func onlyRun(t *testing.T, log string, o Options) *run {
 	t.Helper()
-	c, err := Read([]string{filepath.Join(write(t, map[string]string{"db/t.log": log}), "db")}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{filepath.Join(write(t, map[string]string{"db/t.log": log}), "db")}, o))(t)
 	return c.trials[0].runs[0]
 }
 
@@ -121,9 +119,7 @@ func TestSysbenchReleases(t *testing.T) {
 		for _, l := range seriesOf(t, r) {
 			series = append(series, fmt.Sprintf("%g: %d, %.0f µs", l.T, l.Ops, l.P99))
 		}
-		if got := strings.Join(series, "; "); got != "5: 4950, 7170 µs; 10: 5050, 7300 µs" {
-			t.Errorf("%s: series %s", name, got)
-		}
+		expect.Equal(t, strings.Join(series, "; "), "5: 4950, 7170 µs; 10: 5050, 7300 µs", name)
 	}
 	// Without its end, the log of 0.5 has no number of BEGIN and COMMIT.
 	cut := onlyRun(t, sbFive[:strings.Index(sbFive, "OLTP test")], Options{})
@@ -137,9 +133,7 @@ func TestSysbenchReleases(t *testing.T) {
 // TestSysbenchErrorsOfIntervals: scripts that call sysbench.report_default print err/s
 // without a colon.
 func TestSysbenchErrorsOfIntervals(t *testing.T) {
-	if lines := seriesOf(t, onlyRun(t, sbTen, Options{})); lines[0].Errors != 2 {
-		t.Errorf("%d errors, want 2", lines[0].Errors)
-	}
+	expect.Equal(t, seriesOf(t, onlyRun(t, sbTen, Options{}))[0].Errors, 2, "errors, 2")
 }
 
 // TestSysbenchReset: an interval in which counters were reset has no numbers.
@@ -153,9 +147,7 @@ func TestSysbenchReset(t *testing.T) {
 				t.Errorf("%s: %+v", rates, l)
 			}
 		}
-		if notes := strings.Join(metric.Texts(r.step.Notes), " "); !strings.Contains(notes, "1 of the log's intervals have impossible rates") {
-			t.Errorf("%s: notes %q", rates, notes)
-		}
+		expect.Contains(t, strings.Join(metric.Texts(r.step.Notes), " "), "1 of the log's intervals have impossible rates", rates)
 	}
 }
 
@@ -248,9 +240,7 @@ func TestSysbenchContradictions(t *testing.T) {
 			t.Fatal(c.old)
 		}
 		r := onlyRun(t, strings.Replace(c.log, c.old, c.replaced, 1), Options{})
-		if got := strings.Join(metric.Texts(r.step.Warnings), "; "); !strings.Contains(got, "the log contradicts itself: "+c.want) {
-			t.Errorf("%s: warnings %q", c.replaced, got)
-		}
+		expect.Contains(t, strings.Join(metric.Texts(r.step.Warnings), "; "), "the log contradicts itself: "+c.want, c.replaced)
 		statements := r.step.Find(metric.QueriesPerS, "", "") != nil
 		if about := strings.Contains(c.want, "rate of queries") || strings.Contains(c.want, "of reads"); about == statements {
 			t.Errorf("%s: statements are known: %v", c.replaced, statements)
@@ -276,10 +266,7 @@ func TestSysbenchContradictions(t *testing.T) {
 // TestDropped: figures that no metric takes are listed once, with the number of logs.
 func TestDropped(t *testing.T) {
 	dir := write(t, map[string]string{"a/t.log": sbTen, "b/t.log": strings.NewReplacer("99th", "97th", "99%", "97%").Replace(sbTen)})
-	c, err := Read([]string{dir}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{dir}, Options{}))(t)
 	if got := strings.Join(c.Dropped, "; "); got != "reconnects (2 logs); latencies of intervals at other or unknown percentiles; the percentile 97" {
 		t.Errorf("dropped %q", got)
 	}

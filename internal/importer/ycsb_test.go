@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -31,10 +32,7 @@ func TestYCSB(t *testing.T) {
 
 // With a target the intended times are response times.
 func TestYCSBTarget(t *testing.T) {
-	c, err := Read([]string{"testdata/ycsb/target.log"}, Options{Now: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(Read([]string{"testdata/ycsb/target.log"}, Options{Now: at}))(t)
 	s := &c.trials[0].Steps[0]
 	numbers(t, s, []want{{"rows", "read", "", 3000}, {"sla_target", "", "", 800}, {"sla_met", "", "", 1},
 		{"service_p99_us", "read", "", 38}, {"response_p99_us", "read", "", 514815}, {"response_min_us", "read", "", 19}})
@@ -67,9 +65,7 @@ func TestYCSBFailures(t *testing.T) {
 	numbers(t, s, []want{{"rows", "read", "", 900}, {"rows_per_s", "read", "", 90}, {"errors", "", "", 100}, {"service_mean_us", "read", "", 50.5}})
 	wrong := strings.Replace(log[:strings.Index(log, "[READ-F")], "900", "500", 2)
 	s = &read(t, Options{}, write(t, map[string]string{"db/a.log": wrong}))[0].Steps[0]
-	if all := strings.Join(metric.Texts(s.Warnings), " "); !strings.Contains(all, "throughput × run time is 1000, and operations is 500") {
-		t.Errorf("warnings %s", all)
-	}
+	expect.Contains(t, strings.Join(metric.Texts(s.Warnings), " "), "throughput × run time is 1000, and operations is 500", "warnings")
 }
 
 const goYCSB = `***************** properties *****************
@@ -101,9 +97,7 @@ func TestGoYCSB(t *testing.T) {
 	}
 	before, _, _ := strings.Cut(goYCSB, "Run finished")
 	s = &read(t, Options{}, write(t, map[string]string{"db/run.log": before}))[0].Steps[0]
-	if s.Status != result.Partial {
-		t.Errorf("without its end: %s", s.Status)
-	}
+	expect.Equal(t, s.Status, result.Partial, "without its end")
 	numbers(t, s, []want{{"rows", "operation", "", 51000}, {"duration_s", "", "", 9.999607858}})
 }
 
@@ -128,9 +122,7 @@ func TestHammerDB(t *testing.T) {
 	}
 	s := step(t, trials, "pg", 1, "a_clients=4")
 	numbers(t, s, []want{{"ops_per_s", "new_order", "", 1010}, {"ops_per_s", "server_transaction", "", 2330}, {"duration_s", "", "", 300}})
-	if s.Groups[0].Clients != 4 {
-		t.Errorf("%+v", s.Groups[0])
-	}
+	expect.Equal(t, s.Groups[0].Clients, 4, s.Groups[0])
 	old := strings.ReplaceAll(hammerLog, "60600 NOPM from 139800 PostgreSQL TPM", "139800 PostgreSQL TPM at 60600 NOPM")
 	s = step(t, read(t, Options{}, write(t, map[string]string{"pg/a.log": old})), "pg", 1, "a_clients=4")
 	numbers(t, s, []want{{"ops_per_s", "new_order", "", 1010}, {"ops_per_s", "server_transaction", "", 2330}})
@@ -173,9 +165,7 @@ func TestBenchbase(t *testing.T) {
 	const op = "transaction"
 	numbers(t, s, []want{{"rows", op, "", 60000}, {"rows_per_s", op, "", 1000}, {"duration_s", "", "", 60}, {"service_mean_us", op, "", 3900},
 		{"service_p50_us", op, "", 3000}, {"service_p95_us", op, "", 8000}, {"service_p99_us", op, "", 15000}, {"service_max_us", op, "", 90000}})
-	if all := strings.Join(metric.Texts(s.Warnings), " "); !strings.Contains(all, "600 of 60600 requests were aborted") {
-		t.Errorf("warnings %s", all)
-	}
+	expect.Contains(t, strings.Join(metric.Texts(s.Warnings), " "), "600 of 60600 requests were aborted", "warnings")
 	for _, wrong := range []string{benchbaseJSON + benchbaseJSON, benchbaseJSON[:200] + benchbaseJSON[300:700], strings.ReplaceAll(benchbaseJSON, "Measured", "Other")} {
 		if _, err := Read([]string{write(t, map[string]string{"pg/a.json": wrong})}, Options{Now: at, Format: fmtBenchbase}); err == nil {
 			t.Error("a spoiled summary was imported")

@@ -3,6 +3,7 @@ package metric_test
 import (
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 )
 
@@ -18,8 +19,6 @@ func TestPerOf(t *testing.T) {
 		{"", "", false},
 		{"operation", "insert", false},
 	} {
-		if got := metric.PerOf(c.per, c.op); got != c.want {
-			t.Errorf("%q of %q: %v", c.per, c.op, got)
-		}
+		expect.Equal(t, metric.PerOf(c.per, c.op), c.want, c.per, c.op)
 	}
 }

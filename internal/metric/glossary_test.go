@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 )
 
@@ -22,10 +23,7 @@ const (
 // TestGlossary: docs/metrics.md has the metrics as the catalogue has them.
 func TestGlossary(t *testing.T) {
 	const file = "../../docs/metrics.md"
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile(file))(t)
 	before, rest, ok := strings.Cut(string(b), begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !ok || !ended {
@@ -38,9 +36,7 @@ func TestGlossary(t *testing.T) {
 	if !*update {
 		t.Fatalf("%s is not up to date: go test ./internal/metric -update", file)
 	}
-	if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(file, []byte(want), 0o644))
 }
 
 // layer returns the group of headlines that those of a family are read with.

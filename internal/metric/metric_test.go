@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 )
 
@@ -46,9 +47,7 @@ func TestHeadlines(t *testing.T) {
 		got = append(got, layer(m.Family)+": "+m.Name)
 	}
 	want := []string{"throughput: rows_per_s", "quality of service: service_p99_us", "cost: cpu_us", "cost: read_kb", "cost: write_kb", "cost: space_amplification"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	expect.List(t, got, want)
 	if m := metric.StandIn("cpu_us"); m == nil || m.Name != "host_cpu_us" {
 		t.Errorf("%+v stands in for cpu_us", m)
 	}
@@ -57,9 +56,7 @@ func TestHeadlines(t *testing.T) {
 func TestWriteLines(t *testing.T) {
 	var b strings.Builder
 	want := []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []metric.Warning{metric.Untyped("w")}}}
-	if err := metric.WriteLines(&b, append(want, metric.Row{Metric: "x"})); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, metric.WriteLines(&b, append(want, metric.Row{Metric: "x"})))
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	if len(lines) != 2 || lines[1] != `{"target":"","trial":0,"step":"","metric":"x","value":0,"unit":""}` {
 		t.Errorf("%q", lines)
@@ -84,9 +81,8 @@ func TestPercentile(t *testing.T) {
 			t.Errorf("%s: %v, %s, %v, %d samples", name, p, greatest, ok, metric.LeastSamples(p))
 		}
 		for n, few := range map[int64]bool{0: false, 1: true, want.samples - 1: true, want.samples: false} {
-			if r := (metric.Row{Metric: name, N: n}); r.Few() != few {
-				t.Errorf("%s of %d: few %v", name, n, r.Few())
-			}
+			r := metric.Row{Metric: name, N: n}
+			expect.Equal(t, r.Few(), few, name, n)
 		}
 	}
 	// Rates of intervals have a rule of their own; of the scheduler no greatest is known.
@@ -99,13 +95,8 @@ func TestPercentile(t *testing.T) {
 
 func TestWarning(t *testing.T) {
 	w := metric.Warn(metric.SLAMissed, metric.Values{"group": "insert", "target": 100.0, "achieved": 57.4})
-	if w.Text != "SLA missed: group insert was to do 100/s and did 57/s" {
-		t.Errorf("%q", w.Text)
-	}
-	b, err := json.Marshal(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.Equal(t, w.Text, "SLA missed: group insert was to do 100/s and did 57/s")
+	b := expect.Value(json.Marshal(w))(t)
 	var back metric.Warning
 	if err := json.Unmarshal(b, &back); err != nil || cmp.Diff(w, back) != "" {
 		t.Errorf("%s: %+v, %v", b, back, err)
@@ -139,20 +130,12 @@ func TestParts(t *testing.T) {
 		return text
 	}
 	w := metric.Warn(metric.SLAMissed, metric.Values{"group": "g2", "target": 100.0, "achieved": 57.4})
-	if got := joined(w); got != "SLA missed: group g2 was to do <100>/s and did <57>/s" {
-		t.Errorf("%q", got)
-	}
-	if got := joined(metric.Untyped("read 9 MB")); got != "read 9 MB" {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, joined(w), "SLA missed: group g2 was to do <100>/s and did <57>/s")
+	expect.Equal(t, joined(metric.Untyped("read 9 MB")), "read 9 MB")
 	shared := metric.Values{"all": 4.0, "worker": "the server", "server": 1.5, "client": 0.5}
-	if got := joined(metric.Warn(metric.ProcessorsShared, shared)); got != "CPU time: <4.00> s in all, the server <1.50> s, rumbench <0.50> s: other programs took part of the processors" {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, joined(metric.Warn(metric.ProcessorsShared, shared)), "CPU time: <4.00> s in all, the server <1.50> s, rumbench <0.50> s: other programs took part of the processors")
 	w.Text = "another text of 100" // which its code does not make
-	if got := joined(w); got != w.Text {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, joined(w), w.Text)
 }
 
 // TestKinds: codes have their effects and texts.
@@ -179,9 +162,7 @@ func TestWeightiest(t *testing.T) {
 		for _, code := range order[i:] {
 			list = append([]metric.Warning{{Code: code, Text: string(code)}}, list...)
 		}
-		if got := metric.Weightiest(append(list, metric.Untyped("a remark"))); got.Code != order[i] {
-			t.Errorf("of %v %s", metric.Codes(list), got.Code)
-		}
+		expect.Equal(t, metric.Weightiest(append(list, metric.Untyped("a remark"))).Code, order[i], metric.Codes(list))
 	}
 	if w := metric.Warn(metric.WrongPlan, metric.Values{"what": "a table scan of t"}); w.Short() != "wrong plan" || metric.Untyped("as it is").Short() != "as it is" {
 		t.Errorf("%q", w.Short())

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 )
 
@@ -48,14 +49,9 @@ func TestNames(t *testing.T) {
 		}
 	}
 	b.WriteString(")\n")
-	want, err := format.Source([]byte(b.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := expect.Value(format.Source([]byte(b.String())))(t)
 	if *update {
-		if err := os.WriteFile("names.go", want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile("names.go", want, 0o644))
 	}
 	if got, _ := os.ReadFile("names.go"); string(got) != string(want) {
 		t.Error("names.go is not what the catalogue makes: go test ./internal/metric -run TestNames -update")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/escape"
 )
 
@@ -32,8 +33,6 @@ func TestLinked(t *testing.T) {
 		{string(linked("see https://a.b/c?d=1&e=2. <b>")), `see <a href="https://a.b/c?d=1&amp;e=2" rel="noreferrer">https://a.b/c?d=1&amp;e=2</a>. &lt;b&gt;`},
 		{string(linked(`https://a.b/"onload="x`)), `<a href="https://a.b/" rel="noreferrer">https://a.b/</a>&#34;onload=&#34;x`},
 	} {
-		if c.got != c.want {
-			t.Errorf("got %q, want %q", c.got, c.want)
-		}
+		expect.Equal(t, c.got, c.want)
 	}
 }

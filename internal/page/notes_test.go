@@ -3,9 +3,8 @@ package page
 import (
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestNotes(t *testing.T) {
@@ -30,9 +29,7 @@ func TestNotes(t *testing.T) {
 			[]string{"saturated: group a1 fell behind more and more; its rate is above what the engine can do", "saturated: group a2 fell behind more and more; its rate is above what the engine can do"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if d := cmp.Diff(c.want, Merged(c.remarks)); d != "" {
-				t.Errorf("(-want +got)\n%s", d)
-			}
+			expect.Same(t, c.want, Merged(c.remarks))
 		})
 	}
 }

@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"rumbench/internal/expect"
 	"rumbench/internal/page"
 )
 
@@ -84,12 +83,8 @@ tree  kind
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
-			if err := page.Text(&b, c.blocks, c.style); err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(c.want, b.String()); d != "" {
-				t.Errorf("(-want +got)\n%s", d)
-			}
+			expect.NoError(t, page.Text(&b, c.blocks, c.style))
+			expect.Same(t, c.want, b.String())
 		})
 	}
 }
@@ -97,9 +92,7 @@ tree  kind
 func TestMarkdown(t *testing.T) {
 	d, _ := document()
 	var b strings.Builder
-	if err := page.Markdown(&b, d, false); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, page.Markdown(&b, d, false))
 	const want = `# A \<day>
 
 - wind: none ⚠ differs
@@ -123,24 +116,16 @@ Of one tree.
 
 - ⚠1 1 of 2 numbers, of b: measured in the rain
 `
-	if d := cmp.Diff(want, b.String()); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, b.String())
 }
 
 func TestHTML(t *testing.T) {
 	d, _ := document()
 	var b strings.Builder
-	if err := page.HTML(&b, d); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
+	expect.NoError(t, page.HTML(&b, d))
+	expect.All(t, b.String(),
 		"<title>A &lt;day&gt;</title>", `<a href="#s1">Fruit</a>`, `<tr data-t="0"><th scope="row" class="k0">a <small class="base">base</small></th>`,
 		`<td class="worse" data-n="1 2">8<small>0.8× ▼</small></td>`, `>kg<sup>⚠<a href="#s1n1">1</a></sup><small>a day</small></th>`, `<td class="absent" title="nobody looked">–</td>`,
 		`<li id="s1n1" value="1">⚠ 1 of 2 numbers, of b: measured in the rain</li>`, `<p class="banner"><strong>⚠</strong> Wet.</p>`,
-	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the page lacks %s", want)
-		}
-	}
+	)
 }

@@ -2,10 +2,10 @@ package page
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/quantity"
 )
 
@@ -34,9 +34,7 @@ func TestTicks(t *testing.T) {
 		{text(logTicks(3, 3), quantity.Tick), "2 5"},
 		{bytes, "0 B 10 MiB 20 MiB 30 MiB 40 MiB 50 MiB"},
 	} {
-		if c.got != c.want {
-			t.Errorf("%q, want %q", c.got, c.want)
-		}
+		expect.Equal(t, c.got, c.want)
 	}
 }
 
@@ -69,9 +67,7 @@ func TestScale(t *testing.T) {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
-	if list := lines(1, nan, 0); !slices.Equal(list, []float64{1, 0}) {
-		t.Errorf("%v", list)
-	}
+	expect.List(t, lines(1, nan, 0), []float64{1, 0})
 }
 
 // Of a thinned line with a gap, means are of what is known, and peaks are kept.

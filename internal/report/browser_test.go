@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/page/browsertest"
 )
 
@@ -28,9 +29,7 @@ func openBrowser(t *testing.T) browser {
 func write(t *testing.T, in Input) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(render(t, in)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(file, []byte(render(t, in)), 0o644))
 	return "file://" + file
 }
 
@@ -98,9 +97,7 @@ func (b browser) checkPlain(t *testing.T, address string) {
 	for selector, want := range map[string]int{
 		"#numbers table": 1, "section.step .static svg": 3, "section.step table": 3, "#published table": 5, "#relative table": 1, "#behind svg": 3,
 	} {
-		if n := b.Visible(t, selector); n != want {
-			t.Errorf("%d of %s are visible, want %d", n, selector, want)
-		}
+		expect.Equal(t, b.Visible(t, selector), want, "of are visible", selector)
 	}
 	b.CheckWidth(t)
 	b.shoot(t, "plain", math.Inf(1))
@@ -120,8 +117,6 @@ func (b browser) shoot(t *testing.T, name string, limit float64) {
 			Clip:                  &page.Viewport{Y: float64(i * height), Width: size[0], Height: min(height, size[1]-float64(i*height)), Scale: 1},
 			CaptureBeyondViewport: &beyond,
 		})
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%02d.png", name, i)), picture.Data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%02d.png", name, i)), picture.Data, 0o644))
 	}
 }

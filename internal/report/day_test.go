@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -96,9 +97,7 @@ func BenchmarkDay(b *testing.B) {
 			var size counter
 			for b.Loop() {
 				size = 0
-				if err := HTML(&size, day(c.decoded)); err != nil {
-					b.Fatal(err)
-				}
+				expect.NoError(b, HTML(&size, day(c.decoded)))
 			}
 			b.ReportMetric(float64(size), "page-bytes")
 		})
@@ -110,10 +109,7 @@ func BenchmarkDay(b *testing.B) {
 func TestTrackIsBounded(t *testing.T) {
 	in := day(false)
 	c := newCampaign(in.Trials[:1])
-	series, err := readSeries(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	series := expect.Value(readSeries(c))(t)
 	tr := series[c.steps[0]][0]
 	if len(tr.points) > maxPoints || len(tr.points) < maxPoints/2 || cap(tr.points) > 2*maxPoints {
 		t.Errorf("%d points, capacity %d", len(tr.points), cap(tr.points))

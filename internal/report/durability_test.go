@@ -1,8 +1,9 @@
 package report
 
 import (
-	"strings"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // One level may promise more on one target than on another: each says what it
@@ -12,14 +13,8 @@ func TestDurabilityIsExplained(t *testing.T) {
 	const worse = "a crash of the operating system may lose the whole database"
 	in.Trials[2].Promise = worse
 	f := durabilityFact(newCampaign(in.Trials))
-	for _, want := range []string{"pebble, sqlite: process (commits survive kill -9 of the engine); ", "bbolt: process (" + worse + ")"} {
-		if !strings.Contains(f.Value, want) {
-			t.Errorf("%q lacks %q", f.Value, want)
-		}
-	}
-	if f.Warning != "" {
-		t.Errorf("equal levels are warned about: %s", f.Warning)
-	}
+	expect.All(t, f.Value, "pebble, sqlite: process (commits survive kill -9 of the engine); ", "bbolt: process ("+worse+")")
+	expect.Equal(t, f.Warning, "", "equal levels are warned about")
 	in.Trials[2].Durability = "os"
 	if f := durabilityFact(newCampaign(in.Trials)); f.Warning == "" {
 		t.Error("unlike levels are not warned about")

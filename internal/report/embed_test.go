@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	diff "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/stat"
@@ -35,9 +35,7 @@ type numberAt struct {
 func numbersAt(t rapid.TB, page string) []numberAt {
 	t.Helper()
 	var e readPage
-	if err := json.Unmarshal([]byte(rowsPattern.FindStringSubmatch(page)[1]), &e); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(rowsPattern.FindStringSubmatch(page)[1]), &e))
 	var out []numberAt
 	for _, r := range e.Runs {
 		for i, kind := range e.Shapes[r.Shape] {
@@ -117,9 +115,7 @@ func TestReadRows(t *testing.T) {
 		}
 	}
 	want = append(want, in.Client.Steps[0].Rows...)
-	if d := diff.Diff(want, got, cmpopts.EquateApprox(1e-8, 0)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, got, cmpopts.EquateApprox(1e-8, 0))
 }
 
 // readRows reads the rows that a page embeds: target by target, trial by trial
@@ -213,9 +209,7 @@ func TestJudgements(t *testing.T) {
 	page := render(t, in)
 	numbers := numbersAt(t, page)
 	var j embeddedJudgements
-	if err := json.Unmarshal([]byte(judgementsPattern.FindStringSubmatch(page)[1]), &j); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(judgementsPattern.FindStringSubmatch(page)[1]), &j))
 	c := newCampaign(in.Trials)
 	checked := 0
 	for _, p := range j.Pairs {

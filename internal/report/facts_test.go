@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -57,9 +58,7 @@ func TestHostsDiffer(t *testing.T) {
 			"Trials ran on hosts that differ: 1 is x for a, y for b; 2 is x for a, y for b; 3 is x for a, y for b; 4 is x for a, y for b; 5 is x for a, y for b; and 2 more, see “Machine and versions”."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := hostsDiffer(ran(c.trials...)); got != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
-			}
+			expect.Equal(t, hostsDiffer(ran(c.trials...)), c.want)
 		})
 	}
 }
@@ -72,16 +71,10 @@ func TestHostsDifferIsShown(t *testing.T) {
 	in.Trials[1].Host = facts
 	const want = "Trials ran on hosts that differ: kernel is Linux 6.12 for pebble and bbolt, Linux 6.13 for sqlite."
 	var md, txt bytes.Buffer
-	if err := Markdown(&md, in, true); err != nil {
-		t.Fatal(err)
-	}
-	if err := Text(&txt, in, 120); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, Markdown(&md, in, true))
+	expect.NoError(t, Text(&txt, in, 120))
 	for name, text := range map[string]string{"HTML": render(t, in), "Markdown": md.String(), "text": txt.String()} {
-		if n := strings.Count(text, want); n != 1 {
-			t.Errorf("%s has the warning %d times", name, n)
-		}
+		expect.Equal(t, strings.Count(text, want), 1, "has the warning times", name)
 	}
 	if strings.Index(md.String(), want) > strings.Index(md.String(), "## Numbers") {
 		t.Error("the warning is behind the numbers")
@@ -105,9 +98,7 @@ func TestCaches(t *testing.T) {
 			for i, cache := range c.list {
 				list = append(list, Trial{Trial: &result.Trial{Target: string(rune('a' + i)), Knobs: map[string]string{"cache": cache}}})
 			}
-			if got := caches(newCampaign(list)); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			expect.Equal(t, caches(newCampaign(list)), c.want)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/page/browsertest"
@@ -174,9 +175,7 @@ func TestMachine(t *testing.T) {
 	for i := range in.Trials {
 		in.Trials[i].Unseen = true
 	}
-	if got := machine(in.campaign()); got != "server's machine unknown" {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, machine(in.campaign()), "server's machine unknown")
 	var md bytes.Buffer
 	if err := Markdown(&md, in, true); err != nil || !strings.Contains(md.String(), "host of rumbench") {
 		t.Errorf("%v: the facts are not called those of rumbench's host", err)
@@ -188,10 +187,7 @@ func TestMachine(t *testing.T) {
 func TestCard(t *testing.T) {
 	for name, in := range firstScreens() {
 		t.Run(name, func(t *testing.T) {
-			p, err := Card(in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := expect.Value(Card(in))(t)
 			svg := p.File()
 			d := xml.NewDecoder(strings.NewReader(svg))
 			for {
@@ -213,9 +209,7 @@ func TestCard(t *testing.T) {
 				t.Errorf("the card is %.0f × %.0f", p.Width, p.Height)
 			}
 			var b bytes.Buffer
-			if err := Summary(&b, in); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, Summary(&b, in))
 			if n := bytes.Count(b.Bytes(), []byte("\n")); n > 36 {
 				t.Errorf("the summary has %d lines:\n%s", n, b.String())
 			}
@@ -238,13 +232,9 @@ func TestOwnSQL(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := c.write(&b); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, c.write(&b))
 			for _, want := range c.want {
-				if strings.Count(b.String(), want) != 1 {
-					t.Errorf("%q is not in it once:\n%s", want, b.String())
-				}
+				expect.Equal(t, strings.Count(b.String(), want), 1, "is not in it once", want, b.String())
 			}
 		})
 	}

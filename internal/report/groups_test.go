@@ -1,9 +1,9 @@
 package report
 
 import (
-	"slices"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -31,8 +31,6 @@ func TestGroups(t *testing.T) {
 		for _, c := range row.Cells {
 			got = append(got, c.Text)
 		}
-		if !slices.Equal(got, want[row.Head]) {
-			t.Errorf("%s: %q, want %q", row.Head, got, want[row.Head])
-		}
+		expect.List(t, got, want[row.Head], row.Head)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	cdp "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-	diff "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/page/browsertest"
@@ -60,9 +60,7 @@ func (b browser) checkBase(t *testing.T, in Input) {
 			want = append(want, line)
 		}
 		got := evaluate[[]string](t, b, fmt.Sprintf(`(%s)(%q)`, inGroup, m.label()))
-		if d := diff.Diff(want, got); d != "" {
-			t.Errorf("%s (-want +got)\n%s", m.label(), d)
-		}
+		expect.Same(t, want, got, m.label())
 	}
 	s := c.steps[0]
 	k, _ := s.Rate(s.Primary)
@@ -70,9 +68,7 @@ func (b browser) checkBase(t *testing.T, in Input) {
 	if got := evaluate[string](t, b, `[...document.querySelectorAll("#relative tr")].find((r) => r.cells[0].textContent === "l.i0").cells[1].innerText`); got != want {
 		t.Errorf("the relative table shows %q, want %q", got, want)
 	}
-	if b.Visible(t, ".tools + .about") != 1 {
-		t.Error("nothing says that the base is another")
-	}
+	expect.Equal(t, b.Visible(t, ".tools + .about"), 1, "nothing says that the base is another")
 }
 
 func (b browser) choose(t *testing.T, base string) {
@@ -96,9 +92,7 @@ func (b browser) checkSort(t *testing.T) {
 		at,
 	} {
 		evaluate[chromedp.Void](t, b, `[...document.querySelectorAll("#numbers thead th")].find((th) => th.textContent.startsWith("qr100")).querySelector(".sort").click()`)
-		if got := order(); got != want {
-			t.Errorf("sorted: %s, want %s", got, want)
-		}
+		expect.Equal(t, order(), want, "sorted")
 	}
 }
 
@@ -115,15 +109,9 @@ func (b browser) checkFilters(t *testing.T) {
 	if n := shown(`[data-t="1"]`); n != 0 || rows == 0 {
 		t.Errorf("%d of %d rows of a hidden target are visible", n, rows)
 	}
-	if n := shown("section.step"); n != steps-1 {
-		t.Errorf("%d steps are visible, want %d", n, steps-1)
-	}
-	if n := shown("#settings thead th"); n != columns-1 {
-		t.Errorf("%d columns of the settings are visible, want %d", n, columns-1)
-	}
-	if n := shown(`#numbers thead th`); n != 5 {
-		t.Errorf("%d columns of the numbers are visible, want 5", n)
-	}
+	expect.Equal(t, shown("section.step"), steps-1, "steps are visible")
+	expect.Equal(t, shown("#settings thead th"), columns-1, "columns of the settings are visible")
+	expect.Equal(t, shown(`#numbers thead th`), 5, "columns of the numbers are visible, 5")
 	click("Targets", "sqlite")
 	click("Steps", "l.x")
 	if shown(`[data-t="1"]`) != rows || shown("section.step") != steps {
@@ -140,24 +128,16 @@ func (b browser) checkFilters(t *testing.T) {
 		t.Errorf("%d settings come back", n)
 	}
 	evaluate[chromedp.Void](t, b, `[...document.querySelectorAll(".tools > label")].find((l) => l.innerText.includes("Remarks")).querySelector("input").click()`)
-	if n := shown(".notes"); n != 0 {
-		t.Errorf("%d lists of remarks are visible", n)
-	}
+	expect.Equal(t, shown(".notes"), 0, "lists of remarks are visible")
 	evaluate[chromedp.Void](t, b, `(`+follow+`)(() => { location.hash = document.querySelector(".notes li").id; })`)
-	if shown(".notes li:target") != 1 {
-		t.Error("a link to a remark does not show it")
-	}
+	expect.Equal(t, shown(".notes li:target"), 1, "a link to a remark does not show it")
 }
 
 // checkCards looks a number up in full, and comes back to it by its link.
 func (b browser) checkCards(t *testing.T, address string) {
 	const cell = `[...document.querySelectorAll("section.step tr[data-t='1'] td[data-n]")][0]`
 	title := evaluate[string](t, b, cell+`.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })), `+cell+`.title`)
-	for _, want := range []string{"sqlite · l.i1", "median of 4 trials: ", "(trial 4)", "against pebble: "} {
-		if !strings.Contains(title, want) {
-			t.Errorf("no %q in %q", want, title)
-		}
-	}
+	expect.All(t, title, "sqlite · l.i1", "median of 4 trials: ", "(trial 4)", "against pebble: ")
 	link := evaluate[string](t, b, cell+`.click(), document.querySelector(".card a").href`)
 	if !strings.HasPrefix(link, address+"#n") {
 		t.Fatalf("the link is %q", link)
@@ -167,17 +147,13 @@ func (b browser) checkCards(t *testing.T, address string) {
 		t.Errorf("the link leads to %q", got)
 	}
 	evaluate[chromedp.Void](t, b, `dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))`)
-	if b.Visible(t, ".card") != 0 {
-		t.Error("the card does not go away")
-	}
+	expect.Equal(t, b.Visible(t, ".card"), 0, "the card does not go away")
 }
 
 // checkRows compares the file that can be downloaded with the rows of the trials.
 func (b browser) checkRows(t *testing.T, in Input) {
 	var got, want []metric.Row
-	if err := json.Unmarshal([]byte(evaluate[string](t, b, `JSON.stringify(plainRows())`)), &got); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(evaluate[string](t, b, `JSON.stringify(plainRows())`)), &got))
 	for _, trial := range append(slices.Clone(in.Trials), Trial{Trial: in.Client}) {
 		for _, s := range trial.Steps {
 			want = append(want, s.Rows...)
@@ -190,9 +166,7 @@ func (b browser) checkRows(t *testing.T, in Input) {
 	}
 	slices.SortFunc(want, order)
 	slices.SortFunc(got, order)
-	if d := diff.Diff(want, got, cmpopts.EquateApprox(1e-8, 0), cmpopts.EquateEmpty()); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, got, cmpopts.EquateApprox(1e-8, 0), cmpopts.EquateEmpty())
 }
 
 // checkPaper prints the page: on paper drawings stand in for the charts, and what is
@@ -204,9 +178,7 @@ func (b browser) checkPaper(t *testing.T) {
 	}
 	browsertest.Call(t, b.Tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 	for selector, want := range map[string]int{".static svg": 3, ".chart": 0, ".take": 0, ".tools": 0, "#numbers table": 1} {
-		if n := b.Visible(t, selector); n != want {
-			t.Errorf("%d of %s are on paper, want %d", n, selector, want)
-		}
+		expect.Equal(t, b.Visible(t, selector), want, "of are on paper", selector)
 	}
 	browsertest.Call(t, b.Tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "screen"})
 }
@@ -222,7 +194,5 @@ func (b browser) checkFew(t *testing.T) {
 		delete trial.few;
 		return [enough, few];
 	})()`)
-	if got != [2]bool{true, false} {
-		t.Errorf("alike with enough samples and with few: %v", got)
-	}
+	expect.Equal(t, got, [2]bool{true, false}, "alike with enough samples and with few")
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/page"
 )
 
@@ -29,9 +30,7 @@ func TestPairsOfManyTargets(t *testing.T) {
 	}{{4, 4 * 3, false}, {20, 19, true}} {
 		page := render(t, many(c.targets))
 		var j embeddedJudgements
-		if err := json.Unmarshal([]byte(judgementsPattern.FindStringSubmatch(page)[1]), &j); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, json.Unmarshal([]byte(judgementsPattern.FindStringSubmatch(page)[1]), &j))
 		if len(j.Pairs) != c.pairs || j.Some != c.some {
 			t.Errorf("%d targets: %d pairs, some %v; want %d, %v", c.targets, len(j.Pairs), j.Some, c.pairs, c.some)
 		}
@@ -65,9 +64,7 @@ func BenchmarkTargets(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			in := many(n)
 			for b.Loop() {
-				if err := HTML(io.Discard, in); err != nil {
-					b.Fatal(err)
-				}
+				expect.NoError(b, HTML(io.Discard, in))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
 		})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/page"
 	"rumbench/internal/text/quantity"
 )
@@ -14,9 +15,7 @@ import (
 func markdown(t *testing.T, in Input) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Markdown(&b, in, true); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, Markdown(&b, in, true))
 	return b.String()
 }
 
@@ -40,14 +39,10 @@ func otherRate() Input {
 func TestOtherWork(t *testing.T) {
 	in := otherRate()
 	text := markdown(t, in)
-	for _, want := range []string{
+	expect.All(t, text,
 		"bbolt is not compared with pebble in qr100: other work: rate of insert: 100/s and 900/s.",
 		"not compared: bbolt (other work: rate of insert: 100/s and 900/s)",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the report does not say %q", want)
-		}
-	}
+	)
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "| qr100 |") {
 			continue
@@ -63,16 +58,12 @@ func TestOtherWork(t *testing.T) {
 		t.Errorf("%+v", cell)
 	}
 	var j embeddedJudgements
-	if err := json.Unmarshal([]byte(judgementsPattern.FindStringSubmatch(render(t, in))[1]), &j); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(judgementsPattern.FindStringSubmatch(render(t, in))[1]), &j))
 	if got := j.Apart["qr100"]; len(j.Apart) != 1 || !slices.Equal(got, []int{0, 0, 1}) {
 		t.Errorf("classes %v", j.Apart)
 	}
 	in.Across.Work = true
-	if text := markdown(t, in); strings.Contains(text, "other work") {
-		t.Error("other work is not compared although that was asked for")
-	}
+	expect.Lacks(t, markdown(t, in), "other work", "other work is not compared although that was asked for")
 }
 
 // Targets of one plan may differ in durability; the first line says so.
@@ -84,20 +75,14 @@ func TestDurabilityDiffers(t *testing.T) {
 		}
 	}
 	const want = "Durability differs: pebble: process (commits survive kill -9 of the engine), sqlite: process (commits survive kill -9 of the engine), bbolt: none (nothing survives). Ratios between them compare different durability."
-	if got := banners(in, in.campaign()); got[0] != want {
-		t.Errorf("the first banner is %q", got[0])
-	}
+	expect.Equal(t, banners(in, in.campaign())[0], want, "the first banner is")
 	var b strings.Builder
-	if err := Text(&b, in, 0); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, Text(&b, in, 0))
 	if first, _, _ := strings.Cut(b.String(), "\n"); first != "⚠ "+want || strings.Count(b.String(), "Durability differs") != 1 {
 		t.Errorf("the summary begins with %q", first)
 	}
 	c := in.campaign()
-	if s := stepNamed(c, "l.i0"); s.Unlike(c.Targets[0], c.Targets[2]) != "" {
-		t.Error("targets of one plan are not compared")
-	}
+	expect.Equal(t, stepNamed(c, "l.i0").Unlike(c.Targets[0], c.Targets[2]), "", "targets of one plan are not compared")
 }
 
 // A percentile of too few samples is the greatest of them wherever it is shown.
@@ -123,16 +108,10 @@ func TestFewSamples(t *testing.T) {
 	if cell := s.cell(pebble, pebble, k, &page.Notes{}); cell.Tag != "" || cell.Text != s.number(pebble, k).String() {
 		t.Errorf("%+v", cell)
 	}
-	if want := ", max of 6 |"; !strings.Contains(markdown(t, in), want) {
-		t.Errorf("the report has no %q", want)
-	}
+	expect.Contains(t, markdown(t, in), ", max of 6 |", "the report has no")
 	var b strings.Builder
-	if err := Text(&b, in, 0); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(b.String(), ", max of 6 ") {
-		t.Error("the summary has a percentile of six samples")
-	}
+	expect.NoError(t, Text(&b, in, 0))
+	expect.Contains(t, b.String(), ", max of 6 ", "the summary has a percentile of six samples")
 	if n := checkNumbers(t, render(t, in)); n == 0 {
 		t.Error("no cells")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/page/browsertest"
 )
@@ -63,9 +64,7 @@ func TestTouch(t *testing.T) {
 		t.Errorf("%d buttons to take things away", n)
 	}
 	b.tap(t, `document.querySelector("section.step figure .take")`)
-	if n := b.Visible(t, ".takes button"); n != 4 {
-		t.Errorf("%d choices after a touch, want 4", n)
-	}
+	expect.Equal(t, b.Visible(t, ".takes button"), 4, "choices after a touch, 4")
 	b.CheckWidth(t)
 	if left := evaluate[[]string](t, b, `[...document.querySelectorAll(".takes *")].filter((e) => e.getBoundingClientRect().right > innerWidth || e.getBoundingClientRect().left < 0).map((e) => e.outerHTML)`); len(left) > 0 {
 		t.Errorf("beside the screen: %v", left)
@@ -81,13 +80,9 @@ func TestTouch(t *testing.T) {
 	b.Show(t, write(t, in), browsertest.Screen{Width: 390, Theme: "light"})
 	evaluate[any](t, b, crowded)
 	b.CheckWidth(t)
-	if n := b.Visible(t, ".many .u-legend"); n != 0 {
-		t.Errorf("%d legends before a touch", n)
-	}
+	expect.Equal(t, b.Visible(t, ".many .u-legend"), 0, "legends before a touch")
 	b.tap(t, `document.querySelector(".many .chart .u-over")`)
-	if n := b.Visible(t, ".many .u-legend"); n != 1 {
-		t.Errorf("%d legends after a touch, want 1", n)
-	}
+	expect.Equal(t, b.Visible(t, ".many .u-legend"), 1, "legends after a touch, 1")
 	if text := evaluate[string](t, b, `document.activeElement.querySelector(".u-legend").innerText`); !strings.Contains(text, " s") || !strings.Contains(text, "my800") {
 		t.Errorf("the legend says %q", text)
 	}

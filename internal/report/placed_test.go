@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
@@ -33,9 +34,7 @@ var inWords = map[string]string{
 func pageOf(t *testing.T, trial *result.Trial) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.HTML(&b, report.Input{Title: "all", Trials: []report.Trial{{Trial: trial}}}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, report.HTML(&b, report.Input{Title: "all", Trials: []report.Trial{{Trial: trial}}}))
 	page := b.String()
 	for _, part := range [][2]string{{`<section id="glossary">`, "</section>"}, {"<script", "</script>"}} {
 		for {

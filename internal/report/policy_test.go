@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // The page allows the scripts and styles that are in it, by what they are, and
@@ -16,9 +18,7 @@ func TestPolicy(t *testing.T) {
 	in := fixture(3)
 	in.Title = "</title><script>alert(1)</script><style>body{display:none}</style>"
 	var b bytes.Buffer
-	if err := HTML(&b, in); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, HTML(&b, in))
 	page := b.String()
 	m := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="([^"]*)">`).FindStringSubmatch(page)
 	if m == nil {
@@ -29,9 +29,7 @@ func TestPolicy(t *testing.T) {
 		t.Error(allowed)
 	}
 	inside := regexp.MustCompile(`(?s)<(style|script)>(.*?)</(?:style|script)>`).FindAllStringSubmatch(page, -1)
-	if len(inside) != 5 {
-		t.Errorf("%d scripts and styles", len(inside))
-	}
+	expect.Equal(t, len(inside), 5, "scripts and styles")
 	for _, one := range inside {
 		sum := sha256.Sum256([]byte(one[2]))
 		hash := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

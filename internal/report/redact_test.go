@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -63,9 +64,7 @@ func checkTexts(t *testing.T, v reflect.Value, at string) {
 	switch v.Kind() {
 	case reflect.String:
 		for _, s := range secrets {
-			if strings.Contains(v.String(), s) {
-				t.Errorf("%s has %q: %s", at, s, v)
-			}
+			expect.Lacks(t, v.String(), s, at, v)
 		}
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
@@ -91,12 +90,8 @@ func checkTexts(t *testing.T, v reflect.Value, at string) {
 func checkSecrets(t *testing.T, in Input) {
 	t.Helper()
 	var md, txt bytes.Buffer
-	if err := Markdown(&md, in, true); err != nil {
-		t.Fatal(err)
-	}
-	if err := Text(&txt, in, 0); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, Markdown(&md, in, true))
+	expect.NoError(t, Text(&txt, in, 0))
 	for form, page := range map[string]string{"HTML": render(t, in), "Markdown": md.String(), "text": txt.String()} {
 		for _, s := range secrets {
 			if i := strings.Index(page, s); i >= 0 {
@@ -207,9 +202,7 @@ func TestRedactTexts(t *testing.T) {
 		{"user=insert", "user=insert"}, // what an operation is called
 	} {
 		in.Warnings = []string{c.text}
-		if got := redacted(in).Warnings[0]; got != c.want {
-			t.Errorf("%s becomes\n%s, want\n%s", c.text, got, c.want)
-		}
+		expect.Equal(t, redacted(in).Warnings[0], c.want, c.text)
 	}
 }
 
@@ -232,9 +225,7 @@ func TestRedactKeepsTogether(t *testing.T) {
 		t.Errorf("the setting hostname is %q", got)
 	}
 	for form, page := range map[string]string{"first": render(t, redacted(in)), "second": render(t, redacted(in))} {
-		if page != render(t, out) {
-			t.Errorf("the %s redaction is another", form)
-		}
+		expect.Equal(t, page, render(t, out), "the redaction is another", form)
 	}
 	var lines, charted int
 	out.Trials[0].Series(func(l result.Line) error { lines++; return nil })

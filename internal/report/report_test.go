@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -21,9 +21,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func render(t testing.TB, in Input) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := HTML(&b, in); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, HTML(&b, in))
 	return b.String()
 }
 
@@ -44,9 +42,7 @@ func TestGolden(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := c.write(&b, fixture(c.trials)); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, c.write(&b, fixture(c.trials)))
 			golden(t, filepath.Join("testdata", c.file), b.Bytes())
 		})
 	}
@@ -55,21 +51,12 @@ func TestGolden(t *testing.T) {
 func golden(t *testing.T, file string, got []byte) {
 	t.Helper()
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		expect.NoError(t, os.WriteFile(file, got, 0o644))
 		return
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), string(got)); d != "" {
-		t.Errorf("%s (-want +got; -update accepts):\n%s", file, d)
-	}
+	want := expect.Value(os.ReadFile(file))(t)
+	expect.Same(t, string(want), string(got), "-update accepts", file)
 }
 
 func TestDeterministic(t *testing.T) {
@@ -89,10 +76,7 @@ var (
 
 func embeddedRows(t rapid.TB, page string) []metric.Row {
 	t.Helper()
-	rows, err := readRows([]byte(rowsPattern.FindStringSubmatch(page)[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := expect.Value(readRows([]byte(rowsPattern.FindStringSubmatch(page)[1])))(t)
 	return rows
 }
 
@@ -138,15 +122,9 @@ func TestAnyCampaign(t *testing.T) {
 			}
 		}
 		var page, other bytes.Buffer
-		if err := HTML(&page, in); err != nil {
-			r.Fatal(err)
-		}
-		if err := Markdown(&other, in, true); err != nil {
-			r.Fatal(err)
-		}
-		if err := Text(&other, in, rapid.IntRange(0, 200).Draw(r, "width")); err != nil {
-			r.Fatal(err)
-		}
+		expect.NoError(r, HTML(&page, in))
+		expect.NoError(r, Markdown(&other, in, true))
+		expect.NoError(r, Text(&other, in, rapid.IntRange(0, 200).Draw(r, "width")))
 		checkNumbers(r, page.String())
 		all := page.String() + other.String()
 		if at := noNumber.FindStringIndex(all); at != nil {
@@ -198,10 +176,7 @@ func TestAnchors(t *testing.T) {
 			t.Errorf("link to %q leads nowhere", m[1])
 		}
 	}
-	uplot, err := os.ReadFile("../page/assets/uplot/uPlot.iife.min.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	uplot := expect.Value(os.ReadFile("../page/assets/uplot/uPlot.iife.min.js"))(t)
 	own := strings.NewReplacer(string(uplot), "", "http://www.w3.org/2000/svg", "").Replace(page) // the name of a language, which nothing loads
 	for _, bad := range []string{"ZgotmplZ", "http:", "https:", "//cdn", "<no value>", "NaN", "%!"} {
 		if i := strings.Index(own, bad); i >= 0 {
@@ -220,15 +195,9 @@ func TestUnknownAndHostile(t *testing.T) {
 	in.Trials[0].Steps[0].Rows[0].Warnings = metric.UntypedAll([]string{"</script><img src=x>"})
 	page := render(t, in)
 	for _, bad := range []string{"<script>alert", "<img", "<b>OOM"} {
-		if strings.Contains(page, bad) {
-			t.Errorf("the page contains %s", bad)
-		}
+		expect.Lacks(t, page, bad, "the page contains")
 	}
-	for _, want := range []string{"bbolt: it did not reach this step: killed by &lt;b&gt;OOM"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
+	expect.All(t, page, "bbolt: it did not reach this step: killed by &lt;b&gt;OOM")
 }
 
 func TestVerdict(t *testing.T) {
@@ -242,8 +211,6 @@ func TestVerdict(t *testing.T) {
 		"l.x":   "rows/s: 1.02× sqlite’s and 4.35× bbolt’s (one trial each). ",
 		"qp500": "; not compared: bbolt (SLA missed). ",
 	} {
-		if !strings.Contains(got[step], want) {
-			t.Errorf("verdict of %s is %q, want it to contain %q", step, got[step], want)
-		}
+		expect.Contains(t, got[step], want, "verdict of is, it to contain", step)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -62,9 +63,7 @@ func TestSearch(t *testing.T) {
 		v := verdictOn(newCampaign(in.Trials))
 		first := -1
 		for i, s := range v {
-			if strings.Contains(s.Text, "at most") {
-				t.Errorf("%q", s.Text)
-			}
+			expect.Lacks(t, s.Text, "at most")
 			if first < 0 && s.Name == "oltp" {
 				first = i
 			}
@@ -73,13 +72,9 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%v: %q, want %q", c.targets, v, c.want)
 		}
 		var text strings.Builder
-		if err := Text(&text, in, 0); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, Text(&text, in, 0))
 		for _, name := range c.targets {
-			if want := "\n  " + name + ": " + answers[name].String() + "\n"; !strings.Contains(text.String(), want) {
-				t.Errorf("the summary does not say %q:\n%s", want, text.String())
-			}
+			expect.Contains(t, text.String(), "\n  "+name+": "+answers[name].String()+"\n", "the summary does not say")
 		}
 		if !strings.Contains(text.String(), "p99 of response time, over rate") || !strings.Contains(text.String(), "16.0 ms") {
 			t.Errorf("the summary does not show the probes' p99:\n%s", text.String())
@@ -108,18 +103,12 @@ func TestFailures(t *testing.T) {
 	}
 	name := in.Trials[1].Target
 	var text strings.Builder
-	if err := Text(&text, in, 0); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, Text(&text, in, 0))
 	if want := "\n  " + name + ": 423 attempts failed (deadlock 420, lock timeout 3), 7 % of all; 3 given up\n"; strings.Count(text.String(), "attempts failed") != 1 || !strings.Contains(text.String(), want) {
 		t.Errorf("the summary does not say %q:\n%s", want, text.String())
 	}
 	v := verdictOn(newCampaign(in.Trials))
-	if want := "; " + name + " had 420 deadlocks and 3 lock timeouts."; !strings.Contains(v[0].Text, want) {
-		t.Errorf("%q does not say %q", v, want)
-	}
+	expect.Contains(t, v[0].Text, "; "+name+" had 420 deadlocks and 3 lock timeouts.", "does not say", v)
 	in.Trials[1].Steps[0].Rows[0].Value = 600 // not so far apart
-	if v := verdictOn(newCampaign(in.Trials)); strings.Contains(v[0].Text, "deadlocks") {
-		t.Errorf("%q", v)
-	}
+	expect.Lacks(t, verdictOn(newCampaign(in.Trials))[0].Text, "deadlocks")
 }

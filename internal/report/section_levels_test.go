@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/page"
 )
 
@@ -30,9 +31,7 @@ func TestOverLevels(t *testing.T) {
 			t.Errorf("point %d: %+v", i, p)
 		}
 	}
-	if text := plot.X.Ticks[0].Text; !strings.Contains(text, "256 MiB") {
-		t.Errorf("tick %q", text)
-	}
+	expect.Contains(t, plot.X.Ticks[0].Text, "256 MiB", "tick")
 	for _, none := range [][]page.Section{sections("memory", "1GiB", "256MiB"), sections("compression", "none", "lz4", "zstd")} {
 		if len(none) > 0 {
 			t.Errorf("section %s", none[0].Title)
@@ -46,14 +45,8 @@ func TestByLevel(t *testing.T) {
 	c := newView(&in).campaign
 	story, _ := c.story()
 	text := strings.Join(story.Sentences(), " ")
-	for _, want := range []string{"pebble ", " with 256MiB of memory, 2.00× with 1GiB.", "bbolt ÷ pebble: 1.00× with 256MiB and 1.00× with 1GiB."} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q does not say %q", text, want)
-		}
-	}
-	if strings.Contains(text, "256MiB’s") {
-		t.Errorf("targets of different levels are compared: %q", text)
-	}
+	expect.All(t, text, "pebble ", " with 256MiB of memory, 2.00× with 1GiB.", "bbolt ÷ pebble: 1.00× with 256MiB and 1.00× with 1GiB.")
+	expect.Lacks(t, text, "256MiB’s", "targets of different levels are compared")
 }
 
 // atLevels returns a campaign of two engines at levels of a knob; each level is as many times as fast as its

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
 )
@@ -31,9 +32,7 @@ func TestPlansTable(t *testing.T) {
 		"scan t by i, wants i | pebble: seek in i, or whole table", "scan t by i, wants i | sqlite: ",
 		"scan t by i | pebble: whole table", "scan t by i | sqlite: ", "get t | pebble: ", "get t | sqlite: seek in i",
 	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	expect.Equal(t, fmt.Sprint(got), fmt.Sprint(want), got, want)
 	none := fixture(1)
 	if sections := plans(newView(&none)); len(sections) > 0 {
 		t.Errorf("sections without plans: %+v", sections)

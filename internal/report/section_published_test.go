@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/plan"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
@@ -64,16 +65,12 @@ func between(t *testing.T, text, source, target string) []byte {
 func TestPublishedGolden(t *testing.T) {
 	in := publishedFixture()
 	var md bytes.Buffer
-	if err := Markdown(&md, in, true); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, Markdown(&md, in, true))
 	golden(t, filepath.Join("testdata", "published.md"), between(t, md.String(), "## Published", "## Promised rates"))
 	golden(t, filepath.Join("testdata", "published.html"), between(t, render(t, in), `<section id="published">`, `<section id="sla"`))
 	for file, width := range map[string]int{"published.txt": 120, "published-60.txt": 60} {
 		var text bytes.Buffer
-		if err := Text(&text, in, width); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, Text(&text, in, width))
 		golden(t, filepath.Join("testdata", file), text.Bytes())
 	}
 }
@@ -82,9 +79,7 @@ func TestPublishedGolden(t *testing.T) {
 func TestPublishedIsNoResult(t *testing.T) {
 	in := publishedFixture()
 	page := render(t, in)
-	if rows, want := embeddedRows(t, page), rowsOf(in); len(rows) != want {
-		t.Errorf("%d rows embedded, want %d", len(rows), want)
-	}
+	expect.Equal(t, len(embeddedRows(t, page)), rowsOf(in), "rows embedded")
 	checkNumbers(t, page)
 	section := string(between(t, page, `<section id="published">`, "</section>"))
 	in.Published = nil
@@ -97,9 +92,7 @@ func TestPublishedIsNoResult(t *testing.T) {
 		t.Error("the contents do not lead to the section, or lead to one that is not there")
 	}
 	for _, m := range cellPattern.FindAllString(section, -1) {
-		if strings.Contains(m, "17705") {
-			t.Errorf("a published figure names rows: %s", m)
-		}
+		expect.Lacks(t, m, "17705", "a published figure names rows")
 	}
 }
 
@@ -111,8 +104,6 @@ func TestPublishedText(t *testing.T) {
 		{asPublished(verdict.Of("", 18<<30, "B")), "18 GiB"}, {asPublished(verdict.Of("", 18.3e9, "B")), "17.0 GiB"},
 		{asPublished(verdict.Of("service_p99_us", 12345, "")), "12.3 ms"},
 	} {
-		if c.got != c.want {
-			t.Errorf("got %q, want %q", c.got, c.want)
-		}
+		expect.Equal(t, c.got, c.want)
 	}
 }

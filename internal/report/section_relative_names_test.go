@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 )
@@ -44,11 +45,7 @@ func TestRepeats(t *testing.T) {
 	if got := absoluteText(n, false); got != "1,100 ±24.1 %" { // the deviation is 264.6
 		t.Error(got)
 	}
-	if got := absoluteText(n, true); got != "1000" {
-		t.Error(got)
-	}
+	expect.Equal(t, absoluteText(n, true), "1000")
 	n.Rows = rows[:1]
-	if got := absoluteText(n, false); got != "1,000" {
-		t.Error(got)
-	}
+	expect.Equal(t, absoluteText(n, false), "1,000")
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/page"
 	"rumbench/internal/report/published"
 	"rumbench/internal/result"
@@ -48,9 +49,7 @@ func TestRelativeGolden(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := c.write(&b, relativeOf(c.trials, c.o)); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, c.write(&b, relativeOf(c.trials, c.o)))
 			golden(t, filepath.Join("testdata", c.file), b.Bytes())
 		})
 	}
@@ -82,15 +81,9 @@ func TestRelativeSection(t *testing.T) {
 		if n := checkRatios(t, page, html, published); n < 14 {
 			t.Errorf("published %v: only %d cells name their rows", published, n)
 		}
-		for _, want := range []string{"every commit rewrites pages of three indexes", "geometric mean", "without l.i0", "sqlite, point: no interval: 1 of at least 3 trials", ">SLA missed<"} {
-			if !strings.Contains(html, want) {
-				t.Errorf("published %v: no %q", published, want)
-			}
-		}
+		expect.All(t, html, "every commit rewrites pages of three indexes", "geometric mean", "without l.i0", "sqlite, point: no interval: 1 of at least 3 trials", ">SLA missed<")
 		for class, want := range map[string]bool{"pub-yellow": published, "pub-blue": published, "pub-green": published, `class="better"`: !published} {
-			if got := strings.Contains(html, class); got != want {
-				t.Errorf("published %v: %s is there: %v", published, class, got)
-			}
+			expect.Equal(t, strings.Contains(html, class), want, "published: is there", published, class)
 		}
 	}
 }
@@ -141,10 +134,7 @@ func checkRatios(t *testing.T, page, section string, published bool) int {
 	cells := cellPattern.FindAllStringSubmatch(section, -1)
 	var base float64
 	for _, cell := range cells {
-		at, err := strconv.Atoi(cell[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := expect.Value(strconv.Atoi(cell[1]))(t)
 		n := numbers[at]
 		v := stat.Median(n.values)
 		if n.target == fixtureTargets[0].name {

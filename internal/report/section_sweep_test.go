@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/page"
 	"rumbench/internal/page/browsertest"
 	"rumbench/internal/result"
@@ -18,9 +19,7 @@ var someClients = []float64{1, 4, 16, 64}
 func TestSweepGolden(t *testing.T) {
 	in := sweepFixture(3, 1, someClients...)
 	var md, text bytes.Buffer
-	if err := Markdown(&md, in, true); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, Markdown(&md, in, true))
 	sections := ""
 	for _, s := range strings.Split(md.String(), "\n## ") {
 		if title, _, _ := strings.Cut(s, "\n"); strings.Contains(title, ", by ") || title == "Scorecard" || strings.HasPrefix(s, "# ") {
@@ -28,9 +27,7 @@ func TestSweepGolden(t *testing.T) {
 		}
 	}
 	golden(t, "testdata/sweep.md", []byte(sections))
-	if err := Text(&text, in, 120); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, Text(&text, in, 120))
 	golden(t, "testdata/sweep.txt", text.Bytes())
 }
 
@@ -38,9 +35,7 @@ func TestSweepGolden(t *testing.T) {
 func TestSweepPage(t *testing.T) {
 	in := sweepFixture(3, 1, someClients...)
 	page := render(t, in)
-	if render(t, in) != page {
-		t.Error("the same input gave different bytes")
-	}
+	expect.Equal(t, render(t, in), page, "the same input gave different bytes")
 	if n := checkNumbers(t, page); n < 1000 {
 		t.Errorf("only %d cells name their number", n)
 	}
@@ -58,9 +53,7 @@ func TestSweepPage(t *testing.T) {
 	}
 	checkHeads(t, page, 1)
 	for _, bad := range []string{"NaN", "Inf", "%!", "ZgotmplZ"} {
-		if strings.Contains(strings.ReplaceAll(page, "Infinity", ""), ">"+bad) {
-			t.Errorf("the page shows %q", bad)
-		}
+		expect.Lacks(t, strings.ReplaceAll(page, "Infinity", ""), ">"+bad, "the page shows", bad)
 	}
 }
 
@@ -82,9 +75,7 @@ func TestSweepWithGaps(t *testing.T) {
 		}
 	}
 	page := render(t, in)
-	if !strings.Contains(page, `class="ring `) {
-		t.Error("the step that is not comparable has no ring")
-	}
+	expect.Contains(t, page, `class="ring `, "the step that is not comparable has no ring")
 	checkNumbers(t, page)
 }
 
@@ -106,15 +97,9 @@ func TestSweepToItsEnd(t *testing.T) {
 	}
 	in.Trials[3].Trial.Steps[0].Status = result.Invalid
 	w := newCampaign(in.Trials).sweeps[0]
-	if want := "transactions/s at clients 8 ÷ its own at clients 1: postgres-rr 0.750×, innodb-rc 0.500× and innodb-rr 0.250×"; w.kept() != want {
-		t.Errorf("%q, want %q", w.kept(), want)
-	}
-	if at := w.representative().Name; at != "test-1.c8" {
-		t.Errorf("%s stands for the sweep", at)
-	}
-	if text := markdown(t, in); !strings.Contains(text, "Transactions/s at clients 8 ÷ its own") {
-		t.Error("the answer does not say what is kept")
-	}
+	expect.Equal(t, w.kept(), "transactions/s at clients 8 ÷ its own at clients 1: postgres-rr 0.750×, innodb-rc 0.500× and innodb-rr 0.250×")
+	expect.Equal(t, w.representative().Name, "test-1.c8", "stands for the sweep")
+	expect.Contains(t, markdown(t, in), "Transactions/s at clients 8 ÷ its own", "the answer does not say what is kept")
 	w.levels[0].Judged = []string{"rows_per_s"}
 	if w.kept() != "" || w.representative().Name == "test-1.c8" {
 		t.Error("all steps are judged, and the sweep is about its last")
@@ -207,11 +192,7 @@ func TestSweepInBrowser(t *testing.T) {
 		t.Errorf("%d drawings of sweeps are visible", n)
 	}
 	id := evaluate[string](t, b, `document.querySelector("section.step.folded").id`)
-	if n := b.Visible(t, "#"+id+" table"); n != 0 {
-		t.Errorf("%d tables of a folded step are visible", n)
-	}
+	expect.Equal(t, b.Visible(t, "#"+id+" table"), 0, "tables of a folded step are visible")
 	evaluate[any](t, b, `(`+follow+`)(() => { location.hash = document.querySelector("section.step.folded").id; })`)
-	if n := b.Visible(t, "#"+id+" table"); n != 1 {
-		t.Errorf("%d tables of a step that was opened are visible", n)
-	}
+	expect.Equal(t, b.Visible(t, "#"+id+" table"), 1, "tables of a step that was opened are visible")
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -195,9 +196,7 @@ func TestUsualSize(t *testing.T) {
 	in := big(usualTargets)
 	page := render(t, in)
 	var md bytes.Buffer
-	if err := Markdown(&md, in, false); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, Markdown(&md, in, false))
 	lines := bytes.Count(md.Bytes(), []byte("\n"))
 	t.Logf("%d bytes, %d lines of Markdown", len(page), lines)
 	if len(page) > usualBytes {

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
@@ -80,9 +79,7 @@ func TestChanged(t *testing.T) {
 					got = append(got, line)
 				}
 			}
-			if d := cmp.Diff(c.want, got); d != "" {
-				t.Errorf("(-want +got)\n%s", d)
-			}
+			expect.Same(t, c.want, got)
 		})
 	}
 }

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
@@ -29,10 +28,7 @@ func courseOf(t *testing.T, lines ...result.Line) (*campaign, *track) {
 		}
 		return nil
 	}}})
-	tracks, err := readSeries(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tracks := expect.Value(readSeries(c))(t)
 	return c, tracks[c.steps[0]][0]
 }
 
@@ -60,9 +56,7 @@ func TestBand(t *testing.T) {
 		}
 		got = append(got, text)
 	}
-	if d := cmp.Diff([]string{"20…80", "10…10", "–", "–"}, got); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, []string{"20…80", "10…10", "–", "–"}, got)
 	tr.fold()
 	if low, high := band(2); low[0] != 15 || high[0] != 45 || quantity.Finite(low[1]) {
 		t.Errorf("folded: %v…%v", low[0], high[0])
@@ -92,9 +86,7 @@ func TestMarks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, tr := courseOf(t, c.lines...)
-			if d := cmp.Diff(c.want, tr.marks.times); d != "" {
-				t.Error(d)
-			}
+			expect.Same(t, c.want, tr.marks.times)
 		})
 	}
 	var many []result.Line
@@ -123,14 +115,10 @@ func TestCounterViews(t *testing.T) {
 		return got
 	}
 	want := map[string]string{"device writes, MiB/s": "2", "device reads, MiB/s": "0.5", "CPU of the engine’s processes, cores": "1.5"}
-	if d := cmp.Diff(want, values()); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, want, values())
 	tr.apart = true
 	want["CPU of the client, cores"] = "0.5"
-	if d := cmp.Diff(want, values()); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, want, values())
 }
 
 // The drawings over the steps show the numbers of their table.
@@ -152,19 +140,13 @@ func TestOverSteps(t *testing.T) {
 	}
 	drawing := func(p page.Plot) string {
 		var b strings.Builder
-		if err := page.HTML(&b, &page.Document{Lead: []page.Block{page.Plots{Plots: []page.Plot{p}}}}); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, page.HTML(&b, &page.Document{Lead: []page.Block{page.Plots{Plots: []page.Plot{p}}}}))
 		_, svg, _ := strings.Cut(b.String(), "<svg")
 		svg, _, _ = strings.Cut(svg, "</svg>")
 		return svg
 	}
 	linear, powers := drawing(plots[0]), drawing(plots[1])
-	for _, want := range []string{`class="line t0"`, `class="line t1"`, ">●●<", ">■■■<", ">load<", ">settle<", ">query<", ">3<"} {
-		if !strings.Contains(linear, want) {
-			t.Errorf("no %s in %s", want, linear)
-		}
-	}
+	expect.All(t, linear, `class="line t0"`, `class="line t1"`, ">●●<", ">■■■<", ">load<", ">settle<", ">query<", ">3<")
 	// On an axis of powers 0 has no place: it is a gap.
 	if strings.Contains(powers, "●●●") || !strings.Contains(powers, "●●") || !strings.Contains(powers, ">100<") {
 		t.Error(powers)

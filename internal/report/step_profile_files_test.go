@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/observe/blockio"
 	"rumbench/internal/observe/profile"
 	"rumbench/internal/page"
@@ -25,18 +26,10 @@ func TestFileTable(t *testing.T) {
 			{Place: profile.Place{Thread: "other", Syscall: "futex", Kernel: "futex_do_wait"}, Time: time.Millisecond}}},
 	}}
 	var b strings.Builder
-	if err := page.Text(&b, []page.Block{FileTable(p, 2), SleepTable(p, 1)}, page.TextStyle{}); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
+	expect.NoError(t, page.Text(&b, []page.Block{FileTable(p, 2), SleepTable(p, 1)}, page.TextStyle{}))
+	expect.All(t, strings.Join(strings.Fields(b.String()), " "),
 		"data: t1 2.00 30.0 0 1.50", "log 0 31.0 0 4.00", "other classes and tables 0 10.0 80.0 1.00", "in all 2.00 71.0 80.0 6.50", "own files 2.00 71.0 – –",
 		"log 50,000 0.500 fdatasync submit_bio_wait log",
-	} {
-		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
-			t.Errorf("no %q in\n%s", want, &b)
-		}
-	}
-	if strings.Contains(b.String(), "futex") {
-		t.Error("more rows than wanted")
-	}
+	)
+	expect.Lacks(t, b.String(), "futex", "more rows than wanted")
 }

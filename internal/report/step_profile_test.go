@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/observe/profile"
 	"rumbench/internal/page"
 )
@@ -54,16 +55,10 @@ func TestProfileTable(t *testing.T) {
 	a := profiled("a", 1000, 10, []string{"mysql_parse", "MYSQLparse"}, []string{"sub_select"}, []string{"client"})
 	b := profiled("b", 2000, 10, []string{"sub_select"})
 	want := "parse/plan | 109 | 0\nexecute | 109 | 54.5\nengine total | 218 | 54.5\nclients | 109 | 0"
-	if got := strings.Join(shownRows(ProfileTable([]*Profile{a, b})), "\n"); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
+	expect.Equal(t, strings.Join(shownRows(ProfileTable([]*Profile{a, b})), "\n"), want)
 	want = "MYSQLparse | 109 | 109 | mariadbd\nsub_select | 109 | 109 | mariadbd\nmysql_parse | 0 | 109 | mariadbd"
-	if got := strings.Join(shownRows(FunctionTable(a, 5)), "\n"); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
-	if rows := shownRows(FunctionTable(a, 1)); len(rows) != 1 {
-		t.Errorf("the largest function is %q", rows)
-	}
+	expect.Equal(t, strings.Join(shownRows(FunctionTable(a, 5)), "\n"), want)
+	expect.Equal(t, len(shownRows(FunctionTable(a, 1))), 1, "the largest function is")
 }
 
 // What differs is named; what is the same, or may be chance, is not.
@@ -74,15 +69,11 @@ func TestChangedProfiles(t *testing.T) {
 	if len(tables) != 2 {
 		t.Fatalf("%d tables", len(tables))
 	}
-	if got, want := strings.Join(shownRows(tables[0]), "\n"), "MYSQLparse | 220 | 0 | -220"; got != want {
-		t.Errorf("themselves: %s, want %s", got, want)
-	}
+	expect.Equal(t, strings.Join(shownRows(tables[0]), "\n"), "MYSQLparse | 220 | 0 | -220", "themselves")
 	if got, want := strings.Join(shownRows(tables[1]), "\n"), "dispatch_command | 440 | 220 | -220\nMYSQLparse | 220 | 0 | -220"; got != want {
 		t.Errorf("with what they called: %s, want %s", got, want)
 	}
-	if same := ChangedFunctions(base, base, 5); len(same) != 0 {
-		t.Errorf("a profile differs from itself: %v", same)
-	}
+	expect.Equal(t, len(ChangedFunctions(base, base, 5)), 0, "a profile differs from itself")
 	subsystems, ok := ChangedSubsystems(base, next).(page.Table)
 	if got := shownRows(subsystems); !ok || !slices.Contains(got, "parse/plan | 220 | 0 | -220 | differs") {
 		t.Errorf("%q", got)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
@@ -59,9 +60,7 @@ func TestWaits(t *testing.T) {
 	for _, p := range w.Legend {
 		legend = append(legend, p.Label)
 	}
-	if got := strings.Join(legend, ", "); got != "cpu, executing, row lock, log, commit, client" {
-		t.Errorf("the roles are %s", got)
-	}
+	expect.Equal(t, strings.Join(legend, ", "), "cpu, executing, row lock, log, commit, client", "the roles are")
 	for i, b := range w.Rows[:2] {
 		length := 0.0
 		for _, p := range b.Parts {
@@ -79,23 +78,11 @@ func TestWaits(t *testing.T) {
 	}
 
 	html := render(t, in)
-	for _, want := range []string{"Where the time of the sessions went", `class="part w2"`, "row lock: Type:row lock", "timed µs per insert row", "pebble: the server waited for its client for 64 % of the sessions’ time; the client was the bottleneck", "not reported by the engine"} {
-		if !strings.Contains(html, want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
-	if render(t, waiting()) != html {
-		t.Error("the same input gave different bytes")
-	}
+	expect.All(t, html, "Where the time of the sessions went", `class="part w2"`, "row lock: Type:row lock", "timed µs per insert row", "pebble: the server waited for its client for 64 % of the sessions’ time; the client was the bottleneck", "not reported by the engine")
+	expect.Equal(t, render(t, waiting()), html, "the same input gave different bytes")
 	var md strings.Builder
-	if err := Markdown(&md, in, true); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"### Time of the sessions by role", "- pebble: the server waited for its client for 64 %"} {
-		if !strings.Contains(md.String(), want) {
-			t.Errorf("the Markdown does not say %q", want)
-		}
-	}
+	expect.NoError(t, Markdown(&md, in, true))
+	expect.All(t, md.String(), "### Time of the sessions by role", "- pebble: the server waited for its client for 64 %")
 }
 
 // Every role has its words.

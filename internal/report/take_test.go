@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/page/browsertest"
 )
@@ -98,25 +99,16 @@ func (p taken) check(t *testing.T) {
 	if p.Title == "" || !strings.Contains(p.SVG, "<title>") || strings.Count(texts, p.Title) < 2 {
 		t.Errorf("%q is not both the title of the file and in the picture: %q", p.Title, texts)
 	}
-	for _, name := range []string{"pebble", "sqlite", "bbolt", "LSM tree against B-trees"} {
-		if !strings.Contains(texts, name) {
-			t.Errorf("%s does not name %s: %q", p.Title, name, texts)
-		}
-	}
+	expect.All(t, texts, "pebble", "sqlite", "bbolt", "LSM tree against B-trees")
 	if bad := regexp.MustCompile(`var\(|class=|style=|currentcolor|color\(|<foreignObject|NaN|undefined`).FindString(p.SVG); bad != "" {
 		t.Errorf("%s holds %q", p.Title, bad)
 	}
-	if !strings.Contains(first, "#ffffff") {
-		t.Errorf("%s stands on %s", p.Title, first)
-	}
+	expect.Contains(t, first, "#ffffff", p.Title)
 	b, err := base64.StdEncoding.DecodeString(p.PNG)
 	if err != nil || !bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")) {
 		t.Fatalf("%s is no PNG: %v", p.Title, err)
 	}
-	img, err := png.Decode(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := expect.Value(png.Decode(bytes.NewReader(b)))(t)
 	coloured := 0
 	for y := range img.Bounds().Dy() {
 		for x := range img.Bounds().Dx() {
@@ -138,9 +130,7 @@ func (p taken) store(t *testing.T, name string) {
 	}
 	b, _ := base64.StdEncoding.DecodeString(p.PNG)
 	for ending, content := range map[string][]byte{".svg": []byte(p.SVG), ".png": b} {
-		if err := os.WriteFile(filepath.Join(dir, name+ending), content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(filepath.Join(dir, name+ending), content, 0o644))
 	}
 }
 
@@ -215,10 +205,7 @@ func (b browser) table(t *testing.T, selector, form string) [][]string {
 	if form == "tsv" {
 		r.Comma, r.LazyQuotes = '\t', true
 	}
-	rows, err := r.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := expect.Value(r.ReadAll())(t)
 	return rows
 }
 
@@ -226,18 +213,14 @@ func (b browser) table(t *testing.T, selector, form string) [][]string {
 func (b browser) checkFields(t *testing.T) {
 	const table = `#numbers table`
 	rows := b.table(t, table, "csv")
-	if d := cmp.Diff(rows, b.table(t, table, "tsv")); d != "" {
-		t.Errorf("TSV differs from CSV:\n%s", d)
-	}
+	expect.Same(t, rows, b.table(t, table, "tsv"), "TSV differs from CSV")
 	if d := cmp.Diff([]string{"group", "target", "l.i0", "l.i0 unit", "l.i0 ratio"}, rows[0][:5]); d != "" {
 		t.Log(rows)
 		t.Error(d)
 	}
 	// What a spreadsheet would compute becomes a text; numbers stay numbers.
 	plain := evaluate[[]string](t, b, `["=1+1", "+x|y", "-a", "@b", "\t=1", "-1.5e-7", "+12 %", "-", "a"].map(plainCell)`)
-	if d := cmp.Diff([]string{"'=1+1", "'+x|y", "'-a", "'@b", "'\t=1", "-1.5e-7", "+12 %", "-", "a"}, plain); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, []string{"'=1+1", "'+x|y", "'-a", "'@b", "'\t=1", "-1.5e-7", "+12 %", "-", "a"}, plain)
 	medians := evaluate[map[string]string](t, b, fmt.Sprintf(`Object.fromEntries([...document.querySelector(%q).tBodies[0].rows].slice(1).map((r) => [r.cells[0].firstChild.textContent.trim(), String(numberOf(r.cells[1]).median)]))`, table))
 	for _, row := range rows[1:4] {
 		if row[2] != medians[row[1]] || strings.Contains(row[2], ",") {
@@ -264,9 +247,7 @@ func (b browser) checkShown(t *testing.T) {
 	var heads []string
 	for _, row := range b.table(t, table, "csv") {
 		heads = append(heads, row[1])
-		if strings.Contains(strings.Join(row, " "), "qr100") {
-			t.Errorf("a hidden column is in %v", row)
-		}
+		expect.Lacks(t, strings.Join(row, " "), "qr100", "a hidden column is in", row)
 	}
 	if got := strings.Join(heads, " "); !strings.HasPrefix(got, "target bbolt pebble") || strings.Contains(got, "sqlite") {
 		t.Errorf("rows %s", got)
@@ -287,9 +268,7 @@ func (b browser) checkPicture(t *testing.T) {
 		t.Fatalf("%d pictures", len(list))
 	}
 	svg := list[0].SVG // which names its series itself: so a legend does not
-	if strings.Count(svg, "sqlite") != 1 {
-		t.Error("a legend beside a picture that has names")
-	}
+	expect.Equal(t, strings.Count(svg, "sqlite"), 1, "a legend beside a picture that has names")
 	if !strings.Contains(svg, `width="932"`) || !strings.Contains(svg, `fill="#d55e00"`) || !strings.Contains(svg, "<title>more</title>") || strings.Contains(svg, "hidden") || strings.Contains(svg, "href") {
 		t.Error(svg)
 	}
@@ -302,11 +281,7 @@ func (b browser) checkKeyboard(t *testing.T) {
 	}
 	evaluate[chromedp.Void](t, b, `takes.hidePopover(), document.querySelector("#s1-l-i0 figure .take").focus()`)
 	b.Do(t, chromedp.KeyEvent("\r"))
-	if got := state(); got != "Copy as PNG 1" {
-		t.Errorf("after Enter: %s", got)
-	}
+	expect.Equal(t, state(), "Copy as PNG 1", "after Enter")
 	b.Do(t, chromedp.KeyEvent("\x1b"))
-	if got := state(); got != "Copy or save: rows/s (insert) 0" {
-		t.Errorf("after Escape: %s", got)
-	}
+	expect.Equal(t, state(), "Copy or save: rows/s (insert) 0", "after Escape")
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 )
@@ -24,9 +25,7 @@ func TestWritesThatAreALowerBound(t *testing.T) {
 			}
 		}
 		var b strings.Builder
-		if err := Markdown(&b, in, true); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, Markdown(&b, in, true))
 		if got := strings.Contains(b.String(), "KB written per insert row: "); got == atLeast {
 			t.Errorf("lower bounds %v: an order of what was written %v", atLeast, got)
 		}
@@ -46,9 +45,7 @@ func TestWritesBesideOtherPrograms(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := Markdown(&b, in, true); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, Markdown(&b, in, true))
 	if want := "KB written per insert row: pebble 0.739, proven 0.128× sqlite’s 5.77, "; !strings.Contains(b.String(), want) {
 		t.Errorf("the page does not say %q", want)
 	}
@@ -78,9 +75,7 @@ func TestSummaryMarksSubstitutes(t *testing.T) {
 			}
 		}
 		var b strings.Builder
-		if err := Text(&b, in, 0); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, Text(&b, in, 0))
 		number := ""
 		for line := range strings.Lines(b.String()) {
 			if mark, text, ok := strings.Cut(line, " process written KB, as "+reason); ok && strings.HasPrefix(mark, "⚠") && text == "\n" {
@@ -96,7 +91,5 @@ func TestSummaryMarksSubstitutes(t *testing.T) {
 func TestNotedOnce(t *testing.T) {
 	c := &step{Step: &compare.Step{}}
 	w := []metric.Warning{metric.Untyped("slow in trial"), metric.Untyped("slow in trial"), metric.Untyped("fast")}
-	if got := noted(&page.Notes{}, &target{Name: "a"}, c, w); got != " ⚠1,2" {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, noted(&page.Notes{}, &target{Name: "a"}, c, w), " ⚠1,2")
 }

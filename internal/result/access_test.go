@@ -3,6 +3,7 @@ package result
 import (
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/workload"
 )
 
@@ -33,9 +34,7 @@ func TestAccess(t *testing.T) {
 		{"updates", step("u", "update row"), workload.WriteAccess},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := (&Trial{Workload: "ibench"}).TestOf(&c.step); got != (Test{Access: c.want}) {
-				t.Errorf("%+v, want %s", got, c.want)
-			}
+			expect.Equal(t, (&Trial{Workload: "ibench"}).TestOf(&c.step), Test{Access: c.want}, c.want)
 		})
 	}
 }
@@ -75,14 +74,10 @@ func TestAccessOfSysbench(t *testing.T) {
 	} {
 		for _, name := range c.names {
 			s := step(name, "query")
-			if got := (&Trial{Workload: "sysbench"}).TestOf(&s); got != c.want {
-				t.Errorf("%s: %+v, want %+v", name, got, c.want)
-			}
+			expect.Equal(t, (&Trial{Workload: "sysbench"}).TestOf(&s), c.want, name)
 		}
 	}
 	// What was declared counts, whatever the name.
 	s := Step{Name: "point.warm", Access: workload.MixedAccess, BeforeWrites: true}
-	if got := (&Trial{}).TestOf(&s); got != (Test{Access: workload.MixedAccess, BeforeWrites: true}) {
-		t.Errorf("%+v", got)
-	}
+	expect.Equal(t, (&Trial{}).TestOf(&s), Test{Access: workload.MixedAccess, BeforeWrites: true})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -21,9 +22,7 @@ func TestPlans(t *testing.T) {
 	plan := engine.Plan{Statement: "SELECT 1 FROM t WHERE a <= $1", Text: "one\n  two", TableBytes: 5, Access: []engine.Access{{Index: engine.PrimaryKey, How: engine.Seek, As: "range", Rows: 2}}}
 	want := []result.StatementPlan{{Step: "a", When: result.AtBegin, Op: "scan t", Wanted: engine.PrimaryKey, Plan: plan}, {Step: "a", When: result.AtEnd, Op: "get t", Plan: plan}}
 	for _, p := range want {
-		if err := result.AppendPlans(dir, []result.StatementPlan{p}); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, result.AppendPlans(dir, []result.StatementPlan{p}))
 	}
 	f, err := os.OpenFile(filepath.Join(dir, result.PlansFile), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -37,9 +36,7 @@ func TestPlans(t *testing.T) {
 	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
 	}
-	if err := os.WriteFile(filepath.Join(dir, result.PlansFile), []byte("no plan\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, result.PlansFile), []byte("no plan\n"), 0o644))
 	if _, err := result.ReadPlans(dir); err == nil {
 		t.Error("a broken file is read")
 	}

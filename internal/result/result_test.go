@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result/regular"
@@ -46,23 +47,16 @@ func full() *Trial {
 
 func write(t *testing.T, dir, name string, v any) {
 	t.Helper()
-	if err := WriteJSON(filepath.Join(dir, name), v); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, WriteJSON(filepath.Join(dir, name), v))
 }
 
 func TestTrialRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	want := full()
 	write(t, dir, TrialFile, want)
-	got, err := ReadTrial(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := expect.Value(ReadTrial(dir))(t)
 	want.Dir = dir
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, got)
 }
 
 func TestCampaignRoundTrip(t *testing.T) {
@@ -74,18 +68,14 @@ func TestCampaignRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, got)
 	// Trials that have not begun are left out; the others keep the campaign's order.
 	for _, e := range want.Trials {
 		trials, err := ReadTrials(dir, got)
 		if err != nil || len(trials) != 0 {
 			t.Errorf("%d trials, %v", len(trials), err)
 		}
-		if err := os.MkdirAll(TrialPath(dir, e.Dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.MkdirAll(TrialPath(dir, e.Dir), 0o755))
 	}
 	tr := full()
 	tr.Target = "a"
@@ -101,10 +91,7 @@ func TestCampaignRoundTrip(t *testing.T) {
 // A file that is cut off, or of a later format, is refused with its name; it is
 // never read in part.
 func TestBadJSON(t *testing.T) {
-	whole, err := json.Marshal(full())
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := expect.Value(json.Marshal(full()))(t)
 	cases := map[string]struct{ text, want string }{
 		"empty":   {"", "unexpected end of JSON"},
 		"cut":     {string(whole[:len(whole)/2]), "unexpected end of JSON"},
@@ -118,21 +105,15 @@ func TestBadJSON(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, TrialFile)
-			if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, os.WriteFile(path, []byte(c.text), 0o644))
 			got, err := ReadTrial(dir)
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) || got != nil {
 				t.Errorf("%v, error %v", got, err)
 			}
 			// A broken trial is reported, not silently left out.
 			campaign := t.TempDir()
-			if err := os.MkdirAll(TrialPath(campaign, "x.1"), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Rename(path, filepath.Join(TrialPath(campaign, "x.1"), TrialFile)); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, os.MkdirAll(TrialPath(campaign, "x.1"), 0o755))
+			expect.NoError(t, os.Rename(path, filepath.Join(TrialPath(campaign, "x.1"), TrialFile)))
 			if _, err := ReadTrials(campaign, &Campaign{Trials: []Entry{{Dir: "x.1"}}}); err == nil {
 				t.Error("no error")
 			}
@@ -156,9 +137,7 @@ func TestWriteFile(t *testing.T) {
 	for i := range content {
 		content[i] = bytes.Repeat([]byte{byte('a' + i)}, 1<<16)
 	}
-	if err := WriteFile(path, content[0], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, WriteFile(path, content[0], 0o644))
 	stop := make(chan struct{})
 	var reader sync.WaitGroup
 	reader.Go(func() {
@@ -189,9 +168,7 @@ func TestWriteFile(t *testing.T) {
 	if err := WriteJSON(path, func() {}); err == nil {
 		t.Error("a function has no JSON")
 	}
-	if err := os.Mkdir(filepath.Join(dir, "d"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Mkdir(filepath.Join(dir, "d"), 0o755))
 	if err := WriteFile(filepath.Join(dir, "d"), nil, 0o644); err == nil { // a directory is not replaced
 		t.Error("no error")
 	}
@@ -224,14 +201,9 @@ func running(t *testing.T, dir string) []Line {
 			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "query", Op: "range a", Ops: 10, Rows: 10, Max: 5},
 			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "query", Op: "range b", Ops: 30, Rows: 30, Max: 9})
 	}
-	s, err := CreateSeries(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := expect.Value(CreateSeries(dir))(t)
 	defer s.Close()
-	if err := s.Write(lines...); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, s.Write(lines...))
 	return lines
 }
 
@@ -299,16 +271,12 @@ func TestUnfinished(t *testing.T) {
 func TestUnfinishedWithoutIntervals(t *testing.T) {
 	dir := t.TempDir()
 	running(t, dir)
-	if err := os.Truncate(filepath.Join(dir, SeriesFile), 0); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Truncate(filepath.Join(dir, SeriesFile), 0))
 	got, err := ReadTrial(dir)
 	if err != nil || len(got.Steps) != 1 || got.Status != Partial {
 		t.Errorf("%d steps, %s, %v", len(got.Steps), got.Status, err)
 	}
-	if err := os.Remove(filepath.Join(dir, SeriesFile)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Remove(filepath.Join(dir, SeriesFile)))
 	if got, err := ReadTrial(dir); err != nil || len(got.Steps) != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -333,14 +301,9 @@ func TestSeriesCutOff(t *testing.T) {
 	dir := t.TempDir()
 	want := running(t, dir)
 	path := filepath.Join(dir, SeriesFile)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := expect.Value(os.ReadFile(path))(t)
 	for cut := len(whole); cut >= 0; cut -= 7 {
-		if err := os.WriteFile(path, whole[:cut], 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, whole[:cut], 0o644))
 		var got []Line
 		if err := ReadSeries(dir, nil, func(l Line) error { got = append(got, l); return nil }); err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
@@ -358,9 +321,7 @@ func TestSeriesCutOff(t *testing.T) {
 		}
 	}
 	// A line that is broken in the middle is another thing.
-	if err := os.WriteFile(path, append([]byte(`{"step":"q","src":"ops",`+"\n"), whole...), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, append([]byte(`{"step":"q","src":"ops",`+"\n"), whole...), 0o644))
 	if err := ReadSeries(dir, nil, func(Line) error { return nil }); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("error %v", err)
 	}
@@ -370,9 +331,7 @@ func TestSeriesSources(t *testing.T) {
 	dir := t.TempDir()
 	running(t, dir)
 	count := func(wanted ...string) (n int) {
-		if err := ReadSeries(dir, wanted, func(Line) error { n++; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, ReadSeries(dir, wanted, func(Line) error { n++; return nil }))
 		return n
 	}
 	if a, b, c, d := count("host"), count("ops"), count("host", "ops"), count("hos"); a != 1 || b != 13 || c != 14 || d != 0 {
@@ -386,13 +345,8 @@ func TestSeriesSources(t *testing.T) {
 
 func TestSeriesDiskFull(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Symlink("/dev/full", filepath.Join(dir, SeriesFile)); err != nil {
-		t.Fatal(err)
-	}
-	s, err := CreateSeries(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Symlink("/dev/full", filepath.Join(dir, SeriesFile)))
+	s := expect.Value(CreateSeries(dir))(t)
 	defer s.Close()
 	first := s.Write(Line{Step: "a"})
 	if first == nil || s.Err() != first || s.Write(Line{Step: "b"}) != first {
@@ -406,34 +360,21 @@ func TestLatencyLogCutOff(t *testing.T) {
 	dir := t.TempDir()
 	running(t, dir)
 	path := filepath.Join(dir, LatencyFile)
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := expect.Value(os.Create(path))(t)
 	base := time.Unix(1e9, 0)
-	log, err := hist.NewLog(f, base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := expect.Value(hist.NewLog(f, base))(t)
 	for i, op := range []string{"range a", "range b", "range a"} {
 		d := hist.NewDist()
 		for n := range 100 {
 			d.Record(int64(1000 * (n + 1) * (i + 1)))
 		}
-		if err := log.Write(LatencyTag("q", "query", op, "service"), base, base.Add(time.Second), d); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, log.Write(LatencyTag("q", "query", op, "service"), base, base.Add(time.Second), d))
 	}
 	f.Close()
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := expect.Value(os.ReadFile(path))(t)
 	seen := map[int64]bool{}
 	for cut := len(whole); cut >= 0; cut -= 5 {
-		if err := os.WriteFile(path, whole[:cut], 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, whole[:cut], 0o644))
 		tr, err := ReadTrial(dir)
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
@@ -467,9 +408,7 @@ func TestRename(t *testing.T) {
 func TestOnlyRegularFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{CampaignFile, TrialFile, SeriesFile, PlanFile} {
-		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, syscall.Mkfifo(filepath.Join(dir, name), 0o644))
 	}
 	_, err1 := ReadCampaign(dir)
 	_, err2 := ReadTrial(dir)
@@ -488,22 +427,16 @@ func TestBomb(t *testing.T) {
 		var out bytes.Buffer
 		w := gzip.NewWriter(&out)
 		_, err := w.Write(b)
-		if err = errors.Join(err, w.Close()); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, errors.Join(err, w.Close()))
 		return out.Bytes()
 	}
 	tr := &Trial{Dir: t.TempDir()}
 	step := &Step{Name: "s", Profile: &StepProfile{Per: "row", Units: 1}}
 	path := ProfilePath(tr.Dir, step.Name, CPUProfile)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	bomb := pack(make([]byte, grace+1))
 	for _, content := range [][]byte{bomb, pack(bomb)} {
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, content, 0o644))
 		if _, err := tr.ReadCPUProfile(step); err == nil || !strings.Contains(err.Error(), "uncompress") {
 			t.Errorf("%d bytes: %v", len(content), err)
 		}
@@ -513,9 +446,7 @@ func TestBomb(t *testing.T) {
 // A line of a series that never ends is not read into memory.
 func TestLongLine(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, SeriesFile), bytes.Repeat([]byte("x"), 3*longest), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, SeriesFile), bytes.Repeat([]byte("x"), 3*longest), 0o644))
 	if err := ReadSeries(dir, nil, func(Line) error { return nil }); err == nil || !strings.Contains(err.Error(), "longer than 1 MiB") {
 		t.Error(err)
 	}

@@ -3,6 +3,7 @@ package result_test
 import (
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -18,8 +19,6 @@ func TestSearchWords(t *testing.T) {
 		{result.Search{Promise: "p99_ms < 10", Kept: 400, Low: 400, Probes: 1, Closed: 6900, Capped: true}, "highest rate with p99 < 10 ms: at least 400/s, 1 probe; closed loop 6,900/s"},
 		{result.Search{Promise: "p99_ms < 10", Kept: 400, Broke: 420, High: 420, Probes: 20, Closed: 690}, "highest rate with p99 < 10 ms: 400/s (at most 420), 20 probes; closed loop 690/s"},
 	} {
-		if got := c.search.String(); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
+		expect.Equal(t, c.search.String(), c.want)
 	}
 }

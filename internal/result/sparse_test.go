@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 // A line of which few values are wanted has those that the decoder finds, and all
@@ -16,14 +18,9 @@ func TestSparse(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		l := Line{Step: "q", Source: "engine", T: 12.5, DT: 1, Late: rapid.SampledFrom([]float64{0, 0.001}).Draw(r, "late"),
 			V: rapid.MapOf(names, rapid.Float64()).Draw(r, "values")}
-		text, err := json.Marshal(l)
-		if err != nil {
-			r.Fatal(err)
-		}
+		text := expect.Value(json.Marshal(l))(r)
 		var got Line
-		if err := got.decode(append(text, '\n'), []string{"engine.a", "x"}); err != nil {
-			r.Fatal(err)
-		}
+		expect.NoError(r, got.decode(append(text, '\n'), []string{"engine.a", "x"}))
 		for k := range l.V {
 			if name, _, _ := strings.Cut(k, "{"); name != "engine.a" && name != "x" {
 				delete(l.V, k)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -73,9 +74,7 @@ func TestMachineSpeed(t *testing.T) {
 					got += fmt.Sprintf(" %s %.2f %v", found.Speed.Load, found.Speed.Ratio, found.Speed.Explains)
 				}
 			}
-			if got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			expect.Equal(t, got, c.want)
 		})
 	}
 }

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/internal/compare"
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -48,9 +47,7 @@ func TestMinRuns(t *testing.T) {
 		found, others := 0, 0
 		for i := range tries {
 			f := series(noise(rand.New(rand.NewPCG(uint64(i), 1)), n, n/2, 50))
-			if tested := Detect(f); tested != map[bool]int{true: 1}[n >= MinRuns] {
-				t.Errorf("%d runs: %d series tested", n, tested)
-			}
+			expect.Equal(t, Detect(f), map[bool]int{true: 1}[n >= MinRuns], "runs: series tested", n)
 			for _, c := range f[0].Series[0].Changes {
 				if c.At == n/2 {
 					found++
@@ -63,9 +60,7 @@ func TestMinRuns(t *testing.T) {
 			t.Errorf("%d runs: found in %d of %d, and %d where there is none", n, found, tries, others)
 		}
 	}
-	if n := Detect(nil); n != 0 {
-		t.Errorf("%d series of none", n)
-	}
+	expect.Equal(t, Detect(nil), 0, "series of none")
 }
 
 // If fewer series change than together says, none of them is found, however
@@ -73,9 +68,7 @@ func TestMinRuns(t *testing.T) {
 func TestTogether(t *testing.T) {
 	const m = 60
 	for _, c := range []struct{ runs, together int }{{10, 10}, {11, 11}, {12, 8}, {14, 4}, {16, 3}, {20, 1}, {40, 1}} {
-		if got := Together(c.runs, m); got != c.together {
-			t.Errorf("%d runs: %d together, want %d", c.runs, got, c.together)
-		}
+		expect.Equal(t, Together(c.runs, m), c.together, c.runs)
 		for _, changed := range []int{c.together - 1, c.together} {
 			r := rand.New(rand.NewPCG(uint64(c.runs), 7))
 			all := make([][]float64, m)
@@ -99,9 +92,7 @@ func TestTogether(t *testing.T) {
 			}
 		}
 	}
-	if k := Together(14, 1); k != 1 {
-		t.Errorf("one series is found alone, not with %d", k)
-	}
+	expect.Equal(t, Together(14, 1), 1, "one series is found alone, not with")
 }
 
 // Of histories with sixty series of nothing but noise, about one in twenty shows
@@ -140,9 +131,7 @@ func TestDetect(t *testing.T) {
 		all = append(all, noise(r, 30, 18, shift))
 	}
 	f := series(all...)
-	if tested := Detect(f); tested != 40 {
-		t.Errorf("%d series tested", tested)
-	}
+	expect.Equal(t, Detect(f), 40, "series tested")
 	for i, s := range f[0].Series {
 		if i%4 != 0 {
 			continue
@@ -215,10 +204,7 @@ func TestFacts(t *testing.T) {
 		c, trials := historytest.Night(i)
 		for n := range trials {
 			path := fmt.Sprintf("night-%02d/trials/db.%d", i, n+1)
-			tr, err := result.ReadTrial(s.Path(path))
-			if err != nil {
-				t.Fatal(err)
-			}
+			tr := expect.Value(result.ReadTrial(s.Path(path)))(t)
 			for k := range tr.Versions {
 				if tr.Versions[k].Name == "go" {
 					tr.Versions[k].Value = fmt.Sprint("nightly ", i)
@@ -244,7 +230,5 @@ func TestFacts(t *testing.T) {
 		{Knob, "compression", "", "none"},
 		{HostFact, "swap", "", "off, 2 GiB"},
 	}
-	if d := cmp.Diff(want, rate.Changes[0].Facts); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, rate.Changes[0].Facts)
 }

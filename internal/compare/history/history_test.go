@@ -3,13 +3,11 @@ package history
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -28,9 +26,7 @@ func TestFind(t *testing.T) {
 	s.Text("newer/campaign.json", `{"format": 99}`)
 	s.Mkdir("directory/campaign.json")
 	s.Mkdir("link")
-	if err := os.Symlink(s.Path("a/campaign.json"), s.Path("link/campaign.json")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Symlink(s.Path("a/campaign.json"), s.Path("link/campaign.json")))
 	if err := os.Symlink(s.Path("a"), s.Path("latest")); err != nil { // is not followed
 		t.Fatal(err)
 	}
@@ -52,9 +48,7 @@ func TestFind(t *testing.T) {
 		"link broken link/campaign.json is no regular file",
 		"newer broken read newer/campaign.json: it has format 99, and this rumbench knows format 2",
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, got)
 }
 
 // Roots may be links, campaigns themselves, or within each other; other things
@@ -62,9 +56,7 @@ func TestFind(t *testing.T) {
 func TestFindRoots(t *testing.T) {
 	s := historytest.New(t)
 	s.Nights(0, 2)
-	if err := os.Symlink(s.Path("night-01"), s.Path("latest")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Symlink(s.Path("night-01"), s.Path("latest")))
 	for name, c := range map[string]struct {
 		roots []string
 		want  []string
@@ -78,19 +70,12 @@ func TestFindRoots(t *testing.T) {
 		for _, r := range c.roots {
 			roots = append(roots, s.Dir+"/"+r)
 		}
-		runs, err := Find(roots...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		runs := expect.Value(Find(roots...))(t)
 		for _, r := range runs {
 			got = append(got, filepath.Base(r.Dir))
-			if r.CopyOf != "" {
-				t.Errorf("%s: %s is said to be a copy of %s", name, r.Dir, r.CopyOf)
-			}
+			expect.Equal(t, r.CopyOf, "", "is said to be a copy of", name, r.Dir)
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		expect.List(t, got, c.want, name)
 	}
 	s.Text("file", "")
 	for _, root := range []string{"nowhere", "file"} {
@@ -104,22 +89,16 @@ func TestFindRoots(t *testing.T) {
 func TestCopies(t *testing.T) {
 	s := historytest.New(t)
 	s.Nights(0, 2)
-	if err := os.CopyFS(s.Path("before"), os.DirFS(s.Path("night-01"))); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.CopyFS(s.Path("before"), os.DirFS(s.Path("night-01"))))
 	other, trials := historytest.Night(1, func(c *result.Campaign, _ []*result.Trial) { c.Name = "weekly" })
 	s.Add("weekly", other, trials) // at the same instant, but of another plan
 	copies := map[string]string{}
 	for _, r := range runsOf(s) {
 		copies[filepath.Base(r.Dir)] = filepath.Base(r.CopyOf)
 	}
-	if d := cmp.Diff(map[string]string{"night-00": ".", "before": ".", "night-01": "before", "weekly": "."}, copies); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, map[string]string{"night-00": ".", "before": ".", "night-01": "before", "weekly": "."}, copies)
 	f, _ := families(s, Pick{Plans: []string{"nightly"}})
-	if n := len(f[0].Series[0].Points); n != 2 {
-		t.Errorf("%d points of two runs", n)
-	}
+	expect.Equal(t, len(f[0].Series[0].Points), 2, "points of two runs")
 }
 
 func TestStatus(t *testing.T) {
@@ -157,10 +136,7 @@ func TestStatus(t *testing.T) {
 			campaign, trials := historytest.Night(0, c.changes...)
 			s.Add("x", campaign, trials)
 			if c.locked {
-				f, err := result.LockLog(s.Path("x/trials/db.3"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := expect.Value(result.LockLog(s.Path("x/trials/db.3")))(t)
 				defer f.Close()
 			}
 			r := runsOf(s)[0]
@@ -194,17 +170,12 @@ func TestTargets(t *testing.T) {
 	c.Trials = append(c.Trials[:4:4], result.Entry{Dir: "old.1", Target: "old", Trial: 1}, c.Trials[4])
 	s.Add("x", c, append(trials, server, imported))
 	want := []Target{{"db", "pebble", "v2.1.7"}, {"my", "mysql", "10.11.6-MariaDB"}, {"old", "rocksdb", "5.18"}, {"later", "", ""}}
-	if d := cmp.Diff(want, runsOf(s)[0].Targets()); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, runsOf(s)[0].Targets())
 }
 
 func runsOf(s *historytest.Store) []*Run {
 	s.Helper()
-	runs, err := Find(s.Dir)
-	if err != nil {
-		s.Fatal(err)
-	}
+	runs := expect.Value(Find(s.Dir))(s)
 	return runs
 }
 

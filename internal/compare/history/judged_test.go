@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 )
 
@@ -15,10 +14,7 @@ func TestJudged(t *testing.T) {
 	s := historytest.New(t)
 	s.Nights(0, 1)
 	s.Text(JudgedFile, "acknowledged:\n  - run: night-00\n    steps: [l.i1, settle]\n    metrics: p99\n    note: >-\n      one\n      line\n  - {run: deep/../night-00, targets: other, note: all of it}\n")
-	j, err := ReadJudged(s.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := expect.Value(ReadJudged(s.Dir))(t)
 	dir := s.Path("night-00")
 	for _, c := range []struct {
 		run  string
@@ -34,9 +30,7 @@ func TestJudged(t *testing.T) {
 		{dir, Name{Target: "db"}, ""},
 		{s.Path("night-01"), Name{Target: "other", Step: "l.i1", Metric: "rows_per_s"}, ""},
 	} {
-		if got := j.note(c.run, c.name); got != c.want {
-			t.Errorf("%s %+v: %q, want %q", c.run, c.name, got, c.want)
-		}
+		expect.Equal(t, j.note(c.run, c.name), c.want, c.run, c.name)
 	}
 	if j, err := ReadJudged(t.TempDir()); err != nil || j != nil {
 		t.Errorf("without a file: %v, %v", j, err)
@@ -64,19 +58,12 @@ func TestJudgedWrong(t *testing.T) {
 			continue
 		}
 		for _, part := range want {
-			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%q: no %q in\n%v", text, part, err)
-			}
+			expect.Contains(t, err.Error(), part, text, err)
 		}
 	}
 	s.Text(JudgedFile, "acknowledged:\n- {run: night-00, note: a}\n- {run: nigth-00, note: a}\n- {run: gone, note: a}\n")
-	j, err := ReadJudged(s.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := expect.Value(ReadJudged(s.Dir))(t)
 	want := "judged.yaml:3:9: there is no run \"nigth-00\"\n    - {run: nigth-00, note: a}\n            ^\nhint: did you mean night-00?\n" +
 		"judged.yaml:4:9: there is no run \"gone\"\n    - {run: gone, note: a}\n            ^\nhint: remove the entry if the run was removed"
-	if d := cmp.Diff(want, strings.ReplaceAll(j.Unknown(s.Dir, runsOf(s)).Error(), s.Dir+"/", "")); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, strings.ReplaceAll(j.Unknown(s.Dir, runsOf(s)).Error(), s.Dir+"/", ""))
 }

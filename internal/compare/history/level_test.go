@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 func repeat(parts ...any) (out []float64) {
@@ -40,9 +42,7 @@ func TestLevelPositions(t *testing.T) {
 		"too few":               {repeat(5., 4, 6., 5), nil},
 		"the least that can be": {repeat(5., 5, 6., 5), []int{5}},
 	} {
-		if got := levels(c.x, 0.01); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		expect.List(t, levels(c.x, 0.01), c.want, name)
 	}
 }
 

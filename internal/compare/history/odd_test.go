@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -97,10 +98,7 @@ func TestOdd(t *testing.T) {
 				s.Text("judged.yaml", "acknowledged: ["+c.judged+"]\n")
 			}
 			list, _ := families(s, Pick{})
-			judged, err := ReadJudged(s.Dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			judged := expect.Value(ReadJudged(s.Dir))(t)
 			Findings(list, judged)
 			got := ""
 			if o := list[0].Odd; o != nil {
@@ -109,9 +107,7 @@ func TestOdd(t *testing.T) {
 					got += fmt.Sprintf(" %s %.2g", r.Step, r.Ratio)
 				}
 			}
-			if got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			expect.Equal(t, got, c.want)
 		})
 	}
 }
@@ -124,9 +120,7 @@ func TestOddJSON(t *testing.T) {
 	list, _ := families(s, Pick{})
 	Findings(list, nil)
 	var b bytes.Buffer
-	if err := JSON(&b, list); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, JSON(&b, list))
 	for _, text := range strings.Split(strings.TrimSpace(b.String()), "\n") {
 		var line struct{ Odd *Odd }
 		if err := json.Unmarshal([]byte(text), &line); err != nil || line.Odd == nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -52,9 +53,7 @@ func TestInOrder(t *testing.T) {
 		if len(rest) > 0 {
 			got += " left out" + names(rest)
 		}
-		if got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		expect.Equal(t, got, c.want, name)
 	}
 }
 

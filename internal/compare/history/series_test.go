@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -50,9 +51,7 @@ func TestHeadlineSeries(t *testing.T) {
 		"db (pebble) · l.i1 · stall_s of group insert, , 3 points",
 		"db (pebble) · settle · space_amplification, data directory, 3 points",
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, got)
 	p := f[0].Series[0].Points[1]
 	values := []float64{61200 * (1 + 0.01*historytest.Wobble(4)), 61200 * (1 + 0.01*historytest.Wobble(5)), 61200 * (1 + 0.01*historytest.Wobble(6))}
 	slices.Sort(values)
@@ -81,9 +80,7 @@ func TestPick(t *testing.T) {
 				got = append(got, s.Step+"/"+s.Metric)
 			}
 		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%s: %v, want %s", name, got, c.want)
-		}
+		expect.Equal(t, strings.Join(got, " "), c.want, name, got)
 	}
 }
 
@@ -174,9 +171,7 @@ func TestOffers(t *testing.T) {
 	s.Nights(0, 2, historytest.Offer(500, 10))
 	s.Nights(2, 4, historytest.Offer(500, 50))
 	found, _ = families(s, Pick{Metrics: []string{"rows_per_s", "highest_rate"}})
-	if n := len(found[0].Series); n != 3 {
-		t.Errorf("%d series, want one of the throughput and two of the highest rate", n)
-	}
+	expect.Equal(t, len(found[0].Series), 3, "series, one of the throughput and two of the highest rate")
 }
 
 // Numbers that do not count are left out, and counted.
@@ -219,9 +214,7 @@ func TestLeftOut(t *testing.T) {
 	if got := counts(writes); !slices.Equal(got, []int{3, 1, 1}) || writes.Disturbed != 5 {
 		t.Errorf("writes: medians of %v, %d disturbed", got, writes.Disturbed)
 	}
-	if got := counts(settled); !slices.Equal(got, []int{3, 1, 3, 3, 3}) {
-		t.Errorf("settled: medians of %v", got)
-	}
+	expect.List(t, counts(settled), []int{3, 1, 3, 3, 3}, "settled: medians of")
 }
 
 // A warning travels with its point.
@@ -237,9 +230,7 @@ func TestWarnings(t *testing.T) {
 	if d := cmp.Diff([]string{"SLA missed", "few"}, p99.Points[1].Warnings); d != "" || p99.Points[0].Warnings != nil {
 		t.Errorf("p99: %s", d)
 	}
-	if d := cmp.Diff([]string{"SLA missed"}, writes.Points[1].Warnings); d != "" {
-		t.Errorf("writes: %s", d)
-	}
+	expect.Same(t, []string{"SLA missed"}, writes.Points[1].Warnings, "writes")
 }
 
 // Whatever campaigns there are, in whatever order of directories: each number of
@@ -299,17 +290,11 @@ func TestMachine(t *testing.T) {
 	for _, c := range []struct{ memory, want string }{
 		{"23.54 GiB", "24 GiB"}, {"24 GiB", "24 GiB"}, {"981.5 MiB", "1 GiB"}, {"1.5 TiB", "1536 GiB"}, {"lots", "lots"}, {"5 KiB", "5 KiB"},
 	} {
-		if got := machineOf([]observe.Fact{{Name: "memory", Value: c.memory}}); got != c.want {
-			t.Errorf("%s: %s, want %s", c.memory, got, c.want)
-		}
+		expect.Equal(t, machineOf([]observe.Fact{{Name: "memory", Value: c.memory}}), c.want, c.memory)
 	}
 	all := machineOf([]observe.Fact{{Name: "load average", Value: "1"}, {Name: "device rotational", Value: "no"}, {Name: "cpu", Value: "x"}, {Name: "cpus online", Value: "2"}})
-	if all != "x, cpus online 2, device rotational no" {
-		t.Error(all)
-	}
-	if got := machineOf(nil); got != "" {
-		t.Errorf("nothing is known of it, but: %s", got)
-	}
+	expect.Equal(t, all, "x, cpus online 2, device rotational no")
+	expect.Equal(t, machineOf(nil), "", "nothing is known of it, but")
 }
 
 // JSON has a line per series, from which all of it can be drawn again.
@@ -318,9 +303,7 @@ func TestJSON(t *testing.T) {
 	s.Nights(0, 12)
 	f, _ := families(s, Pick{})
 	var b strings.Builder
-	if err := JSON(&b, f); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, JSON(&b, f))
 	n := 0
 	for line := range strings.Lines(b.String()) {
 		var got struct {
@@ -331,16 +314,12 @@ func TestJSON(t *testing.T) {
 			Changes                 *[]Change
 			TooFew                  bool `json:"too_few"`
 		}
-		if err := json.Unmarshal([]byte(line), &got); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, json.Unmarshal([]byte(line), &got))
 		if got.Plan != "nightly" || got.Workload != "ibench" || got.Params["rows"] != 2e6 || !strings.HasPrefix(got.Machine, "AMD EPYC") ||
 			got.Metric != f[0].Series[n].Metric || got.Changes == nil || got.TooFew || len(got.Points) != 12 || got.Points[3].Value != f[0].Series[n].Points[3].Value {
 			t.Errorf("line %d: %s", n, line)
 		}
 		n++
 	}
-	if n != len(f[0].Series) {
-		t.Errorf("%d lines of %d series", n, len(f[0].Series))
-	}
+	expect.Equal(t, n, len(f[0].Series), "lines of series")
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 func near(t *testing.T, subject string, got, want, tolerance float64) {
@@ -108,22 +110,16 @@ func TestLeveled(t *testing.T) {
 		k := (got.Space - 1) * (got.Write - 1)
 		each := math.Pow(1024, 1/float64(levels+1))
 		near(t, "the product", k, full*float64(levels+1)-1/each, 1e-9)
-		if (k > 1) != (levels > 0) {
-			t.Errorf("%d levels: the product is %v", levels+1, k)
-		}
+		expect.Equal(t, (k > 1), levels > 0, "levels: the product is", levels+1, k)
 	}
 	for fanout, want := range map[float64]int{2: 1, 10: 1, 11: 2, 1000: 3, 1024: 4} {
-		if got := Levels(fanout); got != want {
-			t.Errorf("a database of %v memtables has %d levels, want %d", fanout, got, want)
-		}
+		expect.Equal(t, Levels(fanout), want, "a database of memtables has levels", fanout)
 	}
 }
 
 func TestTiered(t *testing.T) {
 	for runs, want := range map[int]Amplification{3: {8, 2}, 6: {5, 3.5}, 32: {3, 16.5}} {
-		if got := Tiered(1024, runs); got != want {
-			t.Errorf("%d runs: %+v, want %+v", runs, got, want)
-		}
+		expect.Equal(t, Tiered(1024, runs), want, runs)
 	}
 }
 

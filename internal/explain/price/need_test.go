@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -282,7 +283,5 @@ func TestStructures(t *testing.T) {
 	for i, want := range []float64{0, 0, 1000} {
 		near(t, "memtables", Of(c.Steps[0], c.Targets[i], Ask{}).Fanout, want, 1e-9)
 	}
-	if got := ByPages(c.Steps[0], c.Targets[1:]); len(got) != 0 {
-		t.Errorf("one page size makes %+v", got)
-	}
+	expect.Equal(t, len(ByPages(c.Steps[0], c.Targets[1:])), 0, "one page size makes")
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -16,9 +18,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func draw(t *testing.T, g *Graph) string {
 	t.Helper()
 	var b strings.Builder
-	if err := g.Draw(&b); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, g.Draw(&b))
 	for d := xml.NewDecoder(strings.NewReader(b.String())); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			return b.String()
@@ -44,9 +44,7 @@ func TestGolden(t *testing.T) {
 	} {
 		got, file := draw(t, g), "testdata/"+name+".svg"
 		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 		}
 		if want, err := os.ReadFile(file); err != nil || string(want) != got {
 			t.Errorf("%s: %v; rewrite it with -update, and look at it in a browser:\n%s", file, err, got)
@@ -58,20 +56,12 @@ func TestGolden(t *testing.T) {
 // on one side only, both costs when pointed at.
 func TestBoxes(t *testing.T) {
 	text := draw(t, &Graph{Unit: "µs per query", Base: "a", New: "b", Root: example()})
-	for _, want := range []string{
+	expect.All(t, text,
 		">+ all</text>", ">− gone</text>", ">chance</text>", "a 20, b 26, +6 µs per query</title>", "a 1, b 2, +1 µs per query (may be chance)",
 		`x="0.0" y="46" width="1200.0"`,
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %s in\n%s", want, text)
-		}
-	}
-	if n := strings.Count(text, `class="h"`); n != 2 {
-		t.Errorf("%d boxes are hatched, want those of MYSQLparse and gone", n)
-	}
-	if strings.Contains(text, "tiny") {
-		t.Error("a box too small to be seen is drawn")
-	}
+	)
+	expect.Equal(t, strings.Count(text, `class="h"`), 2, "boxes are hatched, those of MYSQLparse and gone")
+	expect.Lacks(t, text, "tiny", "a box too small to be seen is drawn")
 }
 
 // A great tree is drawn within the limits, the widest boxes of it.
@@ -100,8 +90,6 @@ func TestLimits(t *testing.T) {
 
 func TestFit(t *testing.T) {
 	for wide, want := range map[float64]string{10: "", 26: "my…", 200: "mysql_insert"} {
-		if got := Fit("mysql_insert", wide); got != want {
-			t.Errorf("%q in %v, want %q", got, wide, want)
-		}
+		expect.Equal(t, Fit("mysql_insert", wide), want, wide)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 // A path read back goes through its points, and has a gap where one is unknown.
@@ -56,10 +58,7 @@ func readPath(t rapid.TB, path string) (out []pathPoint) {
 			mode = part
 			continue
 		}
-		v, err := strconv.ParseFloat(part, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := expect.Value(strconv.ParseFloat(part, 64))(t)
 		switch numbers = append(numbers, v); {
 		case mode == "h":
 			numbers = append(numbers, 0)
@@ -132,9 +131,7 @@ func TestFile(t *testing.T) {
 		for _, a := range e.Attr {
 			if a.Name.Local == "class" {
 				for _, class := range strings.Fields(a.Value) {
-					if !strings.Contains(text, "."+class) {
-						t.Errorf("class %s has no rule", class)
-					}
+					expect.Contains(t, text, "."+class, "class has no rule", class)
 				}
 			}
 		}
@@ -165,10 +162,7 @@ func TestPNG(t *testing.T) {
 			t.Errorf("%s cannot be seen", s)
 		}
 	}
-	im, err := png.Decode(bytes.NewReader(all))
-	if err != nil {
-		t.Fatal(err)
-	}
+	im := expect.Value(png.Decode(bytes.NewReader(all)))(t)
 	if b := im.Bounds(); b.Dx() != 600 || b.Dy() != 400 {
 		t.Errorf("%v", b)
 	}
@@ -177,9 +171,7 @@ func TestPNG(t *testing.T) {
 func render(t *testing.T, p *Picture) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := p.PNG(&b, 2); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, p.PNG(&b, 2))
 	return b.Bytes()
 }
 
@@ -187,9 +179,7 @@ func render(t *testing.T, p *Picture) []byte {
 // every word.
 func TestFit(t *testing.T) {
 	text := "InnoDB with a page size of 16 KiB and doublewrite off"
-	if got := Fit(Label, 0, 1000, text); got != text {
-		t.Errorf("%q was cut", got)
-	}
+	expect.Equal(t, Fit(Label, 0, 1000, text), text, "was cut")
 	if got := Fit(Label, 0, 100, text); Width(Label, 0, got) > 100 || !strings.HasSuffix(got, "…") {
 		t.Errorf("%q is %g wide", got, Width(Label, 0, got))
 	}

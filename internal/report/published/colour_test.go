@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/report/published"
 )
 
@@ -22,13 +23,9 @@ func TestRatioOf(t *testing.T) {
 		{1.06, published.Blue}, {0.94, published.Yellow},
 		{math.NaN(), published.None}, {math.Inf(1), published.None}, {0, published.Yellow},
 	} {
-		if got := published.RatioOf(c.ratio, 1); got != c.want {
-			t.Errorf("%g: %q, want %q", c.ratio, got, c.want)
-		}
+		expect.Equal(t, published.RatioOf(c.ratio, 1), c.want, c.ratio)
 	}
-	if got := published.RatioOf(5, 0); got != published.None {
-		t.Errorf("of nothing: %q", got)
-	}
+	expect.Equal(t, published.RatioOf(5, 0), published.None, "of nothing")
 	if got := published.RatioOf(836, 800); got != published.None { // 104.5 exactly: the even one is 104
 		t.Errorf("836 of 800: %q", got)
 	}
@@ -75,9 +72,7 @@ func TestRates(t *testing.T) {
 		{"nothing is red even then", rates(0, 0), []published.Colour{published.Red, published.Red}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := published.Rates(c.column); !slices.Equal(got, c.want) {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			expect.List(t, published.Rates(c.column), c.want)
 		})
 	}
 }
@@ -87,9 +82,7 @@ func TestRates(t *testing.T) {
 // that, and took unknown for missed.
 func TestUnknownIsNotMissed(t *testing.T) {
 	for _, c := range []struct{ value, promised float64 }{{1976, 2000}, {9885, 10000}, {19769, 20000}, {math.NaN(), 2000}, {1976, math.NaN()}} {
-		if got := published.Promise(c.value, c.promised); got != published.None {
-			t.Errorf("%g of %g: %q", c.value, c.promised, got)
-		}
+		expect.Equal(t, published.Promise(c.value, c.promised), published.None, c.value, c.promised)
 	}
 	if got := published.Rates([]published.Rate{{Value: 100}, {Value: 200}}); slices.Contains(got, published.Grey) {
 		t.Errorf("%q, though nothing is known of promises", got)
@@ -105,9 +98,7 @@ func TestPromise(t *testing.T) {
 		{95, 100, published.None}, {94, 100, published.Red}, {0, 100, published.Red}, {3, 3, published.None},
 		{9, 10, published.Red}, // 9.5, and 10 is even
 	} {
-		if got := published.Promise(c.value, c.promised); got != c.want {
-			t.Errorf("%g of %g: %q, want %q", c.value, c.promised, got, c.want)
-		}
+		expect.Equal(t, published.Promise(c.value, c.promised), c.want, c.value, c.promised)
 	}
 }
 
@@ -120,9 +111,7 @@ func TestSigns(t *testing.T) {
 		}
 		seen[c.Sign()] = c
 	}
-	if published.None.Sign() != "" {
-		t.Error("no colour, but a sign")
-	}
+	expect.Equal(t, published.None.Sign(), "", "no colour, but a sign")
 }
 
 // The order of rows has no say in their colours.

@@ -3,9 +3,9 @@ package published_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/report/published"
 	"rumbench/internal/text/hint"
 )
@@ -29,12 +29,8 @@ func TestNotes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			notes, problems := published.Notes("n", c.src, tests)
-			if d := cmp.Diff(c.notes, notes); d != "" {
-				t.Error(d)
-			}
-			if d := cmp.Diff(c.problems, problems, cmpopts.IgnoreUnexported(hint.Problem{})); d != "" {
-				t.Error(d)
-			}
+			expect.Same(t, c.notes, notes)
+			expect.Same(t, c.problems, problems, cmpopts.IgnoreUnexported(hint.Problem{}))
 		})
 	}
 }

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
@@ -57,9 +56,7 @@ func TestRatioOfNothing(t *testing.T) {
 	c := compare.New([]*result.Trial{tested("old", map[string]float64{"scan": 0.4, "range": 5}), tested("new", map[string]float64{"scan": 0.3, "range": 5})})
 	for compatible, show := range map[bool]layout.Show{false: layout.Ratios, true: layout.RoundedRatios} {
 		r := c.Relative(options(compatible))
-		if d := cmp.Diff([]string{"range,1.00", "scan,NA"}, qps(r, show, false)); d != "" {
-			t.Errorf("compatible %v: %s", compatible, d)
-		}
+		expect.Same(t, []string{"range,1.00", "scan,NA"}, qps(r, show, false), compatible)
 		if cell := r.Groups[0].Rows[1].Cells[1]; compatible && !math.IsNaN(cell.Ratio) {
 			t.Errorf("ratio %g of numbers that are printed as 0", cell.Ratio)
 		}
@@ -79,9 +76,7 @@ func TestWarmUpsOfPublishedTables(t *testing.T) {
 			test, _, _ := strings.Cut(line, ",")
 			got = append(got, test)
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("warm-ups %v: %s, want %s", warmUps, got, want)
-		}
+		expect.Equal(t, strings.Join(got, " "), want, warmUps, got)
 	}
 }
 
@@ -91,9 +86,7 @@ func TestSummaryOfSummary(t *testing.T) {
 	tr.Steps[0].Rows = append(tr.Steps[0].Rows, metric.Row{Target: "a", Trial: 1, Step: "l.i1", Metric: "read_kb", Per: "query", Value: 2.048, Unit: "KB"})
 	c := compare.New([]*result.Trial{tr})
 	l := published.Summaries(c, c.Targets[0], nil)[0].Blocks[0][0]
-	if got := known(&l, "rmbps"); got != "rmbps 2" {
-		t.Errorf("%s, want 2 MB a second", got)
-	}
+	expect.Equal(t, known(&l, "rmbps"), "rmbps 2", "2 MB a second")
 }
 
 // measured returns a trial of the insert benchmark's query step, with round numbers:
@@ -140,14 +133,10 @@ func TestPublishedNumbers(t *testing.T) {
 	}
 	// Of a host of unknown size no share of it is known; four clients are not one.
 	four := steps[0].Blocks[0][1]
-	if got := known(&four, "cpups", "p50", "p99", "cpupq"); got != "cpupq 93" {
-		t.Error(got)
-	}
+	expect.Equal(t, known(&four, "cpups", "p50", "p99", "cpupq"), "cpupq 93")
 	costs := published.Costs(c, c.Targets[0])[0].Blocks[0]
 	// 93 µs of 48 processors are 0.000194 % per operation a second.
-	if got := known(&costs[0], "cpu/o", "wKB/o", "o/s", "cs/o") + ", " + known(&costs[1], "cpu/o"); got != "cpu/o 0.00019375 wKB/o 5.12 o/s 200 cs/o 3, " {
-		t.Error(got)
-	}
+	expect.Equal(t, known(&costs[0], "cpu/o", "wKB/o", "o/s", "cs/o")+", "+known(&costs[1], "cpu/o"), "cpu/o 0.00019375 wKB/o 5.12 o/s 200 cs/o 3, ")
 	blocks := published.Summaries(c, c.Targets[1], []*compare.Target{c.Targets[0]})[0].Blocks
 	if len(blocks) != 2 || blocks[0][0].Tag != "four" || blocks[1][0].Tag != "one" {
 		t.Errorf("%+v", blocks)
@@ -182,9 +171,7 @@ func TestRatesOfLoads(t *testing.T) {
 			Rows:   []metric.Row{{Group: c.primary, Op: c.primary, Metric: "rows_per_s", Value: 7}}}
 		m := compare.New([]*result.Trial{{Target: "a", Status: result.Complete, Steps: []result.Step{s}}})
 		l := published.Summaries(m, m.Targets[0], nil)[0].Blocks[0][0]
-		if got := known(&l, "ips", "qps", "rps", "wpi", "dbgb2"); got != c.want {
-			t.Errorf("%s, writes per %s: %s, want %s", c.primary, c.writes, got, c.want)
-		}
+		expect.Equal(t, known(&l, "ips", "qps", "rps", "wpi", "dbgb2"), c.want, c.primary, c.writes)
 	}
 }
 
@@ -192,9 +179,7 @@ func TestRatesOfLoads(t *testing.T) {
 func TestQPSOfRounded(t *testing.T) {
 	c := compare.New([]*result.Trial{tested("old", map[string]float64{"scan": 2.4}), tested("new", map[string]float64{"scan": 3.5})})
 	for want, show := range map[string]layout.Show{"scan,2.00": layout.RoundedRatios, "scan,2,4": layout.Numbers, "scan,1.46": layout.Ratios} {
-		if got := qps(c.Relative(options(false)), show, false); got[0] != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		expect.Equal(t, qps(c.Relative(options(false)), show, false)[0], want)
 	}
 }
 
@@ -206,14 +191,10 @@ func TestQPSOfOtherWork(t *testing.T) {
 	}
 	c := compare.New(trials)
 	r := c.Relative(compare.RelativeOptions{})
-	if d := cmp.Diff([]string{"scan,1.00", "insert,NA"}, qps(r, layout.Ratios, false)); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, []string{"scan,1.00", "insert,NA"}, qps(r, layout.Ratios, false))
 	want := "⚠ b in insert: other work: rate of query: 500/s and 4000/s; not comparable"
 	for _, got := range [][]string{published.QPSRemarks(r, false), published.Remarks(c, c.Targets[0])} {
-		if d := cmp.Diff([]string{want}, got); d != "" {
-			t.Error(d)
-		}
+		expect.Same(t, []string{want}, got)
 	}
 }
 
@@ -229,12 +210,8 @@ func TestBeside(t *testing.T) {
 	if len(got) != 2 || got[0].Step != "qr100" || got[1].Step != "l.x" {
 		t.Fatalf("%+v", got)
 	}
-	if d := cmp.Diff([]string{"rows_per_s", "write_kb"}, got[0].Metrics); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([]string{"insert row", "insert row"}, got[0].Pers); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, []string{"rows_per_s", "write_kb"}, got[0].Metrics)
+	expect.Same(t, []string{"insert row", "insert row"}, got[0].Pers)
 	first, second := got[0].Rows[0], got[0].Rows[1]
 	if first.Target != c.Targets[0] || second.Target != c.Targets[1] || second.Base != c.Targets[0] {
 		t.Errorf("%+v", second)

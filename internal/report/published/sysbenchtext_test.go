@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"rumbench/internal/expect"
 )
 
 // What sysbench 1.0.20 printed comes out of its own figures byte by byte.
@@ -25,26 +25,16 @@ func TestSysbenchAsPrinted(t *testing.T) {
 	// sysbench divides by another clock than the one that it prints.
 	rates := regexp.MustCompile(`\([\d.]+ per sec`)
 	trim := func(s string) string { return rates.ReplaceAllString(strings.TrimRight(s, "\n")+"\n", " per sec") }
-	if d := cmp.Diff(trim(text), trim(got)); d != "" {
-		t.Errorf("(-sysbench +own)\n%s", d)
-	}
+	expect.Same(t, trim(text), trim(got), "sysbench +own")
 }
 
 // What is not known is no figure.
 func TestSysbenchUnknown(t *testing.T) {
 	nan := math.NaN()
 	stalled := sysbenchInterval{End: 3, Seconds: 1, Threads: 2, Percentile: 95, Latency: nan, Paced: true, QueueLength: 7}
-	if got, want := stalled.String(), "[ 3s ] thds: 2 tps: 0.00 qps: 0.00 (r/w/o: 0.00/0.00/0.00) lat (ms,95%): - err/s: 0.00 reconn/s: 0.00\n[ 3s ] queue length: 7, concurrency: -\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	expect.Equal(t, stalled.String(), "[ 3s ] thds: 2 tps: 0.00 qps: 0.00 (r/w/o: 0.00/0.00/0.00) lat (ms,95%): - err/s: 0.00 reconn/s: 0.00\n[ 3s ] queue length: 7, concurrency: -\n")
 	short := sysbenchInterval{sysbenchCounts: sysbenchCounts{Events: 10, Reads: nan}, End: 0.5, Seconds: 0.5, Threads: 1, Percentile: 95, Latency: 1}
-	if got, want := short.String(), "[ 0.50s ] thds: 1 tps: 20.00 qps: - (r/w/o: -/0.00/0.00) lat (ms,95%): 1.00 err/s: 0.00 reconn/s: 0.00\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	expect.Equal(t, short.String(), "[ 0.50s ] thds: 1 tps: 20.00 qps: - (r/w/o: -/0.00/0.00) lat (ms,95%): 1.00 err/s: 0.00 reconn/s: 0.00\n")
 	final := sysbenchFinal{sysbenchCounts: sysbenchCounts{Events: 10, Reads: nan}, Seconds: 2, Min: nan, Avg: 1, Max: 2, Percentile: 95, Latency: nan, Sum: 10, Threads: 1, BusySD: nan}.String()
-	for _, want := range []string{"total:                           -\n", "queries:                             -      (- per sec.)\n", "         min:                                       -\n", "execution time (avg/stddev):   0.0100/-\n"} {
-		if !strings.Contains(final, want) {
-			t.Errorf("%q is not in\n%s", want, final)
-		}
-	}
+	expect.All(t, final, "total:                           -\n", "queries:                             -      (- per sec.)\n", "         min:                                       -\n", "execution time (avg/stddev):   0.0100/-\n")
 }

@@ -17,6 +17,7 @@ import (
 
 	"rumbench/internal/compare/history"
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/page"
 	"rumbench/internal/report"
 	"rumbench/internal/report/serve"
@@ -92,10 +93,7 @@ type site struct {
 
 // open serves a folder as rumbench serve does.
 func open(t *testing.T, dir string) site {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	token := serve.NewToken()
 	server := httptest.NewUnstartedServer(serve.NewGuard(serve.New(t.Context(), config(dir)), l.Addr(), token))
 	server.Listener.Close()
@@ -108,25 +106,16 @@ func open(t *testing.T, dir string) site {
 // get asks for a page with the cookie of the token, and returns status and body.
 func (s site) get(at string, change ...func(*http.Request)) (int, string) {
 	s.Helper()
-	r, err := http.NewRequest(http.MethodGet, s.URL+at, nil)
-	if err != nil {
-		s.Fatal(err)
-	}
+	r := expect.Value(http.NewRequest(http.MethodGet, s.URL+at, nil))(s)
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 	r.AddCookie(&http.Cookie{Name: "rumbench-" + port, Value: s.token})
 	for _, f := range change {
 		f(r)
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	a, err := client.Do(r)
-	if err != nil {
-		s.Fatal(err)
-	}
+	a := expect.Value(client.Do(r))(s)
 	defer a.Body.Close()
-	body, err := io.ReadAll(a.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
+	body := expect.Value(io.ReadAll(a.Body))(s)
 	return a.StatusCode, string(body)
 }
 
@@ -161,9 +150,7 @@ func (s site) read(at string) (body string) {
 func contains(t *testing.T, body string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if !strings.Contains(body, text) {
-			t.Errorf("no %q", text)
-		}
+		expect.Contains(t, body, text)
 	}
 }
 
@@ -180,9 +167,7 @@ func TestPages(t *testing.T) {
 	}
 	status, body := s.get("/campaigns/night-03/report.html")
 	contains(t, body, "l.i1", `href="../../index.html"`, `href="rows.json"`)
-	if status != http.StatusOK {
-		t.Error(status)
-	}
+	expect.Equal(t, status, http.StatusOK)
 	if _, body := s.get("/campaigns/night-03/rows.json"); body != "json\n" {
 		t.Errorf("%q", body)
 	}
@@ -192,9 +177,7 @@ func TestPages(t *testing.T) {
 	contains(t, body, "compare.html?base=night-10&amp;new=night-11", "version pebble v2.1.7 → v2.1.8", "<svg")
 	_, body = s.get("/campaigns/night-03/live.html")
 	contains(t, body, "It does not run: 3 of 3 trials complete", "k/s<small class=\"per\">3 trials")
-	if strings.Contains(body, `name="every"`) {
-		t.Error("what has ended renews itself")
-	}
+	expect.Lacks(t, body, `name="every"`, "what has ended renews itself")
 }
 
 // Nobody is let in without the token, under another name, or from another site.
@@ -328,9 +311,7 @@ func TestHostileFolder(t *testing.T) {
 			t.Errorf("%s: the page has what it must not have", at)
 		}
 	}
-	if strings.Contains(body, "secret") {
-		t.Error("a link out of the folder is followed")
-	}
+	expect.Lacks(t, body, "secret", "a link out of the folder is followed")
 	if status, _ := s.get("/campaigns/link/report.html"); status != http.StatusNotFound {
 		t.Errorf("a link out of the folder: status %d", status)
 	}
@@ -363,20 +344,13 @@ func TestLive(t *testing.T) {
 	contains(t, s.await("/", "running: look on"), `href="campaigns/now/live.html"`)
 	run.second(6, 7777)
 	s.await(at, "now 7,777/s")
-	c, err := result.ReadCampaign(filepath.Join(run.dir, "now"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(result.ReadCampaign(filepath.Join(run.dir, "now")))(t)
 	c.Trials[2].Machine, c.Trials[2].Began = "m2", time.Now().Add(-time.Minute)
-	if err := result.WriteJSON(filepath.Join(run.dir, "now", result.CampaignFile), c); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, result.WriteJSON(filepath.Join(run.dir, "now", result.CampaignFile), c))
 	contains(t, s.await(at, "Machines"), "m2", c.Trials[2].Dir, "1 min")
 	run.kill()
 	body = s.await(at, "It does not run: 1 of 3 trials complete")
-	if strings.Contains(body, `name="every"`) {
-		t.Error("what was killed renews itself")
-	}
+	expect.Lacks(t, body, `name="every"`, "what was killed renews itself")
 	contains(t, body, "now 7,777/s", "it was killed")
 }
 

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -104,9 +103,7 @@ func TestFirstLines(t *testing.T) {
 			s := historytest.New(t)
 			s.Nights(0, c.before, c.old...)
 			s.Nights(c.before, c.before+c.since, c.now...)
-			if d := cmp.Diff(c.want, lines(s, len(c.want), View{Least: 1})); d != "" {
-				t.Errorf("(-want +got)\n%s", d)
-			}
+			expect.Same(t, c.want, lines(s, len(c.want), View{Least: 1}))
 		})
 	}
 }
@@ -225,9 +222,7 @@ func TestOrderOfFindings(t *testing.T) {
 		"db (pebble) · l.i1 · service_p99_us",
 		"/store/night-24, other: insert rate in l.i1",
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, got)
 }
 
 // Acknowledged findings are a line each, after the others; a note on some numbers leaves the
@@ -250,9 +245,7 @@ func TestAcknowledged(t *testing.T) {
 		"  /store/night-12: durability process → os; insert rate in l.i1 61.1k/s → 30.6k/s; not compared further: as production",
 		"  /store/night-24: insert rate in l.i1 30.6k/s → 15.3k/s, worse: known",
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, got)
 }
 
 // A directory of any name can be pasted into a shell.
@@ -262,7 +255,5 @@ func TestCommand(t *testing.T) {
 		c, trials := historytest.Night(i, rows(float64(i)))
 		s.Add(fmt.Sprintf("it's %d", i), c, trials)
 	}
-	if got, want := lines(s, 2, View{})[1], `  rumbench compare '/store/it'\''s 0' '/store/it'\''s 1' --anyway`; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	expect.Equal(t, lines(s, 2, View{})[1], `  rumbench compare '/store/it'\''s 0' '/store/it'\''s 1' --anyway`)
 }

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/internal/compare/history"
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -24,17 +23,10 @@ func golden(t *testing.T, s *historytest.Store, name, got string) {
 	got = strings.ReplaceAll(got, s.Dir, "/store")
 	path := filepath.Join("testdata", name+".golden")
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (-want +got)\n%s", path, d)
-	}
+	want := expect.Value(os.ReadFile(path))(t)
+	expect.Same(t, string(want), got, path)
 }
 
 // The text of a store with everything in it: a release that is faster and one
@@ -67,9 +59,7 @@ func TestTextOfFewRuns(t *testing.T) {
 	s.Nights(0, 10)
 	var b strings.Builder
 	text(&b, s, View{})
-	if err := os.RemoveAll(s.Path("night-05")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.RemoveAll(s.Path("night-05")))
 	text(&b, s, View{})
 	golden(t, s, "few", b.String())
 }
@@ -81,11 +71,7 @@ func TestOffers(t *testing.T) {
 	s.Nights(12, 24, historytest.Offer(4000, 10))
 	var b strings.Builder
 	text(&b, s, View{All: true})
-	for _, want := range []string{"only runs with offered insert: clients 1, rate 500/s, arrivals poisson for all clients together, queue 100, ramp none\n", "rate 4000/s"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
-	}
+	expect.All(t, b.String(), "only runs with offered insert: clients 1, rate 500/s, arrivals poisson for all clients together, queue 100, ramp none\n", "rate 4000/s")
 }
 
 // Warnings that differ in their figures only are written once, with their number.
@@ -95,9 +81,7 @@ func TestWarningsText(t *testing.T) {
 	}
 	other := metric.Untyped("b")
 	s := &history.Series{Points: []history.Point{{Remarks: []metric.Warning{other, shed(12)}}, {Remarks: []metric.Warning{shed(3), shed(4)}}, {}, {Remarks: []metric.Warning{other}}}}
-	if d := cmp.Diff([]string{"2 runs: b", "2 runs: of 100 operations that arrived 12 were shed: these are in no response time (the largest of 3 such remarks)"}, warnings(s)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, []string{"2 runs: b", "2 runs: of 100 operations that arrived 12 were shed: these are in no response time (the largest of 3 such remarks)"}, warnings(s))
 }
 
 func TestSparkline(t *testing.T) {
@@ -118,26 +102,16 @@ func TestSparkline(t *testing.T) {
 		"negative":   {[]float64{-1, 0, 1}, "▁▅█"},
 		"long":       {long, strings.Repeat("▁", 30) + strings.Repeat("█", 30)},
 	} {
-		if got := sparkline(c.values); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		expect.Equal(t, sparkline(c.values), c.want, name)
 	}
 }
 
 // text writes the history of a store, with what is acknowledged there.
 func text(w io.Writer, s *historytest.Store, v View) {
 	s.Helper()
-	runs, err := history.Find(s.Dir)
-	if err != nil {
-		s.Fatal(err)
-	}
-	judged, err := history.ReadJudged(s.Dir)
-	if err != nil {
-		s.Fatal(err)
-	}
+	runs := expect.Value(history.Find(s.Dir))(s)
+	judged := expect.Value(history.ReadJudged(s.Dir))(s)
 	f := history.Families(runs, history.Pick{})
 	tested := history.Detect(f)
-	if err := Text(w, f, history.Findings(f, judged), tested, v); err != nil {
-		s.Fatal(err)
-	}
+	expect.NoError(s, Text(w, f, history.Findings(f, judged), tested, v))
 }

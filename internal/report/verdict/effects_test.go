@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	row "rumbench/internal/metric"
 	"rumbench/internal/report/verdict"
 )
@@ -39,9 +40,7 @@ func TestEffectsInWords(t *testing.T) {
 			"CPU µs per query: 1.00× innodb’s (0.998 to 1.00), equivalent."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := verdict.EffectsInWords(c.effects, base, other); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			expect.Equal(t, verdict.EffectsInWords(c.effects, base, other), c.want)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/report/verdict"
 )
 
@@ -18,11 +19,7 @@ func TestFindingText(t *testing.T) {
 	}}
 	f.Step.Name = "load"
 	const want = "load, insert: rows_per_s 0.800× (0.712 to 0.900) worse; write_kb per insert row 2.000× worse"
-	if got := verdict.FindingText(&f); got != want {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, verdict.FindingText(&f), want)
 	f.Op, f.Effects = "", f.Effects[:1]
-	if got := verdict.FindingText(&f); got != "load: rows_per_s 0.800× (0.712 to 0.900) worse" {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, verdict.FindingText(&f), "load: rows_per_s 0.800× (0.712 to 0.900) worse")
 }

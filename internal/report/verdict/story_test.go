@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
@@ -79,9 +80,7 @@ func TestStoryOrder(t *testing.T) {
 	}
 	k, _ := c.Step("work").Rate("insert")
 	detectable := c.Judge(c.Targets[0], c.Targets[1]).Effect(c.Step("work"), k).Detectable()
-	if text := verdict.DetectableText(detectable); !strings.Contains(got[3], text) {
-		t.Errorf("%q, but the trials detect %s", got[3], text)
-	}
+	expect.Contains(t, got[3], verdict.DetectableText(detectable), "but the trials detect")
 }
 
 // Of one trial it says what was seen, and how much that varied within the run, and no word of
@@ -92,12 +91,8 @@ func TestStoryOfOneTrial(t *testing.T) {
 		"c": {{"work", 50, 900, 90, 500, 25}, {"load", 5, 1, 1, 5000, 3}},
 	}, "a", "b", "c")
 	text := strings.Join(s.Sentences(), "\n")
-	for _, want := range []string{"a inserted 401 rows/s in work: 4.00× b’s and 8.00× c’s (one trial each; within the run ±4.2 %).",
-		"a against b: seems slower in load (0.500×).", "a against c: seems faster in load (2.00×).", "p50 of insert: a 100 µs, 1.11× b’s 90.1 µs, 1.11× c’s 90.1 µs"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
+	expect.All(t, text, "a inserted 401 rows/s in work: 4.00× b’s and 8.00× c’s (one trial each; within the run ±4.2 %).",
+		"a against b: seems slower in load (0.500×).", "a against c: seems faster in load (2.00×).", "p50 of insert: a 100 µs, 1.11× b’s 90.1 µs, 1.11× c’s 90.1 µs")
 	if strings.Contains(text, "prove") || strings.Contains(text, "chance") {
 		t.Error(text)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 // The files in testdata hold figures that Mark Callaghan published with his
@@ -21,35 +23,25 @@ import (
 
 func published(t testing.TB, file string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile(filepath.Join("testdata", file)))(t)
 	return string(b)
 }
 
 func written(t testing.TB, write func(*bytes.Buffer) error) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, write(&b))
 	return b.String()
 }
 
 func same(t *testing.T, want, got string) {
 	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("-want +got:\n%s", d)
-	}
+	expect.Same(t, want, got)
 }
 
 func readFile(t *testing.T, f Format, file string) []Step {
 	t.Helper()
-	steps, err := Read(f, strings.NewReader(published(t, file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	steps := expect.Value(Read(f, strings.NewReader(published(t, file))))(t)
 	return steps
 }
 
@@ -92,9 +84,7 @@ func TestSummaryRatiosOfUnknown(t *testing.T) {
 		t.Error(got)
 	}
 	got = written(t, func(b *bytes.Buffer) error { return WriteSummaries(b, steps[:1], RoundedRatios) })
-	if !strings.Contains(got, "\n0.90\t1\t0.00\t0.00\t1.21\t") {
-		t.Error(got)
-	}
+	expect.Contains(t, got, "\n0.90\t1\t0.00\t0.00\t1.21\t")
 }
 
 func TestPublishedCosts(t *testing.T) {
@@ -151,13 +141,9 @@ func TestRatio(t *testing.T) {
 func TestRatiosOfCosts(t *testing.T) {
 	columns := []column{{"a", 3, Fixed}, {"b", 0, Fixed}}
 	n, base := &Line{Values: map[string]float64{"a": 0.0004, "b": 3}}, &Line{Values: map[string]float64{"a": 0.0002, "b": 2}}
-	if got := fmt.Sprint(n.cells(base, columns, RoundedRatios), n.cells(base, columns, Ratios)); got != "[1 1.50] [NA 1.50]" {
-		t.Error(got)
-	}
+	expect.Equal(t, fmt.Sprint(n.cells(base, columns, RoundedRatios), n.cells(base, columns, Ratios)), "[1 1.50] [NA 1.50]")
 	n.Unlike = true
-	if got := fmt.Sprint(n.cells(base, columns, RoundedRatios)); got != "[NA NA]" {
-		t.Error(got)
-	}
+	expect.Equal(t, fmt.Sprint(n.cells(base, columns, RoundedRatios)), "[NA NA]")
 }
 
 // The formats are distinguished, and tables of ratios from those of numbers.
@@ -208,9 +194,7 @@ func TestNumbersAsPrinted(t *testing.T) {
 		{short(6.570, 3).Text, "6.57"}, {short(10, 3).Text, "10"}, {short(0, 3).Text, "0"}, {short(100, 0).Text, "100"}, {short(0.9, 3).Text, "0.9"},
 		{short(math.NaN(), 3).Text, "NA"},
 	} {
-		if c.got != c.want {
-			t.Errorf("%s, want %s", c.got, c.want)
-		}
+		expect.Equal(t, c.got, c.want)
 	}
 }
 
@@ -246,13 +230,8 @@ func TestReadWhatIsWritten(t *testing.T) {
 			tests = append(tests, s)
 		}
 		var b bytes.Buffer
-		if err := WriteQPS(&b, names, tests, Numbers, 2); err != nil {
-			t.Fatal(err)
-		}
-		got, err := Read(QPS, &b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, WriteQPS(&b, names, tests, Numbers, 2))
+		got := expect.Value(Read(QPS, &b))(t)
 		if d := cmp.Diff(tests, got, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); d != "" {
 			t.Fatal(d)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result/program"
 )
 
@@ -53,9 +54,7 @@ func TestCheckSelf(t *testing.T) {
 func TestAsk(t *testing.T) {
 	script := func(text string) string {
 		path := filepath.Join(t.TempDir(), "program")
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 		return path
 	}
 	b, err := program.Ask(t.Context(), script(`echo '{"version": "v1", "format": 3, "engines": ["pebble"]}'`))

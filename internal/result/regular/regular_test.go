@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/result/regular"
 )
@@ -19,25 +20,16 @@ func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	pipe, socket := filepath.Join(dir, "pipe"), filepath.Join(dir, "socket")
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
-	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, syscall.Mkfifo(pipe, 0o644))
+	l := expect.Value(net.Listen("unix", socket))(t)
 	defer l.Close()
 	for _, path := range []string{pipe, socket, dir, "/dev/null", "/dev/zero"} {
 		if f, err := regular.Open(path); !errors.Is(err, regular.ErrNot) {
 			t.Errorf("%s: %v, %v", path, f, err)
 		}
 	}
-	if err := os.WriteFile(file, []byte("12345"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(file, link); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(file, []byte("12345"), 0o644))
+	expect.NoError(t, os.Symlink(file, link))
 	if b, err := regular.ReadFile(link, 5); err != nil || string(b) != "12345" {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -53,9 +45,7 @@ func TestOpen(t *testing.T) {
 func TestReadText(t *testing.T) {
 	dir := t.TempDir()
 	pipe, big := filepath.Join(dir, "pipe"), filepath.Join(dir, "big")
-	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, syscall.Mkfifo(pipe, 0o644))
 	if b, err := regular.ReadText(pipe); err == nil || !strings.Contains(err.Error(), "nothing is written") {
 		t.Errorf("a pipe without a writer: %q, %v", b, err)
 	}
@@ -76,15 +66,11 @@ func TestReadText(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if err := os.WriteFile(big, make([]byte, 1<<20+1), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(big, make([]byte, 1<<20+1), 0o644))
 	if _, err := regular.ReadText(big); !errors.Is(err, regular.ErrBig) {
 		t.Errorf("a file that is too large: %v", err)
 	}
-	if err := os.WriteFile(big, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(big, nil, 0o644))
 	if b, err := regular.ReadText(big); err != nil || len(b) > 0 {
 		t.Errorf("an empty file: %q, %v", b, err)
 	}
@@ -101,9 +87,7 @@ func TestMuteFile(t *testing.T) {
 
 func TestTail(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("12345"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(file, []byte("12345"), 0o644))
 	for limit, want := range map[int64]string{2: "45", 5: "12345", 9: "12345"} {
 		if b, err := regular.Tail(file, limit); err != nil || string(b) != want {
 			t.Errorf("%d bytes: %q, %v", limit, b, err)

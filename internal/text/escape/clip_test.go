@@ -3,6 +3,7 @@ package escape_test
 import (
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/escape"
 )
 
@@ -10,9 +11,7 @@ func TestArgument(t *testing.T) {
 	for word, want := range map[string]string{
 		"results/a-1": "results/a-1", "a b": "'a b'", "-x": "'-x'", "it's": `'it'\''s'`, "": "''", "é$x": "'é$x'", "~": "'~'",
 	} {
-		if got := escape.Argument(word); got != want {
-			t.Errorf("Argument(%q) = %s, want %s", word, got, want)
-		}
+		expect.Equal(t, escape.Argument(word), want, word)
 	}
 }
 
@@ -24,8 +23,6 @@ func TestClip(t *testing.T) {
 	}{
 		{"abcdef", 6, "abcdef"}, {"abcdef", 5, "abcd…"}, {"µµµµ", 3, "µµ…"}, {"abc", 1, "…"}, {"abc", 0, "abc"}, {"abc", -1, "abc"}, {"", 5, ""},
 	} {
-		if got := escape.Clip(c.text, c.width); got != c.want {
-			t.Errorf("Clip(%q, %d) = %q, want %q", c.text, c.width, got, c.want)
-		}
+		expect.Equal(t, escape.Clip(c.text, c.width), c.want, c.text, c.width)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/escape"
 )
 
@@ -24,13 +25,9 @@ func TestText(t *testing.T) {
 		"a\u2028b":                  `a\u2028b`,
 		"\U000e0041":                `\udb40\udc41`,
 	} {
-		if got := escape.Text(in); got != want {
-			t.Errorf("%q becomes %q, want %q", in, got, want)
-		}
+		expect.Equal(t, escape.Text(in), want, in)
 	}
-	if got := escape.Line("a\nb\tc\r\x1b"); got != `a b c \u001b` {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, escape.Line("a\nb\tc\r\x1b"), `a b c \u001b`)
 }
 
 // The output does not depend on how a text is split into writes, and JSON keeps
@@ -38,10 +35,7 @@ func TestText(t *testing.T) {
 func TestWriter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("\x1b\u009b\u202e\U000e0041\n\\\""))), 0, 40, -1).Draw(t, "text")
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		quoted := expect.Value(json.Marshal(text))(t)
 		var out bytes.Buffer
 		w := escape.NewWriter(&out)
 		for b := quoted; len(b) > 0; {
@@ -51,9 +45,7 @@ func TestWriter(t *testing.T) {
 			}
 			b = b[n:]
 		}
-		if out.String() != escape.Text(string(quoted)) {
-			t.Errorf("%q is written as %q", quoted, out.String())
-		}
+		expect.Equal(t, out.String(), escape.Text(string(quoted)), "is written as", quoted)
 		if strings.ContainsFunc(out.String(), func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) {
 			t.Errorf("%q has a control character", out.String())
 		}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 )
 
@@ -40,31 +41,19 @@ func TestNames(t *testing.T) {
 		{"drct", "did you mean direct_io?"}, {"rwps", "did you mean rows_per_s?"}, {"rwp", "none"}, {"irct", "none"},
 		{"per_row_s", "none"}, {"xx", "did you mean x?"}, {"c", "none"}, {"", "none"},
 	} {
-		if got := hint.Meant(c.wrong, names, "none"); got != c.want {
-			t.Errorf("%q: %q, want %q", c.wrong, got, c.want)
-		}
+		expect.Equal(t, hint.Meant(c.wrong, names, "none"), c.want, c.wrong)
 	}
-	if got := hint.OneOf("zzz", names); got != "one of rows_per_s, rows, cache, direct_io, x" {
-		t.Error(got)
-	}
-	if got := hint.OneOf("zzz", names[:1]); got != "it can be rows_per_s" {
-		t.Error(got)
-	}
-	if got := hint.OneOf("zzz", make([]string, 100)) + hint.OneOf("zzz", nil); got != "" {
-		t.Error(got)
-	}
+	expect.Equal(t, hint.OneOf("zzz", names), "one of rows_per_s, rows, cache, direct_io, x")
+	expect.Equal(t, hint.OneOf("zzz", names[:1]), "it can be rows_per_s")
+	expect.Equal(t, hint.OneOf("zzz", make([]string, 100))+hint.OneOf("zzz", nil), "")
 }
 
 // A path that does not exist is near one that does, with its first missing part replaced.
 func TestPaths(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, file := range []string{"results/r1/c.json", "results/r2/c.json", "results/notes.md", "plans/quick.yaml", "plans/quick-two.yaml", "plan.yaml"} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		expect.NoError(t, os.WriteFile(file, nil, 0o644))
 	}
 	campaign := func(dir string) bool {
 		_, err := os.Stat(filepath.Join(dir, "c.json"))
@@ -81,9 +70,7 @@ func TestPaths(t *testing.T) {
 		{"plans/uick", nil, "plans/quick.yaml"}, {"plan", nil, "plan.yaml"}, {"plans/two", nil, "plans/quick-two.yaml"},
 		{"/nowhere/at/all", nil, ""}, {"", nil, ""},
 	} {
-		if got := strings.Join(hint.Paths(c.path, c.fit), " "); got != c.want {
-			t.Errorf("%s: %q, want %q", c.path, got, c.want)
-		}
+		expect.Equal(t, strings.Join(hint.Paths(c.path, c.fit), " "), c.want, c.path)
 	}
 }
 
@@ -95,9 +82,7 @@ func TestMark(t *testing.T) {
 	}{
 		{"a: b", 4, "\n    a: b\n       ^"}, {"\ta", 2, "\n    \ta\n    \t^"}, {"ää", 2, "\n    ää\n     ^"}, {"", 1, "\n    \n    ^"},
 	} {
-		if got := hint.Mark(c.line, c.column); got != c.want {
-			t.Errorf("Mark(%q, %d) = %q, want %q", c.line, c.column, got, c.want)
-		}
+		expect.Equal(t, hint.Mark(c.line, c.column), c.want, c.line, c.column)
 	}
 }
 
@@ -115,9 +100,7 @@ func TestLongLines(t *testing.T) {
 	if len(got) > 1100 || !strings.HasSuffix(got, "c is no number\nand so on") || !strings.HasPrefix(got, "aaa") {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
-	if got := hint.OneOf(line, []string{"x", "y"}); got != "one of x, y" {
-		t.Error(got)
-	}
+	expect.Equal(t, hint.OneOf(line, []string{"x", "y"}), "one of x, y")
 }
 
 func TestProblem(t *testing.T) {
@@ -130,9 +113,7 @@ func TestProblem(t *testing.T) {
 		{hint.Problem{File: "f", Column: 2, Reason: "why", Shown: "ab"}, "f: why\n    ab\n     ^"},
 		{hint.Problem{Reason: "why"}, "why"},
 	} {
-		if got := c.problem.String(); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
+		expect.Equal(t, c.problem.String(), c.want)
 	}
 }
 
@@ -147,14 +128,10 @@ func TestProblems(t *testing.T) {
 		}
 	}
 	got := strings.Split(ps.Error(), "\n")
-	if len(got) != 1+20+1+13 {
-		t.Errorf("%d lines", len(got))
-	}
+	expect.Equal(t, len(got), 1+20+1+13, "lines")
 	more := slices.Index(got, "… and 5 more of this kind")
 	if more < 1 || got[more-1] != `at: unknown key "k\"19"` {
 		t.Errorf("%q", got)
 	}
-	if got := ps[:3].Error(); got != ps[0].String()+"\n"+ps[1].String()+"\n"+ps[2].String() {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, ps[:3].Error(), ps[0].String()+"\n"+ps[1].String()+"\n"+ps[2].String())
 }

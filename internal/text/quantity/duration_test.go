@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 func TestParseDuration(t *testing.T) {
@@ -38,9 +40,7 @@ func TestLongest(t *testing.T) {
 		t.Errorf("%v, %v", d, err)
 	}
 	for s, want := range map[float64]time.Duration{1.5: 1500 * time.Millisecond, 1e10: math.MaxInt64, 1e300: math.MaxInt64, math.Inf(1): math.MaxInt64} {
-		if got := AsDuration(s); got != want {
-			t.Errorf("%v s become %v", s, got)
-		}
+		expect.Equal(t, AsDuration(s), want, s)
 	}
 	if d, err := Seconds(math.NaN()); err == nil {
 		t.Errorf("not a number: %v", d)

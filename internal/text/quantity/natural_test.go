@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/quantity"
 )
 
@@ -12,7 +13,5 @@ func TestNatural(t *testing.T) {
 	got := slices.Clone(want)
 	slices.Reverse(got)
 	slices.SortFunc(got, quantity.Natural)
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	expect.List(t, got, want)
 }

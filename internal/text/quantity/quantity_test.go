@@ -3,6 +3,7 @@ package quantity_test
 import (
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/quantity"
 )
 
@@ -24,9 +25,7 @@ func TestNumbers(t *testing.T) {
 		"Percent": {quantity.Percent, table{0: "0.0 %", 0.12345: "12.3 %", 1: "100.0 %"}},
 	} {
 		for v, want := range test.want {
-			if got := test.write(v); got != want {
-				t.Errorf("%s(%v) = %q, want %q", name, v, got, want)
-			}
+			expect.Equal(t, test.write(v), want, name, v)
 		}
 	}
 }
@@ -39,14 +38,10 @@ func TestIn(t *testing.T) {
 		{1, "bytes/s", "1 B/s"}, {1536 << 20, "bytes/s", "1.50 GiB/s"}, {250, "ns", "250 ns"}, {2.5e6, "ns/s", "2.50 ms/s"}, {20, "us", "20.0 µs"}, {0.25, "ms", "250 µs"},
 		{0.5, "s", "500 ms"}, {2, "seconds", "2.00 s"}, {12.345, "percent", "12.3 %"}, {3, "count/s", "3/s"}, {0.95, "ratio", "0.950"}, {7, "pages/s", "7 pages/s"},
 	} {
-		if got := quantity.In(test.value, test.unit); got != test.want {
-			t.Errorf("%v %s is %q, want %q", test.value, test.unit, got, test.want)
-		}
+		expect.Equal(t, quantity.In(test.value, test.unit), test.want, test.value, test.unit)
 	}
 }
 
 func TestCount(t *testing.T) {
-	if got := quantity.Count(1, "run") + ", " + quantity.Count(0, "run"); got != "1 run, 0 runs" {
-		t.Error(got)
-	}
+	expect.Equal(t, quantity.Count(1, "run")+", "+quantity.Count(0, "run"), "1 run, 0 runs")
 }

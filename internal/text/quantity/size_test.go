@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 func TestParseSize(t *testing.T) {
@@ -33,9 +35,7 @@ func TestFormatSize(t *testing.T) {
 	for n, want := range map[int64]string{
 		0: "0", 1: "1", 1000: "1kB", 1024: "1KiB", 1e9: "1GB", 256 << 20: "256MiB", 3 << 29: "1536MiB", 1e12: "1TB", 1234567: "1234567",
 	} {
-		if got := FormatSize(n); got != want {
-			t.Errorf("%d: %q, want %q", n, got, want)
-		}
+		expect.Equal(t, FormatSize(n), want, n)
 	}
 }
 

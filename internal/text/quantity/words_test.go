@@ -3,6 +3,7 @@ package quantity_test
 import (
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/quantity"
 )
 
@@ -14,16 +15,12 @@ func TestWords(t *testing.T) {
 		{quantity.Plural("insert row"), "rows"}, {quantity.Plural("query"), "queries"},
 		{quantity.Joined(nil), ""}, {quantity.Joined([]string{"a"}), "a"}, {quantity.Joined([]string{"a", "b", "c"}), "a, b and c"},
 	} {
-		if c.got != c.want {
-			t.Errorf("got %q, want %q", c.got, c.want)
-		}
+		expect.Equal(t, c.got, c.want)
 	}
 }
 
 func TestFour(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 5: "5", 123456789: "123,456,789", 1234.5: "1,234", 0.000123456: "0.0001235", 12.3456: "12.35", -3.5: "-3.5", 999.96: "1000", -1234567: "-1,234,567"} {
-		if got := quantity.Four(v); got != want {
-			t.Errorf("Four(%v) = %s, want %s", v, got, want)
-		}
+		expect.Equal(t, quantity.Four(v), want, v)
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/secret"
 )
 
@@ -56,12 +56,8 @@ func TestHide(t *testing.T) {
 		"user=USER password=PASSWORDgeheim dbname=DATABASE":             "user=USER password=*** dbname=DATABASE",
 	} {
 		got := secret.Hide(text)
-		if got != want {
-			t.Errorf("%s becomes %s, want %s", text, got, want)
-		}
-		if again := secret.Hide(got); again != got {
-			t.Errorf("%s becomes %s", got, again)
-		}
+		expect.Equal(t, got, want, text)
+		expect.Equal(t, secret.Hide(got), got, "becomes")
 	}
 }
 
@@ -93,12 +89,8 @@ func TestProgram(t *testing.T) {
 		{{"sh", "-c", "app --token 'geheim wort"}, {"sh", "-c", "app --token ***"}},
 	} {
 		got := secret.Program(c[0])
-		if !slices.Equal(got, c[1]) {
-			t.Errorf("%q becomes %q, want %q", c[0], got, c[1])
-		}
-		if again := secret.Program(got); !slices.Equal(again, got) {
-			t.Errorf("%q becomes %q", got, again)
-		}
+		expect.List(t, got, c[1], c[0])
+		expect.List(t, secret.Program(got), got, "becomes")
 	}
 }
 
@@ -106,10 +98,7 @@ func TestProgram(t *testing.T) {
 func TestCommand(t *testing.T) {
 	c := secret.Command{"rumbench", "stat", "--attach", "db=mysql:me:geheim wort@tcp(h)/", "--attach=tarantool:u@geheim@h:1", "--set", "targets.a.dsn=x:geheim@/",
 		"--set=targets=[{dsn: geheim}]", "--out", "a b", "mysql:rocksdb", "--", "app", "me:geheim", "-p", "geheim"}
-	b, err := json.Marshal(struct{ Command secret.Command }{c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(json.Marshal(struct{ Command secret.Command }{c}))(t)
 	clean(t, "stored", string(b))
 	if want := "--set targets.a.dsn=*** --set=targets=[{dsn: *** --out a b mysql:rocksdb -- app me:*** -p ***"; !strings.HasSuffix(c.String(), want) {
 		t.Errorf("%s, want %s", c, want)
@@ -137,9 +126,7 @@ func TestError(t *testing.T) {
 		}
 	}
 	const short = "me:pw@tcp(h)/"
-	if got := secret.Error(errors.New("pw: 'pw' pw pwd of h"), short).Error(); got != "***: '***' *** pwd of h" {
-		t.Error(got)
-	}
+	expect.Equal(t, secret.Error(errors.New("pw: 'pw' pw pwd of h"), short).Error(), "***: '***' *** pwd of h")
 	if got := secret.Error(errServer, short); got != errServer || secret.Error(nil, short) != nil {
 		t.Error(got)
 	}
