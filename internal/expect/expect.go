@@ -4,6 +4,7 @@ package expect
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -40,6 +41,14 @@ func Value[T any](v T, err error) func(reporter) T {
 		NoError(t, err)
 		return v
 	}
+}
+
+// Written returns what a function writes, and ends the test if there is an error.
+func Written(t reporter, write func(io.Writer) error) string {
+	t.Helper()
+	var b strings.Builder
+	NoError(t, write(&b))
+	return b.String()
 }
 
 // Equal expects a value.

@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/explain"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -111,7 +112,7 @@ func said(e *explain.Explanation) string {
 // A sentence is about a number that is known on both sides, differs, and is the engine's own.
 // Whatever else differs, none is said of a driver that did not move.
 func TestDrivers(t *testing.T) {
-	const campaigns = 20
+	campaigns := need.Repeats(5, 20)
 	heard := map[string]int{}
 	for i := range drivers {
 		for _, mode := range []string{"unknown", "known on one side", "zero", "equal", "disturbed", "moved"} {

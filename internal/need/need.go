@@ -37,6 +37,15 @@ func Long(t testing.TB) {
 	}
 }
 
+// Repeats returns the number of repetitions of a simulation: as many as find a planted fault, and
+// more under make test-long.
+func Repeats(usual, long int) int {
+	if os.Getenv(LongVariable) != "" {
+		return long
+	}
+	return usual
+}
+
 // Installed skips a test if err reports a missing dependency. In CI the test fails
 // instead.
 func Installed(t testing.TB, err error) {

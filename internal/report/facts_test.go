@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -70,13 +69,11 @@ func TestHostsDifferIsShown(t *testing.T) {
 	facts[2].Value = "Linux 6.13"
 	in.Trials[1].Host = facts
 	const want = "Trials ran on hosts that differ: kernel is Linux 6.12 for pebble and bbolt, Linux 6.13 for sqlite."
-	var md, txt bytes.Buffer
-	expect.NoError(t, Markdown(&md, in, true))
-	expect.NoError(t, Text(&txt, in, 120))
-	for name, text := range map[string]string{"HTML": render(t, in), "Markdown": md.String(), "text": txt.String()} {
-		expect.Equal(t, strings.Count(text, want), 1, "has the warning times", name)
+	texts := forms(t, in)
+	for name, text := range texts {
+		expect.Equal(t, strings.Count(text, want), 1, "warnings in", name)
 	}
-	if strings.Index(md.String(), want) > strings.Index(md.String(), "## Numbers") {
+	if md := texts["Markdown"]; strings.Index(md, want) > strings.Index(md, "## Numbers") {
 		t.Error("the warning is behind the numbers")
 	}
 }

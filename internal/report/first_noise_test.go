@@ -29,13 +29,11 @@ func TestUnequalMachine(t *testing.T) {
 				continue
 			}
 			tr.Canary.Compute = c.compute
-			for j := range tr.Steps {
-				for k := range tr.Steps[j].Rows {
-					if r := &tr.Steps[j].Rows[k]; r.Metric == metric.RowsPerS {
-						r.Value *= c.rate
-					}
+			changeRows(in.Trials[i:i+1], func(r *metric.Row) {
+				if r.Metric == metric.RowsPerS {
+					r.Value *= c.rate
 				}
-			}
+			})
 		}
 		got := strings.Join(unequalMachine(in.campaign()), " ")
 		if !strings.Contains(got, c.want) || strings.Contains(got, c.never) {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -99,22 +98,15 @@ func TestTrust(t *testing.T) {
 			tr.Asked = result.Question{Steps: []string{"l.i1"}}
 			for j := range tr.Steps {
 				tr.Steps[j].Warnings = nil
-				for k := range tr.Steps[j].Rows {
-					tr.Steps[j].Rows[k].Warnings = nil
-				}
 			}
 		}
+		changeRows(in.Trials, func(r *metric.Row) { r.Warnings = nil })
 		return in
 	}
-	disturbed := func(in Input) Input {
-		for i := range in.Trials[0].Steps {
-			s := &in.Trials[0].Steps[i]
-			for k := range s.Rows {
-				s.Rows[k].Warnings = []metric.Warning{metric.Warn(metric.WrongResult, metric.Values{"what": "x"})}
-			}
-		}
-		return in
-	}
+	disturbed := clean(4)
+	changeRows(disturbed.Trials[:1], func(r *metric.Row) {
+		r.Warnings = []metric.Warning{metric.Warn(metric.WrongResult, metric.Values{"what": "x"})}
+	})
 	broken := clean(4)
 	broken.Trials[1].Status = result.Partial
 	running := clean(4)
@@ -149,7 +141,7 @@ func TestTrust(t *testing.T) {
 		{"another step", elsewhere, page.Poor, "pebble in l.i1 cannot be compared: another step of the trial is invalid."},
 		{"clean", clean(4), page.Good, "4 trials each, of equal work"},
 		{"one trial", clean(1), page.Fair, "One trial each"},
-		{"remarks", disturbed(clean(4)), page.Fair, "wrong result"},
+		{"remarks", disturbed, page.Fair, "wrong result"},
 		{"partial", broken, page.Poor, "1 of 12 trials did not end normally."},
 		{"running", running, page.Fair, "The campaign is running: trial 2 of 12."},
 		{"durability", unlike, page.Poor, "Durability differs"},
@@ -176,10 +168,7 @@ func TestMachine(t *testing.T) {
 		in.Trials[i].Unseen = true
 	}
 	expect.Equal(t, machine(in.campaign()), "server's machine unknown")
-	var md bytes.Buffer
-	if err := Markdown(&md, in, true); err != nil || !strings.Contains(md.String(), "host of rumbench") {
-		t.Errorf("%v: the facts are not called those of rumbench's host", err)
-	}
+	expect.Contains(t, markdown(t, in), "host of rumbench")
 }
 
 // A card is a complete picture of the first screen: it has the title, the answer and
@@ -202,16 +191,13 @@ func TestCard(t *testing.T) {
 					t.Errorf("the card does not name %s", tr.Target)
 				}
 			}
-			if in.Title != "" && !strings.Contains(svg, in.Title) {
-				t.Error("the card has no title")
-			}
+			expect.Contains(t, svg, in.Title)
 			if p.Height > 1.2*p.Width {
 				t.Errorf("the card is %.0f × %.0f", p.Width, p.Height)
 			}
-			var b bytes.Buffer
-			expect.NoError(t, Summary(&b, in))
-			if n := bytes.Count(b.Bytes(), []byte("\n")); n > 36 {
-				t.Errorf("the summary has %d lines:\n%s", n, b.String())
+			text := expect.Written(t, func(w io.Writer) error { return Summary(w, in) })
+			if n := strings.Count(text, "\n"); n > 36 {
+				t.Errorf("the summary has %d lines:\n%s", n, text)
 			}
 		})
 	}
@@ -223,20 +209,10 @@ func TestOwnSQL(t *testing.T) {
 	in := fixture(1)
 	in.Trials[1].Steps[2].OwnSQL = []string{"claim", "expire"}
 	in.Trials[1].Steps[3].OwnSQL = []string{"expire"}
-	for name, c := range map[string]struct {
-		write func(*bytes.Buffer) error
-		want  []string
-	}{
-		"first screen": {func(b *bytes.Buffer) error { return Summary(b, in) }, []string{"sqlite (sqlite 3.51.2; own SQL: claim, expire), bbolt (bbolt v1.5.0) ·"}},
-		"summary":      {func(b *bytes.Buffer) error { return Text(b, in, 0) }, []string{"\n  sqlite: own SQL: claim, expire\n", "\n  sqlite: own SQL: expire\n"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var b bytes.Buffer
-			expect.NoError(t, c.write(&b))
-			for _, want := range c.want {
-				expect.Equal(t, strings.Count(b.String(), want), 1, "is not in it once", want, b.String())
-			}
-		})
+	first, text := expect.Written(t, func(w io.Writer) error { return Summary(w, in) }), plainText(t, in, 0)
+	expect.Equal(t, strings.Count(first, "sqlite (sqlite 3.51.2; own SQL: claim, expire), bbolt (bbolt v1.5.0) ·"), 1, first)
+	for _, want := range []string{"\n  sqlite: own SQL: claim, expire\n", "\n  sqlite: own SQL: expire\n"} {
+		expect.Equal(t, strings.Count(text, want), 1, want, text)
 	}
 }
 
@@ -248,18 +224,11 @@ func TestDataOfTargets(t *testing.T) {
 	if text := extent(c); !strings.HasPrefix(text, "420 MiB of data") {
 		t.Fatalf("equal data: %q", text)
 	}
-	for i := range trials {
-		if trials[i].Target != c.Targets[0].Name {
-			continue
+	changeRows(trials, func(r *metric.Row) {
+		if r.Target == c.Targets[0].Name && r.Metric == "live_bytes" {
+			r.Value /= 2
 		}
-		for k := range trials[i].Steps {
-			for r := range trials[i].Steps[k].Rows {
-				if row := &trials[i].Steps[k].Rows[r]; row.Metric == "live_bytes" {
-					row.Value /= 2
-				}
-			}
-		}
-	}
+	})
 	if text := extent(newCampaign(trials)); !strings.HasPrefix(text, "210 MiB to 420 MiB of data") {
 		t.Errorf("unequal data: %q", text)
 	}

@@ -7,17 +7,10 @@ import (
 	"testing"
 
 	"rumbench/internal/expect"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/text/quantity"
 )
-
-// markdown returns the report as Markdown.
-func markdown(t *testing.T, in Input) string {
-	t.Helper()
-	var b strings.Builder
-	expect.NoError(t, Markdown(&b, in, true))
-	return b.String()
-}
 
 // otherRate returns the fixture with other rates promised to the writers of a step on
 // one target.
@@ -76,9 +69,8 @@ func TestDurabilityDiffers(t *testing.T) {
 	}
 	const want = "Durability differs: pebble: process (commits survive kill -9 of the engine), sqlite: process (commits survive kill -9 of the engine), bbolt: none (nothing survives). Ratios between them compare different durability."
 	expect.Equal(t, banners(in, in.campaign())[0], want, "the first banner is")
-	var b strings.Builder
-	expect.NoError(t, Text(&b, in, 0))
-	if first, _, _ := strings.Cut(b.String(), "\n"); first != "⚠ "+want || strings.Count(b.String(), "Durability differs") != 1 {
+	b := plainText(t, in, 0)
+	if first, _, _ := strings.Cut(b, "\n"); first != "⚠ "+want || strings.Count(b, "Durability differs") != 1 {
 		t.Errorf("the summary begins with %q", first)
 	}
 	c := in.campaign()
@@ -88,15 +80,11 @@ func TestDurabilityDiffers(t *testing.T) {
 // A percentile of too few samples is the greatest of them wherever it is shown.
 func TestFewSamples(t *testing.T) {
 	in := fixture(4)
-	for _, trial := range in.Trials {
-		for i := range trial.Steps {
-			for k := range trial.Steps[i].Rows {
-				if r := &trial.Steps[i].Rows[k]; r.Step == "l.x" && r.Metric == "service_p99_us" && trial.Target == "bbolt" {
-					r.N = 6
-				}
-			}
+	changeRows(in.Trials, func(r *metric.Row) {
+		if r.Step == "l.x" && r.Metric == "service_p99_us" && r.Target == "bbolt" {
+			r.N = 6
 		}
-	}
+	})
 	c := in.campaign()
 	s, bbolt, pebble := stepNamed(c, "l.x"), c.Target("bbolt"), c.Target("pebble")
 	k, _ := s.Latency(s.Primary, "p99")
@@ -109,9 +97,8 @@ func TestFewSamples(t *testing.T) {
 		t.Errorf("%+v", cell)
 	}
 	expect.Contains(t, markdown(t, in), ", max of 6 |", "the report has no")
-	var b strings.Builder
-	expect.NoError(t, Text(&b, in, 0))
-	expect.Contains(t, b.String(), ", max of 6 ", "the summary has a percentile of six samples")
+	b := plainText(t, in, 0)
+	expect.Contains(t, b, ", max of 6 ", "the summary has a percentile of six samples")
 	if n := checkNumbers(t, render(t, in)); n == 0 {
 		t.Error("no cells")
 	}

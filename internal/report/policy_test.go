@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"html"
@@ -17,9 +16,7 @@ import (
 func TestPolicy(t *testing.T) {
 	in := fixture(3)
 	in.Title = "</title><script>alert(1)</script><style>body{display:none}</style>"
-	var b bytes.Buffer
-	expect.NoError(t, HTML(&b, in))
-	page := b.String()
+	page := render(t, in)
 	m := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="([^"]*)">`).FindStringSubmatch(page)
 	if m == nil {
 		t.Fatal("no policy")

@@ -31,9 +31,9 @@ func searched(answers map[string]*result.Search, names ...string) Input {
 			add("clients", "transaction", "rows_per_s", float64(int(100)<<k), "1/s", "")
 			add("clients", "transaction", "response_p99_us", float64(k+1)*4e3, "µs", "")
 		}
-		for j := range t.Steps {
-			for r := range t.Steps[j].Rows {
-				t.Steps[j].Rows[r].Target, t.Steps[j].Rows[r].Step = name, t.Steps[j].Name
+		for _, s := range t.Steps {
+			for r := range s.Rows {
+				s.Rows[r].Target, s.Rows[r].Step = name, s.Name
 			}
 		}
 	}
@@ -71,13 +71,12 @@ func TestSearch(t *testing.T) {
 		if first < 0 || v[first].Text != c.want {
 			t.Errorf("%v: %q, want %q", c.targets, v, c.want)
 		}
-		var text strings.Builder
-		expect.NoError(t, Text(&text, in, 0))
+		text := plainText(t, in, 0)
 		for _, name := range c.targets {
-			expect.Contains(t, text.String(), "\n  "+name+": "+answers[name].String()+"\n", "the summary does not say")
+			expect.Contains(t, text, "\n  "+name+": "+answers[name].String()+"\n", "the summary does not say")
 		}
-		if !strings.Contains(text.String(), "p99 of response time, over rate") || !strings.Contains(text.String(), "16.0 ms") {
-			t.Errorf("the summary does not show the probes' p99:\n%s", text.String())
+		if !strings.Contains(text, "p99 of response time, over rate") || !strings.Contains(text, "16.0 ms") {
+			t.Errorf("the summary does not show the probes' p99:\n%s", text)
 		}
 	}
 }
@@ -102,10 +101,9 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	name := in.Trials[1].Target
-	var text strings.Builder
-	expect.NoError(t, Text(&text, in, 0))
-	if want := "\n  " + name + ": 423 attempts failed (deadlock 420, lock timeout 3), 7 % of all; 3 given up\n"; strings.Count(text.String(), "attempts failed") != 1 || !strings.Contains(text.String(), want) {
-		t.Errorf("the summary does not say %q:\n%s", want, text.String())
+	text := plainText(t, in, 0)
+	if want := "\n  " + name + ": 423 attempts failed (deadlock 420, lock timeout 3), 7 % of all; 3 given up\n"; strings.Count(text, "attempts failed") != 1 || !strings.Contains(text, want) {
+		t.Errorf("the summary does not say %q:\n%s", want, text)
 	}
 	v := verdictOn(newCampaign(in.Trials))
 	expect.Contains(t, v[0].Text, "; "+name+" had 420 deadlocks and 3 lock timeouts.", "does not say", v)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/internal/expect"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 )
 
@@ -57,12 +58,8 @@ func atLevels(knob string, values ...string) (in Input) {
 			trial := fixtureTrial(0, 1)
 			trial.Rename(engine + "-" + value)
 			trial.Engine, trial.Knobs = engine, map[string]string{knob: value}
-			for s := range trial.Steps {
-				for k := range trial.Steps[s].Rows {
-					trial.Steps[s].Rows[k].Value *= float64(1 + i)
-				}
-			}
 			in.Trials = append(in.Trials, Trial{Trial: trial})
+			changeRows(in.Trials[len(in.Trials)-1:], func(r *metric.Row) { r.Value *= float64(1 + i) })
 		}
 	}
 	return in

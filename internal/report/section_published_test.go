@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,26 +50,23 @@ func publishedFixture() Input {
 }
 
 // between cuts out what stands from one mark up to another.
-func between(t *testing.T, text, source, target string) []byte {
+func between(t *testing.T, text, source, target string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, source)
 	part, _, found := strings.Cut(rest, target)
 	if !ok || !found {
 		t.Fatalf("there is nothing between %q and %q", source, target)
 	}
-	return []byte(source + part)
+	return source + part
 }
 
 func TestPublishedGolden(t *testing.T) {
 	in := publishedFixture()
-	var md bytes.Buffer
-	expect.NoError(t, Markdown(&md, in, true))
-	golden(t, filepath.Join("testdata", "published.md"), between(t, md.String(), "## Published", "## Promised rates"))
-	golden(t, filepath.Join("testdata", "published.html"), between(t, render(t, in), `<section id="published">`, `<section id="sla"`))
+	golden(t, "published.md", between(t, markdown(t, in), "## Published", "## Promised rates"))
+	golden(t, "published.html", between(t, render(t, in), `<section id="published">`, `<section id="sla"`))
 	for file, width := range map[string]int{"published.txt": 120, "published-60.txt": 60} {
-		var text bytes.Buffer
-		expect.NoError(t, Text(&text, in, width))
-		golden(t, filepath.Join("testdata", file), text.Bytes())
+		_, text, _ := strings.Cut(plainText(t, in, width), "\nPublished. ")
+		golden(t, file, text)
 	}
 }
 
@@ -81,7 +76,7 @@ func TestPublishedIsNoResult(t *testing.T) {
 	page := render(t, in)
 	expect.Equal(t, len(embeddedRows(t, page)), rowsOf(in), "rows embedded")
 	checkNumbers(t, page)
-	section := string(between(t, page, `<section id="published">`, "</section>"))
+	section := between(t, page, `<section id="published">`, "</section>")
 	in.Published = nil
 	without := render(t, in)
 	link := `<a href="#published">Published</a>`

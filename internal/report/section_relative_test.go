@@ -1,8 +1,7 @@
 package report
 
 import (
-	"bytes"
-	"path/filepath"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,28 +28,26 @@ func TestRelativeGolden(t *testing.T) {
 		file   string
 		trials int
 		o      compare.RelativeOptions
-		write  func(*bytes.Buffer, *compare.Relative) error
+		write  func(io.Writer, *compare.Relative) error
 	}{
-		{"relative-four.txt", 4, compare.RelativeOptions{}, func(b *bytes.Buffer, r *compare.Relative) error {
+		{"relative-four.txt", 4, compare.RelativeOptions{}, func(b io.Writer, r *compare.Relative) error {
 			return RelativeText(b, r, RelativeStyle{Notes: someNotes}, 0)
 		}},
-		{"relative-four-50.txt", 4, compare.RelativeOptions{}, func(b *bytes.Buffer, r *compare.Relative) error {
+		{"relative-four-50.txt", 4, compare.RelativeOptions{}, func(b io.Writer, r *compare.Relative) error {
 			return RelativeText(b, r, RelativeStyle{}, 50)
 		}},
-		{"relative-one.txt", 1, compare.RelativeOptions{Metric: "write_kb", Round: published.Round}, func(b *bytes.Buffer, r *compare.Relative) error {
+		{"relative-one.txt", 1, compare.RelativeOptions{Metric: "write_kb", Round: published.Round}, func(b io.Writer, r *compare.Relative) error {
 			return RelativeText(b, r, RelativeStyle{}, 120)
 		}},
-		{"relative-absolute.txt", 4, compare.RelativeOptions{Metric: "service_p99_us"}, func(b *bytes.Buffer, r *compare.Relative) error {
+		{"relative-absolute.txt", 4, compare.RelativeOptions{Metric: "service_p99_us"}, func(b io.Writer, r *compare.Relative) error {
 			return RelativeText(b, r, RelativeStyle{Absolute: true}, 120)
 		}},
-		{"relative-four.md", 4, compare.RelativeOptions{}, func(b *bytes.Buffer, r *compare.Relative) error {
+		{"relative-four.md", 4, compare.RelativeOptions{}, func(b io.Writer, r *compare.Relative) error {
 			return RelativeMarkdown(b, r, RelativeStyle{Notes: someNotes})
 		}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			var b bytes.Buffer
-			expect.NoError(t, c.write(&b, relativeOf(c.trials, c.o)))
-			golden(t, filepath.Join("testdata", c.file), b.Bytes())
+			golden(t, c.file, expect.Written(t, func(w io.Writer) error { return c.write(w, relativeOf(c.trials, c.o)) }))
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -222,6 +223,7 @@ func TestUsualHeight(t *testing.T) {
 
 // The greatest campaign fits into its page.
 func TestSize(t *testing.T) {
+	need.Long(t) // TestUsualSize, with another size
 	page := render(t, big(bigTargets))
 	t.Logf("%d bytes", len(page))
 	if len(page) > bigLimit {

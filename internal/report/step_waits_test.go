@@ -80,9 +80,8 @@ func TestWaits(t *testing.T) {
 	html := render(t, in)
 	expect.All(t, html, "Where the time of the sessions went", `class="part w2"`, "row lock: Type:row lock", "timed µs per insert row", "pebble: the server waited for its client for 64 % of the sessions’ time; the client was the bottleneck", "not reported by the engine")
 	expect.Equal(t, render(t, waiting()), html, "the same input gave different bytes")
-	var md strings.Builder
-	expect.NoError(t, Markdown(&md, in, true))
-	expect.All(t, md.String(), "### Time of the sessions by role", "- pebble: the server waited for its client for 64 %")
+	md := markdown(t, in)
+	expect.All(t, md, "### Time of the sessions by role", "- pebble: the server waited for its client for 64 %")
 }
 
 // Every role has its words.

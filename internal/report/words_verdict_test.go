@@ -15,20 +15,8 @@ import (
 func TestWritesThatAreALowerBound(t *testing.T) {
 	for _, atLeast := range []bool{false, true} {
 		in := fixture(3)
-		for _, trial := range in.Trials {
-			for i := range trial.Steps {
-				for k := range trial.Steps[i].Rows {
-					if r := &trial.Steps[i].Rows[k]; r.Metric == "write_kb" {
-						r.AtLeast = atLeast
-					}
-				}
-			}
-		}
-		var b strings.Builder
-		expect.NoError(t, Markdown(&b, in, true))
-		if got := strings.Contains(b.String(), "KB written per insert row: "); got == atLeast {
-			t.Errorf("lower bounds %v: an order of what was written %v", atLeast, got)
-		}
+		changeRows(in.Trials, func(r *metric.Row) { r.AtLeast = atLeast && r.Metric == "write_kb" })
+		expect.Equal(t, strings.Contains(markdown(t, in), "KB written per insert row: "), !atLeast, "an order of what was written")
 	}
 }
 
@@ -36,19 +24,8 @@ func TestWritesThatAreALowerBound(t *testing.T) {
 // the comparison has on what the processes wrote.
 func TestWritesBesideOtherPrograms(t *testing.T) {
 	in := fixture(4)
-	for _, trial := range in.Trials {
-		for i := range trial.Steps {
-			s := &trial.Steps[i]
-			for k := range s.Rows {
-				s.Rows[k].Disturbed = s.Rows[k].Metric == "write_kb"
-			}
-		}
-	}
-	var b strings.Builder
-	expect.NoError(t, Markdown(&b, in, true))
-	if want := "KB written per insert row: pebble 0.739, proven 0.128× sqlite’s 5.77, "; !strings.Contains(b.String(), want) {
-		t.Errorf("the page does not say %q", want)
-	}
+	changeRows(in.Trials, func(r *metric.Row) { r.Disturbed = r.Metric == "write_kb" })
+	expect.Contains(t, markdown(t, in), "KB written per insert row: pebble 0.739, proven 0.128× sqlite’s 5.77, ")
 }
 
 // The summary marks numbers that stand in for those of the column, and a note once.
@@ -66,24 +43,16 @@ func TestSummaryMarksSubstitutes(t *testing.T) {
 		},
 	} {
 		in := fixture(4)
-		for _, trial := range in.Trials {
-			for i := range trial.Steps {
-				s := &trial.Steps[i]
-				for k := range s.Rows {
-					change(&s.Rows[k])
-				}
-			}
-		}
-		var b strings.Builder
-		expect.NoError(t, Text(&b, in, 0))
+		changeRows(in.Trials, change)
+		b := plainText(t, in, 0)
 		number := ""
-		for line := range strings.Lines(b.String()) {
+		for line := range strings.Lines(b) {
 			if mark, text, ok := strings.Cut(line, " process written KB, as "+reason); ok && strings.HasPrefix(mark, "⚠") && text == "\n" {
 				number = mark
 			}
 		}
-		if number == "" || strings.Count(b.String(), number) < 4 {
-			t.Errorf("%s: %q is not at the numbers:\n%s", reason, number, b.String())
+		if number == "" || strings.Count(b, number) < 4 {
+			t.Errorf("%s: %q is not at the numbers:\n%s", reason, number, b)
 		}
 	}
 }
