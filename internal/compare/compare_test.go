@@ -54,9 +54,8 @@ func TestVerdicts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			j := judged(t, append(series("a", c.order, c.metric, c.a...), series("b", c.order, c.metric, c.b...)...)...)
 			e := &j.Items[0]
-			if e.Verdict != c.want || !strings.Contains(e.Why, c.reason) {
-				t.Errorf("%s: %q, %q (ratio %v, %v to %v, p %v); want %s", c.name, e.Verdict, e.Why, e.Ratio, e.Low, e.High, e.Adjusted, c.want)
-			}
+			expect.Equal(t, e.Verdict, c.want, "ratio, to, p", c.name, e.Ratio, e.Low, e.High, e.Adjusted)
+			expect.Contains(t, e.Why, c.reason, "ratio, to, p", c.name, e.Ratio, e.Low, e.High, e.Adjusted)
 		})
 	}
 }
@@ -121,9 +120,7 @@ func TestNoVerdict(t *testing.T) {
 			c.do(trials)
 			j := judged(t, trials...)
 			e := j.Effect(j.Items[0].Step, compare.Key{"insert", "insert", "rows_per_s", ""})
-			if e.Verdict != "" || !strings.Contains(e.Why, c.reason) || e.Sure() {
-				t.Errorf("%q, %q", e.Verdict, e.Why)
-			}
+			expect.True(t, e.Verdict == "" && strings.Contains(e.Why, c.reason) && !e.Sure(), e.Verdict, e.Why)
 		})
 	}
 }
@@ -208,9 +205,7 @@ func TestSlowMachine(t *testing.T) {
 	}
 	c := compare.New(trials)
 	e := c.Judge(c.Targets[0], c.Targets[1]).Items[0].Effect
-	if math.Abs(e.Ratio-1.2) > 1e-9 || e.Machines != 4 {
-		t.Errorf("ratio %v on %d machines", e.Ratio, e.Machines)
-	}
+	expect.True(t, math.Abs(e.Ratio-1.2) <= 1e-9 && e.Machines == 4, "ratio on machines", e.Ratio, e.Machines)
 	k, _ := compare.Capacity(c.Steps[0])
 	apart := compare.MachinesApart(c.Steps[0], k, c.Targets...)
 	if len(apart) != 1 || apart[0].Name != "m4" || math.Abs(apart[0].Ratio-0.9) > 0.01 || apart[0].High > 0.94 {
@@ -295,9 +290,7 @@ func TestSlowdownIsFound(t *testing.T) {
 		}
 	}
 	t.Logf("found in %d of 20", found)
-	if found < 17 {
-		t.Errorf("found in %d of 20 campaigns, want about 18", found)
-	}
+	expect.True(t, found >= 17, "found in of 20 campaigns, about 18", found)
 }
 
 // What says the same as a headline number has its verdict.

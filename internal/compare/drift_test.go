@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -49,9 +50,7 @@ func TestDriftOverLevels(t *testing.T) {
 			found++
 		}
 	}
-	if found > campaigns*3/100 {
-		t.Errorf("%d of %d campaigns drift by chance", found, campaigns)
-	}
+	expect.True(t, found <= campaigns*3/100, "of campaigns drift by chance", found, campaigns)
 	c := leveled(6, 0.05, r)
 	ratio, ok := c.Sweeps()[0].Panels[0].Drift(c.Targets[0])
 	if want := math.Exp(0.1); !ok || math.Abs(ratio-want) > 0.03 {

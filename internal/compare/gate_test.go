@@ -2,8 +2,6 @@ package compare_test
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"rumbench/internal/compare"
@@ -67,16 +65,13 @@ func TestGate(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, err := g.Find(j, nil)
-		if err != nil || len(found.Blind) > 0 {
-			t.Errorf("%s: %v, %v", c.condition, err, found.Blind)
-		}
+		expect.True(t, err == nil && len(found.Blind) == 0, c.condition, err, found.Blind)
 		var steps []string
 		for _, f := range found.True {
 			steps = append(steps, f.Step.Name)
 		}
-		if !slices.Equal(steps, c.steps) || found.Judged != c.judged {
-			t.Errorf("%s: holds in %v of %d, want %v of %d", c.condition, steps, found.Judged, c.steps, c.judged)
-		}
+		expect.List(t, steps, c.steps, "holds in of, of", c.condition)
+		expect.Equal(t, found.Judged, c.judged, "holds in of, of", c.condition)
 	}
 }
 
@@ -154,9 +149,7 @@ func TestGateSees(t *testing.T) {
 	}
 	g := expect.Value(compare.NewGate("rows_per_s < 1 && step == 'laod'"))(t)
 	a, b := fresh()
-	if err := g.Check(judged(t, append(a, b...)...)); err == nil || !strings.Contains(err.Error(), `there is no step "laod"`) {
-		t.Errorf("error %v", err)
-	}
+	expect.Error(t, g.Check(judged(t, append(a, b...)...)), `there is no step "laod"`, "error")
 }
 
 // Every denominator of a cost is judged.
@@ -189,9 +182,7 @@ func TestWrongGates(t *testing.T) {
 		"low.nonsense < 1":         `there is no metric "nonsense"`,
 		"shell('rm') || ops_per_s": "there is no metric",
 	} {
-		if _, err := compare.NewGate(condition); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", condition, err, want)
-		}
+		expect.Refused(compare.NewGate(condition))(t, want, condition)
 	}
 }
 

@@ -110,9 +110,7 @@ func TestOtherWorkIsNoResult(t *testing.T) {
 	if mean := group(t, r, compare.Write).Means[1]; mean.Tests != 1 || len(mean.Left) != 1 {
 		t.Errorf("%+v", mean)
 	}
-	if cell.Apart == "" || rows[0].Cells[1].Apart != "" {
-		t.Errorf("apart %q and %q", cell.Apart, rows[0].Cells[1].Apart)
-	}
+	expect.True(t, cell.Apart != "" && rows[0].Cells[1].Apart == "", cell.Apart, rows[0].Cells[1].Apart)
 }
 
 func TestUnlikeDurability(t *testing.T) {
@@ -213,9 +211,7 @@ func TestGateOfFewSamples(t *testing.T) {
 			}
 		}
 		found, err := g.Find(judged(t, trials...), nil)
-		if err != nil || found.Judged != c.judged || len(found.Blind) != c.blind {
-			t.Errorf("%+v: %+v, %v", c, found, err)
-		}
+		expect.True(t, err == nil && found.Judged == c.judged && len(found.Blind) == c.blind, c, found, err)
 	}
 }
 
@@ -237,9 +233,7 @@ func TestBytesAreNotJudged(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	for _, text := range []string{"db_bytes > 1.1 && sure", "rows_per_s < 1 && verdict.data_bytes == 'worse'", "live_rows < 1 && sure"} {
-		if _, err := compare.NewGate(text); err == nil || !strings.Contains(err.Error(), "is never judged") {
-			t.Errorf("%s: %v", text, err)
-		}
+		expect.Refused(compare.NewGate(text))(t, "is never judged", text)
 	}
 	if _, err := compare.NewGate("db_bytes > 1.1"); err != nil {
 		t.Error(err)
@@ -297,12 +291,9 @@ func TestSearchesAreAsPreciseAsTheyAre(t *testing.T) {
 	} {
 		m := compare.New(append(searched("a", c.a, 4), searched("b", c.b, 4)...))
 		e := m.Judge(m.Targets[0], m.Targets[1]).Items[0]
-		if e.Verdict != c.want || !strings.Contains(e.Why, c.reason) {
-			t.Errorf("%s: %q, %s; want %q", c.name, e.Verdict, e.Why, c.want)
-		}
-		if c.want != "" && e.High/e.Low < 1.09 {
-			t.Errorf("%s: the interval is %v to %v", c.name, e.Low, e.High)
-		}
+		expect.Equal(t, e.Verdict, c.want, c.name)
+		expect.Contains(t, e.Why, c.reason, c.name)
+		expect.True(t, !(c.want != "" && e.High/e.Low < 1.09), "the interval is to", c.name, e.Low, e.High)
 	}
 }
 
@@ -319,9 +310,7 @@ func TestProbesAreNotJudged(t *testing.T) {
 	c := compare.New(trials)
 	for name, want := range map[string]bool{"s": false, "s@1000": true, "other@1000": false} {
 		s := c.Step(name)
-		if compare.IsProbe(s) != want || want && len(s.Headline()) > 0 {
-			t.Errorf("%s: %v, %v", name, compare.IsProbe(s), s.Headline())
-		}
+		expect.True(t, compare.IsProbe(s) == want && !(want && len(s.Headline()) > 0), name, compare.IsProbe(s), s.Headline())
 	}
 }
 

@@ -112,9 +112,8 @@ func TestWhatMatters(t *testing.T) {
 		all := sides(c.metric, steady, c.list, "s")
 		all.Question = c.question
 		it := effectOf(all.Judge(all.Targets[0], all.Targets[1]), "s", c.metric)
-		if it.Verdict != c.verdict || it.Excluded(0.05) != c.excluded {
-			t.Errorf("%s: %s (%s), excluded %v, %v (%v to %v)", c.name, it.Verdict, it.Why, it.Excluded(0.05), it.Ratio, it.Low, it.High)
-		}
+		expect.Equal(t, it.Verdict, c.verdict, "excluded, ( to", c.name, it.Why, it.Ratio, it.Low, it.High)
+		expect.Equal(t, it.Excluded(0.05), c.excluded, "excluded, ( to", c.name, it.Why, it.Ratio, it.Low, it.High)
 	}
 }
 
@@ -180,9 +179,8 @@ func TestImpossibleWrites(t *testing.T) {
 		}
 	}
 	it := effectOf(all.Judge(all.Targets[0], all.Targets[1]), "s", "write_kb")
-	if it.Verdict != "" || it.For != "" {
-		t.Errorf("%+v", it)
-	}
+	expect.Equal(t, it.Verdict, "", it)
+	expect.Equal(t, it.For, "", it)
 }
 
 // A difference of what any program reads or writes proves nothing; that of much from
@@ -236,9 +234,8 @@ func TestNothingIsPrecise(t *testing.T) {
 	}
 	c := compare.New(trials)
 	it := effectOf(c.Judge(c.Targets[0], c.Targets[1]), "s", "read_kb")
-	if it.Verdict != compare.Same || !it.Excluded(0.05) {
-		t.Errorf("%s, excluded %v", it.Verdict, it.Excluded(0.05))
-	}
+	expect.Equal(t, it.Verdict, compare.Same, "excluded")
+	expect.True(t, it.Excluded(0.05), "excluded")
 }
 
 func TestPlansAskDifferently(t *testing.T) {
@@ -250,7 +247,6 @@ func TestPlansAskDifferently(t *testing.T) {
 		}
 	}
 	c := compare.New(trials)
-	if !c.Conflict || c.Question.WorseBy != 0.10 {
-		t.Errorf("%+v, conflict %v", c.Question, c.Conflict)
-	}
+	expect.True(t, c.Conflict, c.Question)
+	expect.Equal(t, c.Question.WorseBy, 0.10, c.Question)
 }

@@ -81,9 +81,8 @@ func TestRelative(t *testing.T) {
 		t.Errorf("mean of nothing %+v", m)
 	}
 	other := c.Relative(compare.RelativeOptions{Base: c.Target("new")})
-	if got := group(t, other, compare.Point).Rows[0].Cells[1].Ratio; other.Base().Name != "new" || got != 2 {
-		t.Errorf("against %s: %g", other.Base().Name, got)
-	}
+	expect.Equal(t, other.Base().Name, "new", "against")
+	expect.Equal(t, group(t, other, compare.Point).Rows[0].Cells[1].Ratio, 2, "against")
 }
 
 func TestRelativeDoubts(t *testing.T) {
@@ -112,16 +111,13 @@ func TestRelativeDoubts(t *testing.T) {
 			c.change(a, b)
 			g := group(t, compare.New([]*result.Trial{a, b}).Relative(compare.RelativeOptions{}), compare.Point)
 			cell := g.Rows[0].Cells[1]
-			if !equal(cell.Ratio, c.ratio) || math.IsNaN(cell.Ratio) != (cell.Why != "") {
-				t.Errorf("ratio %g (%s), want %g", cell.Ratio, cell.Why, c.ratio)
-			}
+			expect.True(t, equal(cell.Ratio, c.ratio), cell.Ratio, cell.Why, c.ratio)
+			expect.Equal(t, math.IsNaN(cell.Ratio), (cell.Why != ""), cell.Ratio, cell.Why, c.ratio)
 			if refusal := fmt.Sprint(cell.Refusals); (c.refusal == "") != (len(cell.Refusals) == 0) || c.refusal != "" && refusal != "["+c.refusal+"]" {
 				t.Errorf("refusals %s, want %q", refusal, c.refusal)
 			}
 			expect.Equal(t, len(g.Means[1].Left), c.left, "tests left out of the mean")
-			if len(cell.Refusals) > 0 && cell.Verdict() != "" {
-				t.Errorf("a verdict %q in spite of refusals", cell.Verdict())
-			}
+			expect.True(t, !(len(cell.Refusals) > 0 && cell.Verdict() != ""), "a verdict in spite of refusals", cell.Verdict())
 		})
 	}
 }

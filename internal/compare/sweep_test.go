@@ -33,9 +33,7 @@ func TestUncountedProbe(t *testing.T) {
 	}
 	w := compare.New([]*result.Trial{trial}).Sweeps()[0]
 	expect.Equal(t, w.Panels[0].Levels[1].Step.Name, "s@2#2", "is shown")
-	if len(w.Twice) != 2 || w.Twice[0].Name != "s@2" || w.Twice[1].Name != "s@2#3" {
-		t.Errorf("again: %v", w.Twice)
-	}
+	expect.True(t, len(w.Twice) == 2 && w.Twice[0].Name == "s@2" && w.Twice[1].Name == "s@2#3", w.Twice)
 }
 
 func TestSweeps(t *testing.T) {

@@ -5,6 +5,7 @@ package expect
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -40,6 +41,38 @@ func Value[T any](v T, err error) func(reporter) T {
 		t.Helper()
 		NoError(t, err)
 		return v
+	}
+}
+
+// Near expects a number but for a tolerance; an unknown one is an error.
+func Near(t reporter, got, want, tolerance float64, subject ...any) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%sgot  %v\nwant %v ± %v", about(subject), got, want, tolerance)
+	}
+}
+
+// Error expects an error that contains a text.
+func Error(t reporter, err error, part string, subject ...any) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Errorf("%serror %v, want %q", about(subject), err, part)
+	}
+}
+
+// Refused returns Error for a function that returns a value, too.
+func Refused[T any](_ T, err error) func(t reporter, part string, subject ...any) {
+	return func(t reporter, part string, subject ...any) {
+		t.Helper()
+		Error(t, err, part, subject...)
+	}
+}
+
+// True expects a condition; the subject has the values that it is about.
+func True(t reporter, condition bool, subject ...any) {
+	t.Helper()
+	if !condition {
+		t.Errorf("not as expected: %s", strings.TrimSuffix(about(subject), ": "))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/explain"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
@@ -130,9 +131,7 @@ func TestDrivers(t *testing.T) {
 				}
 			}
 		}
-		if heard[drivers[i].says] == 0 {
-			t.Errorf("nothing is ever said of %q", drivers[i].says)
-		}
+		expect.True(t, heard[drivers[i].says] != 0, "nothing is ever said of", drivers[i].says)
 	}
 }
 
@@ -205,9 +204,7 @@ func TestLowerBoundsAreSaid(t *testing.T) {
 		if got := strings.Contains(text, "the KB written are not compared, as more writes follow the step: "); got != bound {
 			t.Errorf("lower bounds %v: %s", bound, text)
 		}
-		if bound && !strings.Contains(text, " KB per query and deferred 0.500 KB") {
-			t.Error(text)
-		}
+		expect.True(t, !(bound && !strings.Contains(text, " KB per query and deferred 0.500 KB")), text)
 		for _, tr := range trials { // other programs used the device: the KB of the processes replace its own
 			step := &tr.Steps[1]
 			row("process_write_kb", "", "query")(step, step.Find("write_kb", "", "").Value)

@@ -193,9 +193,8 @@ func TestRules(t *testing.T) {
 			subject := usual()
 			c.change(&subject)
 			rule, sentence := first(explained(usual(), subject, 4, 1))
-			if rule != c.rule || !strings.Contains(sentence, c.says) {
-				t.Errorf("rule %q: %s", rule, sentence)
-			}
+			expect.Equal(t, rule, c.rule, "rule")
+			expect.Contains(t, sentence, c.says, "rule")
 		})
 	}
 }
@@ -219,9 +218,7 @@ func TestGoodPart(t *testing.T) {
 		state := base
 		state.server, state.misses = 150, misses
 		for _, c := range explained(base, state, 4, 1).Steps[0].Sums[0].Named() {
-			if c.Item == explain.Server && c.Rule != want {
-				t.Errorf("%v misses: rule %q: %s", misses, c.Rule, c.Sentence)
-			}
+			expect.True(t, !(c.Item == explain.Server && c.Rule != want), misses, c.Rule, c.Sentence)
 		}
 	}
 }
@@ -237,9 +234,7 @@ func TestNoCauseOfNoise(t *testing.T) {
 	c := compare.New(trials)
 	e := explain.Explain(c, c.Judge(c.Targets[0], c.Targets[1]))
 	for _, r := range e.Records() {
-		if r.Metric == "rows_per_s" && r.Proven {
-			t.Errorf("%s: %s", r.Item, r.Sentence)
-		}
+		expect.True(t, !(r.Metric == "rows_per_s" && r.Proven), r.Item, r.Sentence)
 	}
 	groups, _ := e.Paragraphs()
 	for _, p := range groups {
@@ -253,9 +248,7 @@ func TestUnknownStates(t *testing.T) {
 	b.Steps[0].Counters = []observe.Change{{Name: engine.DirtyBytes, Kind: engine.Gauge, Unit: "bytes", Value: 9e8}}
 	c := compare.New([]*result.Trial{a, b})
 	for _, r := range explain.Explain(c, c.Judge(c.Targets[0], c.Targets[1])).Records() {
-		if r.Rule == explain.RuleStarts {
-			t.Error(r.Sentence)
-		}
+		expect.True(t, r.Rule != explain.RuleStarts, r.Sentence)
 	}
 }
 
@@ -281,9 +274,7 @@ func TestUncounted(t *testing.T) {
 	base, state := usual(), usual()
 	base.blind, state.pages = true, 50
 	for _, r := range explained(base, state, 4, 1).Records() {
-		if r.Metric == "write_kb" {
-			t.Errorf("%s: %s", r.Item, r.Sentence)
-		}
+		expect.True(t, r.Metric != "write_kb", r.Item, r.Sentence)
 	}
 }
 
@@ -400,12 +391,10 @@ func TestRecordsAreStable(t *testing.T) {
 			}
 		}
 	}
-	if texts[0] != texts[1] || texts[0] != texts[2] {
-		t.Error("another order of rows gives different bytes")
-	}
-	if !strings.Contains(texts[0], `"ledger":"processors"`) || !strings.Contains(texts[0], fmt.Sprintf(`"item":"%s"`, explain.Server)) {
-		t.Error(texts[0])
-	}
+	expect.Equal(t, texts[0], texts[1], "another order of rows gives different bytes")
+	expect.Equal(t, texts[0], texts[2], "another order of rows gives different bytes")
+	expect.Contains(t, texts[0], `"ledger":"processors"`)
+	expect.Contains(t, texts[0], fmt.Sprintf(`"item":"%s"`, explain.Server))
 }
 
 // The CPU of sessions and of background threads is told apart where both sides count it.

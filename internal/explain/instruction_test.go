@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/explain"
 )
 
@@ -31,9 +32,8 @@ func TestInstructions(t *testing.T) {
 				said += r.Sentence
 			}
 		}
-		if !strings.Contains(said, c.says) || (said == "") != (c.says == "") {
-			t.Errorf("%s: %q, want %q", name, said, c.says)
-		}
+		expect.Contains(t, said, c.says, name)
+		expect.Equal(t, (said == ""), (c.says == ""), name)
 	}
 	noPMU := usual()
 	subject := noPMU

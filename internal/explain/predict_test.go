@@ -56,20 +56,12 @@ func TestSplitWrites(t *testing.T) {
 func TestTree(t *testing.T) {
 	k := compare.Key{Metric: "write_kb", Per: "insert row"}
 	r := inserts(0)
-	if got, want := r.treeReads(k), 0.6*16; math.Abs(got-want) > 1e-9 {
-		t.Errorf("%v KB are read, want %v: 600 of 1000 pages are not in the cache", got, want)
-	}
+	expect.Near(t, r.treeReads(k), 0.6*16, 1e-9, "KB are read,: 600 of 1000 pages are not in the cache")
 	// 2000 inserts touch 1000·(1−e⁻²) pages: less than one each, and less than what misses.
-	if got, want := r.treeWrites(k), 0.6*16+1; math.Abs(got-want) > 1e-9 {
-		t.Errorf("%v KB are written, want %v", got, want)
-	}
-	if got, want := inserts(10).treeWrites(k), 2*0.6*16+1; math.Abs(got-want) > 1e-9 {
-		t.Errorf("%v KB are written with pages twice, want %v", got, want)
-	}
+	expect.Near(t, r.treeWrites(k), 0.6*16+1, 1e-9, "KB are written")
+	expect.Near(t, inserts(10).treeWrites(k), 2*0.6*16+1, 1e-9, "KB are written with pages twice")
 	r.Counters[0].Value = 1e9 // all is in the cache: the log decides
-	if got, want := r.treeWrites(k), 0.5*(1-math.Exp(-2))*16+1; math.Abs(got-want) > 1e-9 {
-		t.Errorf("%v KB are written where the log decides, want %v", got, want)
-	}
+	expect.Near(t, r.treeWrites(k), 0.5*(1-math.Exp(-2))*16+1, 1e-9, "KB are written where the log decides")
 	r.Rows = append(r.Rows, metric.Row{Metric: "part_kb", Op: string(account.FullPagesPart), Per: "insert row", Value: 3})
 	if got, want := r.treeWrites(k), 2*2*(1-math.Exp(-0.5))*16+1; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v KB are written with whole pages in the log, want %v: 500 inserts fill it", got, want)
@@ -98,9 +90,7 @@ func TestCopyWrites(t *testing.T) {
 	r.Structure = engine.Structure{Shape: engine.CopyOnWrite, Page: 16384, Commit: 16384}
 	r.Counters = append(r.Counters, observe.Change{Name: engine.WriteCommits, Kind: engine.Counter, Unit: "count", Value: 1000})
 	pages := 1 + 1000*(1-math.Pow(0.999, 20)) + 1000.0/256*(1-math.Pow(1-256.0/1000, 20)) + 1
-	if got, want := r.copyWrites(k), pages*16/10; math.Abs(got-want) > 1e-6 {
-		t.Errorf("%v KB are written, want %v", got, want)
-	}
+	expect.Near(t, r.copyWrites(k), pages*16/10, 1e-6, "KB are written")
 	r.trial.Durability = "process"
 	if v := r.copyWrites(k); !math.IsNaN(v) {
 		t.Errorf("%v KB where the page cache writes once what was overwritten", v)
@@ -115,18 +105,14 @@ func TestMergeReads(t *testing.T) {
 	r.Sizes[0].Object = "t"
 	r.Touches = []workload.Touch{{Table: "t", PerUnit: 1, Changes: true}, {Table: "t", Index: "put", PerUnit: 2, Changes: true}}
 	r.Structure = engine.Structure{Shape: engine.Leveled, Block: 16384, Filters: true}
-	if got, want := r.mergeReads(k), 0.6*16; math.Abs(got-want) > 1e-9 {
-		t.Errorf("%v KB are read, want %v", got, want)
-	}
+	expect.Near(t, r.mergeReads(k), 0.6*16, 1e-9, "KB are read")
 	r.Counters = append(r.Counters, observe.Change{Name: engine.FlushBytes, Kind: engine.Counter, Value: 1e6})
 	if got := r.mergeReads(k); !math.IsNaN(got) {
 		t.Errorf("%v KB are read beside merges that are not known", got)
 	}
 	r = merged(100e6)
 	r.Structure.Block, r.Structure.Filters = 16384, true
-	if got, want := r.mergeReads(k), 0.5*16+16*2; math.Abs(got-want) > 1e-9 {
-		t.Errorf("%v KB are read with merges, want %v", got, want)
-	}
+	expect.Near(t, r.mergeReads(k), 0.5*16+16*2, 1e-9, "KB are read with merges")
 	r.Structure.Filters = false
 	if got := r.mergeReads(k); !math.IsNaN(got) {
 		t.Errorf("%v KB are read without filters", got)
@@ -157,9 +143,7 @@ func merged(flushed float64) structured {
 // Two levels, each ten times as large as what is above, rewrite what is flushed 0.8·2·10 times.
 func TestMergeWrites(t *testing.T) {
 	k := compare.Key{Metric: "write_kb", Per: "insert row"}
-	if got, want := merged(100e6).mergeWrites(k), 1+2+2*16.0; math.Abs(got-want) > 1e-9 {
-		t.Errorf("%v KB are written, want %v", got, want)
-	}
+	expect.Near(t, merged(100e6).mergeWrites(k), 1+2+2*16.0, 1e-9, "KB are written")
 	if got := merged(40e6).mergeWrites(k); !math.IsNaN(got) {
 		t.Errorf("%v KB are written where little of the tree was merged", got)
 	}

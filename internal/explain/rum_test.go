@@ -1,10 +1,10 @@
 package explain_test
 
 import (
-	"math"
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/explain"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
@@ -33,12 +33,8 @@ func TestRUM(t *testing.T) {
 	}
 	for i, want := range [][3]float64{{8, 4, 2}, {0.01, 12, 2}} {
 		for axis, v := range want {
-			if got := r.Targets[i].Costs[axis]; math.Abs(got-v) > 1e-9 {
-				t.Errorf("%s, axis %d: %v, want %v", r.Targets[i].Target.Name, axis, got, v)
-			}
+			expect.Near(t, r.Targets[i].Costs[axis], v, 1e-9, r.Targets[i].Target.Name, axis)
 		}
 	}
-	if r.Targets[0].Beaten || r.Targets[1].Beaten {
-		t.Error("each is best at one")
-	}
+	expect.True(t, !r.Targets[0].Beaten && !r.Targets[1].Beaten, "each is best at one")
 }

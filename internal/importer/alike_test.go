@@ -66,9 +66,8 @@ func TestStorageEngineOfTarget(t *testing.T) {
 	}
 	_, err := Read([]string{write(t, map[string]string{"a/1/mixed.log": innodb, "a/2/mixed.log": rocksdb})}, Options{Now: at})
 	var ps hint.Problems
-	if !errors.As(err, &ps) || !strings.Contains(err.Error(), "storage engine") {
-		t.Errorf("two storage engines in one target: %v", err)
-	}
+	expect.True(t, errors.As(err, &ps), "two storage engines in one target", err)
+	expect.Contains(t, err.Error(), "storage engine", "two storage engines in one target", err)
 }
 
 // imported are the trials of an import.

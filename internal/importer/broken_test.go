@@ -111,13 +111,9 @@ func TestBroken(t *testing.T) {
 				t.Fatalf("error %v", err)
 			}
 			for i, p := range ps {
-				if i >= len(c.want) || !strings.HasPrefix(p.String(), c.want[i]) {
-					t.Errorf("problem %d: %s", i, p)
-				}
+				expect.True(t, i < len(c.want) && strings.HasPrefix(p.String(), c.want[i]), i, p)
 			}
-			if len(ps) < len(c.want) {
-				t.Errorf("no word of %q", c.want[len(ps):])
-			}
+			expect.True(t, len(ps) >= len(c.want), "no word of", c.want[len(ps):])
 		})
 	}
 }
@@ -126,9 +122,8 @@ func TestBroken(t *testing.T) {
 func TestNamedFiles(t *testing.T) {
 	t.Chdir(write(t, map[string]string{"db/a.log": sysbenchLog, "db/notes.md": "hello\n", "db/data.bin": "a\x00b", "db/left.iostat": strings.Repeat("Device r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\n", 2), "db/b.log": sysbenchLog}))
 	c := expect.Value(Read([]string{"db"}, Options{}))(t)
-	if strings.Join(c.Ignored, " ") != "db/data.bin db/notes.md" || strings.Join(c.Unused, " ") != "db/left.iostat" {
-		t.Errorf("left alone %q, %q", c.Ignored, c.Unused)
-	}
+	expect.Equal(t, strings.Join(c.Ignored, " "), "db/data.bin db/notes.md", c.Ignored, c.Unused)
+	expect.Equal(t, strings.Join(c.Unused, " "), "db/left.iostat", c.Ignored, c.Unused)
 	for name, want := range map[string]string{"db/notes.md": "db/notes.md:1: no format", "db/data.bin": "db/data.bin: it is not a text file", "db/none": "db/none: no such file or directory"} {
 		if _, err := Read([]string{name}, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v", name, err)
@@ -158,9 +153,7 @@ func TestTrials(t *testing.T) {
 // A copy of a trial's log is no trial.
 func TestCopies(t *testing.T) {
 	dir := write(t, map[string]string{"a/t.run1.log": sysbenchLog, "a/t.run2.log": sysbenchLog, "b/t.run1.log": sysbenchLog})
-	if _, err := Read([]string{dir}, Options{Now: at}); err == nil || !strings.Contains(err.Error(), "it is a copy of "+filepath.Join(dir, "a/t.run1.log")) {
-		t.Errorf("got %v", err)
-	}
+	expect.Refused(Read([]string{dir}, Options{Now: at}))(t, "it is a copy of "+filepath.Join(dir, "a/t.run1.log"))
 	expect.Equal(t, names(read(t, Options{Skip: true}, dir)), "a.1 t, b.1 t", "trials")
 }
 
@@ -174,9 +167,7 @@ func TestGzip(t *testing.T) {
 	dir := write(t, map[string]string{"db/t.log.gz": b.String()})
 	numbers(t, step(t, read(t, Options{}, dir), "db", 1, "t"), []want{{"rows_per_s", "query", "", 10000}})
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, "db/t.log.gz"), b.Bytes()[:100], 0o644))
-	if _, err := Read([]string{dir}, Options{}); err == nil || !strings.Contains(err.Error(), "t.log.gz: unexpected EOF") {
-		t.Errorf("error %v", err)
-	}
+	expect.Refused(Read([]string{dir}, Options{}))(t, "t.log.gz: unexpected EOF", "error")
 }
 
 // A campaign is written into a new directory only, and is not read as logs.
@@ -186,15 +177,11 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Write(dir); err == nil || !strings.Contains(err.Error(), "is not empty") {
-		t.Errorf("error %v", err)
-	}
+	expect.Error(t, c.Write(dir), "is not empty", "error")
 	out := filepath.Join(dir, "out")
 	expect.NoError(t, c.Write(out))
 	again, err := Read([]string{dir}, Options{Now: at})
-	if err != nil || len(again.Ignored) > 0 || len(again.Trials) != 1 {
-		t.Errorf("%v, %+v", err, again)
-	}
+	expect.True(t, err == nil && len(again.Ignored) == 0 && len(again.Trials) == 1, err, again)
 	back, err := result.ReadCampaign(out)
 	if err != nil || back.Name != "mine" || back.Started != at || back.Trials[0].Dir != "db.1" || back.Trials[0].Status != result.Complete {
 		t.Errorf("%+v, %v", back, err)
@@ -217,9 +204,7 @@ func TestDeterministic(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "c")
 		expect.NoError(t, c.Write(dir))
 		all += text(t, filepath.Join(dir, "trials/x.1/trial.json")) + text(t, filepath.Join(dir, "trials/x.1/series.jsonl"))
-		if i > 0 && all != last {
-			t.Errorf("not the same twice:\n%s\n%s", last, all)
-		}
+		expect.True(t, !(i > 0 && all != last), "not the same twice", last, all)
 		last = all
 	}
 }

@@ -37,9 +37,7 @@ func TestIOStatGenerations(t *testing.T) {
 			got := map[string]float64{}
 			for _, f := range ioFigures(s, []string{"sda"}) {
 				got[f.Metric] = f.Value
-				if f.Metric == "write_kb" && (len(f.Warnings) == 2) != (c.discard < 0) {
-					t.Errorf("warnings %q", f.Warnings)
-				}
+				expect.True(t, !(f.Metric == "write_kb" && (len(f.Warnings) == 2) != (c.discard < 0)), f.Warnings)
 			}
 			want := map[string]float64{"device_reads": 10, "read_kb": 40, "write_kb": 80}
 			if c.discard >= 0 {
@@ -105,9 +103,7 @@ func TestIOStatHuman(t *testing.T) {
 		}
 		// The last report is cut off.
 		s = parseIOStat(textFile("io", strings.Repeat(report, 2)+report[:strings.Index(report, "20.00")]), &ps)
-		if len(s.reports) != 2 || len(ps) > 0 {
-			t.Errorf("%s: %v, %+v", name, ps, s.reports)
-		}
+		expect.True(t, len(s.reports) == 2 && len(ps) == 0, name, ps, s.reports)
 	}
 }
 
@@ -126,9 +122,7 @@ func TestIOStatShort(t *testing.T) {
 func TestIOStatTwice(t *testing.T) {
 	var ps hint.Problems
 	parseIOStat(textFile("io", "Device r/s rkB/s w/s wkB/s\nsda 1 1 1 1\nsda 1 1 1 1\n"), &ps)
-	if len(ps) != 1 || ps[0].Reason != "device sda is twice in the report" {
-		t.Error(ps)
-	}
+	expect.True(t, len(ps) == 1 && ps[0].Reason == "device sda is twice in the report", ps)
 }
 
 // Means are weighted by the true lengths of intervals if these are known, and
@@ -217,9 +211,7 @@ func TestTime(t *testing.T) {
 			var ps hint.Problems
 			f := textFile("t", c.text)
 			u := parseTime(f, &ps)
-			if u == nil || u.cpu != c.cpu || u.elapsed != c.elapsed || u.failed != c.failed || !isTime(f.head) {
-				t.Errorf("%+v, %v", u, ps)
-			}
+			expect.True(t, u != nil && u.cpu == c.cpu && u.elapsed == c.elapsed && u.failed == c.failed && isTime(f.head), u, ps)
 		})
 	}
 }
@@ -292,9 +284,7 @@ func TestCompanionsUnknown(t *testing.T) {
 			s := step(t, read(t, c.options, dir), "db", 1, "a")
 			absent(t, s, c.absent...)
 			for _, m := range c.present {
-				if s.Find(m, "", "query") == nil {
-					t.Errorf("no %s", m)
-				}
+				expect.True(t, s.Find(m, "", "query") != nil, m)
 			}
 			if got := strings.Join(metric.Texts(s.Warnings), "\n"); !strings.Contains(got, c.warning) || c.warning == "" && got != "" {
 				t.Errorf("warnings %q", got)
@@ -314,16 +304,12 @@ func TestCPUsDisagree(t *testing.T) {
 		"db/a.iostat": "Linux 5.15.0 (host) \t03/05/2025 \t_x86_64_\t(96 CPU)\n\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 40.00 0.00 10.00 0.00 0.00 50.00\n\nDevice r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 40.00 0.00 10.00 0.00 0.00 50.00\n\nDevice r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n"})
 	s := step(t, read(t, Options{}, dir), "db", 1, "a")
 	numbers(t, s, []want{{"host_cpu_us", "", "query", 0.5 * 48 * 1e6 / 10000}})
-	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "48 CPUs and iostat 96") {
-		t.Errorf("warnings %q", s.Warnings)
-	}
+	expect.True(t, len(s.Warnings) == 1 && strings.Contains(s.Warnings[0].Text, "48 CPUs and iostat 96"), s.Warnings)
 }
 
 // Costs without any of the columns that are known are no figures.
 func TestCostsWithoutColumns(t *testing.T) {
 	var ps hint.Problems
 	runs := parseMet([]*file{textFile("sb.met.x", metTitle+"\nsamp\to/s\n5\t100\n")}, &Options{CPUs: 4}, &ps)
-	if len(runs) != 1 || len(ps) > 0 {
-		t.Errorf("%d runs, %v", len(runs), ps)
-	}
+	expect.True(t, len(runs) == 1 && len(ps) == 0, len(runs), ps)
 }

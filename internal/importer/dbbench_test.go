@@ -29,9 +29,8 @@ func TestDBBench(t *testing.T) {
 	// Readers and a writer in one: their intervals cannot be distinguished.
 	s = step(t, trials, "rocksdb-7.8.3", 1, "readwhilewriting")
 	numbers(t, s, []want{{"rows_per_s", op, "", 444204}, {"rows", op, "", 1333998}})
-	if !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "Keys found: 641945 of 641999.") || !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "do not distinguish readers and writers") {
-		t.Errorf("notes %q", s.Notes)
-	}
+	expect.Contains(t, strings.Join(metric.Texts(s.Notes), " "), "Keys found: 641945 of 641999.", s.Notes)
+	expect.Contains(t, strings.Join(metric.Texts(s.Notes), " "), "do not distinguish readers and writers", s.Notes)
 }
 
 // Intervals of several threads are merged by their numbers.
@@ -40,9 +39,7 @@ func TestDBBenchIntervals(t *testing.T) {
 	lines := seriesOf(t, c.trials[0].runs[0])
 	// Thread 0: 129000 in 1.009623 s and 132000 in 1.052428 s; thread 1: 111000
 	// in 1.007988 s and 121000 in 1.001440 s.
-	if len(lines) != 2 || lines[0].Ops != 240180 || lines[0].DT != 1.009623 || lines[1].T != 2.062051 {
-		t.Errorf("%+v", lines)
-	}
+	expect.True(t, len(lines) == 2 && lines[0].Ops == 240180 && lines[0].DT == 1.009623 && lines[1].T == 2.062051, lines)
 }
 
 // A table of repetitions: they are trials, and releases are targets.
@@ -80,9 +77,7 @@ new,load,duration_s,50,s,,,,,
 	}
 	s := step(t, trials, "old", 1, "load")
 	numbers(t, s, []want{{"rows_per_s", "insert", "", 1000}, {"write_kb", "", "insert row", 2.5}})
-	if s.Primary != "insert" || s.WritesPer != "insert" || s.Find("write_kb", "", "").N != 100000 {
-		t.Errorf("%+v", s)
-	}
+	expect.True(t, s.Primary == "insert" && s.WritesPer == "insert" && s.Find("write_kb", "", "").N == 100000, s)
 	numbers(t, step(t, trials, "new", 1, "load"), []want{{"service_p99_us", "insert", "", 250}})
 }
 
@@ -95,9 +90,7 @@ func TestCSVPublishedUnits(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	dir = write(t, map[string]string{"b.csv": "target,step,metric,value,unit,per\nbig,l,host_cpu_us,0.000194,cpu/o,query\n"})
-	if r := step(t, read(t, Options{CPUs: 48}, dir), "big", 1, "l").Find("host_cpu_us", "", ""); math.Abs(r.Value-93.12) > 1e-9 {
-		t.Errorf("%+v", r)
-	}
+	expect.Near(t, step(t, read(t, Options{CPUs: 48}, dir), "big", 1, "l").Find("host_cpu_us", "", "").Value, 93.12, 1e-9)
 }
 
 // levelDB is the output of LevelDB's own db_bench, with entries of 120 bytes.

@@ -56,9 +56,7 @@ func FuzzParsers(f *testing.F) {
 				for _, part := range parts {
 					runs = append(runs, format.parse(part, o, &ps)...)
 				}
-				if len(runs) == 0 && len(ps) == 0 {
-					t.Errorf("%s: nothing came out, without a reason", format.name)
-				}
+				expect.True(t, !(len(runs) == 0 && len(ps) == 0), "nothing came out, without a reason", format.name)
 				for _, r := range runs {
 					sound(t, r)
 				}
@@ -115,20 +113,14 @@ func sound(t *testing.T, r *run) {
 	r.addCosts([]account.Cost{{Metric: "host_cpu_us", Value: 1}})
 	for _, row := range r.step.Rows {
 		m := metric.ByName(row.Metric)
-		if m == nil || m.Unit != row.Unit || math.IsNaN(row.Value) || math.IsInf(row.Value, 0) {
-			t.Errorf("%+v", row)
-		}
+		expect.True(t, m != nil && m.Unit == row.Unit && !math.IsNaN(row.Value) && !math.IsInf(row.Value, 0), row)
 	}
 	r.files = []*file{r.file}
 	lines := seriesOf(t, r)
 	for _, l := range lines {
-		if l.DT < 0 || math.IsNaN(l.T) || math.IsInf(l.T, 0) {
-			t.Errorf("%+v", l)
-		}
+		expect.True(t, l.DT >= 0 && !math.IsNaN(l.T) && !math.IsInf(l.T, 0), l)
 	}
-	if r.step.Status != result.Complete && r.reason == "" {
-		t.Error("it is partial, without a reason")
-	}
+	expect.True(t, !(r.step.Status != result.Complete && r.reason == ""), "it is partial, without a reason")
 	var c Campaign
 	if err := c.assemble([]*run{r}, &Options{}); err != nil {
 		t.Error(err)

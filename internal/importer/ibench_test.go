@@ -179,9 +179,7 @@ func TestIBenchLong(t *testing.T) {
 	s := step(t, read(t, Options{}, dir), "db", 1, "l.i1")
 	rows := float64(150*(mostRows/2+100) + 150*(mostRows/2-100))
 	numbers(t, s, []want{{"rows", "insert", "", rows}, {"duration_s", "", "", mostRows/2 + 100}, {"interval_ops_p50", "", "", 300}, {"interval_ops_p99", "", "", 300}, {"service_max_us", "insert", "", 506}})
-	if !slices.ContainsFunc(s.Notes, func(n metric.Warning) bool {
+	expect.True(t, slices.ContainsFunc(s.Notes, func(n metric.Warning) bool {
 		return strings.Contains(n.Text, "2 at a time of each client are merged")
-	}) {
-		t.Errorf("notes %q", s.Notes)
-	}
+	}), s.Notes)
 }

@@ -44,13 +44,9 @@ func honest(t *testing.T, trial *result.Trial) {
 				t.Errorf("%+v", r)
 			}
 			id := [4]string{r.Group, r.Op, r.Metric, r.Per}
-			if seen[id] {
-				t.Errorf("%s of step %s is there twice", id, s.Name)
-			}
+			expect.True(t, !seen[id], "of step is there twice", id, s.Name)
 			seen[id] = true
-			if strings.HasPrefix(r.Metric, "service_") && r.Value == 0 {
-				t.Errorf("an unknown latency became 0: %+v", r)
-			}
+			expect.True(t, !(strings.HasPrefix(r.Metric, "service_") && r.Value == 0), "an unknown latency became 0", r)
 		}
 	}
 }
@@ -156,16 +152,12 @@ func TestSysbenchOfTwoVersions(t *testing.T) {
 		}
 		update := step(t, trials, c.target, 1, "update-index_range=100")
 		absent(t, update, "service_p99_us")
-		if update.Find("rows_per_s", "transaction", "") != nil {
-			t.Error("one query is one transaction: it is there twice")
-		}
+		expect.True(t, update.Find("rows_per_s", "transaction", "") == nil, "one query is one transaction: it is there twice")
 	}
 	// The relative number that the report shows: 143397 ÷ 5.0017 s and 196496 ÷ 5.0018 s.
 	ratio := step(t, trials, "mariadb-10.11.19", 1, "update-index_range=100").Find("rows_per_s", "query", "").Value /
 		step(t, trials, "mysql-5.5.9", 1, "update-index_range=100").Find("rows_per_s", "query", "").Value
-	if want := (196496 / 5.0018) / (143397 / 5.0017); math.Abs(ratio-want) > near {
-		t.Errorf("ratio %v, want %v", ratio, want)
-	}
+	expect.Near(t, ratio, (196496/5.0018)/(143397/5.0017), near, "ratio")
 }
 
 // The same logs with the arithmetic of the published scripts: vmstat's second
@@ -214,13 +206,9 @@ func TestSysbenchStall(t *testing.T) {
 	var ops []int64
 	for _, l := range seriesOf(t, tr.runs[0]) {
 		ops = append(ops, l.Ops)
-		if l.P99 != 0 || l.DT != 1 || l.Source != "ops" || l.Op != "query" {
-			t.Errorf("%+v", l)
-		}
+		expect.True(t, l.P99 == 0 && l.DT == 1 && l.Source == "ops" && l.Op == "query", l)
 	}
-	if len(ops) != 5 || ops[2] != 0 || ops[1] != 11040 && ops[1] != 0 {
-		t.Errorf("operations %v", ops)
-	}
+	expect.True(t, len(ops) == 5 && ops[2] == 0 && !(ops[1] != 11040 && ops[1] != 0), ops)
 	s := &tr.Steps[0]
 	// The median of the five rates is 13486; a tenth of it is missed once.
 	numbers(t, s, []want{{"stalls", "", "", 1}, {"stall_s", "", "", 1}, {"stall_longest_s", "", "", 1}})
@@ -249,9 +237,7 @@ func TestSysbenchVariants(t *testing.T) {
 	// The histogram has all percentiles; sysbench's own report only one.
 	s = step(t, trials, "more", 1, "histo")
 	for _, m := range []string{"service_p50_us", "service_p95_us", "service_p99_us", "service_p999_us"} {
-		if s.Find(m, "query", "") == nil {
-			t.Errorf("no %s", m)
-		}
+		expect.True(t, s.Find(m, "query", "") != nil, m)
 	}
 	s = step(t, trials, "more", 1, "cpu")
 	expect.Equal(t, s.Primary, "event", "primary")

@@ -46,9 +46,7 @@ func TestHammerDBRepeated(t *testing.T) {
 	log := "HammerDB CLI v4.12\n" + hammerTest("4", "60600") + hammerTest("4", "70600")
 	for _, dir := range []string{"pg/", "pg/2/"} {
 		trials := read(t, Options{}, write(t, map[string]string{dir + "a.log": log}))
-		if len(trials) != 2 || trials[0].Trial == trials[1].Trial {
-			t.Errorf("%s: %s", dir, names(trials))
-		}
+		expect.True(t, len(trials) == 2 && trials[0].Trial != trials[1].Trial, dir, names(trials))
 	}
 	jobs := strings.ReplaceAll(hammerTest("4", "60600"), "Vuser 1:4 Active", `"4 Active`)
 	if s := step(t, read(t, Options{}, write(t, map[string]string{"pg/a.log": "HammerDB CLI v4.12\n" + jobs})), "pg", 1, "a"); s.Groups[0].Clients != 4 {
@@ -122,9 +120,7 @@ func TestYCSBRefused(t *testing.T) {
 			"2026-11-28 10:00:10:000 20 sec: 10 operations; 1 current ops/sec; [READ-FAILED: Count=10, Max=1]\n": "operations that failed, too",
 	} {
 		_, err := Read([]string{write(t, map[string]string{"db/a.log": log})}, Options{Now: at})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", log, err, want)
-		}
+		expect.Error(t, err, want, log)
 	}
 }
 
@@ -132,9 +128,7 @@ func TestYCSBRefused(t *testing.T) {
 func TestYCSBDifferentRuns(t *testing.T) {
 	load := strings.ReplaceAll(ycsbHead+ycsbRead, "[READ]", "[INSERT]")
 	trials := read(t, Options{}, write(t, map[string]string{"db/a.log": load + ycsbHead + ycsbRead}))
-	if len(trials) != 1 || len(trials[0].Steps) != 2 {
-		t.Errorf("%s", names(trials))
-	}
+	expect.True(t, len(trials) == 1 && len(trials[0].Steps) == 2, names(trials))
 	command := func(workload string) string {
 		return "Command line: -t -P workloads/" + workload + " -P my/db.properties\n"
 	}
@@ -145,7 +139,5 @@ func TestYCSBDifferentRuns(t *testing.T) {
 		t.Errorf("%s: %v, %v", names(trials), trials[0].Params, trials[1].Params)
 	}
 	trials = read(t, Options{}, write(t, map[string]string{"db/a.log": command("workloada") + ycsbHead + ycsbRead + command("workloadb") + ycsbHead + ycsbRead}))
-	if len(trials) != 1 || len(trials[0].Steps) != 2 {
-		t.Errorf("%s", names(trials))
-	}
+	expect.True(t, len(trials) == 1 && len(trials[0].Steps) == 2, names(trials))
 }

@@ -13,9 +13,8 @@ import (
 func TestPgbench(t *testing.T) {
 	trials := read(t, Options{}, "testdata/pgbench")
 	const op = "transaction"
-	if trials[0].Engine != "postgres" || !strings.HasPrefix(trials[0].Imported.Tool, "pgbench 15.18") {
-		t.Errorf("%s, %+v", trials[0].Engine, trials[0].Imported)
-	}
+	expect.Equal(t, trials[0].Engine, "postgres", trials[0].Imported)
+	expect.True(t, strings.HasPrefix(trials[0].Imported.Tool, "pgbench 15.18"), trials[0].Imported)
 	s := step(t, trials, "pgbench", 1, "tpcb")
 	numbers(t, s, []want{
 		{"rows", op, "", 15955}, {"rows_per_s", op, "", 5332.783399}, {"service_mean_us", op, "", 373}, {"errors", "", "", 0},
@@ -70,9 +69,7 @@ func TestPgbenchSeconds(t *testing.T) {
 	s := &c.trials[0].Steps[0]
 	numbers(t, s, []want{{"rows", "transaction", "", 4}, {"service_max_us", "transaction", "", 5000}})
 	absent(t, s, "rows_per_s") // it may be a sample
-	if s.Groups[0].Clients != 2 || len(s.Warnings) != 1 || s.Started.Unix() != 1700000000 {
-		t.Errorf("%+v", s)
-	}
+	expect.True(t, s.Groups[0].Clients == 2 && len(s.Warnings) == 1 && s.Started.Unix() == 1700000000, s)
 }
 
 // Without final figures the intervals are what there is.
@@ -172,9 +169,7 @@ func TestPgbenchContradictions(t *testing.T) {
 	unknown := strings.NewReplacer("duration: 20 s\n", "", "200.000 ms", "0.000 ms").Replace(old)
 	for _, log := range []string{whole, late, unknown} {
 		s := step(t, read(t, Options{}, write(t, map[string]string{"pg/t.out": log})), "pg", 1, "t")
-		if metric.Has(s.Warnings, metric.Contradictory) {
-			t.Errorf("%q", s.Warnings)
-		}
+		expect.True(t, !metric.Has(s.Warnings, metric.Contradictory), s.Warnings)
 	}
 }
 

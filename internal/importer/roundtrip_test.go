@@ -110,9 +110,7 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	if len(want) > 0 {
-		t.Errorf("not read back: %v\nof\n%s\n%+v", want, text.String(), c.trials[0].Steps)
-	}
+	expect.True(t, len(want) == 0, "not read back: of", want, text.String(), c.trials[0].Steps)
 	var got, sent []string
 	var series []result.Line
 	for _, r := range c.trials[0].runs {

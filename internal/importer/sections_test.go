@@ -50,9 +50,8 @@ func TestSeveralRunsOfSysbench(t *testing.T) {
 	for _, trial := range trials {
 		for _, s := range trial.Steps {
 			numbers(t, &s, []want{{"rows_per_s", opQuery, "", 10000}})
-			if script := fmt.Sprint(trial.Params["script"]); script != "oltp_point_select" || trial.Imported.CPUs != 8 {
-				t.Errorf("script %q, %d CPUs", script, trial.Imported.CPUs)
-			}
+			expect.Equal(t, fmt.Sprint(trial.Params["script"]), "oltp_point_select", "script, CPUs")
+			expect.Equal(t, trial.Imported.CPUs, 8, "script, CPUs")
 		}
 	}
 	// Measurements alongside cover all runs together.

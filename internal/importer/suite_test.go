@@ -122,9 +122,7 @@ func TestOneCause(t *testing.T) {
 		t.Errorf("left out: %s", got)
 	}
 	targets, tests, n := c.Sizes()
-	if len(targets) != 3 || tests != 13 || n != 26 || targets[1].Steps != 1 {
-		t.Errorf("%+v, %d tests, %d files", targets, tests, n)
-	}
+	expect.True(t, len(targets) == 3 && tests == 13 && n == 26 && targets[1].Steps == 1, targets, tests, n)
 	if len(c.Missing) != 13 || c.Missing[0].Step != "t00_range=1" || strings.Join(c.Missing[0].Targets, " ") != "b" || strings.Join(c.Missing[12].Targets, " ") != "c" {
 		t.Errorf("missing %v", c.Missing)
 	}
@@ -148,16 +146,14 @@ func TestTargetsOfOneName(t *testing.T) {
 // two tables are merged.
 func TestTables(t *testing.T) {
 	c := expect.Value(Read([]string{"testdata/tables"}, Options{Now: at, CPUs: 16}))(t)
-	if strings.Join(c.Derived, " ") != "testdata/tables/qps.rel.some.tsv" || len(c.Ignored) != 0 {
-		t.Errorf("left alone %q, %q", c.Derived, c.Ignored)
-	}
+	expect.Equal(t, strings.Join(c.Derived, " "), "testdata/tables/qps.rel.some.tsv", c.Derived, c.Ignored)
+	expect.Equal(t, len(c.Ignored), 0, c.Derived, c.Ignored)
 	trials := read(t, Options{CPUs: 16}, "testdata/tables/qps.abs.some.tsv", "testdata/tables/o.met.some")
 	numbers(t, step(t, trials, "x.db200", 1, "point-query_range=100"), []want{{"rows_per_s", "query", "", 15000}, {"context_switches", "", "query", 2.467}, {"host_cpu_us", "", "query", 0.0041 * 1e4 * 16}})
 	numbers(t, step(t, trials, "x.db100", 1, "scan.warm_range=100"), []want{{"rows_per_s", "scan", "", 1001}})
 	numbers(t, step(t, trials, "x.db100", 1, "load"), []want{{"rows_per_s", "insert", "", 90000}, {"write_kb", "", "insert row", 1.217}})
-	if trials[0].Imported.Mode != modeCompatible || trials[0].Imported.CPUs != 16 {
-		t.Errorf("%+v", trials[0].Imported)
-	}
+	expect.Equal(t, trials[0].Imported.Mode, modeCompatible, trials[0].Imported)
+	expect.Equal(t, trials[0].Imported.CPUs, 16, trials[0].Imported)
 	// Beside logs tables are left alone: they were made of such logs.
 	dir := write(t, map[string]string{"a/t.log": sysbenchLog, "qps.abs.tsv": text(t, "testdata/tables/qps.abs.some.tsv")})
 	if c, err := Read([]string{dir}, Options{}); err != nil || len(c.Derived) != 1 || len(c.Trials) != 1 {
@@ -166,13 +162,9 @@ func TestTables(t *testing.T) {
 	// Without CPUs percents of all of them are no time.
 	s := step(t, read(t, Options{}, "testdata/tables/o.met.some"), "x.db100", 1, "load")
 	absent(t, s, "host_cpu_us")
-	if len(s.Warnings) != 1 || s.Warnings[0].Text != noCPUs {
-		t.Errorf("warnings %q", s.Warnings)
-	}
+	expect.True(t, len(s.Warnings) == 1 && s.Warnings[0].Text == noCPUs, s.Warnings)
 	for file, want := range map[string]string{"testdata/tables/qps.rel.some.tsv": "it is a table of ratios", "testdata/lists/qps.rel.some.csv": "it is a table of ratios", "testdata/summaries/rel.l.i1": "it is a table of ratios"} {
-		if _, err := Read([]string{file}, Options{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v", file, err)
-		}
+		expect.Refused(Read([]string{file}, Options{}))(t, want, file)
 	}
 }
 
@@ -185,14 +177,10 @@ func TestTablesAndLogs(t *testing.T) {
 	trials := read(t, Options{Compatible: true}, "testdata/suite", filepath.Join(files, "good.tsv"))
 	numbers(t, step(t, trials, db100, 1, "point-query_range=100"), []want{{"rows_per_s", "query", "", 12000.03}})
 	numbers(t, step(t, trials, "other", 1, "point-query_range=100"), []want{{"rows_per_s", "query", "", 7}})
-	if _, err := Read([]string{"testdata/suite", filepath.Join(files, "bad.tsv")}, Options{Compatible: true}); err == nil || !strings.Contains(err.Error(), "another file has the same step, first point-query_range=100") {
-		t.Errorf("error %v", err)
-	}
+	expect.Refused(Read([]string{"testdata/suite", filepath.Join(files, "bad.tsv")}, Options{Compatible: true}))(t, "another file has the same step, first point-query_range=100", "error")
 	// Of a test that only the table has: then the arithmetic must be one.
 	more := write(t, map[string]string{"more.tsv": strings.Replace(table("5"), "point-query", "hot-points", 1)})
-	if _, err := Read([]string{"testdata/suite", filepath.Join(more, "more.tsv")}, Options{}); err == nil || !strings.Contains(err.Error(), "import both with --compatible") {
-		t.Errorf("error %v", err)
-	}
+	expect.Refused(Read([]string{"testdata/suite", filepath.Join(more, "more.tsv")}, Options{}))(t, "import both with --compatible", "error")
 }
 
 // Layouts that do not say all: what was assumed is said.
@@ -274,20 +262,16 @@ func TestStreaming(t *testing.T) {
 	var last []string
 	for range 2 { // as often as it is wanted
 		in := &input{file: f}
-		if !in.each(func(line string) {
+		expect.True(t, in.each(func(line string) {
 			if in.last {
 				last = append(last, fmt.Sprintf("%d %s", in.at, line))
 			}
-		}) || !f.cut || f.lines != 1001 {
-			t.Errorf("%d lines, cut %v", f.lines, f.cut)
-		}
+		}) && f.cut && f.lines == 1001, f.lines, f.cut)
 	}
 	expect.Equal(t, strings.Join(last, " "), "1001 end 1001 end", last)
 	for text, want := range map[string]string{"a\x00b\n": "x: it is not a text file", strings.Repeat("a", longest+2): "x: it is not a text file"} {
 		var ps hint.Problems
-		if inputOf(text, &ps).each(func(string) {}) || ps.Error() != want {
-			t.Errorf("problems %q", ps.Error())
-		}
+		expect.True(t, !inputOf(text, &ps).each(func(string) {}) && ps.Error() == want, ps.Error())
 	}
 }
 
@@ -307,7 +291,5 @@ func TestParametersOfAll(t *testing.T) {
 		}
 	}
 	dir = write(t, map[string]string{"a/sb.o.one.range1.pk1.dop4": log(""), "b/sb.o.one.range1.pk1.dop4": log("--skip-trx")})
-	if _, err := Read([]string{dir}, Options{}); err == nil || !strings.Contains(err.Error(), "skip_trx differs in 1 file of target b, first "+dir+"/b/sb.o.one.range1.pk1.dop4:1: on instead of not given") {
-		t.Errorf("error %v", err)
-	}
+	expect.Refused(Read([]string{dir}, Options{}))(t, "skip_trx differs in 1 file of target b, first "+dir+"/b/sb.o.one.range1.pk1.dop4:1: on instead of not given", "error")
 }

@@ -112,9 +112,7 @@ func TestSysbenchReleases(t *testing.T) {
 			{"service_mean_us", "transaction", "", 4000}, {"service_p99_us", "transaction", "", 7170},
 			{"service_min_us", "transaction", "", 1260}, {"service_max_us", "transaction", "", 30190}, {"errors", "", "", 2},
 		})
-		if metric.Has(r.step.Warnings, metric.Contradictory) {
-			t.Errorf("%s: %q", name, metric.Texts(r.step.Warnings))
-		}
+		expect.True(t, !metric.Has(r.step.Warnings, metric.Contradictory), name, metric.Texts(r.step.Warnings))
 		var series []string
 		for _, l := range seriesOf(t, r) {
 			series = append(series, fmt.Sprintf("%g: %d, %.0f µs", l.T, l.Ops, l.P99))
@@ -125,9 +123,7 @@ func TestSysbenchReleases(t *testing.T) {
 	cut := onlyRun(t, sbFive[:strings.Index(sbFive, "OLTP test")], Options{})
 	numbers(t, &cut.step, []want{{"rows_per_s", "transaction", "", 1000}})
 	absent(t, &cut.step, "queries_per_s")
-	if cut.step.Find("rows_per_s", "query", "") != nil {
-		t.Error("the rate of queries lacks BEGIN and COMMIT")
-	}
+	expect.True(t, cut.step.Find("rows_per_s", "query", "") == nil, "the rate of queries lacks BEGIN and COMMIT")
 }
 
 // TestSysbenchErrorsOfIntervals: scripts that call sysbench.report_default print err/s
@@ -143,9 +139,7 @@ func TestSysbenchReset(t *testing.T) {
 		r := onlyRun(t, strings.Replace(sbFive, "Threads fairness:",
 			"[  11s] threads: 4, "+rates+", writes: 5.00, response time: 50.00ms (99%), errors: 0.00\nThreads fairness:", 1), Options{})
 		for _, l := range seriesOf(t, r) {
-			if l.T > 10 || l.Ops < 0 {
-				t.Errorf("%s: %+v", rates, l)
-			}
+			expect.True(t, l.T <= 10 && l.Ops >= 0, rates, l)
 		}
 		expect.Contains(t, strings.Join(metric.Texts(r.step.Notes), " "), "1 of the log's intervals have impossible rates", rates)
 	}
@@ -162,16 +156,13 @@ func TestSysbenchCSV(t *testing.T) {
 		"with the mean": sbTen[:begin] + csv + "10,0,1000.00,20000.00,14000.00,4000.00,2000.00,7.17,0.00,0.10\n"} {
 		r := onlyRun(t, log, Options{})
 		lines := seriesOf(t, r)
-		if len(lines) != 2 || lines[0].Ops != 4950 || lines[1].Ops != 5050 || lines[0].Errors != 2 {
-			t.Errorf("%s: %+v", name, lines)
-		}
+		expect.True(t, len(lines) == 2 && lines[0].Ops == 4950 && lines[1].Ops == 5050 && lines[0].Errors == 2, name, lines)
 		status, seconds, p99 := result.Partial, 10.0, 0.0
 		if name == "whole" {
 			status, seconds, p99 = result.Complete, 10.003, 7170
 		}
-		if r.step.Status != status || lines[0].P99 != p99 {
-			t.Errorf("%s: %s, %v", name, r.step.Status, lines)
-		}
+		expect.Equal(t, r.step.Status, status, name, lines)
+		expect.Equal(t, lines[0].P99, p99, name, lines)
 		numbers(t, &r.step, []want{{"rows_per_s", "transaction", "", 10000 / seconds}, {"queries_per_s", "transaction", "", 200000 / seconds}})
 	}
 }
@@ -248,16 +239,12 @@ func TestSysbenchContradictions(t *testing.T) {
 	}
 	for old, replaced := range map[string]string{"(999.70 per sec.)": "(1999.70 per sec.)", "10.0030s": "20.0030s", "events:              10000": "events:              20000"} {
 		dir := write(t, map[string]string{"db/t.log": strings.Replace(sbTen, old, replaced, 1)})
-		if _, err := Read([]string{dir}, Options{}); err == nil || !strings.Contains(err.Error(), "the log contradicts itself: ") {
-			t.Errorf("%s: error %v", replaced, err)
-		}
+		expect.Refused(Read([]string{dir}, Options{}))(t, "the log contradicts itself: ", replaced)
 	}
 	for _, dir := range []string{"testdata/sysbench", "testdata/more", "testdata/suite"} {
 		for _, trial := range read(t, Options{CPUs: 16}, dir) {
 			for _, s := range trial.Steps {
-				if metric.Has(s.Warnings, metric.Contradictory) {
-					t.Errorf("%s: %q", s.Name, metric.Texts(s.Warnings))
-				}
+				expect.True(t, !metric.Has(s.Warnings, metric.Contradictory), s.Name, metric.Texts(s.Warnings))
 			}
 		}
 	}

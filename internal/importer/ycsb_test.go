@@ -37,16 +37,13 @@ func TestYCSBTarget(t *testing.T) {
 	numbers(t, s, []want{{"rows", "read", "", 3000}, {"sla_target", "", "", 800}, {"sla_met", "", "", 1},
 		{"service_p99_us", "read", "", 38}, {"response_p99_us", "read", "", 514815}, {"response_min_us", "read", "", 19}})
 	lines := seriesOf(t, c.trials[0].runs[0])
-	if len(lines) != 4 || lines[0].Ops != 274 || lines[0].DT != 0.332 || lines[3].T != 3.103 {
-		t.Errorf("%+v", lines)
-	}
+	expect.True(t, len(lines) == 4 && lines[0].Ops == 274 && lines[0].DT == 0.332 && lines[3].T == 3.103, lines)
 	// Without its end the status lines remain.
 	cut, _, _ := strings.Cut(text(t, "testdata/ycsb/target.log"), "[OVERALL]")
 	trials := read(t, Options{}, write(t, map[string]string{"db/a.log": cut}))
 	s = &trials[0].Steps[0]
-	if s.Status != result.Partial || !strings.Contains(trials[0].Reason, "no final figures") {
-		t.Errorf("%s: %s", s.Status, trials[0].Reason)
-	}
+	expect.Equal(t, s.Status, result.Partial)
+	expect.Contains(t, trials[0].Reason, "no final figures")
 	numbers(t, s, []want{{"rows", "operation", "", 2489}, {"duration_s", "", "", 3.103}})
 }
 

@@ -19,26 +19,19 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 		seen[m.Name] = true
-		if !slices.Contains(metric.InSection(m.Section), m.Name) || !slices.Contains(metric.Sections, m.Section) {
-			t.Errorf("%s is not found in section %q", m.Name, m.Section)
-		}
+		expect.True(t, slices.Contains(metric.InSection(m.Section), m.Name), "is not found in section", m.Name, m.Section)
+		expect.True(t, slices.Contains(metric.Sections, m.Section), "is not found in section", m.Name, m.Section)
 		for suffix, unit := range map[string]string{"_us": "µs", "_kb": "KB", "_bytes": "B", "_per_s": "1/s", "_ms": "ms"} {
-			if strings.HasSuffix(m.Name, suffix) && m.Unit != unit {
-				t.Errorf("%s in %s", m.Name, m.Unit)
-			}
+			expect.True(t, !(strings.HasSuffix(m.Name, suffix) && m.Unit != unit), m.Name, m.Unit)
 		}
 		for _, other := range []string{m.StandsIn, m.JudgedBy} {
 			if other != "" && (metric.ByName(other) == nil || metric.ByName(other).Headline != metric.Judged) {
 				t.Errorf("%s refers to %s, which is no headline", m.Name, other)
 			}
 		}
-		if m.Headline == metric.Judged && m.Better == "" {
-			t.Errorf("%s is judged and neither direction is better", m.Name)
-		}
+		expect.True(t, !(m.Headline == metric.Judged && m.Better == ""), "is judged and neither direction is better", m.Name)
 	}
-	if metric.ByName("nonsense") != nil {
-		t.Error("nonsense is a metric")
-	}
+	expect.True(t, metric.ByName("nonsense") == nil, "nonsense is a metric")
 }
 
 func TestHeadlines(t *testing.T) {
@@ -108,9 +101,7 @@ func TestWarning(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
+				expect.True(t, recover() != nil, name)
 			}()
 			wrong()
 		}()
@@ -144,9 +135,7 @@ func TestKinds(t *testing.T) {
 		t.Error("effects are not found")
 	}
 	for _, c := range metric.AboutClient {
-		if c.Kind().Text == "" {
-			t.Errorf("%s has no text", c)
-		}
+		expect.True(t, c.Kind().Text != "", "has no text", c)
 	}
 	r := metric.Row{Warnings: []metric.Warning{{Code: metric.Disturbed}, {Code: metric.LowerBound}}}
 	if r.Mark(); !r.Disturbed || !r.AtLeast {
@@ -164,7 +153,6 @@ func TestWeightiest(t *testing.T) {
 		}
 		expect.Equal(t, metric.Weightiest(append(list, metric.Untyped("a remark"))).Code, order[i], metric.Codes(list))
 	}
-	if w := metric.Warn(metric.WrongPlan, metric.Values{"what": "a table scan of t"}); w.Short() != "wrong plan" || metric.Untyped("as it is").Short() != "as it is" {
-		t.Errorf("%q", w.Short())
-	}
+	expect.Equal(t, metric.Warn(metric.WrongPlan, metric.Values{"what": "a table scan of t"}).Short(), "wrong plan")
+	expect.Equal(t, metric.Untyped("as it is").Short(), "as it is")
 }

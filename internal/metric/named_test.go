@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/text/hint"
 )
@@ -18,9 +19,7 @@ func TestNamed(t *testing.T) {
 		"space": "space_amplification", "size": "db_bytes", "memory": "server_memory_bytes", "memory (pss)": "server_memory_bytes", "context switches": "context_switches",
 	} {
 		got, err := metric.Named(text)
-		if err != nil || strings.Join(got, " ") != want {
-			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
-		}
+		expect.True(t, err == nil && strings.Join(got, " ") == want, text, got, err, want)
 	}
 	for text, want := range map[string]string{
 		"latency": "did you mean p50, p95, p99, p99.9 or max?", "writes": "did you mean write_kb, writes_per_s or write_amplification?",
@@ -39,13 +38,9 @@ func TestNamed(t *testing.T) {
 
 func TestNicknames(t *testing.T) {
 	for _, n := range metric.Nicknames() {
-		if metric.ByName(n.Name) != nil {
-			t.Errorf("%s is a metric", n.Name)
-		}
+		expect.True(t, metric.ByName(n.Name) == nil, "is a metric", n.Name)
 		for _, name := range n.Means {
-			if metric.ByName(name) == nil {
-				t.Errorf("%s means %s, which is no metric", n.Name, name)
-			}
+			expect.True(t, metric.ByName(name) != nil, "means, which is no metric", n.Name, name)
 		}
 	}
 	got, err := metric.AllNamed([]string{"p99", "rows_per_s", "service_p99_us", "throughput"})

@@ -2,7 +2,6 @@ package page
 
 import (
 	"io/fs"
-	"strings"
 	"testing"
 
 	"rumbench/internal/expect"
@@ -17,9 +16,8 @@ func TestAssetsArePlain(t *testing.T) {
 		}
 		b, err := assets.ReadFile(path)
 		text := string(b)
-		if text != escape.Text(text) || strings.Contains(text, "\r") {
-			t.Errorf("%s has characters that are not shown", path)
-		}
+		expect.Equal(t, text, escape.Text(text), "has characters that are not shown", path)
+		expect.Lacks(t, text, "\r", "has characters that are not shown", path)
 		return err
 	})
 	if err != nil {

@@ -84,9 +84,7 @@ func TestInBrowser(t *testing.T) {
 	t.Run("paper", b.checkPaper)
 	t.Run("without script", func(t *testing.T) { b.checkPlain(t, address) })
 	for _, r := range b.Requests() {
-		if r != address && !strings.HasPrefix(r, "data:") {
-			t.Errorf("the page asked for %s", r)
-		}
+		expect.True(t, !(r != address && !strings.HasPrefix(r, "data:")), "the page asked for", r)
 	}
 }
 

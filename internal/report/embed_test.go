@@ -224,13 +224,10 @@ func TestJudgements(t *testing.T) {
 			if v >= 0 {
 				got = j.Verdicts[v]
 			}
-			if want := (pageVerdict{Word: string(e.Verdict), Why: e.Why, Class: verdict.MarkOf(e).Class, Sign: verdict.MarkOf(e).Sign}); n.target != c.Targets[p.Of].Name || got != want {
-				t.Errorf("%v against %d: %v, want %v", n, p.Base, got, want)
-			}
+			expect.Equal(t, n.target, c.Targets[p.Of].Name, n, p.Base)
+			expect.Equal(t, got, (pageVerdict{Word: string(e.Verdict), Why: e.Why, Class: verdict.MarkOf(e).Class, Sign: verdict.MarkOf(e).Sign}), n, p.Base)
 			checked++
 		}
 	}
-	if checked < 500 || len(j.Pairs) != 6 {
-		t.Errorf("%d judgements of %d pairs", checked, len(j.Pairs))
-	}
+	expect.True(t, checked >= 500 && len(j.Pairs) == 6, "judgements of pairs", checked, len(j.Pairs))
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 )
@@ -36,8 +37,7 @@ func TestUnequalMachine(t *testing.T) {
 			})
 		}
 		got := strings.Join(unequalMachine(in.campaign()), " ")
-		if !strings.Contains(got, c.want) || strings.Contains(got, c.never) {
-			t.Errorf("%s: %q", name, got)
-		}
+		expect.Contains(t, got, c.want, name)
+		expect.Lacks(t, got, c.never, name)
 	}
 }

@@ -49,13 +49,9 @@ func TestFirstScreen(t *testing.T) {
 			address := write(t, in)
 			b.Show(t, address, desktop)
 			bottom := evaluate[float64](t, b, `Math.max(...[...document.querySelectorAll("header .panels")].map(e => e.getBoundingClientRect().bottom))`)
-			if bottom < 300 || bottom > 1000 {
-				t.Errorf("the first screen ends at %.0f of 1000 pixels", bottom)
-			}
+			expect.True(t, bottom >= 300 && bottom <= 1000, "the first screen ends at of 1000 pixels", bottom)
 			clipped := evaluate[[]string](t, b, outside)
-			if len(clipped) > 0 {
-				t.Errorf("texts reach out of their pictures: %q", clipped)
-			}
+			expect.True(t, len(clipped) == 0, "texts reach out of their pictures", clipped)
 			b.shoot(t, "first-"+name, 1000)
 			for _, id := range evaluate[[]string](t, b, `[...document.querySelectorAll("header .choice input")].map(e => e.id)`) {
 				shown := evaluate[bool](t, b, fmt.Sprintf(`(() => {
@@ -64,9 +60,7 @@ func TestFirstScreen(t *testing.T) {
 					const all = [...choice.querySelectorAll(":scope > input")], options = [...choice.querySelectorAll(":scope > .option")];
 					return options.every((o, i) => o.checkVisibility() === (all[i] === input)) || !choice.checkVisibility();
 				})()`, id))
-				if !shown {
-					t.Errorf("%s does not show its picture alone", id)
-				}
+				expect.True(t, shown, "does not show its picture alone", id)
 			}
 			b.Show(t, address, browsertest.Screen{Width: 390, Theme: "dark"})
 			if top := evaluate[float64](t, b, `document.querySelector("header .panels svg").getBoundingClientRect().bottom`); top > 844 {
@@ -148,9 +142,8 @@ func TestTrust(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := trust(c.in.campaign(), &c.in)
-			if b.Level != c.level || !strings.Contains(b.Line, c.line) {
-				t.Errorf("%s: %s %q, want %s with %q", c.name, b.Level, b.Line, c.level, c.line)
-			}
+			expect.Equal(t, b.Level, c.level, c.name)
+			expect.Contains(t, b.Line, c.line, c.name)
 		})
 	}
 }
@@ -192,9 +185,7 @@ func TestCard(t *testing.T) {
 				}
 			}
 			expect.Contains(t, svg, in.Title)
-			if p.Height > 1.2*p.Width {
-				t.Errorf("the card is %.0f × %.0f", p.Width, p.Height)
-			}
+			expect.True(t, p.Height <= 1.2*p.Width, "the card is ×", p.Width, p.Height)
 			text := expect.Written(t, func(w io.Writer) error { return Summary(w, in) })
 			if n := strings.Count(text, "\n"); n > 36 {
 				t.Errorf("the summary has %d lines:\n%s", n, text)

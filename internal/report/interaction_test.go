@@ -114,9 +114,8 @@ func (b browser) checkFilters(t *testing.T) {
 	expect.Equal(t, shown(`#numbers thead th`), 5, "columns of the numbers are visible, 5")
 	click("Targets", "sqlite")
 	click("Steps", "l.x")
-	if shown(`[data-t="1"]`) != rows || shown("section.step") != steps {
-		t.Error("what was hidden does not come back")
-	}
+	expect.Equal(t, shown(`[data-t="1"]`), rows, "what was hidden does not come back")
+	expect.Equal(t, shown("section.step"), steps, "what was hidden does not come back")
 	find := func(text string) int {
 		evaluate[chromedp.Void](t, b, fmt.Sprintf(`{ const i = document.querySelector(".tools input[type=search]"); i.value = %q; i.dispatchEvent(new Event("input")); }`, text))
 		return shown("#settings tbody tr:not(.group)")
@@ -173,9 +172,7 @@ func (b browser) checkRows(t *testing.T, in Input) {
 // folded stays so, as everything would be a hundred pages.
 func (b browser) checkPaper(t *testing.T) {
 	pdf := browsertest.Call(t, b.Tab, cdp.PrintToPDF, cdp.PrintToPDFParams{})
-	if len(pdf.Data) < 100_000 {
-		t.Errorf("a document of %d bytes", len(pdf.Data))
-	}
+	expect.True(t, len(pdf.Data) >= 100_000, "a document of bytes", len(pdf.Data))
 	browsertest.Call(t, b.Tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 	for selector, want := range map[string]int{".static svg": 3, ".chart": 0, ".take": 0, ".tools": 0, "#numbers table": 1} {
 		expect.Equal(t, b.Visible(t, selector), want, "of are on paper", selector)

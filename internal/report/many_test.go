@@ -31,9 +31,8 @@ func TestPairsOfManyTargets(t *testing.T) {
 		page := render(t, many(c.targets))
 		var j embeddedJudgements
 		expect.NoError(t, json.Unmarshal([]byte(judgementsPattern.FindStringSubmatch(page)[1]), &j))
-		if len(j.Pairs) != c.pairs || j.Some != c.some {
-			t.Errorf("%d targets: %d pairs, some %v; want %d, %v", c.targets, len(j.Pairs), j.Some, c.pairs, c.some)
-		}
+		expect.Equal(t, len(j.Pairs), c.pairs, "targets: pairs, some", c.targets)
+		expect.Equal(t, j.Some, c.some, "targets: pairs, some", c.targets)
 	}
 }
 

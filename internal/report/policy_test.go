@@ -22,9 +22,8 @@ func TestPolicy(t *testing.T) {
 		t.Fatal("no policy")
 	}
 	allowed := html.UnescapeString(m[1])
-	if strings.Contains(allowed, "unsafe") || !strings.HasPrefix(allowed, "default-src 'none'; ") {
-		t.Error(allowed)
-	}
+	expect.Lacks(t, allowed, "unsafe")
+	expect.True(t, strings.HasPrefix(allowed, "default-src 'none'; "))
 	inside := regexp.MustCompile(`(?s)<(style|script)>(.*?)</(?:style|script)>`).FindAllStringSubmatch(page, -1)
 	expect.Equal(t, len(inside), 5, "scripts and styles")
 	for _, one := range inside {

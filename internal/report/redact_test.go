@@ -53,9 +53,8 @@ func TestRedact(t *testing.T) {
 	}
 	checkSecrets(t, redacted(everywhere))
 	checkSecrets(t, redacted(in))
-	if d := cmp.Diff(before.Trials[0].Trial, in.Trials[0].Trial); d != "" || before.Plan != in.Plan {
-		t.Errorf("the input was changed: %s", d)
-	}
+	expect.Equal(t, cmp.Diff(before.Trials[0].Trial, in.Trials[0].Trial), "", "the input was changed")
+	expect.Equal(t, before.Plan, in.Plan, "the input was changed")
 }
 
 // checkTexts looks for secrets in all texts of a value.
@@ -92,9 +91,7 @@ func checkSecrets(t *testing.T, in Input) {
 		for _, s := range secrets {
 			expect.Lacks(t, page, s, form)
 		}
-		if form != "text" && !strings.Contains(page, "Redacted:") {
-			t.Errorf("%s does not say what was done to it", form)
-		}
+		expect.True(t, !(form != "text" && !strings.Contains(page, "Redacted:")), "does not say what was done to it", form)
 	}
 }
 
@@ -226,7 +223,5 @@ func TestRedactKeepsTogether(t *testing.T) {
 	for _, s := range out.Trials[0].Steps {
 		charted += len(s.Name)
 	}
-	if lines == 0 || charted == 0 {
-		t.Error("the series are lost")
-	}
+	expect.True(t, lines != 0 && charted != 0, "the series are lost")
 }

@@ -83,9 +83,7 @@ func TestDeterministic(t *testing.T) {
 	for name, in := range map[string]func() Input{
 		"targets": func() Input { return fixture(2) }, "waits": waiting, "sweep": func() Input { return sweepFixture(2, 1, 1, 4) },
 	} {
-		if render(t, in()) != render(t, in()) {
-			t.Errorf("%s: the same input gave different bytes", name)
-		}
+		expect.Equal(t, render(t, in()), render(t, in()), "the same input gave different bytes", name)
 	}
 }
 
@@ -202,15 +200,11 @@ func checkAnchors(t *testing.T, page string) {
 	t.Helper()
 	ids := map[string]bool{}
 	for _, m := range idPattern.FindAllStringSubmatch(page, -1) {
-		if ids[m[1]] {
-			t.Errorf("id %q twice", m[1])
-		}
+		expect.True(t, !ids[m[1]], m[1])
 		ids[m[1]] = true
 	}
 	for _, m := range linkPattern.FindAllStringSubmatch(page, -1) {
-		if !ids[m[1]] {
-			t.Errorf("link to %q leads nowhere", m[1])
-		}
+		expect.True(t, ids[m[1]], "link to leads nowhere", m[1])
 	}
 	uplot := expect.Value(os.ReadFile("../page/assets/uplot/uPlot.iife.min.js"))(t)
 	own := strings.NewReplacer(string(uplot), "", "http://www.w3.org/2000/svg", "").Replace(page) // the name of a language, which nothing loads

@@ -68,16 +68,13 @@ func TestSearch(t *testing.T) {
 				first = i
 			}
 		}
-		if first < 0 || v[first].Text != c.want {
-			t.Errorf("%v: %q, want %q", c.targets, v, c.want)
-		}
+		expect.True(t, first >= 0 && v[first].Text == c.want, c.targets, v, c.want)
 		text := plainText(t, in, 0)
 		for _, name := range c.targets {
 			expect.Contains(t, text, "\n  "+name+": "+answers[name].String()+"\n", "the summary does not say")
 		}
-		if !strings.Contains(text, "p99 of response time, over rate") || !strings.Contains(text, "16.0 ms") {
-			t.Errorf("the summary does not show the probes' p99:\n%s", text)
-		}
+		expect.Contains(t, text, "p99 of response time, over rate", "the summary does not show the probes' p99")
+		expect.Contains(t, text, "16.0 ms", "the summary does not show the probes' p99")
 	}
 }
 
@@ -102,9 +99,8 @@ func TestFailures(t *testing.T) {
 	}
 	name := in.Trials[1].Target
 	text := plainText(t, in, 0)
-	if want := "\n  " + name + ": 423 attempts failed (deadlock 420, lock timeout 3), 7 % of all; 3 given up\n"; strings.Count(text, "attempts failed") != 1 || !strings.Contains(text, want) {
-		t.Errorf("the summary does not say %q:\n%s", want, text)
-	}
+	expect.Equal(t, strings.Count(text, "attempts failed"), 1, "the summary does not say")
+	expect.Contains(t, text, "\n  "+name+": 423 attempts failed (deadlock 420, lock timeout 3), 7 % of all; 3 given up\n", "the summary does not say")
 	v := verdictOn(newCampaign(in.Trials))
 	expect.Contains(t, v[0].Text, "; "+name+" had 420 deadlocks and 3 lock timeouts.", "does not say", v)
 	in.Trials[1].Steps[0].Rows[0].Value = 600 // not so far apart

@@ -83,9 +83,8 @@ func TestPublishedIsNoResult(t *testing.T) {
 	if strings.Replace(strings.Replace(page, link, "", 1), section+"</section>\n", "", 1) != without {
 		t.Error("published figures change the rest of the page")
 	}
-	if !strings.Contains(page, link) || strings.Contains(without, link) {
-		t.Error("the contents do not lead to the section, or lead to one that is not there")
-	}
+	expect.Contains(t, page, link, "the contents do not lead to the section, or lead to one that is not there")
+	expect.Lacks(t, without, link, "the contents do not lead to the section, or lead to one that is not there")
 	for _, m := range cellPattern.FindAllString(section, -1) {
 		expect.Lacks(t, m, "17705", "a published figure names rows")
 	}

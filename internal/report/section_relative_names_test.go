@@ -28,9 +28,8 @@ func TestShorten(t *testing.T) {
 		for _, col := range columns {
 			got = append(got, col.Name)
 		}
-		if strings.Join(got, " ") != c.want || common != c.common {
-			t.Errorf("%s: %q, %q; want %q, %q", c.names, got, common, c.want, c.common)
-		}
+		expect.Equal(t, strings.Join(got, " "), c.want, c.names, got)
+		expect.Equal(t, common, c.common, c.names, got)
 	}
 }
 

@@ -159,9 +159,7 @@ func TestCrowded(t *testing.T) {
 		t.Errorf("shown are %s", got)
 	}
 	for _, s := range results(&view{campaign: many, in: &Input{}}) {
-		if s.Class == "step" && !s.Folded {
-			t.Errorf("%s is not folded", s.Title)
-		}
+		expect.True(t, !(s.Class == "step" && !s.Folded), "is not folded", s.Title)
 	}
 }
 

@@ -200,12 +200,8 @@ func TestUsualSize(t *testing.T) {
 	expect.NoError(t, Markdown(&md, in, false))
 	lines := bytes.Count(md.Bytes(), []byte("\n"))
 	t.Logf("%d bytes, %d lines of Markdown", len(page), lines)
-	if len(page) > usualBytes {
-		t.Errorf("the page has %d bytes, allowed are %d", len(page), usualBytes)
-	}
-	if lines > usualLines {
-		t.Errorf("the Markdown has %d lines, allowed are %d", lines, usualLines)
-	}
+	expect.True(t, len(page) <= usualBytes, "the page has bytes, allowed are", len(page), usualBytes)
+	expect.True(t, lines <= usualLines, "the Markdown has lines, allowed are", lines, usualLines)
 	if whole := markdown(t, in); strings.Count(whole, "\n") < 10*lines {
 		t.Error("what is folded is missing where all is wanted")
 	}
@@ -226,7 +222,5 @@ func TestSize(t *testing.T) {
 	need.Long(t) // TestUsualSize, with another size
 	page := render(t, big(bigTargets))
 	t.Logf("%d bytes", len(page))
-	if len(page) > bigLimit {
-		t.Errorf("the page has %d bytes, allowed are %d", len(page), bigLimit)
-	}
+	expect.True(t, len(page) <= bigLimit, "the page has bytes, allowed are", len(page), bigLimit)
 }

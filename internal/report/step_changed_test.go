@@ -113,9 +113,8 @@ func TestCountersAreCut(t *testing.T) {
 	s := c.steps[0]
 	table := countersTable(s, []map[string]growth{growthsOf(s, c.Targets[0]), growthsOf(s, c.Targets[1])})
 	rows := table.Groups[0].Rows
-	if len(rows) != maxCounters || !strings.Contains(table.Note, fmt.Sprintf("The %d of %d", maxCounters, 2*maxCounters)) {
-		t.Errorf("%d rows; %s", len(rows), table.Note)
-	}
+	expect.Equal(t, len(rows), maxCounters, "rows")
+	expect.Contains(t, table.Note, fmt.Sprintf("The %d of %d", maxCounters, 2*maxCounters), "rows")
 	for i, r := range rows {
 		if r.Cells[0].Text == r.Cells[1].Text || i > 0 && rows[i-1].Head >= r.Head {
 			t.Fatalf("row %d is %v", i, r)

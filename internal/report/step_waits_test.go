@@ -87,8 +87,6 @@ func TestWaits(t *testing.T) {
 // Every role has its words.
 func TestRolesHaveWords(t *testing.T) {
 	for _, role := range engine.Roles() {
-		if role.Doc() == "" {
-			t.Errorf("role %s has no words", role)
-		}
+		expect.True(t, role.Doc() != "", "role has no words", role)
 	}
 }

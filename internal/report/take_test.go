@@ -117,9 +117,7 @@ func (p taken) check(t *testing.T) {
 			}
 		}
 	}
-	if coloured < 200 || img.Bounds().Dx() < 1200 {
-		t.Errorf("%s has %d coloured pixels of %v", p.Title, coloured, img.Bounds())
-	}
+	expect.True(t, coloured >= 200 && img.Bounds().Dx() >= 1200, "has coloured pixels of", p.Title, coloured, img.Bounds())
 }
 
 // store keeps a picture to be looked at, where RUMBENCH_SHOTS says.
@@ -192,9 +190,8 @@ func (b browser) checkCopies(t *testing.T) {
 	evaluate[chromedp.Void](t, b, `URL.createObjectURL = (blob) => (window.saved = blob.type, "#"), HTMLAnchorElement.prototype.click = function () { window.saved += " " + this.download; }`)
 	for label, want := range map[string]string{"Copy as PNG": "image/png l-i0-rows-s-insert.png", "Save as SVG": "image/svg+xml l-i0-rows-s-insert.svg"} {
 		got := b.chooses(t, "#s1-l-i0 figure", label, noClipboard)
-		if saved := evaluate[string](t, b, `saved`); !strings.HasPrefix(got, "Saved") || saved != want {
-			t.Errorf("%s: %q, saved %q, want %q", label, got, saved, want)
-		}
+		expect.True(t, strings.HasPrefix(got, "Saved"), label, got)
+		expect.Equal(t, evaluate[string](t, b, `saved`), want, label, got)
 	}
 }
 
@@ -223,9 +220,8 @@ func (b browser) checkFields(t *testing.T) {
 	expect.Same(t, []string{"'=1+1", "'+x|y", "'-a", "'@b", "'\t=1", "-1.5e-7", "+12 %", "-", "a"}, plain)
 	medians := evaluate[map[string]string](t, b, fmt.Sprintf(`Object.fromEntries([...document.querySelector(%q).tBodies[0].rows].slice(1).map((r) => [r.cells[0].firstChild.textContent.trim(), String(numberOf(r.cells[1]).median)]))`, table))
 	for _, row := range rows[1:4] {
-		if row[2] != medians[row[1]] || strings.Contains(row[2], ",") {
-			t.Errorf("%v, want the median %s", row, medians[row[1]])
-		}
+		expect.Equal(t, row[2], medians[row[1]], row)
+		expect.Lacks(t, row[2], ",", row)
 	}
 	// A unit is in the head where it is the same in all rows, and beside the numbers elsewhere.
 	evaluate[chromedp.Void](t, b, `[...document.querySelectorAll("#s1-l-i0 h3")].find((e) => wordsOf(e) === "Space").parentElement.id = "space-of-step"`)

@@ -51,9 +51,7 @@ func TestSummaryMarksSubstitutes(t *testing.T) {
 				number = mark
 			}
 		}
-		if number == "" || strings.Count(b, number) < 4 {
-			t.Errorf("%s: %q is not at the numbers:\n%s", reason, number, b)
-		}
+		expect.True(t, number != "" && strings.Count(b, number) >= 4, "is not at the numbers", reason, number, b)
 	}
 }
 

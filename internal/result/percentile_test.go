@@ -3,6 +3,7 @@ package result_test
 import (
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -15,10 +16,7 @@ func TestShown(t *testing.T) {
 		{Op: "lost", Metric: "service_p99_us", Value: 5, N: 3},
 	}}
 	got := s.Shown()
-	if len(got) != 4 || got[0].Value != 9 || got[0].MaxOf != 1 || got[2].Value != 5 || got[2].MaxOf != 0 {
-		t.Errorf("%+v", got)
-	}
-	if s.Rows[0].Value != 7 || s.Rows[0].MaxOf != 0 {
-		t.Errorf("%+v", s.Rows[0])
-	}
+	expect.True(t, len(got) == 4 && got[0].Value == 9 && got[0].MaxOf == 1 && got[2].Value == 5 && got[2].MaxOf == 0, got)
+	expect.Equal(t, s.Rows[0].Value, 7, s.Rows[0])
+	expect.Equal(t, s.Rows[0].MaxOf, 0, s.Rows[0])
 }

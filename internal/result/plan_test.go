@@ -33,9 +33,7 @@ func TestPlans(t *testing.T) {
 	}
 	f.Close()
 	got, err := result.ReadPlans(dir)
-	if err != nil || !cmp.Equal(got, want) {
-		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
-	}
+	expect.True(t, err == nil && cmp.Equal(got, want), err, cmp.Diff(want, got))
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, result.PlansFile), []byte("no plan\n"), 0o644))
 	if _, err := result.ReadPlans(dir); err == nil {
 		t.Error("a broken file is read")

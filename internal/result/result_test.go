@@ -72,9 +72,7 @@ func TestCampaignRoundTrip(t *testing.T) {
 	// Trials that have not begun are left out; the others keep the campaign's order.
 	for _, e := range want.Trials {
 		trials, err := ReadTrials(dir, got)
-		if err != nil || len(trials) != 0 {
-			t.Errorf("%d trials, %v", len(trials), err)
-		}
+		expect.True(t, err == nil && len(trials) == 0, len(trials), err)
 		expect.NoError(t, os.MkdirAll(TrialPath(dir, e.Dir), 0o755))
 	}
 	tr := full()
@@ -172,9 +170,7 @@ func TestWriteFile(t *testing.T) {
 	if err := WriteFile(filepath.Join(dir, "d"), nil, 0o644); err == nil { // a directory is not replaced
 		t.Error("no error")
 	}
-	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, content[1]) {
-		t.Errorf("the old content is gone: %v", err)
-	}
+	expect.True(t, bytes.Equal(expect.Value(os.ReadFile(path))(t), content[1]), "the old content is gone")
 	if entries, _ := os.ReadDir(dir); len(entries) != 2 {
 		t.Errorf("left behind: %v", entries)
 	}
@@ -236,9 +232,7 @@ func TestUnfinished(t *testing.T) {
 		t.Fatalf("when it was killed: %s %q, %d steps, %v", got.Status, got.Reason, len(got.Steps), err)
 	}
 	s := &got.Steps[1]
-	if s.Status != Partial || s.Seconds != 4 || s.Primary != "query" || len(s.Warnings) == 0 {
-		t.Errorf("step %+v", s)
-	}
+	expect.True(t, s.Status == Partial && s.Seconds == 4 && s.Primary == "query" && len(s.Warnings) != 0, s)
 	for _, c := range []struct {
 		group, op, metric string
 		value             float64
@@ -273,13 +267,9 @@ func TestUnfinishedWithoutIntervals(t *testing.T) {
 	running(t, dir)
 	expect.NoError(t, os.Truncate(filepath.Join(dir, SeriesFile), 0))
 	got, err := ReadTrial(dir)
-	if err != nil || len(got.Steps) != 1 || got.Status != Partial {
-		t.Errorf("%d steps, %s, %v", len(got.Steps), got.Status, err)
-	}
+	expect.True(t, err == nil && len(got.Steps) == 1 && got.Status == Partial, len(got.Steps), got.Status, err)
 	expect.NoError(t, os.Remove(filepath.Join(dir, SeriesFile)))
-	if got, err := ReadTrial(dir); err != nil || len(got.Steps) != 1 {
-		t.Errorf("%v, %v", got, err)
-	}
+	expect.Equal(t, len(expect.Value(ReadTrial(dir))(t).Steps), 1)
 }
 
 // The step is known from its series alone too.
@@ -322,9 +312,7 @@ func TestSeriesCutOff(t *testing.T) {
 	}
 	// A line that is broken in the middle is another thing.
 	expect.NoError(t, os.WriteFile(path, append([]byte(`{"step":"q","src":"ops",`+"\n"), whole...), 0o644))
-	if err := ReadSeries(dir, nil, func(Line) error { return nil }); err == nil || !strings.Contains(err.Error(), "line 1") {
-		t.Errorf("error %v", err)
-	}
+	expect.Error(t, ReadSeries(dir, nil, func(Line) error { return nil }), "line 1", "error")
 }
 
 func TestSeriesSources(t *testing.T) {
@@ -349,9 +337,7 @@ func TestSeriesDiskFull(t *testing.T) {
 	s := expect.Value(CreateSeries(dir))(t)
 	defer s.Close()
 	first := s.Write(Line{Step: "a"})
-	if first == nil || s.Err() != first || s.Write(Line{Step: "b"}) != first {
-		t.Errorf("errors %v, %v", first, s.Err())
-	}
+	expect.True(t, first != nil && s.Err() == first && s.Write(Line{Step: "b"}) == first, first, s.Err())
 }
 
 // Wherever the latency log was cut off, the percentiles of an unfinished step
@@ -391,17 +377,14 @@ func TestLatencyLogCutOff(t *testing.T) {
 		}
 		seen[n] = true
 	}
-	if !seen[0] || !seen[100] || !seen[200] || !seen[300] {
-		t.Errorf("numbers of latencies: %v", seen)
-	}
+	expect.True(t, seen[0] && seen[100] && seen[200] && seen[300], "numbers of latencies", seen)
 }
 
 func TestRename(t *testing.T) {
 	tr := full()
 	tr.Rename("other")
-	if tr.Target != "other" || tr.Steps[0].Rows[0].Target != "other" {
-		t.Errorf("%s, %s", tr.Target, tr.Steps[0].Rows[0].Target)
-	}
+	expect.Equal(t, tr.Target, "other")
+	expect.Equal(t, tr.Steps[0].Rows[0].Target, "other")
 }
 
 // A pipe in a results directory does not hold its reader up.
@@ -437,9 +420,7 @@ func TestBomb(t *testing.T) {
 	bomb := pack(make([]byte, grace+1))
 	for _, content := range [][]byte{bomb, pack(bomb)} {
 		expect.NoError(t, os.WriteFile(path, content, 0o644))
-		if _, err := tr.ReadCPUProfile(step); err == nil || !strings.Contains(err.Error(), "uncompress") {
-			t.Errorf("%d bytes: %v", len(content), err)
-		}
+		expect.Refused(tr.ReadCPUProfile(step))(t, "uncompress", len(content))
 	}
 }
 
@@ -447,7 +428,5 @@ func TestBomb(t *testing.T) {
 func TestLongLine(t *testing.T) {
 	dir := t.TempDir()
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, SeriesFile), bytes.Repeat([]byte("x"), 3*longest), 0o644))
-	if err := ReadSeries(dir, nil, func(Line) error { return nil }); err == nil || !strings.Contains(err.Error(), "longer than 1 MiB") {
-		t.Error(err)
-	}
+	expect.Error(t, ReadSeries(dir, nil, func(Line) error { return nil }), "longer than 1 MiB")
 }

@@ -96,9 +96,7 @@ func TestMachineSpeedByChance(t *testing.T) {
 			}
 		}
 	}
-	if found > tries/40 {
-		t.Errorf("%d of %d", found, tries)
-	}
+	expect.True(t, found <= tries/40, found, tries)
 	t.Logf("%d of %d", found, tries)
 }
 

@@ -113,9 +113,7 @@ func TestFalseAlarms(t *testing.T) {
 		}
 	}
 	// 5 % are 7.5; more than 16 would come once in 400 such tests by chance.
-	if alarms > 16 {
-		t.Errorf("%d of %d histories without a change show one", alarms, histories)
-	}
+	expect.True(t, alarms <= 16, "of histories without a change show one", alarms, histories)
 	t.Logf("%d of %d", alarms, histories)
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -53,8 +54,6 @@ func TestOpenByChance(t *testing.T) {
 			findBreaks(f)
 			open += len(f[0].Series[0].Breaks)
 		}
-		if open > histories/50 {
-			t.Errorf("%d runs: %d of %d", n, open, histories)
-		}
+		expect.True(t, open <= histories/50, n, open, histories)
 	}
 }

@@ -102,8 +102,6 @@ func TestChangeOfNothing(t *testing.T) {
 			}
 		}
 		// 50 are 5 %; with the bound there are fewer.
-		if below > 70 {
-			t.Errorf("%d points: p is at most 0.05 in %d of %d", n, below, tries)
-		}
+		expect.True(t, below <= 70, "points: p is at most 0.05 in of", n, below, tries)
 	}
 }

@@ -208,12 +208,10 @@ func TestLeftOut(t *testing.T) {
 		}
 		return n
 	}
-	if got := counts(rate); !slices.Equal(got, []int{3, 1, 3, 3}) || rate.Disturbed != 0 {
-		t.Errorf("throughput: medians of %v, %d disturbed", got, rate.Disturbed)
-	}
-	if got := counts(writes); !slices.Equal(got, []int{3, 1, 1}) || writes.Disturbed != 5 {
-		t.Errorf("writes: medians of %v, %d disturbed", got, writes.Disturbed)
-	}
+	expect.List(t, counts(rate), []int{3, 1, 3, 3}, "throughput: medians of, disturbed")
+	expect.Equal(t, rate.Disturbed, 0, "throughput: medians of, disturbed")
+	expect.List(t, counts(writes), []int{3, 1, 1}, "writes: medians of, disturbed")
+	expect.Equal(t, writes.Disturbed, 5, "writes: medians of, disturbed")
 	expect.List(t, counts(settled), []int{3, 1, 3, 3, 3}, "settled: medians of")
 }
 

@@ -10,9 +10,7 @@ import (
 
 func near(t *testing.T, subject string, got, want, tolerance float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= tolerance) {
-		t.Errorf("%s is %v, want %v", subject, got, want)
-	}
+	expect.True(t, math.Abs(got-want) <= tolerance, subject, got, want)
 }
 
 // One touch changes a page of each level; very many change all pages.

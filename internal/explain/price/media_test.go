@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -28,7 +29,6 @@ func TestMedia(t *testing.T) {
 	plain, quiet := count(0)
 	worn, remark := count(1.8)
 	near(t, "devices", worn, 1.8*plain, 1e-9*plain)
-	if strings.Contains(quiet, "media") || !strings.Contains(remark, "the drive wrote 1.8 bytes to its media for each byte") {
-		t.Errorf("%q, %q", quiet, remark)
-	}
+	expect.Lacks(t, quiet, "media")
+	expect.Contains(t, remark, "the drive wrote 1.8 bytes to its media for each byte")
 }

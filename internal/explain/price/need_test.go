@@ -73,9 +73,8 @@ func TestWritesAndLateness(t *testing.T) {
 		t.Errorf("requests that nobody counted have a price: %q", unknown.Missing)
 	}
 	near(t, "write requests", n.WritesPerS.Value, 8*1024*250/64e3, 1e-9)
-	if late := Of(c.Steps[0], c.Targets[0], Ask{P99: 2000}); n.Refused != "" || !strings.Contains(late.Refused, "3.00 ms") {
-		t.Errorf("%q, %q", n.Refused, late.Refused)
-	}
+	expect.Equal(t, n.Refused, "")
+	expect.Contains(t, Of(c.Steps[0], c.Targets[0], Ask{P99: 2000}).Refused, "3.00 ms")
 }
 
 // An engine that read nothing needs no requests, however many others did.
@@ -219,14 +218,10 @@ func TestCards(t *testing.T) {
 	if cards := Shipped(); len(cards) != 2 || cards[0].IOPS.Free != 3000 || cards[1].GB != 0.125 {
 		t.Errorf("%+v", cards)
 	}
-	if _, err := Read("both.yaml", []byte("name: both\ncurrency: EUR\ndate: \"2026\"\ngb: 1\ndevice: {price: 1}\n")); err == nil || !strings.Contains(err.Error(), "bought whole") {
-		t.Errorf("a device and a price of space: %v", err)
-	}
+	expect.Refused(Read("both.yaml", []byte("name: both\ncurrency: EUR\ndate: \"2026\"\ngb: 1\ndevice: {price: 1}\n")))(t, "bought whole", "a device and a price of space")
 	_, err := Read("mine.yaml", []byte("name: mine\ncurrency: EUR\ngb: -1\niops: {prise: 1}\n"))
 	for _, want := range []string{"a price card has no date", "mine.yaml:3:5", "mine.yaml:4:8", "did you mean price?"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not say %q", err, want)
-		}
+		expect.Error(t, err, want, "does not say")
 	}
 }
 
@@ -244,9 +239,7 @@ func TestMoves(t *testing.T) {
 		"space":                    {-5, 10},
 	}
 	moves := c.Moves(n)
-	if len(moves) != len(want) || moves[0].What != "operations per second" {
-		t.Errorf("%+v", moves)
-	}
+	expect.True(t, len(moves) == len(want) && moves[0].What == "operations per second", moves)
 	n.Most.Value = 1.9
 	if moves := c.Moves(n); !math.IsNaN(moves[slices.IndexFunc(moves, func(m Move) bool { return m.What == rateMove })].Doubled) {
 		t.Error("twice the rate is more than was measured, and has a price")

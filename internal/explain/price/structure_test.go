@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // A card with one price each for space and for I/O: EBS io1 in 2020.
@@ -25,9 +27,7 @@ func closed(gb, mbps, f, pricePerGB, pricePerIO, ioKB float64) float64 {
 
 func near(t *testing.T, subject string, got, want, tolerance float64) {
 	t.Helper()
-	if math.IsNaN(got) || math.Abs(got-want) > tolerance {
-		t.Errorf("%s is %v, not %v", subject, got, want)
-	}
+	expect.True(t, !math.IsNaN(got) && math.Abs(got-want) <= tolerance, subject, got, want)
 }
 
 // The best shares of the source, 67, 39 and 17 % for writes of 1, 10 and 100 MB/s, with what

@@ -81,9 +81,7 @@ func TestSeries(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range len(markers) {
 		seen[Class(i)], seen[Marker(i)] = true, true
-		if outline([]rune(Marker(i))[0]) == nil {
-			t.Errorf("marker %s cannot be drawn", Marker(i))
-		}
+		expect.True(t, outline([]rune(Marker(i))[0]) != nil, "marker cannot be drawn", Marker(i))
 	}
 	if len(seen) != 2*len(markers) || Class(3) != "t3" || Class(11) != "t3 u" || Class(16) != "t0" {
 		t.Errorf("%d different styles and markers", len(seen))
@@ -184,12 +182,8 @@ func TestFit(t *testing.T) {
 		t.Errorf("%q is %g wide", got, Width(Label, 0, got))
 	}
 	lines := Wrap(Strong, 14, 120, text)
-	if strings.Join(lines, " ") != text || len(lines) < 3 {
-		t.Errorf("%q", lines)
-	}
+	expect.True(t, strings.Join(lines, " ") == text && len(lines) >= 3, lines)
 	for _, line := range lines {
-		if Width(Strong, 14, line) > 120 {
-			t.Errorf("%q is too wide", line)
-		}
+		expect.True(t, Width(Strong, 14, line) <= 120, "is too wide", line)
 	}
 }

@@ -138,9 +138,7 @@ func TestPublishedNumbers(t *testing.T) {
 	// 93 µs of 48 processors are 0.000194 % per operation a second.
 	expect.Equal(t, known(&costs[0], "cpu/o", "wKB/o", "o/s", "cs/o")+", "+known(&costs[1], "cpu/o"), "cpu/o 0.00019375 wKB/o 5.12 o/s 200 cs/o 3, ")
 	blocks := published.Summaries(c, c.Targets[1], []*compare.Target{c.Targets[0]})[0].Blocks
-	if len(blocks) != 2 || blocks[0][0].Tag != "four" || blocks[1][0].Tag != "one" {
-		t.Errorf("%+v", blocks)
-	}
+	expect.True(t, len(blocks) == 2 && blocks[0][0].Tag == "four" && blocks[1][0].Tag == "one", blocks)
 }
 
 // known shows the columns of a line that are known.
@@ -213,9 +211,7 @@ func TestBeside(t *testing.T) {
 	expect.Same(t, []string{"rows_per_s", "write_kb"}, got[0].Metrics)
 	expect.Same(t, []string{"insert row", "insert row"}, got[0].Pers)
 	first, second := got[0].Rows[0], got[0].Rows[1]
-	if first.Target != c.Targets[0] || second.Target != c.Targets[1] || second.Base != c.Targets[0] {
-		t.Errorf("%+v", second)
-	}
+	expect.True(t, first.Target == c.Targets[0] && second.Target == c.Targets[1] && second.Base == c.Targets[0], second)
 	if k := first.Cells[1].Key; k.Per != "insert row" || k.Metric != "write_kb" || !math.IsNaN(first.Cells[1].Ratio) {
 		t.Errorf("%+v", first.Cells[1])
 	}

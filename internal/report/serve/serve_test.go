@@ -162,9 +162,7 @@ func TestPages(t *testing.T) {
 		t.Error("a search does not find one")
 	}
 	_, oldest := s.get("/?sort=oldest")
-	if strings.Index(oldest, "night-00") > strings.Index(oldest, "night-19") {
-		t.Error("the oldest is not first")
-	}
+	expect.True(t, strings.Index(oldest, "night-00") <= strings.Index(oldest, "night-19"), "the oldest is not first")
 	status, body := s.get("/campaigns/night-03/report.html")
 	contains(t, body, "l.i1", `href="../../index.html"`, `href="rows.json"`)
 	expect.Equal(t, status, http.StatusOK)
@@ -223,9 +221,8 @@ func TestGuard(t *testing.T) {
 	if to := w.Header().Get("Location"); strings.HasPrefix(to, "//") {
 		t.Errorf("redirected to %s", to)
 	}
-	if w.Header().Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'") {
-		t.Error("headers are missing")
-	}
+	expect.Equal(t, w.Header().Get("X-Content-Type-Options"), "nosniff", "headers are missing")
+	expect.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'", "headers are missing")
 }
 
 // A hostile folder is shown as far as it can be, and nothing outside it.
@@ -307,9 +304,8 @@ func TestHostileFolder(t *testing.T) {
 	for _, at := range []string{"/", "/history.html", "/campaigns/evil%20%3Cb%3E&/report.html", "/campaigns/evil%20%3Cb%3E&/live.html", "/campaigns/pipes/live.html",
 		"/campaigns/many/live.html", "/campaigns/half/report.html"} {
 		_, body := s.get(at)
-		if strings.Contains(body, "<script>alert") || strings.Contains(body, outside.Dir) {
-			t.Errorf("%s: the page has what it must not have", at)
-		}
+		expect.Lacks(t, body, "<script>alert", "the page has what it must not have", at)
+		expect.Lacks(t, body, outside.Dir, "the page has what it must not have", at)
 	}
 	expect.Lacks(t, body, "secret", "a link out of the folder is followed")
 	if status, _ := s.get("/campaigns/link/report.html"); status != http.StatusNotFound {

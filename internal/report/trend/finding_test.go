@@ -168,9 +168,8 @@ func TestInTurns(t *testing.T) {
 		s.Nights(i, i+1, rows(float64(1+i%2)))
 	}
 	all := strings.Join(lines(s, 1000, View{Least: 1}), "\n")
-	if n := strings.Count(all, "not compared further"); n != 1 || !strings.HasPrefix(all, "/store/night-01: rows 1 → 2;") {
-		t.Errorf("%d splits:\n%s", n, all)
-	}
+	expect.Equal(t, strings.Count(all, "not compared further"), 1, all)
+	expect.True(t, strings.HasPrefix(all, "/store/night-01: rows 1 → 2;"), all)
 }
 
 // Of a sweep over a parameter the last step is shown.
@@ -180,9 +179,8 @@ func TestSweep(t *testing.T) {
 		s.Nights(i, i+1, rows(float64(1+i)))
 	}
 	all := strings.Join(lines(s, 1000, View{Least: 1}), "\n")
-	if n := strings.Count(all, "not compared further"); n != 1 || !strings.HasPrefix(all, "/store/night-08: rows 8 → 9;") {
-		t.Errorf("%d splits:\n%s", n, all)
-	}
+	expect.Equal(t, strings.Count(all, "not compared further"), 1, all)
+	expect.True(t, strings.HasPrefix(all, "/store/night-08: rows 8 → 9;"), all)
 }
 
 // The last run comes first, but after those that split the history; a run's throughput comes

@@ -74,9 +74,7 @@ func TestStoryOrder(t *testing.T) {
 		t.Fatalf("%q", got)
 	}
 	for i := range want {
-		if !strings.HasPrefix(got[i], want[i]) {
-			t.Errorf("%q\nwant %q…", got[i], want[i])
-		}
+		expect.True(t, strings.HasPrefix(got[i], want[i]), got[i], want[i])
 	}
 	k, _ := c.Step("work").Rate("insert")
 	detectable := c.Judge(c.Targets[0], c.Targets[1]).Effect(c.Step("work"), k).Detectable()
@@ -93,7 +91,6 @@ func TestStoryOfOneTrial(t *testing.T) {
 	text := strings.Join(s.Sentences(), "\n")
 	expect.All(t, text, "a inserted 401 rows/s in work: 4.00× b’s and 8.00× c’s (one trial each; within the run ±4.2 %).",
 		"a against b: seems slower in load (0.500×).", "a against c: seems faster in load (2.00×).", "p50 of insert: a 100 µs, 1.11× b’s 90.1 µs, 1.11× c’s 90.1 µs")
-	if strings.Contains(text, "prove") || strings.Contains(text, "chance") {
-		t.Error(text)
-	}
+	expect.Lacks(t, text, "prove")
+	expect.Lacks(t, text, "chance")
 }

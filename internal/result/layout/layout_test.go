@@ -80,9 +80,7 @@ func TestPublishedSummaries(t *testing.T) {
 func TestSummaryRatiosOfUnknown(t *testing.T) {
 	steps := readFile(t, Summary, "mrg.some")
 	got := written(t, func(b *bytes.Buffer) error { return WriteSummaries(b, steps[1:], RoundedRatios) })
-	if !strings.HasSuffix(got, "\t2.67\tNA\tNA\tmy5731.cx6d\n") {
-		t.Error(got)
-	}
+	expect.True(t, strings.HasSuffix(got, "\t2.67\tNA\tNA\tmy5731.cx6d\n"), got)
 	got = written(t, func(b *bytes.Buffer) error { return WriteSummaries(b, steps[:1], RoundedRatios) })
 	expect.Contains(t, got, "\n0.90\t1\t0.00\t0.00\t1.21\t")
 }

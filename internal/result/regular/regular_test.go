@@ -30,9 +30,7 @@ func TestOpen(t *testing.T) {
 	}
 	expect.NoError(t, os.WriteFile(file, []byte("12345"), 0o644))
 	expect.NoError(t, os.Symlink(file, link))
-	if b, err := regular.ReadFile(link, 5); err != nil || string(b) != "12345" {
-		t.Errorf("%q, %v", b, err)
-	}
+	expect.Equal(t, string(expect.Value(regular.ReadFile(link, 5))(t)), "12345")
 	if _, err := regular.ReadFile(file, 4); !errors.Is(err, regular.ErrBig) {
 		t.Errorf("a file that is too large: %v", err)
 	}
@@ -58,9 +56,7 @@ func TestReadText(t *testing.T) {
 		_, _ = w.WriteString("a text")
 		w.Close()
 	}()
-	if b, err := regular.ReadText(fmt.Sprintf("/proc/self/fd/%d", r.Fd())); err != nil || string(b) != "a text" {
-		t.Errorf("%q, %v", b, err)
-	}
+	expect.Equal(t, string(expect.Value(regular.ReadText(fmt.Sprintf("/proc/self/fd/%d", r.Fd())))(t)), "a text")
 	for _, path := range []string{"/dev/zero", dir} {
 		if _, err := regular.ReadText(path); !errors.Is(err, regular.ErrNot) {
 			t.Errorf("%s: %v", path, err)
@@ -89,8 +85,6 @@ func TestTail(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	expect.NoError(t, os.WriteFile(file, []byte("12345"), 0o644))
 	for limit, want := range map[int64]string{2: "45", 5: "12345", 9: "12345"} {
-		if b, err := regular.Tail(file, limit); err != nil || string(b) != want {
-			t.Errorf("%d bytes: %q, %v", limit, b, err)
-		}
+		expect.Equal(t, string(expect.Value(regular.Tail(file, limit))(t)), want, limit)
 	}
 }

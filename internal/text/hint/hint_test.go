@@ -25,12 +25,9 @@ func TestHint(t *testing.T) {
 		t.Errorf("%v, hint %q", err, hint.Of(err))
 	}
 	full := &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
-	if !strings.Contains(hint.Of(full), "disk is full") || !strings.Contains(hint.Of(hint.With(full, "")), "disk is full") {
-		t.Errorf("%q", hint.Of(full))
-	}
-	if hint.Of(inner) != "" || hint.Of(nil) != "" {
-		t.Error("a hint came from nothing")
-	}
+	expect.Contains(t, hint.Of(full), "disk is full")
+	expect.Contains(t, hint.Of(hint.With(full, "")), "disk is full")
+	expect.True(t, hint.Of(inner) == "" && hint.Of(nil) == "", "a hint came from nothing")
 }
 
 func TestNames(t *testing.T) {
@@ -130,8 +127,6 @@ func TestProblems(t *testing.T) {
 	got := strings.Split(ps.Error(), "\n")
 	expect.Equal(t, len(got), 1+20+1+13, "lines")
 	more := slices.Index(got, "… and 5 more of this kind")
-	if more < 1 || got[more-1] != `at: unknown key "k\"19"` {
-		t.Errorf("%q", got)
-	}
+	expect.True(t, more >= 1 && got[more-1] == `at: unknown key "k\"19"`, got)
 	expect.Equal(t, ps[:3].Error(), ps[0].String()+"\n"+ps[1].String()+"\n"+ps[2].String())
 }

@@ -18,9 +18,7 @@ func TestParseDuration(t *testing.T) {
 		"0.5h": 30 * time.Minute, "-5s": -5 * time.Second, "0": 0,
 	} {
 		got, err := ParseDuration(s)
-		if err != nil || got != want {
-			t.Errorf("%q: %v, %v; want %v", s, got, err, want)
-		}
+		expect.True(t, err == nil && got == want, s, got, err, want)
 	}
 	for _, s := range []string{"", "s", "-", "ten", "10 parsecs", "1.2.3s", "10 s ago", "inf", "nan", "1e300", "99999999h", "--5s", "5s-", "1_000", "1m30"} {
 		if got, err := ParseDuration(s); err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/quantity"
 )
 
@@ -31,13 +32,9 @@ func TestPatterns(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"256Q", "5MiBs", "-5"} {
-		if size.MatchString(s) {
-			t.Errorf("%s is no size", s)
-		}
+		expect.True(t, !size.MatchString(s), "is no size", s)
 	}
 	for _, s := range []string{"5 parsecs", "soon", "2d"} {
-		if duration.MatchString(s) {
-			t.Errorf("%s is no duration", s)
-		}
+		expect.True(t, !duration.MatchString(s), "is no duration", s)
 	}
 }

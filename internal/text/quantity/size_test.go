@@ -17,9 +17,7 @@ func TestParseSize(t *testing.T) {
 		"9223372036854775807": math.MaxInt64,
 	}
 	for s, want := range good {
-		if got, err := ParseSize(s); err != nil || got != want {
-			t.Errorf("%q: %d, %v; want %d", s, got, err, want)
-		}
+		expect.Equal(t, expect.Value(ParseSize(s))(t), want, s)
 	}
 	for _, s := range []string{
 		"", "x", "MiB", "M", "1Mi", "1MM", "1kM", "-1", "+1", "1e3", "0x10", "1.5", "0.1GiB", "0.1k", "1.2.3MiB", "1 2MiB", ".", "inf", "nan",
