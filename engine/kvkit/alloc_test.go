@@ -59,28 +59,20 @@ func TestAllocatesNothing(t *testing.T) {
 			if err == nil {
 				err = db.CreateTables(t.Context())
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			s, err := db.Session(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			store.tx.row = make([]byte, 8)
 			if w.Merges() {
 				store.tx.row = make([]byte, 9)
 			}
 			for _, c := range ops {
 				stmt, err := s.Prepare(t.Context(), &c.op)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				args := enginetest.Values(c.args)
 				var r engine.Result
 				n := testing.AllocsPerRun(100, func() {
-					if err := stmt.Exec(t.Context(), args, &r); err != nil {
-						t.Fatal(err)
-					}
+					must(t, stmt.Exec(t.Context(), args, &r))
 				})
 				if n > 0 {
 					t.Errorf("concurrency %d, %+v: %s: %v allocations", kind, w, c.op.Label(), n)
@@ -99,19 +91,13 @@ func TestRowOfKeyColumns(t *testing.T) {
 		if err == nil {
 			err = db.CreateTables(t.Context())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		store.tx.row = []byte{}
 		for _, op := range []model.Op{{Kind: model.Delete, Table: "t"}, {Kind: model.Get, Table: "t", Columns: []string{"id"}}} {
 			s, err := db.Session(t.Context()) // whose memory is fresh
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			stmt, err := s.Prepare(t.Context(), &op)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var r engine.Result
 			if err := stmt.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r); err != nil || r.Rows != 1 {
 				t.Errorf("concurrency %d, %s: %d rows, %v", kind, op.Label(), r.Rows, err)

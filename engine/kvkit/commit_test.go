@@ -134,21 +134,15 @@ func (s *gated) open(t *testing.T, store kvkit.Store, tables int, rows int64) en
 		})
 	}
 	db, err := kvkit.Open(store, schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.CreateTables(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, db.CreateTables(ctx))
 	for i := range tables {
 		var args []model.Value
 		for id := range rows {
 			args = append(args, model.IntValue(id+1), model.IntValue(0))
 		}
 		insert := prepare(t, db, &model.Op{Kind: model.Insert, Table: fmt.Sprint("t", i), Columns: []string{"id", "n"}, Rows: int(rows)})
-		if err := insert.Exec(ctx, args, &engine.Result{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, insert.Exec(ctx, args, &engine.Result{}))
 	}
 	s.gate = make(chan struct{})
 	return db
@@ -157,13 +151,9 @@ func (s *gated) open(t *testing.T, store kvkit.Store, tables int, rows int64) en
 func prepare(t *testing.T, db engine.DB, op *model.Op) engine.Stmt {
 	t.Helper()
 	s, err := db.Session(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stmt, err := s.Prepare(context.Background(), op)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return stmt
 }
 

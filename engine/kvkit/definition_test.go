@@ -27,17 +27,13 @@ func TestOtherDefinition(t *testing.T) {
 			return err
 		}
 		if err := db.CreateTables(ctx); err == nil {
-			if err := db.CreateIndexes(ctx, "t", "ix"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.CreateIndexes(ctx, "t", "ix"))
 		}
 		return db.Close()
 	}
 	made := schema(model.Int, "price")
 	for range 2 {
-		if err := open(made); err != nil {
-			t.Fatal(err)
-		}
+		must(t, open(made))
 	}
 	for name, s := range map[string]model.Schema{"column": schema(model.Float, "price"), "index": schema(model.Int, "price", "id")} {
 		if err := open(s); err == nil || !strings.Contains(err.Error(), "those of the load") {

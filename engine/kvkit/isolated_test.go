@@ -45,9 +45,7 @@ func openPairs(t *testing.T, db engine.DB, err error) engine.DB {
 		func() error { return db.CreateTables(ctx) },
 		func() error { return db.CreateIndexes(ctx, "t", "t_n", "t_u") },
 	} {
-		if err := step(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, step())
 	}
 	t.Cleanup(func() { db.Close() })
 	return db
@@ -62,9 +60,7 @@ type seat struct {
 func newSeat(t *testing.T, db engine.DB) seat {
 	t.Helper()
 	s, err := db.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return seat{t, s}
 }
 
@@ -76,9 +72,7 @@ func (s seat) op(op model.Op) *enginetest.Operation {
 func counter(t *testing.T, db engine.DB, name string) float64 {
 	t.Helper()
 	var s engine.Sample
-	if err := db.Counters(context.Background(), &s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Counters(context.Background(), &s))
 	for _, p := range s.Points {
 		if p.Name == name {
 			return p.Value
@@ -265,9 +259,7 @@ func TestLimited(t *testing.T) {
 	if err == nil {
 		err = db.CreateTables(ctx)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := newSeat(t, db)
 	for id := range 50 {
 		s.op(addPair).OK(id, id, id)

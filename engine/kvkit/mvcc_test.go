@@ -210,3 +210,10 @@ func TestConformance(t *testing.T) {
 		},
 	})
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

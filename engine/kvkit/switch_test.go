@@ -44,9 +44,7 @@ func openAccounts(t *testing.T, options map[string]any) engine.DB {
 			err = db.CreateIndexes(t.Context(), table, index)
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	insert := on(t, db, model.Op{Kind: model.Insert, Table: "accounts", Columns: []string{"id", "owner", "sum"}, Rows: 1})
 	push := on(t, db, model.Op{Kind: model.Insert, Table: "queue", Columns: []string{"owner"}, Rows: 1})
 	for id := range 100 {
@@ -59,9 +57,7 @@ func openAccounts(t *testing.T, options map[string]any) engine.DB {
 func on(t *testing.T, db engine.DB, op model.Op) *enginetest.Operation {
 	t.Helper()
 	s, err := db.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return enginetest.PrepareOperation(t, s, accounts, op)
 }
 
@@ -176,9 +172,7 @@ func TestSingleDeletes(t *testing.T) {
 		flushed[deletes] = counter(t, db, "pebble.flushed_bytes") - before
 		on(t, db, model.Op{Kind: model.Scan, Table: "queue", Index: "queue_owner", Aggregate: model.Count}).Gives("100")
 		s, err := db.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = s.Prepare(t.Context(), &model.Op{Kind: model.Update, Table: "sums", Set: []model.Assign{{Column: "sum"}}})
 		if (err != nil) != (deletes == "single") {
 			t.Errorf("deletes %s: prepare of an update: %v", deletes, err)
@@ -235,9 +229,7 @@ func TestOtherSwitches(t *testing.T) {
 	all := []map[string]any{plain, merged, blind, single}
 	for i, made := range all {
 		dir := t.TempDir()
-		if err := open(dir, made); err != nil {
-			t.Fatal(err)
-		}
+		must(t, open(dir, made))
 		for j, other := range all {
 			if err := open(dir, other); (err == nil) != (i == j) {
 				t.Errorf("made with %v, opened with %v: %v", made, other, err)

@@ -110,9 +110,7 @@ func TestAttached(t *testing.T) {
 	dsn := "mongodb://" + url.PathEscape(host.Private.Endpoint().Socket) + "/"
 	c := engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{DSN: dsn, Schema: "other"}}
 	d, err := Engine{}.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	must(t, d.CreateTables(t.Context()))
 	if pids, reason := d.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != host.Private.PID() {
 		t.Errorf("%v, %s", pids, reason)

@@ -14,9 +14,7 @@ import (
 func alwaysSet(t *testing.T, heading string) string {
 	t.Helper()
 	b, err := os.ReadFile("../../docs/engines.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, section, ok := strings.Cut(string(b), "\n## "+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	_, table, found := strings.Cut(section, "**Always set** on a private server:")
@@ -39,9 +37,7 @@ func TestAlwaysSetIsDocumented(t *testing.T) {
 			known[b.Name] = true
 		}
 		settings, err := st.settings(&setup{Setup: &serverkit.Setup{}}, known)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, s := range settings {
 			set[s.Name+"="+s.Value] = true
 		}

@@ -58,29 +58,19 @@ func TestUpdatesShareSync(t *testing.T) {
 		gate.RLock()
 		defer gate.RUnlock()
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
-	if err := db.CreateTables(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.CreateTables(ctx))
 	prepare := func(op *model.Op) engine.Stmt {
 		s, err := db.Session(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		stmt, err := s.Prepare(ctx, op)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return stmt
 	}
 	one := []model.Value{model.IntValue(1)}
 	insert := prepare(&model.Op{Kind: model.Insert, Table: "t", Columns: []string{"id", "n"}, Rows: 1})
-	if err := insert.Exec(ctx, []model.Value{one[0], model.IntValue(0)}, &engine.Result{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, insert.Exec(ctx, []model.Value{one[0], model.IntValue(0)}, &engine.Result{}))
 	n := int64(0)
 	get := prepare(&model.Op{Kind: model.Get, Table: "t", Columns: []string{"n"}})
 	seen := engine.Result{Each: func(row []model.Value) { n = row[0].Int() }}
@@ -92,9 +82,7 @@ func TestUpdatesShareSync(t *testing.T) {
 		go func() { done <- raise.Exec(ctx, []model.Value{one[0], one[0]}, &engine.Result{}) }()
 	}
 	for start := time.Now(); n < clients; time.Sleep(time.Millisecond) {
-		if err := get.Exec(ctx, one, &seen); err != nil {
-			t.Fatal(err)
-		}
+		must(t, get.Exec(ctx, one, &seen))
 		if time.Since(start) > 20*time.Second { // it hangs
 			t.Errorf("%d of %d updates of a row are seen while the log is being synced", n, clients)
 			break

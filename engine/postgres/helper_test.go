@@ -73,9 +73,7 @@ func open(t testing.TB, c engine.Config) *db {
 	t.Helper()
 	needServer(t)
 	d, err := Engine{}.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)

@@ -59,9 +59,7 @@ func config(dir string) engine.Config {
 func open(t testing.TB, c engine.Config) engine.DB {
 	t.Helper()
 	db, err := Engine{}.Open(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)

@@ -121,36 +121,28 @@ func numbered(n sqlkit.Number) func(*sqlkit.Dialect) {
 func open(t *testing.T, f *fake, d *sqlkit.Dialect) *sqlkit.DB {
 	t.Helper()
 	db, err := sqlkit.Open(t.Context(), f.connect, d, sqlkittest.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return db
 }
 
 func session(t *testing.T, f *fake, d *sqlkit.Dialect) *sqlkit.Session {
 	t.Helper()
 	s, err := open(t, f, d).NewSession(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
 func prepare(t *testing.T, s *sqlkit.Session, op model.Op) engine.Stmt {
 	t.Helper()
 	st, err := s.Prepare(t.Context(), &op)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return st
 }
 
 func run(t *testing.T, st engine.Stmt, args ...model.Value) engine.Result {
 	t.Helper()
 	var r engine.Result
-	if err := st.Exec(t.Context(), args, &r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Exec(t.Context(), args, &r))
 	return r
 }
 
@@ -160,4 +152,11 @@ func want(t *testing.T, f *fake, lines ...string) {
 		t.Error(diff)
 	}
 	f.log = nil
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -13,14 +13,10 @@ import (
 func TestPeer(t *testing.T) {
 	for _, at := range [][2]string{{"unix", filepath.Join(t.TempDir(), "s")}, {"tcp", "127.0.0.1:0"}} {
 		l, err := net.Listen(at[0], at[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer l.Close()
 		c, err := net.Dial(at[0], l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer c.Close()
 		if _, err := server.Peer(c, "mysqld"); !errors.Is(err, server.ErrElsewhere) {
 			t.Errorf("%s: this is no mysqld: %v", at[0], err)

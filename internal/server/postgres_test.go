@@ -25,9 +25,7 @@ func requirePostgres(t *testing.T) {
 func segmentOf(t *testing.T, dataDir string) segment {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dataDir, "postmaster.pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, ok := parseLockFile(string(b))
 	if !ok || s.dir != dataDir {
 		t.Fatalf("%+v of %q", s, b)
@@ -45,14 +43,12 @@ func (s segment) exists() bool {
 // directory.
 func sharedFiles(t *testing.T, s *Server) (out []string) {
 	t.Helper()
-	for _, pid := range append(descendants(s.PID()), s.PID()) {
+	for _, pid := range workers(s.Dir) {
 		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
 			continue // a worker that has ended
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for line := range strings.Lines(string(maps)) {
 			if at := strings.Index(line, "/dev/shm/"); at >= 0 {
 				out = append(out, line[at:])
@@ -109,14 +105,10 @@ func TestSharedMemoryOfOthers(t *testing.T) {
 	check("a copy was swept")
 	other := start(t, Config{Kind: Postgres})
 	lies, err := os.ReadFile(filepath.Join(s.DataDir(), "postmaster.pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other.Kill()
 	own := []byte(strings.Replace(string(lies), s.DataDir(), other.DataDir(), 1))
-	if err := os.WriteFile(filepath.Join(other.DataDir(), "postmaster.pid"), own, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(other.DataDir(), "postmaster.pid"), own, 0o600))
 	if err := Sweep(other.Dir); err != nil {
 		t.Error(err)
 	}
@@ -126,9 +118,7 @@ func TestSharedMemoryOfOthers(t *testing.T) {
 // An unused segment is left only if its key and creator match.
 func TestLeft(t *testing.T) {
 	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer unix.SysvShmCtl(id, unix.IPC_RMID, nil)
 	right := segment{dir: "/d", creator: os.Getpid(), key: 0, id: id}
 	otherKey, otherCreator := right, right

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -127,17 +126,4 @@ func parent(pid int) int {
 	}
 	stat, _ := p.Stat()
 	return stat.PPID
-}
-
-func descendants(pid int) (all []int) {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, list := range lists {
-		b, _ := os.ReadFile(list)
-		for _, word := range strings.Fields(string(b)) {
-			if child, err := strconv.Atoi(word); err == nil {
-				all = append(append(all, child), descendants(child)...)
-			}
-		}
-	}
-	return all
 }

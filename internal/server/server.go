@@ -438,10 +438,9 @@ func (s *Server) Kill() {
 		s.mu.Unlock()
 		_ = s.cmd.Cancel()
 	}
-	family := descendants(s.pid)
 	s.signal(syscall.SIGKILL)
-	for _, pid := range family {
-		if worksFor(pid, s.Dir) { // the PID may be another process's by now
+	if s.Program.Image == nil { // the kernel ends all processes of a container
+		for _, pid := range workers(s.Dir) { // they may outlive the first, for as long as a recovery takes
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}

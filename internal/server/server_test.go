@@ -92,9 +92,7 @@ func start(t *testing.T, c Config) *Server {
 		c.Ready = ready(c.Kind, c.Dir)
 	}
 	s, err := Start(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Stop() })
 	return s
 }
@@ -102,9 +100,7 @@ func start(t *testing.T, c Config) *Server {
 // A server whose port is taken before it has started gets another one.
 func TestPortIsTaken(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer taken.Close()
 	for _, k := range installedKinds(t) {
 		if k == Tarantool {
@@ -130,9 +126,7 @@ func TestLife(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		t.Run(k, func(t *testing.T) {
 			dir := filepath.Join(need.TempDir(t), need.UgliestName)
-			if err := os.Mkdir(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Mkdir(dir, 0o755))
 			again := func(created bool) *Server {
 				t.Helper()
 				s := start(t, Config{Kind: k, Dir: dir, anew: true})
@@ -171,9 +165,7 @@ func TestLife(t *testing.T) {
 			}
 
 			s = again(false)
-			if err := syscall.Kill(s.PID(), syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			must(t, syscall.Kill(s.PID(), syscall.SIGKILL))
 			s.Wait(time.Minute)
 			err := s.Died()
 			var died *DiedError
@@ -213,21 +205,15 @@ func TestDiesWithItsStarter(t *testing.T) {
 			cmd.Env = append(os.Environ(), "RUMBENCH_TEST_SERVER="+dir, "RUMBENCH_TEST_KIND="+k)
 			cmd.Stderr = os.Stderr
 			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, cmd.Start())
 			if _, err := out.Read(make([]byte, 10)); err != nil {
 				t.Fatal("it did not start")
 			}
 			if len(workers(dir)) == 0 {
 				t.Error("no server runs")
 			}
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, cmd.Process.Kill())
 			cmd.Wait()
 			if err := waitGone(t.Context(), dir); err != nil {
 				t.Error(err)
@@ -243,9 +229,7 @@ func TestDiesWithItsStarter(t *testing.T) {
 // A failed start reports the server's messages and a hint.
 func TestFailures(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 	wrong := map[string][2]string{
@@ -320,9 +304,7 @@ func TestMissing(t *testing.T) {
 func TestForeignDirectory(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		dir := need.TempDir(t)
-		if err := os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644))
 		_, err := Start(t.Context(), Config{Kind: k, Dir: dir, Ready: accepts})
 		if err == nil || !strings.Contains(err.Error(), "it holds precious") {
 			t.Error(err)
@@ -343,9 +325,7 @@ func TestQuoted(t *testing.T) {
 		}
 	}
 	s := &Server{Config: Config{Kind: Postgres, Listen: ThisMachine, Dir: t.TempDir(), Settings: []Setting{{"x", `it's a\b`}}}, kind: &postgres}
-	if err := configurePostgres(s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, configurePostgres(s))
 	if b, err := os.ReadFile(s.configFile()); err != nil || !strings.Contains(string(b), `x = 'it''s a\\b'`+"\n") {
 		t.Errorf("%s, %v", b, err)
 	}
@@ -356,12 +336,8 @@ func TestClosedDirectory(t *testing.T) {
 	need.Root(t, "start servers as another user")
 	for _, k := range installedKinds(t) {
 		dir := filepath.Join(need.TempDir(t), "closed", "data")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(filepath.Dir(dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o755))
+		must(t, os.Chmod(filepath.Dir(dir), 0o700))
 		_, err := Start(t.Context(), Config{Kind: k, Dir: dir, Ready: accepts})
 		var u *UnreachableError
 		if !errors.As(err, &u) || u.Blocked != filepath.Dir(dir) || !strings.Contains(u.Hint(), "/var/tmp") {
@@ -377,13 +353,9 @@ func TestVariables(t *testing.T) {
 	}
 	for _, k := range installedKinds(t) {
 		p, err := Find(t.Context(), k, Source{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		known, err := Variables(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, name := range some[k] {
 			if !known[name] {
 				t.Errorf("%s does not know %s", p.Name(), name)
@@ -408,31 +380,21 @@ func TestNatural(t *testing.T) {
 func TestSweepLeavesOthers(t *testing.T) {
 	above := need.TempDir(t)
 	dir := filepath.Join(above, "data")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o755))
 	other := exec.Command("sleep", "600")
 	other.Dir = dir
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Start())
 	defer func() {
 		other.Process.Kill()
 		other.Wait()
 	}()
 	link := filepath.Join(need.TempDir(t), "link")
-	if err := os.Symlink(above, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(above, link))
 	ours := exec.Command("sleep", "600")
 	ours.Dir, ours.Env = dir, []string{"PATH=" + os.Getenv("PATH"), marker + dir}
-	if err := ours.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ours.Start())
 	target := filepath.Join(above, "to")
-	if err := os.Symlink(dir, target); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(dir, target))
 	if err := Sweep(target); err != nil || len(workers(dir)) != 1 {
 		t.Errorf("the target of a link was swept: %v", err)
 	}
@@ -545,14 +507,19 @@ func TestPrune(t *testing.T) {
 	dir, long := t.TempDir(), time.Now().Add(-72*time.Hour)
 	for name, at := range map[string]time.Time{"used": time.Now(), "unused": long, "new-1": long, "old-killed": long} {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Join(path, "data"), 0o755), os.Chtimes(path, at, at)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Join(path, "data"), 0o755), os.Chtimes(path, at, at)))
 	}
 	if err := prune(dir); err != nil {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "used" {
 		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -17,13 +17,9 @@ func TestAccessAsByName(t *testing.T) {
 		info := w.Info()
 		for _, preset := range info.Presets {
 			params, err := info.Resolve(preset.Name, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			run, err := w.New(params)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, s := range run.Steps() {
 				old := result.Step{Name: s.Name, Primary: s.Primary, Warmup: s.Warmup}
 				for _, g := range s.Groups {

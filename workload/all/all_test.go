@@ -346,9 +346,7 @@ func libraryOf(name string) map[string]any {
 func openEngine(t *testing.T, e engine.Engine, c engine.Config) engine.DB {
 	t.Helper()
 	db, err := e.Open(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { enginetest.Discard(db) })
 	return db
 }
@@ -479,9 +477,7 @@ func startServer(t *testing.T, e engine.Engine, settings ...server.Setting) (run
 			return w.Close()
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(running.Kill)
 	return running, enginetest.DSN(e, running.Endpoint())
 }
@@ -499,16 +495,10 @@ func TestForeignData(t *testing.T) {
 		c := engine.Config{Dir: need.TempDir(t), Durability: model.DurabilityOS, Schema: anySchema}
 		c.Server.Binary, c.Options = binaries[mine.Info().Name], libraryOf(mine.Info().Name)
 		db, err := mine.Open(ctx, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, db.Close())
 		before, err := os.ReadDir(c.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, other := range onDisk {
 			if other.Info().Name == mine.Info().Name {
 				continue
@@ -522,5 +512,12 @@ func TestForeignData(t *testing.T) {
 		if after, err := os.ReadDir(c.Dir); err != nil || len(after) != len(before) {
 			t.Errorf("the directory of %s holds %v, before %v (%v)", mine.Info().Name, after, before, err)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -47,19 +47,13 @@ func TestCheckReportsClose(t *testing.T) {
 		t.Run(w.Info().Name, func(t *testing.T) {
 			r := runOf(t, w, given)
 			inner, err := memory.Engine{}.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			db := &closing{DB: inner}
 			defer db.Close()
-			if err := db.CreateTables(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.CreateTables(t.Context()))
 			step := r.Steps()[0]
 			stage, err := step.Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			done := allDone(t, db, &step, stage)
 			db.lost = true
 			if _, err := stage.Finish(t.Context(), done); db.opened > 0 && !errors.Is(err, errLost) {
@@ -78,9 +72,7 @@ func allDone(t *testing.T, db engine.DB, step *workload.Step, stage workload.Sta
 	t.Helper()
 	clients, closeAll, err := workload.Seats(t.Context(), step, stage, workload.Part{}, db.Session)
 	defer closeAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	done, left := make(workload.Totals, len(clients)), map[workload.Client]int64{}
 	for g, group := range clients {
 		done[g] = make([]workload.Total, len(step.Groups[g].Ops))

@@ -76,9 +76,7 @@ func killMidway(t *testing.T, name string, c engine.Config) {
 	given["load"] = false
 	again := runOf(t, w, given).Steps()[0]
 	stage, err := again.Open(t.Context(), workload.Env{DB: db, Seed: killSeed, Results: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found, err := stage.Finish(t.Context(), nil)
 	if err != nil || !found.ReadAll {
 		t.Fatalf("%+v, %v", found, err)
@@ -99,9 +97,7 @@ func (r stepsOf) Steps() []workload.Step { return r.steps }
 func openAgain(t *testing.T, e engine.Engine, c engine.Config) engine.DB {
 	t.Helper()
 	db, err := e.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -109,14 +105,10 @@ func openAgain(t *testing.T, e engine.Engine, c engine.Config) engine.DB {
 func countRows(t *testing.T, db engine.DB, table string) int64 {
 	t.Helper()
 	session, err := db.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer session.Close()
 	n, _, err := workload.QueryInt(t.Context(), session, &model.Op{Kind: model.Scan, Table: table, Aggregate: model.Count})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }
 
@@ -126,14 +118,10 @@ func mixUntilKilled(t *testing.T, db engine.DB, step *workload.Step) (entered, p
 	t.Helper()
 	ctx := context.Background()
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: killSeed, Results: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	clients, closeAll, err := workload.Seats(ctx, step, stage, workload.Part{}, db.Session)
 	defer closeAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pids, reason := db.(engine.Hosted).Processes()
 	if len(pids) != 1 {
 		t.Fatalf("processes %v: %s", pids, reason)
@@ -155,9 +143,7 @@ func mixUntilKilled(t *testing.T, db engine.DB, step *workload.Step) (entered, p
 			}
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if engine.ClassOf(res.Ended) != engine.Gone {
 		t.Fatalf("the mix ended by %v", res.Ended)
 	}

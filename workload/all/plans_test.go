@@ -22,9 +22,7 @@ func planned(t *testing.T, target, test string, midway func() *exec.Cmd) (*resul
 	t.Helper()
 	src := "workload: sysbench\nparams: {tests: [" + test + "], table_size: 40k, range_size: 10, clients: 1, read_seconds: 2, warmup_seconds: 0, settle_floor: 0}\ncalibrate: false\ninterval: 100ms\ntargets: [" + target + "]\n"
 	p, err := plan.Load("planned.yaml", []byte(src), nil, catalog.Plugins{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e, _ := catalog.Plugins{}.Engine(p.Targets[0].Engine)
 	if len(e.Info().Servers) > 0 {
 		need.Installed(t, e.Check(p.Targets[0].Config))
@@ -45,9 +43,7 @@ func planned(t *testing.T, target, test string, midway func() *exec.Cmd) (*resul
 	})
 	t.Logf("%s: %v", tr.Status, err)
 	plans, err := result.ReadPlans(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range tr.Steps {
 		if strings.HasPrefix(tr.Steps[i].Name, test) {
 			return tr, &tr.Steps[i], plans

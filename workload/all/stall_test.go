@@ -61,9 +61,7 @@ func runLocked(t *testing.T, e engine.Engine, sets ...string) *result.Step {
 	at := running.Endpoint()
 	src := fmt.Sprintf("workload: sysbench\nparams: {tests: [point-query], read_seconds: 9, settle_floor: 0}\ncalibrate: false\ntargets: [{name: server, engine: mysql, durability: os, dsn: %q}]\n", dsn)
 	p, err := plan.Load("locked.yaml", []byte(src), sets, catalog.Plugins{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var lock sync.WaitGroup
 	var once sync.Once
 	dir := t.TempDir()
@@ -84,9 +82,7 @@ func runLocked(t *testing.T, e engine.Engine, sets ...string) *result.Step {
 		},
 	})
 	lock.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range tr.Steps {
 		if strings.HasPrefix(tr.Steps[i].Name, "point-query") {
 			return &tr.Steps[i]

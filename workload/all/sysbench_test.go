@@ -77,9 +77,7 @@ func (o *original) logged(f func()) (out []string) {
 	before := o.size()
 	f()
 	all, err := os.ReadFile(o.log)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, err)
 	var entries []string // a statement of several lines goes on in the next
 	for line := range strings.Lines(string(all[before:])) {
 		if entry.MatchString(line) || len(entries) == 0 {
@@ -101,9 +99,7 @@ var entry = regexp.MustCompile(`^(?:\d{6} +[\d:]+)?\t+ *\d+ [A-Z]`)
 
 func (o *original) size() int64 {
 	info, err := os.Stat(o.log)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, err)
 	return info.Size()
 }
 
@@ -159,30 +155,24 @@ func (o *original) attach(schema model.Schema) *ours {
 func (u *ours) step(s *workload.Step, watch func(event func() error)) {
 	u.t.Helper()
 	ctx := u.t.Context()
-	must := func(err error) {
-		u.t.Helper()
-		if err != nil {
-			u.t.Fatal(err)
-		}
-	}
 	if s.Creates {
-		must(u.db.CreateTables(ctx))
+		must(u.t, u.db.CreateTables(ctx))
 	}
 	stage, err := s.Open(ctx, workload.Env{DB: u.db, Seed: 3, Results: true})
-	must(err)
+	must(u.t, err)
 	var clients []workload.Client
 	for i := range s.Groups[0].Clients {
 		session, err := u.db.Session(ctx)
-		must(err)
+		must(u.t, err)
 		defer session.Close()
 		c, err := stage.Client(ctx, workload.Seat{Client: i, Session: session})
-		must(err)
+		must(u.t, err)
 		clients = append(clients, c)
 	}
 	for _, c := range clients {
 		watch(func() error {
 			if r, ok := c.(workload.Readier); ok {
-				must(r.Ready(ctx))
+				must(u.t, r.Ready(ctx))
 			}
 			return c.Do(ctx, &workload.Outcome{})
 		})
@@ -213,13 +203,9 @@ func sysbenchRun(t *testing.T, given map[string]any) workload.Run {
 func runOf(t *testing.T, w workload.Workload, given map[string]any) workload.Run {
 	t.Helper()
 	p, err := w.Info().Resolve("", given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := w.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -251,9 +237,7 @@ func TestStatementsAreSysbenchs(t *testing.T) {
 			var mine []string
 			u.step(step, func(event func() error) {
 				mine = o.logged(func() {
-					if err := event(); err != nil {
-						t.Fatal(err)
-					}
+					must(t, event())
 				})
 			})
 			// The one difference: where the server numbers the rows the original
@@ -291,9 +275,7 @@ func TestSelectsAreSysbenchs(t *testing.T) {
 		var mine []string
 		u.step(&steps[3+i], func(event func() error) {
 			mine = o.logged(func() {
-				if err := event(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, event())
 			})
 		})
 		a, b := strings.Join(shapes(theirs), "\n"), strings.Join(shapes(mine), "\n")
@@ -482,9 +464,7 @@ func (o *original) statistics(schema string) map[string]float64 {
 		}
 		for i, name := range names {
 			v, err := strconv.ParseFloat(values[i], 64)
-			if err != nil {
-				o.t.Fatal(err)
-			}
+			must(o.t, err)
 			out[name] = v
 		}
 	}

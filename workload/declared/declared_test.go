@@ -30,18 +30,14 @@ func readTest(t *testing.T, file string, content []byte) *Workload {
 func newRun(t *testing.T, w workload.Workload, preset string, given map[string]any) workload.Run {
 	t.Helper()
 	r, err := workload.NewRun(w, preset, given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
 func openMemory(t *testing.T, r workload.Run) engine.DB {
 	t.Helper()
 	db, err := memory.Engine{}.Open(t.Context(), engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Schema: r.Schema()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -54,9 +50,7 @@ func TestFiles(t *testing.T) {
 	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w := readTest(t, file, content)
 		for _, preset := range w.Info().Presets {
 			t.Run(w.Info().Name+"/"+preset.Name, func(t *testing.T) {
@@ -95,13 +89,9 @@ func TestNoAllocations(t *testing.T) {
 			c := clientOf(t, entry.file, entry.step, entry.given)
 			var out workload.Outcome
 			one := func() {
-				if err := c.Ready(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, c.Ready(t.Context()))
 				out = workload.Outcome{}
-				if err := c.Do(t.Context(), &out); err != nil {
-					t.Fatal(err)
-				}
+				must(t, c.Do(t.Context(), &out))
 			}
 			for range 1000 { // memory grows to its size
 				one()
@@ -119,26 +109,18 @@ func clientOf(t *testing.T, file, step string, given map[string]any) *client {
 	content, _ := File(file)
 	r := newRun(t, readTest(t, file, content), "", given).(*run)
 	db, err := null.Engine{}.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	for _, table := range r.tables {
 		table.reset(10_000)
 	}
 	i := slices.IndexFunc(r.steps, func(s workload.Step) bool { return s.Name == step })
 	stage, err := r.steps[i].Open(t.Context(), workload.Env{DB: db, Seed: 1, Previous: &workload.Live{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	session, err := db.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c, err := stage.Client(t.Context(), workload.Seat{Session: session})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c.(*client)
 }
 
@@ -162,5 +144,12 @@ func TestWave(t *testing.T) {
 	}
 	if math.Abs(low-3500) > 5 || math.Abs(high-5500) > 5 {
 		t.Errorf("the rate is from %v to %v", low, high)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

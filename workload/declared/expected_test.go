@@ -85,25 +85,15 @@ func lastStep(t *testing.T, file string) (do func() workload.Outcome) {
 	r.steps = steps[:last]
 	workloadtest.Lockstep(t, r, db, 1)
 	stage, err := steps[last].Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true, Previous: &workload.Live{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	session, err := db.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { session.Close() })
 	c, err := stage.Client(t.Context(), workload.Seat{Session: session})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return func() (out workload.Outcome) {
-		if err := c.(workload.Readier).Ready(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Do(t.Context(), &out); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.(workload.Readier).Ready(t.Context()))
+		must(t, c.Do(t.Context(), &out))
 		return out
 	}
 }

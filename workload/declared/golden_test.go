@@ -188,9 +188,7 @@ func TestCountsAsYCSB(t *testing.T) {
 			got, want := map[int64]int{}, map[int64]int{}
 			for i := range int64(draws) {
 				if c.inserts > 0 && i%(draws/c.inserts) == 0 {
-					if err := table.done(table.next.Add(1) - 1); err != nil {
-						t.Fatal(err)
-					}
+					must(t, table.done(table.next.Add(1)-1))
 					java.last++
 				}
 				got[v.num(&e)]++

@@ -24,18 +24,12 @@ func concurrent(t *testing.T, r workload.Run, db engine.DB, last string, ops int
 			continue // it does not load
 		}
 		if s.Creates {
-			if err := db.CreateTables(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.CreateTables(ctx))
 		}
 		stage, err := s.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true, Previous: previous})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		clients, closeAll, err := workload.Seats(ctx, s, stage, workload.Part{}, db.Session)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		totals := workload.Totals{make([]workload.Total, len(s.Groups[0].Ops))}
@@ -113,9 +107,7 @@ func TestPutsAreReadBack(t *testing.T) {
 		read := map[key]bool{}
 		var out workload.Outcome
 		for range 50_000 {
-			if err := c.Ready(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.Ready(t.Context()))
 			s := c.ops[c.kind].statements[0]
 			k := key{s.table, slices.Concat(s.rows, []int64{-1})[0]}
 			switch s.kind {
@@ -128,9 +120,7 @@ func TestPutsAreReadBack(t *testing.T) {
 				}
 			}
 			out = workload.Outcome{}
-			if err := c.Do(t.Context(), &out); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.Do(t.Context(), &out))
 		}
 		if back < gets/5 || len(read) < 200 {
 			t.Errorf("%s: of %d gets, %d read what was put before; of %d rows that were put, %d were read", file, gets, back, len(put), len(read))

@@ -25,9 +25,7 @@ SELECT 'it''s', "x\y" FROM pgbench_accounts a, "pgbench_tellers" AS b WHERE aid 
 END;
 `
 	out, err := FromPgbench("scripts/two-tables.sql", []byte(script))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := string(out)
 	for _, want := range []string{
 		"name: two-tables\n", "    transaction: repeatable-read\n",

@@ -22,9 +22,7 @@ import (
 func TestRandomFiles(t *testing.T) {
 	open := func(t *testing.T, e engine.Engine, r workload.Run) engine.DB {
 		db, err := e.Open(t.Context(), engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Schema: r.Schema()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { db.Close() })
 		return db
 	}

@@ -20,9 +20,7 @@ func TestReference(t *testing.T) {
 		end     = "<!-- end -->\n"
 	)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	head, rest, ok := strings.Cut(string(text), mark)
 	got, tail, closed := strings.Cut(rest, end)
 	if !ok || !closed {
@@ -30,9 +28,7 @@ func TestReference(t *testing.T) {
 	}
 	want := reference()
 	if *update {
-		if err := os.WriteFile(path, []byte(head+mark+want+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(head+mark+want+end+tail), 0o644))
 		return
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -33,23 +33,15 @@ func TestRequire(t *testing.T) {
 	r.steps = steps[:1] // the load
 	workloadtest.Lockstep(t, r, db, 1)
 	stage, err := steps[1].Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true, Previous: &workload.Live{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	session, err := db.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer session.Close()
 	c, err := stage.Client(t.Context(), workload.Seat{Session: session})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for n, want := range []engine.Class{engine.OK, engine.Conflict, engine.Conflict} { // row 1 is taken once
 		var out workload.Outcome
-		if err := c.(workload.Readier).Ready(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.(workload.Readier).Ready(t.Context()))
 		if err := c.Do(t.Context(), &out); engine.ClassOf(err) != want {
 			t.Fatalf("attempt %d: %v, want class %s", n, err, want)
 		}
@@ -73,42 +65,26 @@ func TestRequireWithoutTransaction(t *testing.T) {
 	db := openMemory(t, r)
 	steps := r.steps
 	load, err := steps[0].Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.CreateTables(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, db.CreateTables(t.Context()))
 	session, err := db.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer session.Close()
 	do := func(s workload.Stage, times int) (outs []workload.Outcome) {
 		c, err := s.Client(t.Context(), workload.Seat{Session: session})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for range times {
 			var out workload.Outcome
-			if err := c.(workload.Readier).Ready(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Do(t.Context(), &out); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.(workload.Readier).Ready(t.Context()))
+			must(t, c.Do(t.Context(), &out))
 			outs = append(outs, out)
 		}
 		return outs
 	}
 	loaded, err := load.Finish(t.Context(), workload.Totals{{{Ops: 1, Work: do(load, 1)[0].Work}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stage, err := steps[1].Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true, Previous: &loaded.Live})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	outs := do(stage, 3)
 	for i, want := range []int64{1, 0, 0} {
 		if outs[i].Expected != 1 || outs[i].Found != want {

@@ -95,27 +95,21 @@ steps: [{load: t, rows: 10}, {run: r, groups: {g: {do: look, operations: 3}}}]
 	r := newRun(t, readTest(t, "w.yaml", []byte(text)), "", nil).(*run)
 	db := openMemory(t, r)
 	ctx := context.Background()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	must(db.CreateTables(ctx))
+	must(t, db.CreateTables(ctx))
 	session, err := db.Session(ctx)
-	must(err)
+	must(t, err)
 	run := func(step int, previous *workload.Live) workload.Finding {
 		stage, err := r.steps[step].Open(ctx, workload.Env{DB: db, Seed: 1, Results: true, Previous: previous})
-		must(err)
+		must(t, err)
 		c, err := stage.Client(ctx, workload.Seat{Session: session})
-		must(err)
+		must(t, err)
 		for range r.steps[step].Groups[0].Work {
 			var out workload.Outcome
-			must(c.(workload.Readier).Ready(ctx))
-			must(c.Do(ctx, &out))
+			must(t, c.(workload.Readier).Ready(ctx))
+			must(t, c.Do(ctx, &out))
 		}
 		found, err := stage.Finish(ctx, workload.Totals{{{Ops: r.steps[step].Groups[0].Work}}})
-		must(err)
+		must(t, err)
 		return found
 	}
 	live := run(0, nil).Live
@@ -126,8 +120,8 @@ steps: [{load: t, rows: 10}, {run: r, groups: {g: {do: look, operations: 3}}}]
 	spoiled := bytes.Clone(cols.list[1].at(&env{src: *gen.NewSource(gen.NewStream(1))}, 4).Buf())
 	spoiled[20] ^= 1
 	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Update, Table: "t", Set: []model.Assign{{Column: "x"}}})
-	must(err)
-	must(stmt.Exec(ctx, []model.Value{model.StringValue(spoiled), model.IntValue(4)}, &engine.Result{}))
+	must(t, err)
+	must(t, stmt.Exec(ctx, []model.Value{model.StringValue(spoiled), model.IntValue(4)}, &engine.Result{}))
 	if found := run(1, &live); len(found.Broken) != 1 || !strings.HasPrefix(found.Broken[0], "3 texts") { // in each scan
 		t.Errorf("a flipped byte is reported as %v", found.Broken)
 	}

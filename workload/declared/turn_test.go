@@ -43,9 +43,7 @@ steps:
 		"first": {{"get", "get", 1}}, "second": {{"get", "second", 1}}, // the step's rate is the first one's alone
 	}
 	db, steps := openMemory(t, r), r.Steps()
-	if err := db.CreateTables(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.CreateTables(t.Context()))
 	for _, s := range steps[1:] {
 		for _, g := range s.Groups {
 			var got []op
@@ -65,22 +63,14 @@ steps:
 // turns returns the operations that a client of a step's first group begins with.
 func turns(t *testing.T, s *workload.Step, env workload.Env) (names []string) {
 	stage, err := s.Open(t.Context(), env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	clients, closeAll, err := workload.Seats(t.Context(), s, stage, workload.Part{}, env.DB.Session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer closeAll()
 	for range 7 {
 		var out workload.Outcome
-		if err := clients[0][0].(workload.Readier).Ready(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		if err := clients[0][0].Do(t.Context(), &out); err != nil {
-			t.Fatal(err)
-		}
+		must(t, clients[0][0].(workload.Readier).Ready(context.Background()))
+		must(t, clients[0][0].Do(t.Context(), &out))
 		names = append(names, s.Groups[0].Ops[out.Kind].Name)
 	}
 	return names

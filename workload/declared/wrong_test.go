@@ -25,9 +25,7 @@ func TestWrong(t *testing.T) {
 		base := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(base, func(t *testing.T) {
 			src, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			_, err = Read(base+".yaml", src)
 			if err == nil {
 				t.Fatal("the file is accepted")
@@ -35,14 +33,10 @@ func TestWrong(t *testing.T) {
 			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
 			got := err.Error() + "\n"
 			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if d := cmp.Diff(string(want), got); d != "" {
 				t.Error(d)
 			}

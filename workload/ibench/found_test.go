@@ -39,28 +39,18 @@ func work(t *testing.T, db engine.DB, step *workload.Step, group int, operations
 	t.Helper()
 	ctx := context.Background()
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	session, err := db.Session(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer session.Close()
 	c, err := stage.Client(ctx, workload.Seat{Group: group, Session: session})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range operations {
 		if r, ok := c.(workload.Readier); ok {
-			if err := r.Ready(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.Ready(ctx))
 		}
 		var out workload.Outcome
-		if err := c.Do(ctx, &out); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Do(ctx, &out))
 		sum.Ops++
 		sum.Expected += out.Expected
 		sum.Found += out.Found
@@ -75,13 +65,9 @@ func TestQueriesFind(t *testing.T) {
 	const rows = 20_000
 	r := mustRun(t, "", map[string]any{"rows": int64(rows), "products": int64(1000)})
 	db, err := memory.Engine{}.Open(ctx, engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
-	if err := db.CreateTables(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.CreateTables(ctx))
 	steps := map[string]*workload.Step{}
 	for i := range r.steps {
 		steps[r.steps[i].Name] = &r.steps[i]
@@ -102,16 +88,10 @@ func TestQueriesFind(t *testing.T) {
 	check("qp100", 1, 1)
 
 	session, err := db.Session(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer session.Close()
 	remove, err := session.Prepare(ctx, &model.Op{Kind: model.DeleteLowest, Table: tableName(0), Rows: rows + int(r.p.Int("load_batch")) - 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := remove.Exec(ctx, []model.Value{model.IntValue(0)}, &engine.Result{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, remove.Exec(ctx, []model.Value{model.IntValue(0)}, &engine.Result{}))
 	check("qr100", 0.3, 0.7)
 }

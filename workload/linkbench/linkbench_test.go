@@ -13,18 +13,14 @@ import (
 func newRun(t *testing.T, given map[string]any) *run {
 	t.Helper()
 	r, err := workload.NewRun(Workload{}, "", given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r.(*run)
 }
 
 func newGraph(t *testing.T, given map[string]any) *graph {
 	t.Helper()
 	g, err := newRun(t, given).newGraph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return g
 }
 
@@ -243,9 +239,7 @@ func TestMix(t *testing.T) {
 	for name, p := range profiles {
 		r := newRun(t, map[string]any{"profile": name, "maxid": int64(100_000)})
 		g, err := r.newGraph()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c := &client{
 			stage:  &requestStage{run: r, graph: g, data: r.newData(1), thresholds: p.thresholds(mixed), tick: 1},
 			source: gen.NewSource(gen.NewStream(5, name)),
@@ -300,5 +294,12 @@ func TestTargets(t *testing.T) {
 			}
 			near(t, name+" "+kindNames[k], there/draws, share, 0.02)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -29,49 +29,43 @@ type opened struct {
 func open(t *testing.T, given map[string]any) *opened {
 	t.Helper()
 	ctx := context.Background()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	params := map[string]any{"maxid": int64(50), "load_clients": int64(1), "check": "each"}
 	maps.Copy(params, given)
 	r := newRun(t, params)
 	db, err := memory.Engine{}.Open(ctx, engine.Config{Schema: r.Schema(), Durability: model.DurabilityNone})
-	must(err)
+	must(t, err)
 	t.Cleanup(func() { db.Close() })
-	must(db.CreateTables(ctx))
+	must(t, db.CreateTables(ctx))
 	load := r.load()
 	stage, err := load.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true})
-	must(err)
+	must(t, err)
 	clients, closeAll, err := workload.Seats(ctx, &load, stage, workload.Part{}, db.Session)
-	must(err)
+	must(t, err)
 	defer closeAll()
 	for _, group := range clients {
 		for _, c := range group {
 			for err = nil; err == nil; {
-				must(c.(workload.Readier).Ready(ctx))
+				must(t, c.(workload.Readier).Ready(ctx))
 				err = c.Do(ctx, &workload.Outcome{})
 			}
 			if err != workload.ErrDone {
 				t.Fatal(err)
 			}
-			must(c.(workload.Finisher).Finish(ctx))
+			must(t, c.(workload.Finisher).Finish(ctx))
 		}
 	}
 	found, err := stage.Finish(ctx, nil)
-	must(err)
+	must(t, err)
 	if len(found.Broken) > 0 {
 		t.Fatal(found.Broken)
 	}
-	must(db.CreateIndexes(ctx, linkTable, linkIndex))
+	must(t, db.CreateIndexes(ctx, linkTable, linkIndex))
 	requests, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1, Results: true}, true)
-	must(err)
+	must(t, err)
 	session, err := db.Session(ctx)
-	must(err)
+	must(t, err)
 	c, err := requests.Client(ctx, workload.Seat{Session: session})
-	must(err)
+	must(t, err)
 	return &opened{t, db, requests.(*requestStage), c.(*client)}
 }
 
@@ -82,9 +76,7 @@ func (o *opened) do(r request) workload.Outcome {
 	o.request = r
 	o.request.linkType += firstLinkType
 	var out workload.Outcome
-	if err := o.Do(context.Background(), &out); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, o.Do(context.Background(), &out))
 	return out
 }
 
@@ -98,9 +90,7 @@ func (o *opened) dump() map[string]string {
 		if err == nil {
 			err = stmt.Exec(context.Background(), nil, &engine.Result{Each: each})
 		}
-		if err != nil {
-			o.t.Fatal(err)
-		}
+		must(o.t, err)
 	}
 	scan(model.Op{Table: linkTable, Columns: linkColumns}, func(row []model.Value) {
 		out[fmt.Sprint(row[1], row[0], row[2])] = fmt.Sprint(row[3], row[4], row[5])
@@ -238,12 +228,8 @@ func TestFinish(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := open(t, nil)
 			stmt, err := o.session.Prepare(context.Background(), &c.op)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := stmt.Exec(context.Background(), c.args, &engine.Result{}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, stmt.Exec(context.Background(), c.args, &engine.Result{}))
 			f, err := o.stage.Finish(context.Background(), nil)
 			if err != nil || len(f.Broken) != c.want {
 				t.Errorf("%v, broken %q", err, f.Broken)
@@ -270,22 +256,14 @@ func TestAllocations(t *testing.T) {
 	for _, dialect := range []string{dialect2013, dialect2020} {
 		r := newRun(t, map[string]any{"maxid": int64(10_000), "dialect": dialect})
 		db, err := null.Engine{}.Open(ctx, engine.Config{Schema: r.Schema(), Durability: model.DurabilityNone})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer db.Close()
 		stage, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1}, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		session, err := db.Session(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		made, err := stage.Client(ctx, workload.Seat{Session: session})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c := made.(*client)
 		c.data = make([]byte, 0, nodeWidth)
 		for n := range mostGets {
@@ -297,9 +275,7 @@ func TestAllocations(t *testing.T) {
 		var out workload.Outcome
 		if n := testing.AllocsPerRun(20_000, func() {
 			out = workload.Outcome{}
-			if err := cmp.Or(c.Ready(ctx), c.Do(ctx, &out)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, cmp.Or(c.Ready(ctx), c.Do(ctx, &out)))
 		}); n > 0 {
 			t.Errorf("dialect %s: %v allocations per request", dialect, n)
 		}
@@ -312,13 +288,9 @@ func TestRunAgain(t *testing.T) {
 	ctx := context.Background()
 	o := open(t, nil)
 	again, err := o.stage.openRequests(ctx, "test", 1, o.stage.env, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	made, err := again.Client(ctx, workload.Seat{Session: o.session})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c, same := made.(*client), 0
 	const draws = 1000
 	for range draws {
@@ -379,17 +351,13 @@ func TestOldProfiles(t *testing.T) {
 			}
 			open := func(t *testing.T, schema model.Schema) engine.DB {
 				db, err := memory.Engine{}.Open(t.Context(), engine.Config{Schema: schema, Durability: model.DurabilityNone})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				t.Cleanup(func() { db.Close() })
 				return db
 			}
 			workloadtest.Run(t, workloadtest.Suite{Workload: w, Small: small, Open: open})
 			r, err := workload.NewRun(w, "", small)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			workloadtest.Concurrent(t, r, open(t, r.Schema()), 42)
 		})
 	}

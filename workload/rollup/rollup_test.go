@@ -21,9 +21,7 @@ import (
 func newRun(t *testing.T, given map[string]any) workload.Run {
 	t.Helper()
 	r, err := workload.NewRun(Workload{}, "", given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -49,9 +47,7 @@ var schemas = map[string]map[string]any{
 func open(t *testing.T, e engine.Engine, r workload.Run) engine.DB {
 	t.Helper()
 	db, err := e.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema(), Dir: need.TempDir(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -61,18 +57,12 @@ func runStep(t *testing.T, db engine.DB, step workload.Step, seed uint64, previo
 	t.Helper()
 	ctx := t.Context()
 	if step.Creates {
-		if err := db.CreateTables(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.CreateTables(ctx))
 	}
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	clients, closeAll, err := workload.Seats(ctx, &step, stage, workload.Part{}, db.Session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer closeAll()
 	res, err := drive.Run(ctx, drive.Config{Step: &step, Clients: clients, Interval: time.Second, Seed: seed})
 	if err == nil {
@@ -94,9 +84,7 @@ func load(t *testing.T, e engine.Engine, r workload.Run, before func(db engine.D
 	var previous *workload.Live
 	for _, step := range r.Steps() {
 		f, err := runStep(t, db, step, 7, previous, before)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		found, previous = append(found, f), &f.Live
 	}
 	return found
@@ -147,21 +135,15 @@ func TestBrokenInvariants(t *testing.T) {
 func execute(t *testing.T, db engine.DB, op model.Op, numbers ...int64) {
 	t.Helper()
 	s, err := db.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	stmt, err := s.Prepare(t.Context(), &op)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var args []model.Value
 	for _, n := range numbers {
 		args = append(args, model.IntValue(n))
 	}
-	if err := stmt.Exec(t.Context(), args, &engine.Result{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, stmt.Exec(t.Context(), args, &engine.Result{}))
 }
 
 // Steps continue in another process with the same seed. With another one, or if a fact
@@ -274,24 +256,16 @@ func TestRefused(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	r := newRun(t, with(nil, nil))
 	db, err := memory.Engine{}.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	step := r.Steps()[0]
 	stage, err := step.Open(t.Context(), workload.Env{DB: null{db}, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	session, _ := null{db}.Session(t.Context())
 	c, err := stage.Client(t.Context(), workload.Seat{Session: session})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, out := context.Background(), workload.Outcome{}
-	if err := c.(workload.Readier).Ready(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.(workload.Readier).Ready(ctx))
 	if n := testing.AllocsPerRun(100, func() { _ = c.Do(ctx, &out) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -310,3 +284,10 @@ func (nullSession) Prepare(context.Context, *model.Op) (engine.Stmt, error) {
 }
 func (nullSession) Exec(context.Context, []model.Value, *engine.Result) error { return nil }
 func (nullSession) Close() error                                              { return nil }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -83,9 +83,7 @@ func TestFinds(t *testing.T) {
 			name = name[:n] + "10"
 		}
 		test, err := r.newTest(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		looks := name != "scan" && name != "insert" && name != "oltp_insert"
 		for _, k := range r.kinds(test, level{tables: 1, clients: 1}) {
 			if (k.Finds != workload.FindsNothing) != looks {

@@ -35,9 +35,7 @@ func small(more map[string]any) map[string]any {
 func open(t *testing.T, s model.Schema) engine.DB {
 	t.Helper()
 	db, err := memory.Engine{}.Open(context.Background(), engine.Config{Dir: need.TempDir(t), Durability: model.DurabilityNone, Schema: s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -54,9 +52,7 @@ func TestSuite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			workloadtest.Run(t, workloadtest.Suite{Workload: telemetry.Workload{}, Small: small(more), Open: open})
 			r, err := workload.NewRun(telemetry.Workload{}, "", small(more))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, s := range workloadtest.Lockstep(t, r, open(t, r.Schema()), 42) {
 				t.Log(s.Step, s.Ops, s.Found)
 				t.Log(s.Sums)
@@ -71,9 +67,7 @@ func TestConcurrent(t *testing.T) {
 	for _, schema := range []string{"write", "middle", "read"} {
 		p := small(map[string]any{"schema": schema, "rates": []int64{6000}, "writers": int64(3), "readers": int64(3), "rollup_devices": int64(4)})
 		r, err := workload.NewRun(telemetry.Workload{}, "", p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		workloadtest.Concurrent(t, r, open(t, r.Schema()), 7)
 	}
 }
@@ -82,9 +76,7 @@ func TestConcurrent(t *testing.T) {
 func TestRate(t *testing.T) {
 	sums := func(rate int64, seconds float64) string {
 		r, err := workload.NewRun(telemetry.Workload{}, "", small(map[string]any{"rates": []int64{rate}, "mix_seconds": seconds, "burst_share": 0.0, "readers": int64(1), "writers": int64(1)}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, s := range workloadtest.Lockstep(t, r, open(t, r.Schema()), 3) {
 			if s.Step[:3] == "mix" {
 				return strings.Join(s.Sums, "\n")
@@ -147,9 +139,7 @@ func TestWrongRowsAreFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := workload.NewRun(telemetry.Workload{}, "", tiny("read"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			db := open(t, r.Schema())
 			device := int64(-1)
 			spoil := func(s engine.Session) {
@@ -182,9 +172,7 @@ func execute(t *testing.T, s engine.Session, op *model.Op, args []model.Value, e
 	if err == nil {
 		err = stmt.Exec(t.Context(), args, &engine.Result{Each: each})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // perform runs a step of one client, for so many operations or all, and spoils the data
@@ -194,9 +182,7 @@ func perform(t *testing.T, r workload.Run, db engine.DB, name string, ops int64,
 	ctx := t.Context()
 	fatal := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	steps := r.Steps()
 	step := &steps[slices.IndexFunc(steps, func(s workload.Step) bool { return s.Name == name })]
@@ -224,4 +210,11 @@ func perform(t *testing.T, r workload.Run, db engine.DB, name string, ops int64,
 	found, err := stage.Finish(ctx, nil)
 	fatal(err)
 	return found
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

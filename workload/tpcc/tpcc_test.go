@@ -31,18 +31,14 @@ func small(t *testing.T, more map[string]any) *run {
 	}
 	maps.Copy(p, more)
 	r, err := workload.NewRun(Workload{}, "", p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r.(*run)
 }
 
 func open(t *testing.T, e engine.Engine, r workload.Run) engine.DB {
 	t.Helper()
 	db, err := e.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema(), Dir: need.TempDir(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -103,14 +99,10 @@ func TestLastNames(t *testing.T) {
 func loadedRows(t *testing.T, db engine.DB, table string) (out [][]model.Value) {
 	t.Helper()
 	session, err := db.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer session.Close()
 	stmt, err := session.Prepare(t.Context(), &model.Op{Kind: model.Scan, Table: table, Columns: tableOf(table).ColumnNames()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := stmt.Exec(t.Context(), nil, &engine.Result{Each: func(row []model.Value) {
 		clone := make([]model.Value, len(row))
 		for i := range row {
@@ -271,24 +263,18 @@ func brokenBy(t *testing.T, op *model.Op, args ...model.Value) []string {
 	r.steps = r.steps[:2]
 	db := loaded(t, r, 3)
 	session, err := db.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer session.Close()
 	if op != nil {
 		stmt, err := session.Prepare(t.Context(), op)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var result engine.Result
 		if err := stmt.Exec(t.Context(), args, &result); err != nil || result.Rows == 0 {
 			t.Fatalf("%s changed %d rows: %v", op.Label(), result.Rows, err)
 		}
 	}
 	var f workload.Finding
-	if err := r.check(context.Background(), session, false, &f); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.check(context.Background(), session, false, &f))
 	return f.Broken
 }
 
@@ -366,9 +352,7 @@ func TestLoadIsJudged(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // A database of an earlier load is used if it has the same seed and sizes, and
@@ -401,9 +385,7 @@ func TestLostOrder(t *testing.T) {
 	db := loaded(t, r, 3)
 	step := &r.steps[len(r.steps)-1]
 	stage, err := step.Open(t.Context(), workload.Env{DB: db, Seed: 3, Results: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stage.(*mixStage).start.payments++ // as if a payment had vanished
 	f, err := stage.Finish(t.Context(), nil)
 	if err != nil || len(f.Broken) != 1 || !strings.Contains(f.Broken[0], "the tables hold") {
@@ -540,29 +522,28 @@ func TestNoAllocation(t *testing.T) {
 	r := small(t, map[string]any{"warehouses": int64(3)})
 	db := open(t, null.Engine{}, r)
 	stage, err := r.openMix(t.Context(), "mix", 1, workload.Env{DB: db}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	session, err := db.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c, err := stage.Client(t.Context(), workload.Seat{Session: session})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, ready := t.Context(), c.(workload.Readier)
 	var out workload.Outcome
 	once := func() {
 		out = workload.Outcome{}
-		if err := cmp.Or(ready.Ready(ctx), c.Do(ctx, &out)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmp.Or(ready.Ready(ctx), c.Do(ctx, &out)))
 	}
 	for range 2000 {
 		once()
 	}
 	if n := testing.AllocsPerRun(1000, once); n > 0 {
 		t.Errorf("%v allocations per transaction", n)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -41,9 +41,7 @@ func TestOpaqueCommit(t *testing.T) {
 		ours, theirs := net.Pipe()
 		defer theirs.Close()
 		own, err := stdsql.New(&hanging{socket: ours}, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c := newOpaque(own, &dialled{Conn: ours})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
