@@ -20,7 +20,7 @@ import (
 // statement by the server's own client when the test has run for a second.
 func planned(t *testing.T, target, test string, midway func() *exec.Cmd) (*result.Trial, *result.Step, []result.StatementPlan) {
 	t.Helper()
-	src := "workload: sysbench\nparams: {tests: [" + test + "], table_size: 40k, range_size: 10, clients: 1, read_seconds: 2, warmup_seconds: 0, settle_floor: 0}\ncalibrate: false\ninterval: 100ms\ntargets: [" + target + "]\n"
+	src := "workload: sysbench\nparams: {tests: [" + test + "], table_size: 20k, range_size: 10, clients: 1, read_seconds: 2, warmup_seconds: 0, settle_floor: 0}\ncalibrate: false\ninterval: 100ms\ntargets: [" + target + "]\n"
 	p, err := plan.Load("planned.yaml", []byte(src), nil, catalog.Plugins{})
 	must(t, err)
 	e, _ := catalog.Plugins{}.Engine(p.Targets[0].Engine)

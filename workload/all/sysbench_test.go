@@ -23,7 +23,7 @@ import (
 
 // The original's tables are compared with ours, and its statements.
 const (
-	sbTables = 4
+	sbTables = 2
 	sbSize   = 20_000
 )
 
@@ -229,7 +229,7 @@ func TestStatementsAreSysbenchs(t *testing.T) {
 		if step.Name != script {
 			t.Fatalf("step %d is %s, want %s", i, step.Name, script)
 		}
-		const events = 5
+		const events = 3
 		for e := range events {
 			theirs := o.logged(func() {
 				o.sysbench("uniform", script, "run", "--events=1", "--time=100", fmt.Sprint("--tables=", sbTables))
