@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/model"
 )
 
@@ -105,29 +105,6 @@ func sampler(t *testing.T, d engine.DB) engine.ActivitySampler {
 	return a
 }
 
-// awaitDoing samples until so many sessions do the same.
-func awaitDoing(t *testing.T, a engine.ActivitySampler, state engine.SessionState, role engine.Role, sessions int) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	var all []seen
-	for ctx.Err() == nil {
-		all = all[:0]
-		must(t, a.Sample(t.Context(), func(d engine.SessionActivity, n int) { all = append(all, seen{d, n}) }))
-		n := 0
-		for _, s := range all {
-			if s.State == state && s.Role == role {
-				n += s.sessions
-			}
-		}
-		if n == sessions {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("never were there %d sessions %s, %s: at last %v", sessions, state, role, all)
-}
-
 // blocked runs a statement that is to wait, on a connection of its own.
 func blocked(t *testing.T, d *db, text string) (ended <-chan error) {
 	t.Helper()
@@ -161,7 +138,7 @@ func TestActivity(t *testing.T) {
 			must(t, err)
 			var r engine.Result
 			must(t, begin.Exec(t.Context(), nil, &r))
-			awaitDoing(t, a, engine.Client, engine.RoleClient, 2) // in its transaction, and that for definitions
+			enginetest.AwaitActivity(t, a, engine.Client, engine.RoleClient, 2) // in its transaction, and that for definitions
 			must(t, s.Close())
 
 			holder, err := d.Connect(t.Context())
@@ -170,14 +147,14 @@ func TestActivity(t *testing.T) {
 			must(t, holder.Exec(t.Context(), "START TRANSACTION"))
 			must(t, holder.Exec(t.Context(), "UPDATE sale SET price = price + 1 WHERE id = 1"))
 			one, two := blocked(t, d, "UPDATE sale SET price = price + 2 WHERE id = 1"), blocked(t, d, "UPDATE sale SET price = price + 2 WHERE id = 1")
-			awaitDoing(t, a, engine.Waiting, engine.RoleRow, 2)
+			enginetest.AwaitActivity(t, a, engine.Waiting, engine.RoleRow, 2)
 			must(t, holder.Exec(t.Context(), "COMMIT"))
 			must(t, <-one)
 			must(t, <-two)
 
 			must(t, holder.Exec(t.Context(), "LOCK TABLES sale WRITE"))
 			one = blocked(t, d, "SELECT COUNT(*) FROM sale")
-			awaitDoing(t, a, engine.Waiting, engine.RoleMetadata, 1)
+			enginetest.AwaitActivity(t, a, engine.Waiting, engine.RoleMetadata, 1)
 			must(t, holder.Exec(t.Context(), "UNLOCK TABLES"))
 			must(t, <-one)
 		})
@@ -223,7 +200,7 @@ func TestTimedWaits(t *testing.T) {
 }
 
 func TestWaitsAreAskedFor(t *testing.T) {
-	d := private(t, engine.Config{})
+	d := shared(t)
 	var s engine.Sample
 	must(t, d.Counters(t.Context(), &s))
 	if slices.ContainsFunc(s.Points, func(p engine.Point) bool {

@@ -16,7 +16,7 @@ import (
 	"rumbench/model"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
 
 // storageEnv names the storage under test to the process that the crash test starts.
 const storageEnv = "RUMBENCH_TEST_STORAGE"

@@ -43,7 +43,7 @@ var (
 
 // Operations take no memory, by either protocol.
 func TestNoAllocations(t *testing.T) {
-	owner := private(t, engine.Config{Cache: 32 * mb})
+	owner := shared(t)
 	must(t, owner.CreateTables(t.Context()))
 	insert(t, owner, insertOp, 50)
 	for _, protocol := range engine.Protocols() {
@@ -78,7 +78,7 @@ func TestNoAllocations(t *testing.T) {
 
 // A wait for a lock ends with the context, and the connection goes on.
 func TestInterruptLockWait(t *testing.T) {
-	d := private(t, engine.Config{Cache: 32 * mb})
+	d := shared(t)
 	must(t, d.CreateTables(t.Context()))
 	insert(t, d, insertOp, 2)
 	holder, waiter := newSession(t, d), newSession(t, d)
@@ -145,7 +145,7 @@ func TestServerDiesMeanwhile(t *testing.T) {
 
 // A connection that cannot be taken over leaves nothing behind.
 func TestTakeOverFails(t *testing.T) {
-	d := private(t, engine.Config{Cache: 32 * mb})
+	d := shared(t)
 	source, err := mysqlwire.NewConnector(mysqlwire.Socket("root", d.Private.Endpoint().Socket), serverkit.NewHost("").Dial)
 	must(t, err)
 	first, err := source.Connect(t.Context())
@@ -181,7 +181,7 @@ func openFiles(t *testing.T) int {
 
 // A connection that is compressed stays the driver's, and does the same.
 func TestCompressed(t *testing.T) {
-	owner := private(t, engine.Config{Cache: 32 * mb})
+	owner := shared(t)
 	must(t, owner.CreateTables(t.Context()))
 	insert(t, owner, insertOp, 5)
 	c := attached(owner)
@@ -209,7 +209,7 @@ func TestCompressed(t *testing.T) {
 
 // Rows that are not wanted do not spoil what follows, and an empty answer is one.
 func TestText(t *testing.T) {
-	d := private(t, engine.Config{Cache: 32 * mb})
+	d := shared(t)
 	c := connOf(t, newSession(t, d))
 	enough := errors.New("enough")
 	rows := 0

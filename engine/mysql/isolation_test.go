@@ -12,7 +12,7 @@ import (
 
 // Every session has the level that was asked for, and results show it.
 func TestIsolation(t *testing.T) {
-	owner := private(t, engine.Config{})
+	owner := shared(t)
 	for _, level := range model.Isolations() {
 		c := attached(owner)
 		c.Isolation = level

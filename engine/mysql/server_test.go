@@ -62,6 +62,46 @@ func private(t *testing.T, c engine.Config) *db {
 	return d.(*db)
 }
 
+// shared returns a database on a private server that tests share which neither end nor configure it. What
+// they make there is dropped.
+func shared(t *testing.T) *db {
+	t.Helper()
+	needServer(t)
+	if common == nil {
+		dir, err := os.MkdirTemp("", "shared")
+		must(t, err)
+		must(t, os.Chmod(dir, 0o755)) // the server runs as another user
+		d, err := Engine{}.Open(context.Background(), engine.Config{Dir: dir, Durability: model.DurabilityProcess, Schema: schema,
+			Cache: 32 * mb, Options: map[string]any{"innodb_log_file_size": "16M"}})
+		must(t, err)
+		common = d.(*db)
+	}
+	t.Cleanup(func() {
+		for _, text := range []string{"DROP DATABASE IF EXISTS guest", "DROP DATABASE IF EXISTS other",
+			"DROP TABLE IF EXISTS " + engine.DefaultSchema + ".sale", "DROP USER IF EXISTS bench@localhost",
+			"SET GLOBAL max_prepared_stmt_count = DEFAULT"} {
+			must(t, common.Admin().Exec(context.Background(), text))
+		}
+	})
+	return common
+}
+
+// common is the database of shared, which ends with the tests.
+var common *db
+
+// tests are those of the package.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	defer func() {
+		if common != nil {
+			enginetest.Discard(common)
+			_ = os.RemoveAll(common.Dir)
+		}
+	}()
+	return m.M.Run()
+}
+
 // attached is the configuration that attaches to a server.
 func attached(d *db) engine.Config {
 	return engine.Config{Durability: d.Durability, Storage: d.storage.name, Schema: schema,
@@ -175,7 +215,7 @@ func TestAttached(t *testing.T) {
 // With force tables that an earlier run has left are replaced, others are left alone, and a
 // schema that was there stays.
 func TestForce(t *testing.T) {
-	owner := private(t, engine.Config{})
+	owner := shared(t)
 	for _, text := range []string{"CREATE DATABASE guest", "CREATE TABLE guest.precious (i INT)", "INSERT INTO guest.precious VALUES (1)", "CREATE TABLE guest.sale (x INT) COMMENT 'not made by rumbench'"} {
 		must(t, owner.Admin().Exec(t.Context(), text))
 	}
@@ -219,7 +259,7 @@ func TestForce(t *testing.T) {
 // What a killed run has left is removed by a later one with force, its schema too; a schema of
 // ours stays if others have made more than tables in it.
 func TestLeftSchema(t *testing.T) {
-	owner := private(t, engine.Config{})
+	owner := shared(t)
 	c := attached(owner)
 	killed := attach(t, c) // it is closed after the test's end
 	must(t, killed.CreateTables(t.Context()))
@@ -283,7 +323,7 @@ func TestDurabilityIsReadBack(t *testing.T) {
 
 // What a session is really like is read back on each, and refused if a promise would break.
 func TestSessionIsReadBack(t *testing.T) {
-	owner := private(t, engine.Config{})
+	owner := shared(t)
 	for _, text := range []string{"CREATE USER bench@localhost", "GRANT ALL ON *.* TO bench@localhost"} {
 		must(t, owner.Admin().Exec(t.Context(), text))
 	}
@@ -306,7 +346,7 @@ func TestSessionIsReadBack(t *testing.T) {
 
 // Connections that a proxy ends because they are idle are opened again.
 func TestIdleConnections(t *testing.T) {
-	owner := private(t, engine.Config{})
+	owner := shared(t)
 	c := attached(owner)
 	c.Server.DSN = fmt.Sprintf("root@tcp(127.0.0.1:%d)/", enginetest.HAProxy(t, owner.Private.Endpoint(), "2s"))
 	guest := attach(t, c)
@@ -325,7 +365,7 @@ func TestIdleConnections(t *testing.T) {
 
 // The statements that a server still allows are known.
 func TestFreeStatements(t *testing.T) {
-	owner := private(t, engine.Config{})
+	owner := shared(t)
 	must(t, owner.Admin().Exec(t.Context(), "SET GLOBAL max_prepared_stmt_count = 5"))
 	must(t, owner.CreateTables(t.Context()))
 	s := newSession(t, owner)
@@ -675,7 +715,7 @@ func TestWatch(t *testing.T) {
 // The password of the port is asked for; at the socket nobody but root and the
 // server's user gets so far.
 func TestPort(t *testing.T) {
-	d := private(t, engine.Config{})
+	d := shared(t)
 	e := d.Private.Endpoint()
 	for password, ok := range map[string]bool{"": false, e.Password: true} {
 		c := engine.Config{Durability: d.Durability, Schema: schema, Server: engine.ServerConfig{DSN: fmt.Sprintf("root:%s@tcp(127.0.0.1:%d)/", password, e.Port)}}

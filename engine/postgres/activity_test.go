@@ -3,9 +3,9 @@ package postgres
 import (
 	"context"
 	"testing"
-	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/need"
 	"rumbench/model"
@@ -66,29 +66,6 @@ func TestRoleOf(t *testing.T) {
 	}
 }
 
-// awaitDoing samples until so many sessions do the same.
-func awaitDoing(t *testing.T, a engine.ActivitySampler, state engine.SessionState, role engine.Role, sessions int) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	var all map[engine.SessionActivity]int
-	for ctx.Err() == nil {
-		all = map[engine.SessionActivity]int{}
-		must(t, a.Sample(t.Context(), func(d engine.SessionActivity, n int) { all[d] += n }))
-		n := 0
-		for d, k := range all {
-			if d.State == state && d.Role == role {
-				n += k
-			}
-		}
-		if n == sessions {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("never were there %d sessions %s, %s: at last %v", sessions, state, role, all)
-}
-
 // blocked runs a statement that is to wait, on a connection of its own.
 func blocked(t *testing.T, d *db, text string) (ended <-chan error) {
 	t.Helper()
@@ -115,7 +92,7 @@ func TestActivity(t *testing.T) {
 	s := newSession(t, d)
 	var r engine.Result
 	must(t, prepare(t, s, model.Op{Kind: model.Begin}).Stmt.Exec(t.Context(), nil, &r))
-	awaitDoing(t, a, engine.Client, engine.RoleClient, 2) // in its transaction, and that for definitions
+	enginetest.AwaitActivity(t, a, engine.Client, engine.RoleClient, 2) // in its transaction, and that for definitions
 	must(t, prepare(t, s, model.Op{Kind: model.Commit}).Stmt.Exec(t.Context(), nil, &r))
 
 	holder := connect(t, d)
@@ -123,14 +100,14 @@ func TestActivity(t *testing.T) {
 	must(t, holder.Exec(t.Context(), `BEGIN; UPDATE link SET version = 1 WHERE "from" = 1`))
 	const update = `UPDATE link SET version = version + 1 WHERE "from" = 1`
 	one, two := blocked(t, d, update), blocked(t, d, update)
-	awaitDoing(t, a, engine.Waiting, engine.RoleRow, 2)
+	enginetest.AwaitActivity(t, a, engine.Waiting, engine.RoleRow, 2)
 	must(t, holder.Exec(t.Context(), "COMMIT"))
 	must(t, <-one)
 	must(t, <-two)
 
 	must(t, holder.Exec(t.Context(), "BEGIN; LOCK TABLE link IN ACCESS EXCLUSIVE MODE"))
 	one = blocked(t, d, "SELECT count(*) FROM link")
-	awaitDoing(t, a, engine.Waiting, engine.RoleMetadata, 1)
+	enginetest.AwaitActivity(t, a, engine.Waiting, engine.RoleMetadata, 1)
 	must(t, holder.Exec(t.Context(), "COMMIT"))
 	must(t, <-one)
 }

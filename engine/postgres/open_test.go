@@ -257,9 +257,8 @@ func TestKilled(t *testing.T) {
 	// Its processes end when they see that the first is gone, each for itself.
 	gone := func(subject string, run func() error) {
 		t.Helper()
-		deadline := time.Now().Add(10 * time.Second)
 		err := run()
-		for ; err == nil && time.Now().Before(deadline); err = run() {
+		for ; err == nil; err = run() {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if engine.ClassOf(err) != engine.Gone {
@@ -279,14 +278,10 @@ func TestKilled(t *testing.T) {
 	if err := d.Died(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("died: %v", err)
 	}
-	start := time.Now()
 	if err := d.Close(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("close: %v", err)
 	}
 	if err := d.Close(); err != nil {
 		t.Errorf("close again: %v", err)
-	}
-	if took := time.Since(start); took > 10*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
