@@ -329,10 +329,13 @@ func TestMarked(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	const dsn = "mongodb://me:secret@localhost:1/"
-	for _, c := range []struct {
-		name string
-		set  func(*engine.Config)
-		knob string // refused; "" if accepted
+	base := func() engine.Config {
+		return engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{DSN: dsn}}
+	}
+	enginetest.CheckKnobs(t, Engine{}, base, []struct {
+		Name string
+		Set  func(*engine.Config)
+		Knob string // refused; "" if accepted
 	}{
 		{"dsn", func(c *engine.Config) {}, ""},
 		{"replica set", func(c *engine.Config) {
@@ -350,20 +353,7 @@ func TestCheck(t *testing.T) {
 		{"interval", func(c *engine.Config) { c.Durability = model.DurabilityInterval }, ""},
 		{"schema", func(c *engine.Config) { c.Server.Schema = "admin" }, "schema"},
 		{"zstd", func(c *engine.Config) { c.Compression = model.CompressionZstd }, ""},
-	} {
-		conf := engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{DSN: dsn}}
-		c.set(&conf)
-		err := Engine{}.Check(conf)
-		var knob *engine.KnobError
-		switch {
-		case c.knob == "" && err != nil:
-			t.Errorf("%s: %v", c.name, err)
-		case c.knob != "" && (!errors.As(err, &knob) || knob.Knob != c.knob):
-			t.Errorf("%s: got %v, want an error about %s", c.name, err, c.knob)
-		case err != nil && strings.Contains(err.Error()+hint.Of(err), "secret"):
-			t.Errorf("%s: it shows a password: %v", c.name, err)
-		}
-	}
+	})
 	conf := engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{Binary: "/no/such/mongod"}}
 	if err := (Engine{}).Check(conf); err == nil || !strings.Contains(hint.Of(err), "binary: PATH") {
 		t.Errorf("%v; hint %q", err, hint.Of(err))

@@ -87,7 +87,7 @@ func TestAttached(t *testing.T) {
 	configured := answer(t, owner, "SELECT name || ' ' || setting FROM pg_settings WHERE name <> 'application_name' ORDER BY 1")
 	d := open(t, guest(s))
 	fill(t, d)
-	prepare(t, newSession(t, d), saleInsert(2)).OK(saleRows(0, 2)...)
+	prepare(t, newSession(t, d), enginetest.SaleInsert(2)).OK(saleRows(0, 2)...)
 	if got := answer(t, owner, "SELECT count(*) FROM guest.sale"); got != "2" {
 		t.Errorf("%s rows", got)
 	}
@@ -144,7 +144,7 @@ func TestForce(t *testing.T) {
 	}
 	must(t, owner.Exec(t.Context(), "DROP TABLE guest.sale"))
 	fill(t, d)
-	prepare(t, session, saleInsert(2)).OK(saleRows(0, 2)...)
+	prepare(t, session, enginetest.SaleInsert(2)).OK(saleRows(0, 2)...)
 	must(t, d.Close())
 	if got := answer(t, owner, "SELECT string_agg(tablename, ' ') FROM pg_tables WHERE schemaname = 'guest'"); got != "other" {
 		t.Errorf("left: %s", got)
@@ -153,7 +153,7 @@ func TestForce(t *testing.T) {
 	// Steps on tables of another run, which are there still.
 	fill(t, open(t, c))
 	d = open(t, c)
-	prepare(t, newSession(t, d), saleInsert(2)).OK(saleRows(0, 2)...)
+	prepare(t, newSession(t, d), enginetest.SaleInsert(2)).OK(saleRows(0, 2)...)
 	prepare(t, newSession(t, d), model.Op{Kind: model.Scan, Table: "sale", Index: "market", Aggregate: model.Count}).Gives("2")
 	must(t, d.Close())
 	if got := answer(t, owner, "SELECT count(*) FROM guest.sale"); got != "2" {
@@ -194,7 +194,7 @@ func TestUnprivileged(t *testing.T) {
 	c.Server.DSN = strings.Replace(c.Server.DSN, "user=postgres", "user=bench", 1)
 	d := open(t, c)
 	fill(t, d)
-	prepare(t, newSession(t, d), saleInsert(2)).OK(saleRows(0, 2)...)
+	prepare(t, newSession(t, d), enginetest.SaleInsert(2)).OK(saleRows(0, 2)...)
 	if p, ok := points(t, d)[engine.Sessions]; ok {
 		t.Errorf("%+v, though the server hides the sessions of others", p)
 	}
@@ -331,7 +331,7 @@ func TestPooler(t *testing.T) {
 				c.Protocol, c.Server.Force, c.Isolation = protocol, force, model.RepeatableRead
 				d := open(t, c)
 				fill(t, d)
-				prepare(t, newSession(t, d), saleInsert(2)).OK(saleRows(0, 2)...)
+				prepare(t, newSession(t, d), enginetest.SaleInsert(2)).OK(saleRows(0, 2)...)
 				if got := answer(t, owner, "SELECT count(*) FROM guest.sale"); got != "2" {
 					t.Errorf("%s rows in our table", got)
 				}
@@ -401,7 +401,7 @@ func TestIdleConnections(t *testing.T) {
 		}
 		d := open(t, c)
 		fill(t, d)
-		prepare(t, newSession(t, d), saleInsert(2)).OK(saleRows(0, 2)...)
+		prepare(t, newSession(t, d), enginetest.SaleInsert(2)).OK(saleRows(0, 2)...)
 		pid := answer(t, d.Admin(), pidText)
 		if way == "server" {
 			answer(t, owner, "SELECT pg_terminate_backend("+pid+")")

@@ -21,7 +21,7 @@ func TestAllocations(t *testing.T) {
 		d := open(t, c)
 		fill(t, d)
 		s := newSession(t, d)
-		prepare(t, s, saleInsert(100)).OK(saleRows(0, 100)...)
+		prepare(t, s, enginetest.SaleInsert(100)).OK(saleRows(0, 100)...)
 		ctx, cancel := context.WithCancel(t.Context()) // as of a step that can be interrupted
 		defer cancel()
 		for _, x := range []struct {
@@ -33,7 +33,7 @@ func TestAllocations(t *testing.T) {
 			{"scan", model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"id", "data"}, Lower: model.Inclusive, Upper: model.Inclusive}, []any{11, 60}},
 			{"sum", model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"register"}, Aggregate: model.Sum}, nil},
 			{"update", model.Op{Kind: model.Update, Table: "sale", Set: []model.Assign{{Column: "register", Add: true}, {Column: "data"}}}, []any{1, "new text", 7}},
-			{"insert", saleInsert(1), saleRow(500)},
+			{"insert", enginetest.SaleInsert(1), enginetest.SaleRow(500)},
 			{"begin", model.Op{Kind: model.Begin}, nil},
 			{"commit", model.Op{Kind: model.Commit}, nil},
 		} {

@@ -24,7 +24,7 @@ func TestCopy(t *testing.T) {
 		op   model.Op
 		rows []any
 	}{
-		{saleInsert(4), append(saleRows(0, 3), nil, 1, 2, 3, -1e300, nil)},
+		{enginetest.SaleInsert(4), append(saleRows(0, 3), nil, 1, 2, 3, -1e300, nil)},
 		{linkInsert(3), []any{1, "a", []byte{0, 255}, 1, 1, math.MinInt64, "", []byte{}, nil, nil, 2, "é'\\", nil, math.MaxInt64, 2}},
 	} {
 		table := d.Dialect().Name(x.op.Table) + " t"

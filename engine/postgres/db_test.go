@@ -85,7 +85,7 @@ func testOperations(t *testing.T, c engine.Config) {
 
 func testValues(t *testing.T, d *db) {
 	s := newSession(t, d)
-	insert := prepare(t, s, saleInsert(1))
+	insert := prepare(t, s, enginetest.SaleInsert(1))
 	get := prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"at", "register", "price", "data"}})
 	before := model.TimeValue(time.Date(1969, 12, 31, 23, 59, 59, 123456000, time.UTC))
 	for i, c := range []struct {
@@ -115,7 +115,7 @@ func testValues(t *testing.T, d *db) {
 			t.Errorf("%v: %v", row, err)
 		}
 	}
-	three := prepare(t, s, saleInsert(3))
+	three := prepare(t, s, enginetest.SaleInsert(3))
 	three.OK(saleRows(0, 3)...)
 	if n := three.Value.Int(); three.Rows != 3 || n < 8 {
 		t.Errorf("%d rows, the last is %d", three.Rows, n)
@@ -185,7 +185,7 @@ func testAggregates(t *testing.T, d *db) {
 	sum.Gives(fmt.Sprint(math.MaxInt64-12345678901), 1)
 	sum.Gives("NULL", 2)
 	prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"data"}, Aggregate: model.Count, Distinct: true}).Gives("1")
-	prices := prepare(t, s, saleInsert(4))
+	prices := prepare(t, s, enginetest.SaleInsert(4))
 	prices.OK(saleRows(1, 4)...)
 	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"price"}, Aggregate: model.Sum}).Gives("5")
 	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"register"}, Aggregate: model.Sum}).Gives("10")
@@ -317,7 +317,7 @@ func testContexts(t *testing.T, d *db) {
 	theirs.OK(1, 1, "a")
 
 	// A query is given up in the middle of its rows.
-	big := prepare(t, s, saleInsert(1000))
+	big := prepare(t, s, enginetest.SaleInsert(1000))
 	for i := range 20 {
 		big.OK(saleRows(i*1000, 1000)...)
 	}

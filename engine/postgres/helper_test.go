@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"fmt"
 	"os"
 	"testing"
 
@@ -27,40 +26,7 @@ func needServer(t testing.TB) {
 	need.Installed(t, err)
 }
 
-func schema() model.Schema {
-	return model.Schema{Tables: []model.Table{
-		{
-			Name: "sale",
-			Columns: []model.Column{
-				{Name: "id", Type: model.Int, Auto: true, AutoCache: 50},
-				{Name: "at", Type: model.Time},
-				{Name: "register", Type: model.Int, Width: 4, NotNull: true},
-				{Name: "customer", Type: model.Int, Width: 4, NotNull: true},
-				{Name: "product", Type: model.Int, Width: 4, NotNull: true},
-				{Name: "price", Type: model.Float, NotNull: true},
-				{Name: "data", Type: model.String, Width: 4000},
-			},
-			Key: []string{"id"},
-			Indexes: []model.Index{
-				{Name: "market", Columns: []string{"product", "customer", "price"}},
-				{Name: "pdc", Columns: []string{"price", "at", "customer"}},
-				{Name: "wide", Columns: []string{"customer"}, Include: []string{"data"}},
-			},
-		},
-		{
-			Name: "link",
-			Columns: []model.Column{
-				{Name: "from", Type: model.Int},
-				{Name: "to", Type: model.String, Width: 100},
-				{Name: "data", Type: model.Bytes, Width: 1000},
-				{Name: "version", Type: model.Int},
-				{Name: "code", Type: model.Int},
-			},
-			Key:     []string{"from", "to"},
-			Indexes: []model.Index{{Name: "code", Columns: []string{"code"}, Unique: true}},
-		},
-	}}
-}
+func schema() model.Schema { return enginetest.SaleSchema(50) }
 
 func config(dir string) engine.Config {
 	return engine.Config{
@@ -110,19 +76,9 @@ func prepare(t testing.TB, s engine.Session, op model.Op) *enginetest.Operation 
 	return enginetest.PrepareOperation(t, s, schema(), op)
 }
 
-// saleInsert inserts rows and reads the number of the last.
-func saleInsert(rows int) model.Op {
-	return model.Op{Kind: model.Insert, Table: "sale", Rows: rows, ReturnNumber: true,
-		Columns: []string{"at", "register", "customer", "product", "price", "data"}}
-}
-
-func saleRow(i int) []any {
-	return []any{model.MicrosValue(int64(i) * 1_000_003), i % 1000, i * 7919 % 100000, i * 31 % 10000, float64(i%500) / 2, fmt.Sprintf("row %012d", i)}
-}
-
 func saleRows(start, n int) (rows []any) {
 	for i := range n {
-		rows = append(rows, saleRow(start+i)...)
+		rows = append(rows, enginetest.SaleRow(start+i)...)
 	}
 	return rows
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/internal/need"
 	"rumbench/model"
 )
@@ -38,7 +39,7 @@ func testCounters(t *testing.T, d *db) {
 	before := points(t, d)
 	s, err := d.Session(t.Context())
 	must(t, err)
-	insert := prepare(t, s, saleInsert(50))
+	insert := prepare(t, s, enginetest.SaleInsert(50))
 	for i := range 40 {
 		insert.OK(saleRows(i*50, 50)...)
 	}
@@ -132,7 +133,7 @@ func TestObserversDoNotCount(t *testing.T) {
 			t.Errorf("%s grew by %v", name, n)
 		}
 	}
-	insert := prepare(t, newSession(t, d), saleInsert(50))
+	insert := prepare(t, newSession(t, d), enginetest.SaleInsert(50))
 	d.Report(t.Context())
 	before = points(t, d)
 	for i := range 40 {
@@ -153,7 +154,7 @@ func TestObserversDoNotCount(t *testing.T) {
 
 func testRest(t *testing.T, d *db) {
 	s := newSession(t, d)
-	insert, remove := prepare(t, s, saleInsert(50)), prepare(t, s, model.Op{Kind: model.DeleteLowest, Table: "sale", Rows: 500})
+	insert, remove := prepare(t, s, enginetest.SaleInsert(50)), prepare(t, s, model.Op{Kind: model.DeleteLowest, Table: "sale", Rows: 500})
 	for i := range 40 {
 		insert.OK(saleRows(i*50, 50)...)
 	}
@@ -217,7 +218,7 @@ func testRest(t *testing.T, d *db) {
 // A range that an index covers is read from the index alone.
 func testPlans(t *testing.T, d *db) {
 	s := newSession(t, d)
-	insert := prepare(t, s, saleInsert(500))
+	insert := prepare(t, s, enginetest.SaleInsert(500))
 	for i := range 40 {
 		insert.OK(saleRows(i*500, 500)...)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/internal/need"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
@@ -19,10 +20,15 @@ func TestCheck(t *testing.T) {
 	needServer(t)
 	yes, no := true, false
 	const dsn = "postgres://me@localhost/x"
-	for _, c := range []struct {
-		name string
-		set  func(*engine.Config)
-		knob string // refused; "" if accepted
+	base := func() engine.Config {
+		c := config(t.TempDir())
+		c.Cache = 0
+		return c
+	}
+	enginetest.CheckKnobs(t, Engine{}, base, []struct {
+		Name string
+		Set  func(*engine.Config)
+		Knob string // refused; "" if accepted
 	}{
 		{"plain", func(c *engine.Config) {}, ""},
 		{"all knobs", func(c *engine.Config) {
@@ -66,23 +72,7 @@ func TestCheck(t *testing.T) {
 		{"dsn and option", func(c *engine.Config) {
 			c.Server, c.Options = engine.ServerConfig{DSN: dsn}, map[string]any{"work_mem": "1MB"}
 		}, "options.work_mem"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			conf := config(t.TempDir())
-			conf.Cache = 0
-			c.set(&conf)
-			err := Engine{}.Check(conf)
-			var knob *engine.KnobError
-			switch {
-			case c.knob == "" && err != nil:
-				t.Error(err)
-			case c.knob != "" && (!errors.As(err, &knob) || knob.Knob != c.knob):
-				t.Errorf("got %v, want an error about %s", err, c.knob)
-			case err != nil && strings.Contains(err.Error(), "secret"):
-				t.Errorf("it shows a password: %v", err)
-			}
-		})
-	}
+	})
 }
 
 // A program that is missing says how to get it.
@@ -247,8 +237,8 @@ func TestKilled(t *testing.T) {
 	d := open(t, config(need.TempDir(t)))
 	fill(t, d)
 	s, idle := newSession(t, d), newSession(t, d)
-	insert, get := prepare(t, s, saleInsert(1)), prepare(t, idle, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}})
-	insert.OK(saleRow(1)...)
+	insert, get := prepare(t, s, enginetest.SaleInsert(1)), prepare(t, idle, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}})
+	insert.OK(enginetest.SaleRow(1)...)
 	if d.Died() != nil {
 		t.Error(d.Died())
 	}
@@ -266,8 +256,8 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	key := 1
-	gone("insert", func() error { key++; return insert.Run(saleRow(key)...) })
-	insert.Fails(engine.Gone, saleRow(1000)...)
+	gone("insert", func() error { key++; return insert.Run(enginetest.SaleRow(key)...) })
+	insert.Fails(engine.Gone, enginetest.SaleRow(1000)...)
 	gone("get", func() error { return get.Run(1) })
 	get.Fails(engine.Gone, 1)
 	var sample engine.Sample

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,45 +10,17 @@ import (
 	"go.uber.org/goleak"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/model"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func schema() model.Schema {
-	return model.Schema{Tables: []model.Table{
-		{
-			Name: "sale",
-			Columns: []model.Column{
-				{Name: "id", Type: model.Int, Auto: true},
-				{Name: "at", Type: model.Time},
-				{Name: "register", Type: model.Int, Width: 4, NotNull: true},
-				{Name: "customer", Type: model.Int, Width: 4, NotNull: true},
-				{Name: "product", Type: model.Int, Width: 4, NotNull: true},
-				{Name: "price", Type: model.Float, NotNull: true},
-				{Name: "data", Type: model.String, Width: 4000},
-			},
-			Key: []string{"id"},
-			Indexes: []model.Index{
-				{Name: "market", Columns: []string{"product", "customer", "price"}},
-				{Name: "register", Columns: []string{"register", "customer", "price"}},
-				{Name: "pdc", Columns: []string{"price", "at", "customer"}},
-				{Name: "wide", Columns: []string{"customer"}, Include: []string{"data"}},
-			},
-		},
-		{
-			Name: "link",
-			Columns: []model.Column{
-				{Name: "from", Type: model.Int},
-				{Name: "to", Type: model.String, Width: 100},
-				{Name: "data", Type: model.Bytes, Width: 1000},
-				{Name: "version", Type: model.Int},
-				{Name: "code", Type: model.Int},
-			},
-			Key:     []string{"from", "to"},
-			Indexes: []model.Index{{Name: "code", Columns: []string{"code"}, Unique: true}},
-		},
-	}}
+	s := enginetest.SaleSchema(0)
+	s.Tables[0].Indexes = append(s.Tables[0].Indexes,
+		model.Index{Name: "register", Columns: []string{"register", "customer", "price"}})
+	return s
 }
 
 func config(dir string) engine.Config {
@@ -87,10 +58,11 @@ func must(t testing.TB, err error) {
 
 func TestCheck(t *testing.T) {
 	yes, no := true, false
-	for _, c := range []struct {
-		name string
-		set  func(*engine.Config)
-		knob string // refused; "" if accepted
+	base := func() engine.Config { return config(t.TempDir()) }
+	enginetest.CheckKnobs(t, Engine{}, base, []struct {
+		Name string
+		Set  func(*engine.Config)
+		Knob string // refused; "" if accepted
 	}{
 		{"plain", func(c *engine.Config) {}, ""},
 		{"all knobs", func(c *engine.Config) {
@@ -106,20 +78,7 @@ func TestCheck(t *testing.T) {
 		{"unknown option", func(c *engine.Config) { c.Options = map[string]any{"speed": 9} }, "options.speed"},
 		{"wrong type", func(c *engine.Config) { c.Options = map[string]any{"mmap_size": "much"} }, "options.mmap_size"},
 		{"wrong word", func(c *engine.Config) { c.Options = map[string]any{"temp_store": "tape"} }, "options.temp_store"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			conf := config(t.TempDir())
-			c.set(&conf)
-			err := Engine{}.Check(conf)
-			var knob *engine.KnobError
-			switch {
-			case c.knob == "" && err != nil:
-				t.Error(err)
-			case c.knob != "" && (!errors.As(err, &knob) || knob.Knob != c.knob):
-				t.Errorf("got %v, want an error about %s", err, c.knob)
-			}
-		})
-	}
+	})
 }
 
 func TestSettings(t *testing.T) {
@@ -271,9 +230,9 @@ func TestIndexes(t *testing.T) {
 func TestSizesCountersAndSettle(t *testing.T) {
 	db := fresh(t)
 	s := newSession(t, db)
-	insert := prepare(t, s, saleInsert(1))
+	insert := prepare(t, s, enginetest.SaleInsert(1))
 	for i := range 500 {
-		insert.OK(saleRow(i)...)
+		insert.OK(enginetest.SaleRow(i)...)
 	}
 	var sample engine.Sample
 	must(t, db.Counters(t.Context(), &sample))
@@ -312,14 +271,4 @@ func TestSizesCountersAndSettle(t *testing.T) {
 	if got["sale"] >= got[""] {
 		t.Errorf("a table is larger than the database: %v", got)
 	}
-}
-
-// saleInsert inserts rows and reads the number of the last.
-func saleInsert(rows int) model.Op {
-	return model.Op{Kind: model.Insert, Table: "sale", Rows: rows, ReturnNumber: true,
-		Columns: []string{"at", "register", "customer", "product", "price", "data"}}
-}
-
-func saleRow(i int) []any {
-	return []any{model.MicrosValue(int64(i)), i % 1000, i * 7919 % 100000, i * 31 % 10000, float64(i%500) / 2, fmt.Sprintf("row %012d", i)}
 }

@@ -38,7 +38,7 @@ func TestInsertAndGet(t *testing.T) {
 
 func TestValuesSurvive(t *testing.T) {
 	s := newSession(t, fresh(t))
-	insert := prepare(t, s, saleInsert(1))
+	insert := prepare(t, s, enginetest.SaleInsert(1))
 	get := prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"at", "price", "data"}})
 	at := model.TimeValue(time.Date(1969, 12, 31, 23, 59, 59, 123456000, time.UTC))
 	for i, c := range []struct {
@@ -60,12 +60,12 @@ func TestValuesSurvive(t *testing.T) {
 
 func TestAutoNumbers(t *testing.T) {
 	s := newSession(t, fresh(t))
-	three := prepare(t, s, saleInsert(3))
-	row := saleRow(1)
+	three := prepare(t, s, enginetest.SaleInsert(3))
+	row := enginetest.SaleRow(1)
 	three.Gives("3", append(append(append([]any{}, row...), row...), row...)...)
 	given := prepare(t, s, model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"register", "id", "customer", "product", "price"}, Rows: 1, ReturnNumber: true})
 	given.Gives("10", 1, 10, 1, 1, 1.0)
-	one := prepare(t, s, saleInsert(1))
+	one := prepare(t, s, enginetest.SaleInsert(1))
 	one.Gives("11", row...)
 	lowest := prepare(t, s, model.Op{Kind: model.DeleteLowest, Table: "sale", Rows: 4})
 	lowest.Changes(4, 0)
@@ -184,13 +184,13 @@ func TestPlans(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	db := fresh(t)
 	s := newSession(t, db).(*session)
-	insert := prepare(t, s, saleInsert(1))
+	insert := prepare(t, s, enginetest.SaleInsert(1))
 	begin, rollback := prepare(t, s, model.Op{Kind: model.Begin}), prepare(t, s, model.Op{Kind: model.Rollback})
 	setLimit(t, s, "max_page_count = 40")
 	var err error
 	begin.OK()
 	for i := range 10_000 {
-		row := saleRow(i)
+		row := enginetest.SaleRow(i)
 		row[5] = strings.Repeat("x", 3000)
 		if err = insert.Run(row...); err != nil {
 			break
@@ -207,14 +207,14 @@ func TestFullDisk(t *testing.T) {
 func TestBusy(t *testing.T) {
 	db := fresh(t)
 	holder, waiter := newSession(t, db), newSession(t, db).(*session)
-	prepare(t, holder, saleInsert(1))
+	prepare(t, holder, enginetest.SaleInsert(1))
 	begin, rollback := prepare(t, holder, model.Op{Kind: model.Begin}), prepare(t, holder, model.Op{Kind: model.Rollback})
-	insert := prepare(t, waiter, saleInsert(1))
+	insert := prepare(t, waiter, enginetest.SaleInsert(1))
 	setLimit(t, waiter, "busy_timeout = 20")
 	begin.OK()
-	insert.Fails(engine.LockTimeout, saleRow(1)...)
+	insert.Fails(engine.LockTimeout, enginetest.SaleRow(1)...)
 	rollback.OK()
-	insert.OK(saleRow(1)...)
+	insert.OK(enginetest.SaleRow(1)...)
 }
 
 // A transaction that has read cannot write any more once another has written.
@@ -224,17 +224,17 @@ func TestSnapshotConflict(t *testing.T) {
 	begin, rollback := prepare(t, s, model.Op{Kind: model.Begin}), prepare(t, s, model.Op{Kind: model.Rollback})
 	begin.OK()
 	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Aggregate: model.Count}).Gives("0")
-	prepare(t, other, saleInsert(1)).OK(saleRow(1)...)
-	prepare(t, s, saleInsert(1)).Fails(engine.Conflict, saleRow(1)...)
+	prepare(t, other, enginetest.SaleInsert(1)).OK(enginetest.SaleRow(1)...)
+	prepare(t, s, enginetest.SaleInsert(1)).Fails(engine.Conflict, enginetest.SaleRow(1)...)
 	rollback.OK()
 }
 
 func TestCancelledContext(t *testing.T) {
 	s := newSession(t, fresh(t))
-	insert := prepare(t, s, saleInsert(50))
+	insert := prepare(t, s, enginetest.SaleInsert(50))
 	var rows []any
 	for i := range 50 {
-		rows = append(rows, saleRow(i)...)
+		rows = append(rows, enginetest.SaleRow(i)...)
 	}
 	begin, commit := prepare(t, s, model.Op{Kind: model.Begin}), prepare(t, s, model.Op{Kind: model.Commit})
 	begin.OK()
