@@ -12,6 +12,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/wiredtiger"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -41,7 +42,16 @@ func eachVersion(t *testing.T, f func(*testing.T, string)) {
 }
 
 func testOldChunks(t *testing.T, version string) {
-	const batch, batches = 100, 1500
+	fillChunks(t, version, 300, "512KB")
+	t.Run("large", func(t *testing.T) {
+		need.Long(t)
+		fillChunks(t, version, 1500, "10MB")
+	})
+}
+
+func fillChunks(t *testing.T, version string, batches int64, chunk string) {
+	t.Helper()
+	const batch = 100
 	schema := model.Schema{Tables: []model.Table{{
 		Name: "t", Key: []string{"k"},
 		Columns: []model.Column{{Name: "k", Type: model.Int}, {Name: "a", Type: model.Int}, {Name: "s", Type: model.String, Width: 100}},
@@ -49,7 +59,7 @@ func testOldChunks(t *testing.T, version string) {
 	}}}
 	db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{
 		Dir: t.TempDir(), Durability: model.DurabilityProcess, Storage: "lsm", Cache: 32 << 20, Schema: schema,
-		Options: map[string]any{"library": version},
+		Options: map[string]any{"library": version, "table_config": "lsm=(chunk_size=" + chunk + ")"},
 	})
 	must(t, err)
 	defer db.Close()
@@ -65,7 +75,7 @@ func testOldChunks(t *testing.T, version string) {
 		return r
 	}
 	text := model.StringValue(make([]byte, 90))
-	for n := range int64(batches) {
+	for n := range batches {
 		var args []model.Value
 		for k := n * batch; k < (n+1)*batch; k++ {
 			args = append(args, model.IntValue(k), model.IntValue(k*7919%100003), text)
@@ -96,7 +106,7 @@ func must(t *testing.T, err error) {
 func TestStaleReads(t *testing.T) { eachVersion(t, testStaleReads) }
 
 func testStaleReads(t *testing.T, version string) {
-	const readers, each = 4, 5000
+	const readers, each = 4, 2000
 	db := openLSM(t, version)
 	must(t, prepare(t, db, insertWide).Exec(t.Context(), wideRow(0), &engine.Result{}))
 	add := prepare(t, db, model.Op{Kind: model.Update, Table: "t", Set: []model.Assign{{Column: "u", Add: true}}})

@@ -57,7 +57,7 @@ func TestFiles(t *testing.T) {
 				small := map[string]any{}
 				for _, name := range []string{"rows", "records", "objects"} {
 					if w.Info().Param(name) != nil {
-						small[name] = int64(500)
+						small[name] = int64(250)
 					}
 				}
 				once := func() []workloadtest.State {
