@@ -47,7 +47,7 @@ var variants = map[string][]map[string]any{
 		{"rows": int64(1500), "stages": int64(2), "tables": int64(2), "clients": int64(3), "schema": "aggregating", "pairs": int64(45), "facts_per_pair": int64(6), "rollup_columns": "wide", "transactions": false, "check": "each"},
 	},
 	"telemetry": {
-		telemetry(map[string]any{"rates": []int64{200, 400}}),
+		telemetry(map[string]any{"rates": []int64{200, 400}, "burst_at": 0.17, "late": 0.2}),
 		telemetry(map[string]any{"schema": "middle", "batch": int64(3), "on_existing": "replace", "transactions": true}),
 		telemetry(map[string]any{"schema": "write", "value": "uniform63", "batch": int64(6)}),
 		telemetry(map[string]any{"schema": "middle", "model": "doc", "batch": int64(2)}),
@@ -66,6 +66,7 @@ var variants = map[string][]map[string]any{
 	"tpcc": {
 		tpcc(map[string]any{"warehouses": int64(2), "clients": []int64{1, 3}}),
 		tpcc(map[string]any{"style": "batch", "binding": "any", "mix": "weights", "warehouses": int64(3), "warmup_seconds": 1.0, "check": "4"}),
+		tpcc(map[string]any{"warehouses": int64(1), "clients": []int64{12}, "check": "4", "waits": 0.00001}),
 	},
 	"sysbench": {
 		{
@@ -266,26 +267,24 @@ func (r oneByOne) Schema() model.Schema {
 	return s
 }
 
-// TestWorkloads runs the conformance suite of workloads on the reference engine.
+// TestWorkloads runs the conformance suite of workloads on the reference engine, and for variants other
+// than the first its last case.
 func TestWorkloads(t *testing.T) {
 	for _, w := range workloads.Workloads() {
-		t.Run(w.Info().Name, func(t *testing.T) {
-			workloadtest.Run(t, workloadtest.Suite{
-				Workload: w, Small: variants[w.Info().Name][0],
+		for i, small := range variants[w.Info().Name] {
+			suite := workloadtest.Suite{
+				Workload: w, Small: small,
 				Open: func(t *testing.T, s model.Schema) engine.DB { return open(t, "memory", s) },
-			})
-		})
-	}
-}
-
-// TestDivided divides the other variants.
-func TestDivided(t *testing.T) {
-	for name, list := range variants {
-		w, _ := catalog.Plugins{}.Workload(name)
-		for i, small := range list[1:] {
-			t.Run(fmt.Sprintf("%s/%d", name, i+2), func(t *testing.T) {
-				workloadtest.Divided(t, workloadtest.Suite{Workload: w, Small: small,
-					Open: func(t *testing.T, s model.Schema) engine.DB { return open(t, "memory", s) }})
+			}
+			name := fmt.Sprintf("%s/%d", w.Info().Name, i)
+			if i > 0 {
+				t.Run(name+" divided", func(t *testing.T) { workloadtest.Divided(t, suite) })
+			}
+			t.Run(name, func(t *testing.T) {
+				if i > 0 {
+					need.Long(t)
+				}
+				workloadtest.Run(t, suite)
 			})
 		}
 	}

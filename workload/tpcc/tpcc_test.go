@@ -14,7 +14,6 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
-	"rumbench/engine/sqlite"
 	"rumbench/internal/need"
 	"rumbench/model"
 	"rumbench/workload"
@@ -218,32 +217,6 @@ func TestPopulation(t *testing.T) {
 		delivered, amount := row[2].Int() <= 84, column(t, orderLine, row, "ol_amount").Int()
 		if column(t, orderLine, row, "ol_delivery_d").IsNull() == delivered || (amount == 0) != delivered {
 			t.Fatalf("line %v", row)
-		}
-	}
-}
-
-func TestSuite(t *testing.T) {
-	for name, more := range map[string]map[string]any{
-		"single": nil,
-		"batch":  {"style": batch, "binding": anyHome, "mix": weights, "items": int64(20)},
-		"one":    {"warehouses": int64(1), "clients": []int64{12}, "check": checkFour, "waits": 0.00001},
-	} {
-		t.Run(name, func(t *testing.T) {
-			workloadtest.Run(t, workloadtest.Suite{
-				Workload: Workload{}, Small: small(t, more).p,
-				Open: func(t *testing.T, s model.Schema) engine.DB { return open(t, memory.Engine{}, small(t, more)) },
-			})
-		})
-	}
-}
-
-// With several clients at once, all conditions hold, and the tables hold what was
-// committed.
-func TestConcurrent(t *testing.T) {
-	for _, style := range []string{single, batch} {
-		for _, e := range []engine.Engine{memory.Engine{}, sqlite.Engine{}} {
-			r := small(t, map[string]any{"warehouses": int64(1), "clients": []int64{2}, "transactions": int64(400), "style": style})
-			workloadtest.Concurrent(t, r, open(t, e, r), 9)
 		}
 	}
 }
