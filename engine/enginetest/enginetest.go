@@ -113,6 +113,18 @@ func once(s Suite, f func(t *testing.T)) func(t *testing.T) {
 	}
 }
 
+// seeds runs a test with four seeds, or leaves all but one to make test-long.
+func seeds(t *testing.T, long bool, f func(t *testing.T, seed uint64)) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			if long && seed > 0 {
+				need.Long(t)
+			}
+			f(t, seed)
+		})
+	}
+}
+
 // can reports whether the engine has a capability with the suite's configuration.
 func can(s Suite, c model.Capability) bool {
 	return slices.Contains(engine.InfoOf(s.Engine, s.Config).Capabilities, c)

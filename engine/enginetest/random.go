@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -19,18 +18,6 @@ import (
 func (s Suite) testRandom(t *testing.T) {
 	served := len(s.Engine.Info().Servers) > 0
 	seeds(t, served, func(t *testing.T, seed uint64) { walkTable(t, s, s.open(t, true), "things", seed) })
-}
-
-// seeds runs a test with four seeds, or leaves all but one to make test-long.
-func seeds(t *testing.T, long bool, f func(t *testing.T, seed uint64)) {
-	for seed := range uint64(4) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			if long && seed > 0 {
-				need.Long(t)
-			}
-			f(t, seed)
-		})
-	}
 }
 
 // testSwitched is testRandom with options, also on tables with fewer indexes, and

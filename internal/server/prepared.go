@@ -40,7 +40,8 @@ func preparedFor(s *Server, command []string) (prepared, error) {
 	return prepared(filepath.Join(allPrepared, fmt.Sprintf("%s-%x", s.Kind, h.Sum(nil)[:8]))), nil
 }
 
-// allPrepared holds all prepared data. It is not in the directory for temporary files, as each trial has one of its own.
+// allPrepared holds all prepared data. It is not in the directory for temporary files, since each
+// trial has one of its own.
 var allPrepared = fmt.Sprintf("/var/tmp/rumbench-prepared-%d", os.Getuid())
 
 // ofRunning are settings of MariaDB and MySQL that matter to a running server only.
