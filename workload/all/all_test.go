@@ -47,7 +47,7 @@ var variants = map[string][]map[string]any{
 		{"rows": int64(1500), "stages": int64(2), "tables": int64(2), "clients": int64(3), "schema": "aggregating", "pairs": int64(45), "facts_per_pair": int64(6), "rollup_columns": "wide", "transactions": false, "check": "each"},
 	},
 	"telemetry": {
-		telemetry(map[string]any{"rates": []int64{200, 400}, "burst_at": 0.17, "late": 0.2}),
+		telemetry(map[string]any{"rates": []int64{200, 400}, "late": 0.2}),
 		telemetry(map[string]any{"schema": "middle", "batch": int64(3), "on_existing": "replace", "transactions": true}),
 		telemetry(map[string]any{"schema": "write", "value": "uniform63", "batch": int64(6)}),
 		telemetry(map[string]any{"schema": "middle", "model": "doc", "batch": int64(2)}),
