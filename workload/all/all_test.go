@@ -28,7 +28,7 @@ import (
 // variants are small runs of every workload, with every step.
 var variants = map[string][]map[string]any{
 	"ibench": {
-		{"rows": int64(1000), "write_rows": int64(200), "query_seconds": 0.5, "rates": []int64{100, 500}, "clients": int64(2), "resync": int64(7)},
+		{"rows": int64(1000), "write_rows": int64(200), "query_seconds": 0.5, "rates": []int64{200}, "clients": int64(2), "resync": int64(7)},
 		{"rows": int64(1000), "write_rows": int64(200), "query_seconds": 0.5, "rates": []int64{100, 500}, "schema": "classic", "form": "2020", "deletes": false, "one_table": true, "clients": int64(2)},
 		{"rows": int64(1000), "query_seconds": 0.5, "rates": []int64{100, 500}, "schema": "classic", "form": "2016", "deletes": false, "index_build": "together"},
 	},
@@ -66,7 +66,7 @@ var variants = map[string][]map[string]any{
 	"tpcc": {
 		tpcc(map[string]any{"warehouses": int64(2), "clients": []int64{1, 3}}),
 		tpcc(map[string]any{"style": "batch", "binding": "any", "mix": "weights", "warehouses": int64(3), "warmup_seconds": 1.0, "check": "4"}),
-		tpcc(map[string]any{"warehouses": int64(1), "clients": []int64{12}, "check": "4", "waits": 0.00001}),
+		tpcc(map[string]any{"warehouses": int64(1), "clients": []int64{12}, "transactions": int64(60), "check": "4", "waits": 0.00001}),
 	},
 	"sysbench": {
 		{
@@ -125,8 +125,8 @@ var chosen = map[string]string{
 	"rocksdb locks": "sysbench create-index",
 
 	"mysql innodb": "sysbench linkbench", "mysql rocksdb": "ibench create-index", "mysql attached": "queue up2x",
-	"postgres": "tpcc telemetry", "postgres attached": "rollup largeobject", "tarantool memtx": "ycsb zippydb",
-	"tarantool vinyl": "udb queue", "tarantool attached": "ycsb rollup", "mongodb": "ycsb ibench",
+	"postgres": "tpcc telemetry rollup", "postgres attached": "largeobject zippydb", "tarantool memtx": "ycsb zippydb",
+	"tarantool vinyl": "udb queue", "tarantool attached": "ycsb linkbench", "mongodb": "ycsb ibench",
 	"mongodb attached": "udb zippydb",
 }
 

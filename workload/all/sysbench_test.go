@@ -43,11 +43,27 @@ func startOriginal(t *testing.T) *original {
 	if !usable(t, e) {
 		t.Skip("MariaDB is not installed")
 	}
-	o := &original{t: t}
+	o := &original{}
 	o.server, o.dsn = startServer(t, e, server.Setting{Name: "general_log", Value: "1"}, server.Setting{Name: "general_log_file", Value: "general.log"})
 	o.log = filepath.Join(o.server.DataDir(), "general.log")
-	o.query("CREATE DATABASE sbtest")
 	return o
+}
+
+// TestSysbench compares with the original, on one server.
+func TestSysbench(t *testing.T) {
+	o := startOriginal(t)
+	run := func(name string, f func(*testing.T, *original)) {
+		t.Run(name, func(t *testing.T) {
+			own := *o
+			own.t = t
+			own.query("DROP DATABASE IF EXISTS sbtest; CREATE DATABASE sbtest")
+			f(t, &own)
+		})
+	}
+	run("statements", testStatements)
+	run("selects", testSelects)
+	run("tables", testTables)
+	run("rollback after timeout", testRollback)
 }
 
 // query asks the server by its own client and returns what it prints.
@@ -193,6 +209,15 @@ func (u *ours) all(s *workload.Step) {
 	})
 }
 
+// event returns the statements of one event of a step of ours.
+func (o *original) event(u *ours, step *workload.Step) (statements []string) {
+	o.t.Helper()
+	u.step(step, func(event func() error) {
+		statements = o.logged(func() { must(o.t, event()) })
+	})
+	return statements
+}
+
 func sysbenchRun(t *testing.T, given map[string]any) workload.Run {
 	t.Helper()
 	w, _ := catalog.Plugins{}.Workload("sysbench")
@@ -213,11 +238,10 @@ var scripts = []string{
 	"oltp_point_select", "oltp_read_only", "oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_update_non_index", "oltp_insert", "oltp_delete",
 }
 
-// TestStatementsAreSysbenchs: the server's log of one event of each test is
+// testStatements: the server's log of one event of each test is
 // the same for the original and for ours but for the values, and these keep
 // the same rules.
-func TestStatementsAreSysbenchs(t *testing.T) {
-	o := startOriginal(t)
+func testStatements(t *testing.T, o *original) {
 	o.sysbench("uniform", "oltp_read_write", "prepare", fmt.Sprint("--tables=", sbTables))
 	r := sysbenchRun(t, map[string]any{"tests": scripts, "tables": []int64{sbTables}, "table_size": int64(sbSize)})
 	steps := r.Steps()
@@ -234,12 +258,7 @@ func TestStatementsAreSysbenchs(t *testing.T) {
 			theirs := o.logged(func() {
 				o.sysbench("uniform", script, "run", "--events=1", "--time=100", fmt.Sprint("--tables=", sbTables))
 			})
-			var mine []string
-			u.step(step, func(event func() error) {
-				mine = o.logged(func() {
-					must(t, event())
-				})
-			})
+			mine := o.event(u, step)
 			// The one difference: where the server numbers the rows the original
 			// gives 0 for the number, and ours gives none.
 			for i := range theirs {
@@ -260,9 +279,8 @@ func TestStatementsAreSysbenchs(t *testing.T) {
 	}
 }
 
-// TestSelectsAreSysbenchs is the same for the tests that have one table.
-func TestSelectsAreSysbenchs(t *testing.T) {
-	o := startOriginal(t)
+// testSelects is the same for the tests that have one table.
+func testSelects(t *testing.T, o *original) {
 	o.sysbench("uniform", "oltp_read_write", "prepare", "--tables=1")
 	selects := []string{"select_random_points", "select_random_ranges"}
 	r := sysbenchRun(t, map[string]any{"tests": selects, "table_size": int64(sbSize)})
@@ -272,12 +290,7 @@ func TestSelectsAreSysbenchs(t *testing.T) {
 	u.all(&steps[1])
 	for i, script := range selects {
 		theirs := o.logged(func() { o.sysbench("uniform", script, "run", "--events=1", "--time=100", "--tables=1") })
-		var mine []string
-		u.step(&steps[3+i], func(event func() error) {
-			mine = o.logged(func() {
-				must(t, event())
-			})
-		})
+		mine := o.event(u, &steps[3+i])
 		a, b := strings.Join(shapes(theirs), "\n"), strings.Join(shapes(mine), "\n")
 		if a != b || len(mine) != 1 {
 			t.Fatalf("%s\n--- sysbench\n%s\n--- rumbench\n%s", script, a, b)
@@ -297,11 +310,10 @@ func TestSelectsAreSysbenchs(t *testing.T) {
 	}
 }
 
-// TestRollbackAfterTimeout: a transaction that waited for a lock too long is
+// testRollback: a transaction that waited for a lock too long is
 // undone, whatever the server has undone itself, and comes again with the same
 // keys. sysbench sends no ROLLBACK there: its next BEGIN commits what was done.
-func TestRollbackAfterTimeout(t *testing.T) {
-	o := startOriginal(t)
+func testRollback(t *testing.T, o *original) {
 	o.query("SET GLOBAL innodb_lock_wait_timeout = 1")
 	r := sysbenchRun(t, map[string]any{"tests": []string{"oltp_write_only"}, "table_size": int64(5)})
 	steps := r.Steps()
@@ -412,15 +424,16 @@ func checkValues(t *testing.T, who string, statements []string) {
 	}
 }
 
-// TestTablesAreSysbenchs: the tables have equal columns, and contents of the
+// testTables: the tables have equal columns, and contents of the
 // same statistics, also where k is not uniform.
-func TestTablesAreSysbenchs(t *testing.T) {
+func testTables(t *testing.T, o *original) {
 	for i, distribution := range []struct{ theirs, ours string }{{"uniform", "uniform"}, {"special", "special-1.0"}, {"pareto", "pareto"}, {"gaussian", "gaussian-1.0"}} {
 		t.Run(distribution.ours, func(t *testing.T) {
 			if i > 1 {
 				need.Long(t)
 			}
-			o := startOriginal(t)
+			o.t = t
+			o.query("DROP TABLE IF EXISTS sbtest.sbtest1")
 			o.sysbench(distribution.theirs, "oltp_read_write", "prepare", "--tables=1")
 			r := sysbenchRun(t, map[string]any{"table_size": int64(sbSize), "distribution": distribution.ours})
 			steps := r.Steps()
