@@ -3,10 +3,13 @@ package stat
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/need"
 )
 
 var inf = math.Inf(1)
@@ -39,8 +42,12 @@ func mapped(x []float64, f func(float64) float64) []float64 {
 	return out
 }
 
-// coverage is the share of seeded samples whose interval holds the truth.
+// coverage is the share of seeded samples whose interval holds the truth. Of thousands of
+// samples make test draws a fifth, and make test-long all.
 func coverage(samples int, holds func(r *rand.Rand) bool) float64 {
+	if samples >= 1000 && os.Getenv(need.LongVariable) == "" {
+		samples /= 5
+	}
 	n := 0
 	for i := range samples {
 		if holds(rand.New(rand.NewPCG(uint64(i), 11))) {

@@ -20,7 +20,6 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/fsize"
-	"rumbench/internal/cli/catalog"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
@@ -64,7 +63,7 @@ targets: [pebble, bbolt]
 // config is a campaign whose trials are a shell script; $1 is the campaign's
 // directory, $2 the trial's.
 func config(dir, script string, sets ...string) (Config, *recorder) {
-	p, err := plan.Load("test.yaml", []byte(source), sets, catalog.Plugins{})
+	p, err := plan.Load("test.yaml", []byte(source), sets, plugins{})
 	if err != nil {
 		panic(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -46,6 +47,7 @@ func TestTrimRefused(t *testing.T) {
 
 // File systems are trimmed before each trial, once each, which is recorded and shown.
 func TestTrims(t *testing.T) {
+	need.Root(t, "trim file systems")
 	dir := t.TempDir()
 	c, p := config(dir, says(result.Complete), "between={trim: true, rest: 1ms}", "trials=1")
 	c.Plan.Targets[0].Data = filepath.Dir(c.Dir) // the same file system

@@ -3,7 +3,9 @@ package drive
 import (
 	"context"
 	"errors"
+	"flag"
 	"math"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,11 +14,19 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/need"
 	"rumbench/workload"
 	"rumbench/workload/pace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain leaves most draws of properties to make test-long: a step in simulated time takes
+// seconds of CPU time under the race detector.
+func TestMain(m *testing.M) {
+	if os.Getenv(need.LongVariable) == "" {
+		_ = flag.Set("rapid.checks", "20")
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // fake is a client whose operations take a given time.
 type fake struct {
@@ -157,7 +167,7 @@ func TestStallIsSeen(t *testing.T) {
 func TestRateIsHeld(t *testing.T) {
 	for _, rate := range []float64{2, 10, 20} { // 100, 500, 1000 rows a second in batches of 50
 		synctest.Test(t, func(t *testing.T) {
-			g := workload.Group{Name: "w", Clients: 1, Ops: insert, Work: int64(rate * 30), Rate: rate, Pace: pace.Even, RowsPerOp: 50}
+			g := workload.Group{Name: "w", Clients: 1, Ops: insert, Work: int64(rate * 10), Rate: rate, Pace: pace.Even, RowsPerOp: 50}
 			r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{&fake{rows: 50, took: every(time.Millisecond)}})
 			p := judged(r, 0, &g, 0).Judge()
 			if p.Achieved < 0.995*p.Target || !p.Met || !p.Strict || p.Share != 1 || p.Saturated {
@@ -511,7 +521,7 @@ func TestHalfTheRate(t *testing.T) {
 		for range 8 {
 			clients = append(clients, &fake{rows: 50, took: every(time.Second)})
 		}
-		r := drive(t, workload.Step{Seconds: 60, Groups: []workload.Group{g}}, clients)
+		r := drive(t, workload.Step{Seconds: 10, Groups: []workload.Group{g}}, clients)
 		if p := judged(r, 0, &g, 0).Judge(); p.Share != 0 || p.Strict || p.Met || !p.Saturated {
 			t.Errorf("%+v", p)
 		}
@@ -522,7 +532,7 @@ func TestHalfTheRate(t *testing.T) {
 func TestPoissonGapsAreNoStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := workload.Group{Name: "w", Clients: 1, Ops: insert, Rate: 2, Pace: pace.Poisson, RowsPerOp: 50}
-		r := drive(t, workload.Step{Seconds: 600, Groups: []workload.Group{g}}, []workload.Client{&fake{rows: 50, took: every(time.Millisecond)}})
+		r := drive(t, workload.Step{Seconds: 60, Groups: []workload.Group{g}}, []workload.Client{&fake{rows: 50, took: every(time.Millisecond)}})
 		if spans, known := judged(r, 0, &g, 0).Stalls(); len(spans) > 0 || !known {
 			t.Errorf("%v, known %v", spans, known)
 		}

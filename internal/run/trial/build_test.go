@@ -3,8 +3,6 @@ package trial
 import (
 	"testing"
 
-	"rumbench/internal/cli/catalog"
-	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
 
@@ -13,12 +11,7 @@ func TestBuilds(t *testing.T) {
 	for name, want := range map[string]int{"ibench": 6, "sysbench": 3, "linkbench": 1, "tpcc": 2, "create-index": 1} {
 		params := map[string]string{"ibench": "clients: 2", "sysbench": "tables: 3"}[name]
 		src := "workload: " + name + "\npreset: quick\nparams: {" + params + "}\ninterval: 1m\ncalibrate: false\ntargets: [{engine: memory, durability: none}]\n"
-		p, err := plan.Load("test.yaml", []byte(src), nil, catalog.Plugins{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := preflown(t, Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Version: "test"})
-		s.Engine, _ = catalog.Plugins{}.Engine("memory")
+		s := preflown(planOf(t, src))
 		var last EventBuild
 		s.Progress = func(e Event) {
 			if e.Build != nil {

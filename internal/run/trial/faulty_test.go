@@ -132,11 +132,17 @@ func spec(t *testing.T, name string, sets ...string) Spec {
 	if name == "memory" || name == "null" {
 		src += ", durability: none"
 	}
-	p, err := plan.Load("test.yaml", []byte(src+"}]\n"), sets, catalog.Plugins{})
+	return planOf(t, src+"}]\n", sets...)
+}
+
+// planOf makes the first trial of the first target of a plan.
+func planOf(t *testing.T, src string, sets ...string) Spec {
+	t.Helper()
+	p, err := plan.Load("test.yaml", []byte(src), sets, catalog.Plugins{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _ := catalog.Plugins{}.Engine(name)
+	e, _ := catalog.Plugins{}.Engine(p.Targets[0].Engine)
 	return Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Engine: e, Version: "test"}
 }
 

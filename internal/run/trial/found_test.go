@@ -5,10 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"rumbench/internal/cli/catalog"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
-	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
 
@@ -26,12 +24,7 @@ params:
   tests: [point-query.full, range-covered-pk.full, range-covered-si.full, points-covered-pk.full, update-inlist.full, delete, point-query, range-covered-pk, range-covered-si, points-covered-pk, update-inlist]
 targets: [{engine: bbolt, durability: none}]
 `
-	p, err := plan.Load("test.yaml", []byte(src), nil, catalog.Plugins{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, _ := catalog.Plugins{}.Engine("bbolt")
-	tr := run(t, Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Engine: e, Version: "test"}, result.Complete)
+	tr := run(t, planOf(t, src), result.Complete)
 	c := compare.New([]*result.Trial{tr})
 	for _, test := range []string{"point-query", "range-covered-pk", "range-covered-si", "points-covered-pk", "update-inlist"} {
 		for name, drained := range map[string]bool{test + ".full": false, test: true} {

@@ -6,9 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/internal/cli/catalog"
 	"rumbench/internal/metric"
-	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/model"
 )
@@ -56,12 +54,8 @@ const big = 10 * smallTable
 func runPlanned(t *testing.T, value func(op *model.Op, round int) engine.Plan) (*result.Trial, *result.Step, []result.StatementPlan, error) {
 	t.Helper()
 	src := "workload: sysbench\nparams: {tests: [oltp_read_only], table_size: 1000, read_seconds: 0.2, warmup_seconds: 0, settle_floor: 0}\ncalibrate: false\ninterval: 100ms\ntargets: [sqlite]\n"
-	p, err := plan.Load("planned.yaml", []byte(src), nil, catalog.Plugins{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, _ := catalog.Plugins{}.Engine("sqlite")
-	s := Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Engine: &planned{e, value}}
+	s := planOf(t, src)
+	s.Engine = &planned{s.Engine, value}
 	res, err := Run(context.Background(), s)
 	plans, rerr := result.ReadPlans(s.Dir)
 	if rerr != nil {

@@ -10,23 +10,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
-	"rumbench/internal/cli/catalog"
-	"rumbench/internal/plan"
+	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/model"
 	"rumbench/workload"
 )
 
 // preflown makes a preflight of a plan.
-func preflown(t *testing.T, s Spec) Spec {
-	t.Helper()
+func preflown(s Spec) Spec {
 	s.Preflight = true
 	return s
 }
 
 // Every workload runs briefly, whatever its size, on engines of every kind.
 func TestPreflight(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		workload, params string
 		steps            []string
 	}{
@@ -36,22 +34,21 @@ func TestPreflight(t *testing.T) {
 		{"sysbench", "table_size: 10M, tables: [1, 9], clients: [1, 1024], tests: [oltp_read_write, ratio, delete], warmup_seconds: 5",
 			[]string{"load", "index", "settle", "oltp_read_write@9t.1024c", "ratio@1r.9t.1024c", "delete@9t.1024c"}},
 	} {
-		for _, name := range []string{"null", "memory", "bbolt", "sqlite"} {
-			src := "workload: " + c.workload + "\nparams: {" + c.params + "}\ncalibrate: false\ntargets: [{engine: \"" + name + "\", durability: none}]\n"
-			p, err := plan.Load("test.yaml", []byte(src), nil, catalog.Plugins{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := preflown(t, Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Version: "test"})
-			s.Engine, _ = catalog.Plugins{}.Engine(name)
-			tr := run(t, s, result.Complete)
-			var got []string
-			for i := range tr.Steps {
-				got = append(got, tr.Steps[i].Name)
-			}
-			if d := cmp.Diff(c.steps, got); d != "" {
-				t.Errorf("%s on %s (-want +got)\n%s", c.workload, name, d)
-			}
+		for j, name := range []string{"null", "memory", "bbolt", "sqlite"} {
+			t.Run(c.workload+" on "+name, func(t *testing.T) {
+				if (i+j)%2 > 0 {
+					need.Long(t)
+				}
+				tr := run(t, preflown(planOf(t, "workload: "+c.workload+"\nparams: {"+c.params+"}\ncalibrate: false\n"+
+					"targets: [{engine: \""+name+"\", durability: none}]\n")), result.Complete)
+				var got []string
+				for i := range tr.Steps {
+					got = append(got, tr.Steps[i].Name)
+				}
+				if d := cmp.Diff(c.steps, got); d != "" {
+					t.Errorf("(-want +got)\n%s", d)
+				}
+			})
 		}
 	}
 }
@@ -59,7 +56,7 @@ func TestPreflight(t *testing.T) {
 // A few operations are enough, but each kind is executed.
 func TestPreflightExecutesAll(t *testing.T) {
 	var done [256]atomic.Int64
-	s := preflown(t, spec(t, "memory", allSteps, "params.rows=1M", "params.write_rows=100k", "params.settle_floor=1h")).with(&faulty{
+	s := preflown(spec(t, "memory", allSteps, "params.rows=1M", "params.write_rows=100k", "params.settle_floor=1h")).with(&faulty{
 		exec: func(op *model.Op, next func() error, _ *engine.Result) error {
 			done[op.Kind].Add(1)
 			return next()
@@ -101,7 +98,7 @@ func TestPreflightFails(t *testing.T) {
 		}}, []string{"step l.i0: group insert: ", "rows were not changed that should have been"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tr := run(t, preflown(t, spec(t, "memory", allSteps)).with(c.f), result.Failed)
+			tr := run(t, preflown(spec(t, "memory", allSteps)).with(c.f), result.Failed)
 			for _, w := range c.words {
 				if !strings.Contains(tr.Reason, w) {
 					t.Errorf("no %q in %q", w, tr.Reason)
@@ -113,7 +110,7 @@ func TestPreflightFails(t *testing.T) {
 
 // As many sessions are opened as the trial will need.
 func TestPreflightConnects(t *testing.T) {
-	s := preflown(t, spec(t, "memory", "params.clients=30"))
+	s := preflown(spec(t, "memory", "params.clients=30"))
 	f := &limited{Engine: s.Engine, limit: 50}
 	s.Engine = f
 	tr := run(t, s, result.Failed) // of 30 inserters, deleters and queriers

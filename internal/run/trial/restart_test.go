@@ -26,6 +26,7 @@ import (
 )
 
 // restartable are engines of each family, with the settings by which they read through the page cache.
+// One embedded engine and one server are for make test.
 var restartable = []struct {
 	name, kind string
 	sets       []string
@@ -100,6 +101,9 @@ func (d *summedHosted) Close() error {
 func TestRestart(t *testing.T) {
 	for _, c := range restartable {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name != "sqlite" && c.name != "postgres" {
+				need.Long(t)
+			}
 			if c.kind != "" {
 				_, err := server.Find(t.Context(), c.kind, server.Source{})
 				need.Installed(t, err)
@@ -350,6 +354,7 @@ func (a *awaiting) Open(ctx context.Context, c engine.Config) (engine.DB, error)
 
 // A buffer pool that is dumped and loaded, or prewarmed, leaves little to read for the step after it.
 func TestPrewarm(t *testing.T) {
+	need.Long(t)
 	for _, c := range []struct {
 		name, kind, without, with string
 		ready                     func(s Spec) func(context.Context, engine.DB) bool

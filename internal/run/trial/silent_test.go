@@ -93,7 +93,7 @@ func (s *stoppingStmt) Exec(ctx context.Context, args []model.Value, r *engine.R
 			return err
 		}
 	}
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond)
 	return s.Stmt.Exec(ctx, args, r)
 }
 
@@ -112,7 +112,7 @@ func TestServerStops(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.step, c.deaf), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := spec(t, "memory", c.sets...)
+				s := spec(t, "memory", append(c.sets, "interval=5s")...)
 				s.coarse = true
 				e := &stopping{Engine: s.Engine, deaf: c.deaf}
 				s.Engine = e
@@ -171,7 +171,7 @@ func (d *countingDB) FreeStatements(context.Context) (int64, string, error) {
 func TestPreflightCountsStatements(t *testing.T) {
 	// 30 clients insert, 30 delete, 30 query: each prepares what two prepare in the preflight.
 	counted := func(free int64) (string, string) {
-		s := preflown(t, spec(t, "sqlite", "params.clients=30", "params.steps=[l.i0, l.x, qr100]"))
+		s := preflown(spec(t, "sqlite", "params.clients=30", "params.steps=[l.i0, l.x, qr100]"))
 		s.Engine = &counting{s.Engine, free}
 		tr, err := Run(context.Background(), s)
 		if (err == nil) != (tr.Status == result.Complete) {

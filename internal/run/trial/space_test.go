@@ -119,6 +119,9 @@ func TestOldVersionsTakeSpace(t *testing.T) {
 		{"PostgreSQL", "postgres", server.Postgres, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name != "PostgreSQL" {
+				need.Long(t)
+			}
 			t.Parallel()
 			program, err := server.Find(t.Context(), c.kind, server.Source{})
 			if err == nil && c.storage == "rocksdb" && server.MyRocks(program) == "" {

@@ -22,12 +22,9 @@ func TestIdentity(t *testing.T) {
 	const timed = "workload: sysbench\nparams: {tests: [oltp_insert, oltp_read_only]}\ntargets: [sqlite]\nstart: {copy: oltp_insert}\n"
 	of := func(text string, sets ...string) string {
 		t.Helper()
-		p, err := plan.Load("test.yaml", []byte(text), sets, catalog.Plugins{})
-		if err != nil {
-			t.Fatal(sets, err)
-		}
-		e, _ := catalog.Plugins{}.Engine("sqlite")
-		s := Spec{Plan: p.For(&p.Targets[0]), Target: p.Targets[0], Engine: e, Version: "1"}
+		s := planOf(t, text, sets...)
+		p := s.Plan
+		s.Plan = p.For(&p.Targets[0])
 		id, err := identity(&s, &result.Start{Copy: p.Start.Copy, Load: 1, Seed: *p.DataSeed(1)})
 		if err != nil {
 			t.Fatal(err)
@@ -129,12 +126,8 @@ func TestFromCopy(t *testing.T) {
 func TestBeforeCopy(t *testing.T) {
 	const text = "workload: sysbench\nparams: {tests: [point-query.pre, oltp_update_index, point-query], table_size: 500, " +
 		"events: 20, settle_floor: 0s}\ncalibrate: false\ntargets: [sqlite]\nstart: {copy: point-query.pre, loads: 1}\n"
-	p, err := plan.Load("test.yaml", []byte(text), nil, catalog.Plugins{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := spec(t, "sqlite")
-	s.Dir, s.Plan, s.Target = filepath.Join(s.Dir, "trials", "x.1"), p, p.Targets[0]
+	s := planOf(t, text)
+	s.Dir = filepath.Join(s.Dir, "trials", "x.1")
 	s.Bases = filepath.Join(t.TempDir(), "kept")
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		t.Fatal(err)

@@ -282,12 +282,8 @@ func TestSeedOfBlock(t *testing.T) {
 // calibrated, too: it must not count what the null engine returns, which is nothing.
 func TestCalibrationKnowsTheRows(t *testing.T) {
 	const text = "workload: ycsb\npreset: quick\nparams: {records: 1000, settle: 0, seconds: 0.2}\ntargets: [{engine: \"null\", durability: none}]\n"
-	p, err := plan.Load("test.yaml", []byte(text), nil, catalog.Plugins{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	null, _ := catalog.Plugins{}.Engine("null")
-	s := Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Engine: null, Version: "test", Calibrate: true}
+	s := planOf(t, text)
+	s.Calibrate = true
 	run(t, s.with(&faulty{exec: func(op *model.Op, next func() error, _ *engine.Result) error {
 		if op.Aggregate == model.Count {
 			t.Errorf("%s is counted", op.Table)
