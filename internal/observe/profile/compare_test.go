@@ -5,10 +5,13 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"rumbench/internal/need"
 )
 
 // simulated returns a profile of n seconds in which functions below main use so
@@ -64,9 +67,12 @@ func TestCompareAA(t *testing.T) {
 	for i := range 30 {
 		rates[fmt.Sprint("f", i)] = 20 / float64(i+1)
 	}
+	campaigns := 200
+	if os.Getenv(need.LongVariable) != "" {
+		campaigns = 500
+	}
 	for _, bursts := range []bool{false, true} {
 		wrong := 0
-		const campaigns = 500
 		done := func() float64 { return 1000 * (1 + 0.01*r.NormFloat64()) } // trials vary
 		for range campaigns {
 			if len(different(Compare(Work{simulated(r, 30, rates, bursts), done()}, Work{simulated(r, 30, rates, bursts), done()}))) > 0 {

@@ -145,7 +145,7 @@ func now(t *testing.T) time.Duration {
 	return at
 }
 
-const spinTime = 2500 * time.Millisecond
+const spinTime = 1500 * time.Millisecond
 
 // agrees runs programs until a profile passes a check, at most three times: where
 // many processes take turns, samples of one may be those of the next.
@@ -218,7 +218,9 @@ func compiled(t *testing.T, options ...string) string {
 	return path
 }
 
+// TestSpinC has names that TestSpinStripped reads from the same program.
 func TestSpinC(t *testing.T) {
+	need.Long(t)
 	agrees(t, spinOf(compiled(t, "-fno-omit-frame-pointer")), checkSpin)
 }
 
@@ -271,7 +273,7 @@ func TestOwnOnly(t *testing.T) {
 	begin := now(t)
 	done := make(chan bool)
 	go func() { // on a thread that may be created later
-		spin_f(before + time.Second)
+		spin_f(before + time.Second/2)
 		done <- true
 	}()
 	<-done
