@@ -146,7 +146,7 @@ func TestDescribeOrders(t *testing.T) {
 		}
 		return b.String()
 	}
-	expect := func(text string, trials ...string) {
+	lists := func(text string, trials ...string) {
 		t.Helper()
 		var got []string
 		for line := range strings.Lines(text) {
@@ -159,7 +159,7 @@ func TestDescribeOrders(t *testing.T) {
 		}
 	}
 	text := describe()
-	expect(text, "pebble.1", "bbolt.1", "bbolt.2", "pebble.2", "pebble.3", "bbolt.3")
+	lists(text, "pebble.1", "bbolt.1", "bbolt.2", "pebble.2", "pebble.3", "bbolt.3")
 	for _, want := range []string{
 		"trials, two at the same time: the first on processors ",
 		"they end early, from 2 trials of each target on, when these compare to within ±2.5 %\n",
@@ -173,7 +173,7 @@ func TestDescribeOrders(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Resume = true
-	expect(describe(), "bbolt.2", "pebble.2")
+	lists(describe(), "bbolt.2", "pebble.2")
 	c.Dir = t.TempDir()
 	if err := Describe(&strings.Builder{}, c); err == nil {
 		t.Error("a campaign that is not there was described")

@@ -14,6 +14,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/workload"
 	"rumbench/workload/pace"
@@ -68,10 +69,7 @@ var insert = []workload.OpKind{{Name: "insert", Unit: "row"}}
 // drive runs a step in fake time.
 func drive(t *testing.T, step workload.Step, clients ...[]workload.Client) (r *Result) {
 	t.Helper()
-	r, err := Run(t.Context(), Config{Coarse: true, Step: &step, Clients: clients, Interval: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r = expect.Value(Run(t.Context(), Config{Coarse: true, Step: &step, Clients: clients, Interval: time.Second}))(t)
 	return r
 }
 
@@ -92,9 +90,7 @@ func TestClosedLoop(t *testing.T) {
 		if k.Response != nil {
 			t.Error("a closed loop has a response time")
 		}
-		if p := k.Service.Percentile(100); p != int64(20*time.Millisecond) {
-			t.Errorf("greatest service time %d", p)
-		}
+		expect.Equal(t, k.Service.Percentile(100), int64(20*time.Millisecond), "greatest service time")
 		if len(r.Groups[0].Rates) != 2 || math.Abs(judged(r, 0, &g, 0).Intervals[0].PerSec()-1500) > 20 {
 			t.Errorf("rates %+v", r.Groups[0].Rates)
 		}
@@ -336,9 +332,7 @@ func TestIntervals(t *testing.T) {
 		r, err := Run(t.Context(), Config{Coarse: true, Step: &step, Interval: time.Second,
 			Clients: [][]workload.Client{{&fake{rows: 1, took: every(7 * time.Millisecond)}, &fake{rows: 1, took: every(9 * time.Millisecond)}}},
 			OnInterval: func(iv *Interval) {
-				if iv.From != last {
-					t.Errorf("interval from %v follows one to %v", iv.From, last)
-				}
+				expect.Equal(t, iv.From, last, "interval from")
 				last = iv.To
 				ops += iv.Groups[0].Kinds[0].Service.Count()
 				perClient += iv.Groups[0].Clients[0] + iv.Groups[0].Clients[1]
@@ -458,9 +452,7 @@ func TestShortPoissonWindow(t *testing.T) {
 			step := workload.Step{Seconds: 1, Groups: []workload.Group{g}}
 			r, err := Run(t.Context(), Config{Coarse: true, Step: &step, Seed: seed, Interval: time.Second,
 				Clients: [][]workload.Client{{&fake{rows: 50, took: every(time.Millisecond)}, &fake{rows: 50, took: every(time.Millisecond)}}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			if p := judged(r, 0, &g, seed).Judge(); !p.Met || p.Saturated || p.Backlog > 0 {
 				t.Errorf("seed %d: %+v", seed, p)
 			}
@@ -570,9 +562,7 @@ func TestNothingCompleted(t *testing.T) {
 		time.AfterFunc(5*time.Second, cancel)
 		step := workload.Step{Seconds: 60, Groups: []workload.Group{g}}
 		r, err := Run(ctx, Config{Coarse: true, Step: &step, Interval: time.Second, Clients: [][]workload.Client{{&fake{took: every(time.Hour)}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		p := judged(r, 0, &g, 0).Judge()
 		if math.IsNaN(p.Achieved) || p.Achieved != 0 || p.Met {
 			t.Errorf("%+v", p)
@@ -632,9 +622,7 @@ func TestNotReady(t *testing.T) {
 			if (r.Ended == nil) != (c.want == nil) || r.Ended != nil && r.Ended.Error() != c.want.Error() {
 				t.Errorf("ended by %v, want %v", r.Ended, c.want)
 			}
-			if n := r.Groups[0].Kinds[0].Ops; n != 2 {
-				t.Errorf("%d operations", n)
-			}
+			expect.Equal(t, r.Groups[0].Kinds[0].Ops, 2)
 		})
 	}
 }
@@ -647,8 +635,6 @@ func TestTicksAfterTheEnd(t *testing.T) {
 		finished := make(chan struct{})
 		time.AfterFunc(5*time.Second, func() { close(finished) })
 		r.collect(finished)
-		if intervals != 0 {
-			t.Errorf("%d intervals without a client", intervals)
-		}
+		expect.Equal(t, intervals, 0)
 	})
 }

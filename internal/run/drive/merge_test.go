@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 	"rumbench/workload/pace"
@@ -139,16 +140,10 @@ func TestDivided(t *testing.T) {
 // Arrivals are dealt, each to one process: together they are those of one schedule.
 func TestDealtArrivals(t *testing.T) {
 	a := pace.Constant(pace.Poisson, 100)
-	whole, err := newArrivals(a, 5, workload.Part{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := expect.Value(newArrivals(a, 5, workload.Part{}))(t)
 	var dealt []time.Duration
 	for i := range 3 {
-		part, err := newArrivals(a, 5, workload.Part{Index: i, Of: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := expect.Value(newArrivals(a, 5, workload.Part{Index: i, Of: 3}))(t)
 		for range 200 {
 			dealt = append(dealt, part.Next())
 		}
@@ -256,9 +251,7 @@ func TestMergedEnd(t *testing.T) {
 	gone := &Result{Ended: engine.Errorf(engine.Gone, "the server is gone")}
 	b, err := json.Marshal(gone)
 	back := &Result{}
-	if err = errors.Join(err, json.Unmarshal(b, back)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, errors.Join(err, json.Unmarshal(b, back)))
 	m := Merge([]*Result{{}, back}, time.Second)
 	if engine.ClassOf(m.Ended) != engine.Gone || m.Ended.Error() != gone.Ended.Error() {
 		t.Errorf("%v", m.Ended)
@@ -274,7 +267,5 @@ func TestMergedGaps(t *testing.T) {
 	}
 	got := hist.Merged([]*hist.Group{group(9, 10, hist.Gap{From: 1, To: 3}, hist.Gap{From: 5, To: 9}),
 		group(9, 6, hist.Gap{From: 2, To: 4}), group(0, 10)}, 1).Gaps
-	if d := cmp.Diff([]hist.Gap{{From: 2, To: 3}, {From: 6, To: 9}}, got); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, []hist.Gap{{From: 2, To: 3}, {From: 6, To: 9}}, got)
 }

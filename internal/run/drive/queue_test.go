@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 	"rumbench/workload/pace"
@@ -21,10 +22,7 @@ func TestQueue(t *testing.T) {
 		kind := pace.Kind(rapid.SampledFrom(pace.Kinds()).Draw(t, "kind"))
 		a := pace.Constant(kind, rapid.Float64Range(1, 50).Draw(t, "rate"))
 		a.Queue = rapid.Int64Range(0, 5).Draw(t, "queue")
-		q, err := newQueue(a, 7, workload.Part{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := expect.Value(newQueue(a, 7, workload.Part{}))(t)
 		all, _ := a.Schedule(7)
 		var list []time.Duration // the arrivals that wait
 		next := all.Next()
@@ -129,9 +127,7 @@ func TestOverload(t *testing.T) {
 		if d := time.Duration(k.Response.Max()); d < 2800*time.Millisecond || d > 4*time.Second {
 			t.Errorf("response %v", d)
 		}
-		if k.Service.Max() != int64(10*time.Millisecond) {
-			t.Errorf("service %d", k.Service.Max())
-		}
+		expect.Equal(t, k.Service.Max(), int64(10*time.Millisecond), "service")
 		if p := judged(r, 0, g, 5).Judge(); p.Met || !p.Saturated || p.Backlog < 800 || p.Share == 1 {
 			t.Errorf("%+v", p)
 		}
@@ -187,9 +183,7 @@ func TestRateSteps(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		for i, want := range []float64{20, 20, 20, 20, 20, 200} {
-			if got := judged(r, 0, g, 5).Intervals[i].Arrived; got != want {
-				t.Errorf("%v arrived in second %d, want %v", got, i, want)
-			}
+			expect.Equal(t, judged(r, 0, g, 5).Intervals[i].Arrived, want, i)
 		}
 	})
 }
@@ -205,9 +199,7 @@ func TestOpenStall(t *testing.T) {
 			return time.Millisecond
 		}}
 		r, err := Run(t.Context(), Config{Coarse: true, Step: step, Interval: time.Second, Clients: [][]workload.Client{{client}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		spans, known := judged(r, 0, &step.Groups[0], 0).Stalls()
 		if !known || len(spans) != 1 || math.Abs(spans[0].To-spans[0].From-3) > 1e-3 {
 			t.Errorf("%v, %v", spans, known)
@@ -231,9 +223,7 @@ func TestOpenRetries(t *testing.T) {
 		if s.Ops != 15 || a.Offered != 20 || r.Groups[0].Undone.Count() != 5 || s.GivenUp != 0 {
 			t.Errorf("%+v, %+v", s.Counts, a)
 		}
-		if s.Response.Max() != int64(30*time.Millisecond) {
-			t.Errorf("response %d", s.Response.Max())
-		}
+		expect.Equal(t, s.Response.Max(), int64(30*time.Millisecond), "response")
 		k = &keeper{fails: func(value, _ int) error {
 			if value == 3 {
 				return busy

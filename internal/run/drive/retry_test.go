@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/workload"
 )
 
@@ -73,9 +74,7 @@ func retried(t *testing.T, k *keeper, g workload.Group) *Result {
 		g.Ops = transaction
 	}
 	r, err := Run(t.Context(), Config{Coarse: true, Step: &workload.Step{Name: "s", Seconds: 0.2, Groups: []workload.Group{g}}, Interval: time.Second, Clients: [][]workload.Client{{k}}, Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return r
 }
 
@@ -95,9 +94,7 @@ func TestRetrySame(t *testing.T) {
 		r := retried(t, k, workload.Group{Parts: []string{"select", "update"}, Retry: workload.Retry{Policy: workload.RetrySame}})
 		s := &r.Groups[0].Kinds[0]
 		// 0 1 2 2 2, four times in 200 ms.
-		if want := []int{0, 1, 2, 2, 2, 3, 4, 5, 5, 5, 6, 7, 8, 8, 8, 9, 10, 11, 11, 11}; !slices.Equal(k.tried, want) {
-			t.Errorf("attempts of %v", k.tried)
-		}
+		expect.List(t, k.tried, []int{0, 1, 2, 2, 2, 3, 4, 5, 5, 5, 6, 7, 8, 8, 8, 9, 10, 11, 11, 11}, "attempts of")
 		if s.Ops != 12 || s.Attempts != 20 || s.Retries != 8 || s.GivenUp != 0 || s.Wasted != 16 || s.Reads != 24 || s.Others != 12 {
 			t.Errorf("%+v", s.Counts)
 		}
@@ -113,9 +110,7 @@ func TestRetrySame(t *testing.T) {
 		if e := r.Groups[0].Errors; len(e) != 1 || e[0].Class != string(engine.Deadlock) || e[0].Count != 8 || e[0].Kind != 0 {
 			t.Errorf("errors %+v", e)
 		}
-		if r.Groups[0].Done[0] != 12 {
-			t.Errorf("done %v", r.Groups[0].Done)
-		}
+		expect.Equal(t, r.Groups[0].Done[0], 12, "done", r.Groups[0].Done)
 	})
 }
 
@@ -139,9 +134,7 @@ func TestRetryNew(t *testing.T) {
 		if even.Ops != 7 || odd.Ops != 7 || even.Attempts != 10 || odd.Attempts != 10 || even.Retries != 3 || odd.Retries != 3 {
 			t.Errorf("%+v, %+v", even.Counts, odd.Counts)
 		}
-		if odd.Service.Max() != int64(20*time.Millisecond) {
-			t.Errorf("service %d", odd.Service.Max())
-		}
+		expect.Equal(t, odd.Service.Max(), int64(20*time.Millisecond), "service")
 		if e := r.Groups[0].Errors; len(e) != 2 || e[0].Kind == e[1].Kind || e[0].Count != 3 || e[1].Count != 3 {
 			t.Errorf("errors by kind: %+v", e)
 		}
@@ -158,9 +151,7 @@ func TestRetryNone(t *testing.T) {
 		}}
 		r := retried(t, k, workload.Group{Retry: workload.Retry{Policy: workload.RetryNone}})
 		s := &r.Groups[0].Kinds[0]
-		if want := []int{0, 1, 2, 3, 4, 4, 5, 6, 7, 8}; !slices.Equal(k.tried[:10], want) {
-			t.Errorf("attempts of %v", k.tried)
-		}
+		expect.List(t, k.tried[:10], []int{0, 1, 2, 3, 4, 4, 5, 6, 7, 8}, "attempts of", k.tried)
 		if s.Attempts != 20 || s.GivenUp != 6 || s.Ops != 13 || s.Retries != 1 || s.Service.Count() != 13 {
 			t.Errorf("%+v", s.Counts)
 		}
@@ -203,9 +194,7 @@ func TestBackoff(t *testing.T) {
 		return out
 	}
 	a := pauses()
-	if !slices.Equal(a, pauses()) {
-		t.Error("other pauses with the same seed")
-	}
+	expect.List(t, a, pauses(), "other pauses with the same seed")
 	if len(a) < 3 {
 		t.Fatalf("pauses %v", a)
 	}
@@ -215,9 +204,7 @@ func TestBackoff(t *testing.T) {
 		}
 	}
 	r := retry{Retry: workload.Retry{Backoff: time.Millisecond}, failures: 200}
-	if longest := r.longest(); longest != maxPause {
-		t.Errorf("the longest pause after 200 failures is %v", longest)
-	}
+	expect.Equal(t, r.longest(), maxPause, "the longest pause after 200 failures is")
 }
 
 // What a group's clients cannot do is refused before anything starts.
@@ -246,14 +233,10 @@ func TestOldestInFlight(t *testing.T) {
 		step := &workload.Step{Seconds: 6, Groups: []workload.Group{{Clients: 2, Ops: insert, Rate: 2, RowsPerOp: 1}}}
 		r, err := Run(t.Context(), Config{Coarse: true, Step: step, Interval: time.Second, Clients: [][]workload.Client{{slow, &fake{rows: 1, took: every(100 * time.Millisecond)}}},
 			OnInterval: func(iv *Interval) { oldest = append(oldest, iv.Groups[0].Oldest) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		var worst time.Duration
 		for i, rate := range r.Groups[0].Rates {
-			if rate.Oldest != oldest[i].Seconds() {
-				t.Errorf("interval %d: %v and %v", i, rate.Oldest, oldest[i])
-			}
+			expect.Equal(t, rate.Oldest, oldest[i].Seconds(), "interval", i, oldest[i])
 			worst = max(worst, oldest[i])
 		}
 		// It begins at 5 s and the next tick sees it after a second.
@@ -280,15 +263,11 @@ func TestHang(t *testing.T) {
 			return 100 * time.Millisecond
 		}}
 		r := drive(t, workload.Step{Seconds: 10, Groups: []workload.Group{g}}, []workload.Client{hang, &fake{rows: 1, took: every(100 * time.Millisecond)}})
-		if took := time.Since(start); took != 10*time.Second+leastGrace {
-			t.Errorf("it took %v", took)
-		}
+		expect.Equal(t, time.Since(start), 10*time.Second+leastGrace, "it took")
 		if r.Ended == nil || !strings.Contains(r.Ended.Error(), "client 0") || errors.Is(r.Ended, context.Canceled) {
 			t.Errorf("ended by %v", r.Ended)
 		}
-		if n := r.Groups[0].Kinds[0].Ops; n != 150 {
-			t.Errorf("%d operations were done before", n)
-		}
+		expect.Equal(t, r.Groups[0].Kinds[0].Ops, 150)
 	})
 }
 
@@ -309,9 +288,7 @@ func TestPartsOfSeveralAttempts(t *testing.T) {
 			t.Errorf("%+v, attempts took %g", s.Counts, s.Attempt.Total())
 		}
 		for i, p := range r.Groups[0].Parts {
-			if p.Count() != 20 {
-				t.Errorf("part %d: %d", i, p.Count())
-			}
+			expect.Equal(t, p.Count(), 20, "part", i)
 		}
 		r = retried(t, &keeper{fails: fails, goesOn: true}, workload.Group{Parts: []string{"select", "update"}, Retry: workload.Retry{Policy: workload.RetryNew}})
 		if s := &r.Groups[0].Kinds[0]; s.Ops != 10 || s.KeptTime != 0 || r.Groups[0].Parts[0].Count() != 10 {
@@ -341,9 +318,7 @@ func TestWindowWithFailures(t *testing.T) {
 			t.Errorf("window %v: %+v, given up after %d", r.Window, s.Counts, s.Failed.Max())
 		}
 		r = retried(t, &keeper{fails: func(int, int) error { return busy }}, workload.Group{Retry: workload.Retry{Backoff: time.Second}})
-		if r.Window != 200*time.Millisecond {
-			t.Errorf("window %v of a step that ended in a pause", r.Window)
-		}
+		expect.Equal(t, r.Window, 200*time.Millisecond, "window")
 		// Without a failure nothing is left, and who has no more to do does not
 		// make the step longer.
 		done := &fake{rows: 1, took: every(10 * time.Millisecond), err: func(n int64) error {

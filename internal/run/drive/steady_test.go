@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/workload"
 )
 
@@ -44,9 +45,7 @@ func TestUntilSteady(t *testing.T) {
 				step := workload.Step{Primary: "insert", Seconds: c.seconds, Groups: []workload.Group{g}}
 				r, err := Run(t.Context(), Config{Coarse: true, Step: &step, Interval: time.Second, Longest: c.longest,
 					Clients: [][]workload.Client{{&fake{rows: 1, took: settles(c.settles)}}}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, err)
 				if r.Window < c.low || r.Window > c.end+time.Second || r.Ended != nil {
 					t.Errorf("%v, ended by %v; want %v to %v", r.Window, r.Ended, c.low, c.end)
 				}
