@@ -107,10 +107,8 @@ func elsewhere(t *testing.T, h *host, machines []*need.Machine, targets []string
 	t.Helper()
 	c := h.start(append([]string{"run", "plan.yaml", "--out", "out"}, flags...)...)
 	var passwords, ports []string
-	wait(t, "the server listens", func() bool {
-		passwords, ports = secrets(t, machines[0].Home), listening(t, machines[0])
-		return len(passwords) > 0 && len(ports) > 0
-	})
+	wait(t, "the server starts", func() bool { passwords = secrets(t, machines[0].Home); return len(passwords) > 0 })
+	wait(t, "the server listens", func() bool { ports = listening(t, machines[0]); return len(ports) > 0 })
 	for _, address := range ports {
 		if !strings.HasPrefix(address, machines[0].Address+":") && !strings.HasPrefix(address, "127.0.0.1:") {
 			t.Errorf("the server listens on %s", address)

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +10,7 @@ import (
 
 	"rumbench/internal/need"
 	"rumbench/internal/result"
+	"rumbench/internal/result/program"
 	"rumbench/internal/server"
 )
 
@@ -29,12 +29,12 @@ func TestMachines(t *testing.T) {
 	_, err := server.Find(t.Context(), server.MariaDB, server.Source{})
 	need.Installed(t, err)
 	machines := need.Machines(t, 3)
+	bring(t, machines)
 	h := newHost(t)
 	h.write("plan.yaml", fmt.Sprintf(fleetPlan, 2, 2)+"calibrate: false\n")
 	spread(t, h, 2, 2, "--no-preflight")
 	nothingStays(t, machines)
 
-	bring(t, machines[2:])
 	own := newHost(t)
 	own.write("plan.yaml", strings.Replace(fmt.Sprintf(dividedPlan, "1", mariadb, machines[0].Address), "update-index, ", "", 1)+
 		"calibrate: false\n")
@@ -86,17 +86,13 @@ func TestSpread(t *testing.T) {
 func bring(t *testing.T, machines []*need.Machine) {
 	t.Helper()
 	path, err := exec.LookPath("rumbench")
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	own, err := program.Build{}.Of(path)
+	must(t, err)
 	for _, m := range machines {
-		dir := filepath.Join(m.Home, ".cache/rumbench/programs", fmt.Sprintf("%x", sha256.Sum256(program)))
+		dir := filepath.Join(m.Home, ".cache/rumbench/programs", own.SHA256)
 		must(t, os.MkdirAll(dir, 0o755))
-		must(t, os.WriteFile(filepath.Join(dir, "rumbench"), program, 0o700))
+		must(t, exec.Command("cp", "--link", "-L", path, filepath.Join(dir, "rumbench")).Run())
 	}
 }
 
