@@ -76,7 +76,12 @@ func TestNoPasswordIsStored(t *testing.T) {
 // A data source name that cannot be used is not shown, wherever it stands.
 func TestNoPasswordInPlanErrors(t *testing.T) {
 	h := newHost(t)
-	const head = "workload: ibench\n"
+	check := func(targets string, args ...string) {
+		t.Helper()
+		h.write("plan.yaml", "workload: ibench\n"+targets+"\n")
+		out, talk := h.run(2, append([]string{"run", "plan.yaml", "--out", "out"}, args...)...)
+		noSecret(t, fmt.Sprint(targets, args), out+talk)
+	}
 	for _, targets := range []string{
 		`targets: [{engine: mysql, dsn: "bench:geheim@tcp(127.0.0.1:1"}]`,
 		`targets: [{engine: mysql, dsn: "bench:geheim@127.0.0.1/"}]`,
@@ -94,17 +99,13 @@ func TestNoPasswordInPlanErrors(t *testing.T) {
 		"targets:\n  - engine: mysql\n    dsn: a${NO_SUCH_geheim}\n",
 		`dsn: geheim` + "\n" + `targets: [pebble]`,
 	} {
-		h.write("plan.yaml", head+targets+"\n")
-		out, talk := h.run(2, "run", "plan.yaml", "--out", "out")
-		noSecret(t, targets+"\n", out+talk)
+		check(targets)
 	}
-	h.write("plan.yaml", head+"targets: [{name: a, engine: mysql}, {name: b, engine: postgres}]\n")
 	for _, set := range []string{
 		"targets.a.dsn=bench:geheim@tcp(h", "targets.b.dsn=host=h password=geheim wort", "targets.c.dsn=bench:geheim@tcp(h)/",
 		"targets=[{engine: mysql, dsn: 'bench:geheim@tcp(h'}]", "targets=[{engine: mysql, dsn: bench:geheim@tcp(h)/",
 	} {
-		out, talk := h.run(2, "run", "plan.yaml", "--out", "out", "--set", set)
-		noSecret(t, set, out+talk)
+		check("targets: [{name: a, engine: mysql}, {name: b, engine: postgres}]", "--set", set)
 	}
 }
 

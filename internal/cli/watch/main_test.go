@@ -53,22 +53,10 @@ func newServer() *server {
 	return &server{up: true, since: time.Now(), databases: []string{"a"}, dsn: "dsn"}
 }
 
-func (s *server) stop() {
+func (s *server) do(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.up = false
-}
-
-func (s *server) start() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.up, s.since = true, time.Now()
-}
-
-func (s *server) set(databases ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.databases = databases
+	change()
 }
 
 var errRefused = errors.New("connection refused")

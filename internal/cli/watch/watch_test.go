@@ -132,9 +132,9 @@ func TestSeriesComeAndGo(t *testing.T) {
 		got := story(t, Config{Count: 8, Targets: []*Target{target}}, func(f *Frame) {
 			switch f.Number {
 			case 2:
-				s.set("a", "b")
+				s.do(func() { s.databases = []string{"a", "b"} })
 			case 5:
-				s.set("a")
+				s.do(func() { s.databases = []string{"a"} })
 			}
 		}, a, b, statements)
 		checkStory(t, got, a+": 1 × gap, 8 × 500", b+": 3 × -, 1 × gap, 2 × 500, 3 × -", statements+": 1 × gap, 8 × 1000")
@@ -151,9 +151,9 @@ func TestServerRestarts(t *testing.T) {
 		got := story(t, c, func(f *Frame) {
 			switch f.Number {
 			case 2:
-				s.stop()
+				s.do(func() { s.up = false })
 			case 5:
-				s.start()
+				s.do(func() { s.up, s.since = true, time.Now() })
 			}
 		}, "host.milliseconds", statements, "errors")
 		must(t, target.Close())
@@ -201,9 +201,7 @@ func TestHangingServer(t *testing.T) {
 			if r := row(f, statements); r != nil && math.Round(r.Rate) == 1000 {
 				known++
 			}
-			s.mu.Lock()
-			s.hangs = f.Number >= 3 && f.Number < 20
-			s.mu.Unlock()
+			s.do(func() { s.hangs = f.Number >= 3 && f.Number < 20 })
 		}, "host.milliseconds")
 		checkStory(t, got, "host.milliseconds: 1 × gap, 30 × 1000")
 		if silent < 14 || known < 3+4 {
@@ -277,7 +275,7 @@ func TestRetriesAreFew(t *testing.T) {
 		s := newServer()
 		target := attach(t, s)
 		defer target.Close()
-		s.stop()
+		s.do(func() { s.up = false })
 		run(t, Config{Interval: 50 * time.Millisecond, Count: 100, Targets: []*Target{target}}, func(*Frame) {})
 		if s.attempts > 7 {
 			t.Errorf("%d attempts in 5 s", s.attempts)
