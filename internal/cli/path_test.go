@@ -20,35 +20,46 @@ const ferretDB = "/opt/rumbench/ferretdb/ferretdb"
 // Every engine runs below the ugliest path, and what it has measured is read there.
 func TestUgliestPath(t *testing.T) {
 	t.Parallel()
+	t.Run("of each kind", func(t *testing.T) {
+		t.Parallel()
+		runUgly(t, "sqlite", "lmdb", "postgres", "tarantool")
+	})
+	t.Run("all", func(t *testing.T) {
+		t.Parallel()
+		need.Long(t)
+		var names []string
+		for _, e := range all.Engines() {
+			if name := e.Info().Name; name != "null" && name != "memory" { // they have no files
+				names = append(names, name)
+			}
+		}
+		runUgly(t, names...)
+	})
+}
+
+func runUgly(t *testing.T, engines ...string) {
+	t.Helper()
 	h := newHost(t)
 	programs := map[string]string{"mysql": server.MariaDB, "postgres": server.Postgres, "tarantool": server.Tarantool}
+	binaries := map[string]string{"mongodb": ferretDB}
+	if !native.Built {
+		binaries["rocksdb"], binaries["wiredtiger"], binaries["lmdb"] = nativeProgram, nativeProgram, nativeProgram
+	}
 	var plan strings.Builder
 	plan.WriteString("workload: sysbench\nparams: {tests: [oltp_point_select], table_size: 100, read_seconds: 0.2, settle_floor: 0s}\n" +
 		"calibrate: false\nkeep: true\ncommon: {durability: os}\ntargets:\n")
-	for _, e := range all.Engines() {
-		name, binary := e.Info().Name, ""
-		switch {
-		case name == "null" || name == "memory":
-			continue // they have no files
-		case programs[name] != "":
-			if _, err := server.Find(t.Context(), programs[name], server.Source{}); !need.Found(t, err) {
-				continue
-			}
-		case name == "mongodb":
-			if _, err := os.Stat(ferretDB); !need.Found(t, err) {
-				continue
-			}
-			binary = ", binary: " + ferretDB
-		case name == "rocksdb" || name == "wiredtiger" || name == "lmdb":
-			if native.Built {
-				break
-			}
-			if _, err := os.Stat(nativeProgram); !need.Found(t, err) {
-				continue
-			}
-			binary = ", binary: " + nativeProgram
+	for _, name := range engines {
+		var err error
+		binary := binaries[name]
+		if kind := programs[name]; kind != "" {
+			_, err = server.Find(t.Context(), kind, server.Source{})
+		} else if binary != "" {
+			_, err = os.Stat(binary)
+			binary = ", binary: " + binary
 		}
-		fmt.Fprintf(&plan, "  - {engine: %s%s}\n", name, binary)
+		if programs[name] == "" && binary == "" || need.Found(t, err) {
+			fmt.Fprintf(&plan, "  - {engine: %s%s}\n", name, binary)
+		}
 	}
 	h.write("plan.yaml", plan.String())
 	h.run(0, "run", "plan.yaml", "--no-preflight", "--out", need.UgliestName)
