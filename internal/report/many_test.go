@@ -2,8 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 	"math/rand/v2"
 	"testing"
 
@@ -54,18 +52,5 @@ func TestJudgementsOfManyTargets(t *testing.T) {
 	}
 	if n := len(c.quick); n == 0 || n > (len(fastest)+1)*(targets-1) {
 		t.Errorf("%d judgements of the headline for %d targets that are the fastest somewhere", n, len(fastest))
-	}
-}
-
-// BenchmarkTargets shows that twice the targets take about twice as long.
-func BenchmarkTargets(b *testing.B) {
-	for _, n := range []int{9, 18, 36} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			in := many(n)
-			for b.Loop() {
-				expect.NoError(b, HTML(io.Discard, in))
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
-		})
 	}
 }
