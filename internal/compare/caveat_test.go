@@ -23,15 +23,13 @@ func TestComparable(t *testing.T) {
 	c := compare.New(all)
 	for _, across := range []compare.Across{{}, {Work: true}, {Durability: true}} {
 		c.Across = across
-		if _, _, err := c.Comparable(c.Targets[0], c.Targets[1]); err == nil || hint.Of(err) == "" {
-			t.Errorf("%+v: %v", across, err)
-		}
+		_, _, err := c.Comparable(c.Targets[0], c.Targets[1])
+		expect.True(t, err != nil && hint.Of(err) != "", across, err)
 	}
 	c.Across = compare.Across{Work: true, Durability: true}
 	levels, caveats, err := c.Comparable(c.Targets[0], c.Targets[1])
-	if err != nil || levels != "none and os" || len(caveats) != 1 || !strings.Contains(caveats[0], "rows 1000 and 2000") {
-		t.Errorf("%q, %q, %v", levels, caveats, err)
-	}
+	expect.True(t, err == nil && levels == "none and os" && len(caveats) == 1 &&
+		strings.Contains(caveats[0], "rows 1000 and 2000"), levels, caveats, err)
 }
 
 func TestCaveats(t *testing.T) {
@@ -39,9 +37,8 @@ func TestCaveats(t *testing.T) {
 	all[5].Status, all[5].Reason = result.Failed, "it crashed"
 	c := compare.New(all)
 	got := c.Caveats(c.Judge(c.Targets[0], c.Targets[1]))
-	if len(got) < 2 || !strings.HasPrefix(got[0], "the two did not run side by side") || !slices.Contains(got, "b, trial 3: failed: it crashed") {
-		t.Errorf("%q", got)
-	}
+	expect.True(t, len(got) >= 2 && strings.HasPrefix(got[0], "the two did not run side by side") &&
+		slices.Contains(got, "b, trial 3: failed: it crashed"), got)
 }
 
 // Two programs with an engine differ in the layout of their code, too, unless each target had several.

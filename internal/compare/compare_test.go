@@ -174,9 +174,8 @@ func TestSeveralMachines(t *testing.T) {
 		j := judged(t, append(on(series("a", "interleaved", "rows_per_s", values...), c.base...),
 			on(series("b", "interleaved", "rows_per_s", faster...), c.other...)...)...)
 		e := &j.Items[0].Effect
-		if e.Machines != c.want || e.Verdict != c.verdict || (e.OverMachines() != nil) != c.pairsOfMachine {
-			t.Errorf("%s: %d machines, %s: %s", c.name, e.Machines, e.Verdict, e.Why)
-		}
+		expect.True(t, e.Machines == c.want && e.Verdict == c.verdict &&
+			(e.OverMachines() != nil) == c.pairsOfMachine, c.name, e.Machines, e.Verdict, e.Why)
 	}
 	// A machine with more blocks has no more weight, and that machines differ is no noise of trials.
 	blocks := []string{"x", "x", "x", "y", "z"}
@@ -208,9 +207,8 @@ func TestSlowMachine(t *testing.T) {
 	expect.True(t, math.Abs(e.Ratio-1.2) <= 1e-9 && e.Machines == 4, "ratio on machines", e.Ratio, e.Machines)
 	k, _ := compare.Capacity(c.Steps[0])
 	apart := compare.MachinesApart(c.Steps[0], k, c.Targets...)
-	if len(apart) != 1 || apart[0].Name != "m4" || math.Abs(apart[0].Ratio-0.9) > 0.01 || apart[0].High > 0.94 {
-		t.Errorf("%+v", apart)
-	}
+	expect.True(t, len(apart) == 1 && apart[0].Name == "m4" && math.Abs(apart[0].Ratio-0.9) <= 0.01 &&
+		apart[0].High <= 0.94, apart)
 }
 
 // Exchanging the targets exchanges better and worse and inverts the ratio.
@@ -260,9 +258,8 @@ func TestEqualTargetsAreNotToldApart(t *testing.T) {
 			asked, beyond = asked+claims[true], beyond+claims[false]
 		}
 		t.Logf("%d trials: of %d campaigns %d claim a difference in what is asked, %d beyond", trials, campaigns, asked, beyond)
-		if asked > 16 || beyond > 16 {
-			t.Errorf("%d trials: %d and %d of %d campaigns claim a difference", trials, asked, beyond, campaigns)
-		}
+		expect.True(t, asked <= 16 &&
+			beyond <= 16, "trials: and of campaigns claim a difference", trials, asked, beyond, campaigns)
 	}
 }
 
@@ -324,9 +321,8 @@ func TestNeededAndDetectable(t *testing.T) {
 	e := j.Effect(c.Steps[0], k)
 	d := e.Detectable()
 	expect.Equal(t, e.Needed(d), 10, "is found by 10 trials, but are needed for it", d)
-	if a, b := e.Needed(0.03), e.Needed(0.10); a <= b {
-		t.Errorf("3 %% takes %d trials and 10 %% takes %d", a, b)
-	}
+	a, b := e.Needed(0.03), e.Needed(0.10)
+	expect.True(t, a > b, "3 takes trials and 10 takes", a, b)
 	expect.Equal(t, e.Needed(0.001), 0, "0.1 takes trials, which nobody runs")
 	one := judged(t, append(series("a", "", "rows_per_s", 1), series("b", "", "rows_per_s", 2)...)...)
 	if e := &one.Items[0].Effect; e.Needed(0.03) != 0 || !math.IsNaN(e.Detectable()) {

@@ -53,9 +53,8 @@ func TestDriftOverLevels(t *testing.T) {
 	expect.True(t, found <= campaigns*3/100, "of campaigns drift by chance", found, campaigns)
 	c := leveled(6, 0.05, r)
 	ratio, ok := c.Sweeps()[0].Panels[0].Drift(c.Targets[0])
-	if want := math.Exp(0.1); !ok || math.Abs(ratio-want) > 0.03 {
-		t.Errorf("%.3f, %v; want %.3f", ratio, ok, want)
-	}
+	want := math.Exp(0.1)
+	expect.True(t, ok && math.Abs(ratio-want) <= 0.03, ratio, ok, want)
 	c = leveled(4, 0.05, r)
 	if _, ok := c.Sweeps()[0].Panels[0].Drift(c.Targets[0]); ok {
 		t.Error("two trials of each order prove a drift")

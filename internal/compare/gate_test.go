@@ -92,9 +92,8 @@ func TestGateOfFewTrials(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, err := g.Find(j, nil)
-		if got := fmt.Sprintf("%d true, %d judged, %v", len(found.True), found.Judged, found.Blind); err != nil || got != want {
-			t.Errorf("%s: %s, %v, want %s", condition, got, err, want)
-		}
+		got := fmt.Sprintf("%d true, %d judged, %v", len(found.True), found.Judged, found.Blind)
+		expect.True(t, err == nil && got == want, condition, got, err, want)
 	}
 }
 
@@ -165,9 +164,8 @@ func TestGateDenominators(t *testing.T) {
 		}
 	}
 	g, _ := compare.NewGate("server_cpu_us > 1.5")
-	if found, err := g.Find(judged(t, trials...), nil); err != nil || len(found.True) != 1 || found.Judged != 2 {
-		t.Errorf("%+v, %v", found, err)
-	}
+	found, err := g.Find(judged(t, trials...), nil)
+	expect.True(t, err == nil && len(found.True) == 1 && found.Judged == 2, found, err)
 }
 
 func TestWrongGates(t *testing.T) {
@@ -202,8 +200,7 @@ func TestGateNicknames(t *testing.T) {
 	}
 	for condition, want := range map[string]int{"p99 > 1.5": 1, "p99 > 1.5 && step == 'closed'": 0, "new.p99 < 200": 1, "service_p99_us < 1.1 && p99 > 1.5": 1} {
 		g := expect.Value(compare.NewGate(condition))(t)
-		if found, err := g.Find(judged(t, fresh()...), nil); err != nil || len(found.True) != want || found.Judged != 2 {
-			t.Errorf("%s: %+v, %v, want %d", condition, found, err, want)
-		}
+		found, err := g.Find(judged(t, fresh()...), nil)
+		expect.True(t, err == nil && len(found.True) == want && found.Judged == 2, condition, found, err, want)
 	}
 }

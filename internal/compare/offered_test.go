@@ -66,9 +66,8 @@ func TestOffered(t *testing.T) {
 			if e := m.Judge(a, b).Effect(m.Step("load"), k); !e.Sure() {
 				t.Errorf("the load, which is the same: %q, %s", e.Verdict, e.Why)
 			}
-			if list, whole := m.OtherWork(a, b); whole || (len(list) > 0) != (want != "") {
-				t.Errorf("other work in %q, whole %v", list, whole)
-			}
+			list, whole := m.OtherWork(a, b)
+			expect.True(t, !whole && (len(list) > 0) == (want != ""), "other work in, whole", list, whole)
 			m.Across.Work = true
 			if e := m.Judge(a, b).Effect(m.Step("s"), k); !e.Sure() || math.IsNaN(e.Ratio) {
 				t.Errorf("asked for it: %q, %s", e.Verdict, e.Why)
@@ -84,9 +83,8 @@ func TestDeferredIsOfWrites(t *testing.T) {
 	for _, per := range []string{"query", "insert row"} {
 		t1.Steps[0].Rows = append(t1.Steps[0].Rows, metric.Row{Metric: "deferred_kb", Per: per, Value: 1})
 	}
-	if k, ok := compare.New([]*result.Trial{t1}).Steps[0].About("deferred_kb"); !ok || k.Per != "insert row" {
-		t.Errorf("%v, %v", k, ok)
-	}
+	k, ok := compare.New([]*result.Trial{t1}).Steps[0].About("deferred_kb")
+	expect.True(t, ok && k.Per == "insert row", k, ok)
 }
 
 // A condition on work that differs cannot be judged, a table has no ratio of it,
@@ -104,12 +102,10 @@ func TestOtherWorkIsNoResult(t *testing.T) {
 	r := m.Relative(compare.RelativeOptions{Base: m.Target("a")})
 	rows := group(t, r, compare.Write).Rows
 	cell := rows[1].Cells[1]
-	if !math.IsNaN(cell.Ratio) || !strings.HasPrefix(cell.Why, "other work") || len(cell.Refusals) != 1 || cell.Verdict() != "" {
-		t.Errorf("%+v", cell)
-	}
-	if mean := group(t, r, compare.Write).Means[1]; mean.Tests != 1 || len(mean.Left) != 1 {
-		t.Errorf("%+v", mean)
-	}
+	expect.True(t, math.IsNaN(cell.Ratio) && strings.HasPrefix(cell.Why, "other work") && len(cell.Refusals) == 1 &&
+		cell.Verdict() == "", cell)
+	mean := group(t, r, compare.Write).Means[1]
+	expect.True(t, mean.Tests == 1 && len(mean.Left) == 1, mean)
 	expect.True(t, cell.Apart != "" && rows[0].Cells[1].Apart == "", cell.Apart, rows[0].Cells[1].Apart)
 }
 
@@ -180,9 +176,8 @@ func TestFewSamples(t *testing.T) {
 		k := compare.Key{"insert", "insert", "service_p99_us", ""}
 		j := m.Judge(a, b)
 		n, e := s.Number(b, k), j.Effect(s, k)
-		if n.MaxOf != c.few || c.few > 0 && (n.Value != 2700 || len(n.Rows) != 4 || n.Rows[0].Metric != "service_max_us") {
-			t.Errorf("%+v: max of %d, %g", c, n.MaxOf, n.Value)
-		}
+		expect.True(t, n.MaxOf == c.few && !(c.few > 0 &&
+			(n.Value != 2700 || len(n.Rows) != 4 || n.Rows[0].Metric != "service_max_us")), c, n.MaxOf, n.Value)
 		if judged := e.Verdict != ""; judged != (c.few == 0) || math.IsNaN(e.P) == judged || math.IsNaN(e.Ratio) == judged {
 			t.Errorf("%+v: %q, p %v, ratio %v: %s", c, e.Verdict, e.P, e.Ratio, e.Why)
 		}
@@ -229,19 +224,16 @@ func TestFewSamplesAlone(t *testing.T) {
 // would never hold.
 func TestBytesAreNotJudged(t *testing.T) {
 	j := judged(t, append(series("a", "sequential", "db_bytes", 1000, 1000, 1000), series("b", "sequential", "db_bytes", 9000, 9000, 9000)...)...)
-	if e := &j.Items[0]; e.Headline || e.Verdict != "" || e.Ratio != 9 {
-		t.Errorf("%+v", e)
-	}
+	e := &j.Items[0]
+	expect.True(t, !e.Headline && e.Verdict == "" && e.Ratio == 9, e)
 	for _, text := range []string{"db_bytes > 1.1 && sure", "rows_per_s < 1 && verdict.data_bytes == 'worse'", "live_rows < 1 && sure"} {
 		expect.Refused(compare.NewGate(text))(t, "is never judged", text)
 	}
-	if _, err := compare.NewGate("db_bytes > 1.1"); err != nil {
-		t.Error(err)
-	}
+	_, err := compare.NewGate("db_bytes > 1.1")
+	expect.True(t, err == nil, err)
 	settle := made("a", 1, "", numbers{"db_bytes": 1e6}, "settle")
-	if keys := compare.New([]*result.Trial{settle}).Steps[0].Headline(); len(keys) > 0 {
-		t.Errorf("without live bytes %v is judged", keys)
-	}
+	keys := compare.New([]*result.Trial{settle}).Steps[0].Headline()
+	expect.True(t, len(keys) <= 0, "without live bytes is judged", keys)
 }
 
 // searched returns a target whose trials found a rate.
@@ -399,8 +391,7 @@ func TestOfferedBegun(t *testing.T) {
 		m := compare.New(trials)
 		a, b := m.Target("a"), m.Target("b")
 		expect.Equal(t, strings.Join(m.Step("s").Offered(a, b), "; "), c.want)
-		if _, _, err := m.Comparable(a, b); (err != nil) != (c.want != "") {
-			t.Errorf("%s: %v", c.want, err)
-		}
+		_, _, err := m.Comparable(a, b)
+		expect.True(t, (err != nil) == (c.want != ""), c.want, err)
 	}
 }

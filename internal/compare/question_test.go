@@ -51,9 +51,8 @@ func TestQuestionNarrowsTheCorrection(t *testing.T) {
 		if !it.Asked || math.Abs(it.Adjusted-min(1, c.asked*it.P)) > 1e-12 {
 			t.Errorf("%s: asked %v, p %v, adjusted %v", c.name, it.Asked, it.P, it.Adjusted)
 		}
-		if other := effectOf(j, "q4", "rows_per_s"); other.Asked != (c.asked == 4) || !other.Headline {
-			t.Errorf("%s: %+v", c.name, other)
-		}
+		other := effectOf(j, "q4", "rows_per_s")
+		expect.True(t, other.Asked == (c.asked == 4) && other.Headline, c.name, other)
 	}
 }
 
@@ -161,9 +160,8 @@ func TestDisturbedDevice(t *testing.T) {
 	}
 	all.Question = result.Question{Steps: []string{"s"}, Metrics: []string{"write_kb"}}
 	it := effectOf(all.Judge(all.Targets[0], all.Targets[1]), "s", "write_kb")
-	if it.Verdict != compare.Worse || it.For != "write_kb" || it.New.Metric != "process_write_kb" || it.New.Value != 4 || !it.Asked {
-		t.Errorf("%+v", it)
-	}
+	expect.True(t, it.Verdict == compare.Worse && it.For == "write_kb" && it.New.Metric == "process_write_kb" &&
+		it.New.Value == 4 && it.Asked, it)
 }
 
 // Processes that say that they wrote more than the device did are not believed.
@@ -219,9 +217,8 @@ func TestImportedBase(t *testing.T) {
 		trial.Steps[0].Judged = []string{"rows_per_s"}
 	}
 	c := compare.New(trials)
-	if got := c.Steps[0].Asked(); len(got) != 1 || got[0].Metric != "rows_per_s" {
-		t.Errorf("%v", got)
-	}
+	got := c.Steps[0].Asked()
+	expect.True(t, len(got) == 1 && got[0].Metric == "rows_per_s", got)
 }
 
 func TestNothingIsPrecise(t *testing.T) {
@@ -229,9 +226,8 @@ func TestNothingIsPrecise(t *testing.T) {
 	for _, trial := range trials {
 		trial.Asked = result.Question{Steps: []string{"s"}, Metrics: []string{"read_kb"}}
 	}
-	if enough, worst, _ := compare.Precise(trials, 0.02); !enough || worst != 0 {
-		t.Errorf("zeros are precise to %v", worst)
-	}
+	enough, worst, _ := compare.Precise(trials, 0.02)
+	expect.True(t, enough && worst == 0, "zeros are precise to", worst)
 	c := compare.New(trials)
 	it := effectOf(c.Judge(c.Targets[0], c.Targets[1]), "s", "read_kb")
 	expect.Equal(t, it.Verdict, compare.Same, "excluded")

@@ -133,17 +133,15 @@ func TestRelativeOfRounded(t *testing.T) {
 			want = 2
 		}
 		r := c.Relative(compare.RelativeOptions{Round: round})
-		if got := group(t, r, compare.Range).Rows[0].Cells[1].Ratio; math.Abs(got-want) > 1e-12 || r.Compatible != (round != nil) {
-			t.Errorf("compatible %v: %g, want %g", r.Compatible, got, want)
-		}
+		got := group(t, r, compare.Range).Rows[0].Cells[1].Ratio
+		expect.True(t, math.Abs(got-want) <= 1e-12 && r.Compatible == (round != nil), r.Compatible, got, want)
 	}
 	for _, base := range []float64{0.3, 0.4} { // a base that prints as 0
 		c := compare.New([]*result.Trial{tested("old", 1, "", map[string]float64{"scan": base}), tested("new", 1, "", map[string]float64{"scan": 4 * base})})
 		r := c.Relative(compare.RelativeOptions{Round: func(n compare.Number) float64 { return math.Round(n.Value) }})
 		cell := group(t, r, compare.Range).Rows[0].Cells[1]
-		if !math.IsNaN(cell.Ratio) || cell.Why == "" || cell.Counts(&group(t, r, compare.Range).Rows[0].Cells[0]) {
-			t.Errorf("%g and %g: %g (%s)", base, 4*base, cell.Ratio, cell.Why)
-		}
+		expect.True(t, math.IsNaN(cell.Ratio) && cell.Why != "" &&
+			!cell.Counts(&group(t, r, compare.Range).Rows[0].Cells[0]), base, 4*base, cell.Ratio, cell.Why)
 	}
 }
 
@@ -252,12 +250,10 @@ func TestMeanIntervalOfManyTrials(t *testing.T) {
 		}
 	}
 	got := compare.New(trials).Relative(compare.RelativeOptions{}).Groups[0].Means[1]
-	if got.Why != "" || got.Low > 1.3 || got.High < 1.3 || got.High/got.Low > 1.1 {
-		t.Errorf("%+v, want about 1.3 with a narrow interval", got)
-	}
-	if again := compare.New(trials).Relative(compare.RelativeOptions{}).Groups[0].Means[1]; again.Low != got.Low || again.High != got.High {
-		t.Error("the same trials gave another interval")
-	}
+	expect.True(t, got.Why == "" && got.Low <= 1.3 && got.High >= 1.3 &&
+		got.High/got.Low <= 1.1, "about 1.3 with a narrow interval", got)
+	again := compare.New(trials).Relative(compare.RelativeOptions{}).Groups[0].Means[1]
+	expect.True(t, again.Low == got.Low && again.High == got.High, "the same trials gave another interval")
 }
 
 func TestAbout(t *testing.T) {
@@ -290,9 +286,8 @@ func TestAbout(t *testing.T) {
 		"sla_share":      {"insert", "", "sla_share", ""},
 		"service_p99_us": {"query", "point", "service_p99_us", ""},
 	} {
-		if k, ok := c.Steps[0].About(metric); !ok || k != want {
-			t.Errorf("%q: %+v %v, want %+v", metric, k, ok, want)
-		}
+		k, ok := c.Steps[0].About(metric)
+		expect.True(t, ok && k == want, metric, k, ok, want)
 	}
 	for _, metric := range []string{"service_max_us", "engine_stalls"} { // of two kinds neither is the step's; not there
 		if k, ok := c.Steps[0].About(metric); ok {
@@ -324,17 +319,14 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 	for i, tr := range trials {
 		tr.Steps[1].Rows[0].Value *= float64(1 + i%3)
 	}
-	if enough, _, worst := compare.Precise(trials, 0.05); !enough || worst != "rows_per_s of scan" {
-		t.Errorf("not precise enough because of %s", worst)
-	}
+	enough, _, worst := compare.Precise(trials, 0.05)
+	expect.True(t, enough && worst == "rows_per_s of scan", "not precise enough because of", worst)
 	r := c.Relative(compare.RelativeOptions{})
-	if m := group(t, r, compare.Range).Means[1]; m.Tests != 1 || m.Left != nil {
-		t.Errorf("a mean of %d tests without %v", m.Tests, m.Left)
-	}
+	m := group(t, r, compare.Range).Means[1]
+	expect.True(t, m.Tests == 1 && m.Left == nil, "a mean of tests without", m.Tests, m.Left)
 	warm := group(t, r, compare.Before)
-	if len(warm.Rows) != 1 || warm.Means != nil || warm.Rows[0].Cells[1].Verdict() != "" || !(warm.Rows[0].Cells[1].Ratio > 1.9) {
-		t.Errorf("%+v", warm)
-	}
+	expect.True(t, len(warm.Rows) == 1 && warm.Means == nil && warm.Rows[0].Cells[1].Verdict() == "" &&
+		warm.Rows[0].Cells[1].Ratio > 1.9, warm)
 	// Those from before the writes are measurements like others.
 	for i := range trials {
 		before := &trials[i].Steps[1]
@@ -344,9 +336,8 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 	if n := headlinesTested(c.Judge(c.Targets[0], c.Targets[1])); n != 2 {
 		t.Errorf("with a test from before the writes %d numbers are corrected for", n)
 	}
-	if g := group(t, c.Relative(compare.RelativeOptions{}), compare.Before); g.Rows[0].Cells[1].Verdict() != compare.Better {
-		t.Errorf("%+v", g.Rows[0].Cells[1].Effect)
-	}
+	g := group(t, c.Relative(compare.RelativeOptions{}), compare.Before)
+	expect.True(t, g.Rows[0].Cells[1].Verdict() == compare.Better, g.Rows[0].Cells[1].Effect)
 }
 
 // What a log does not say is no difference; what rumbench was not asked for is.

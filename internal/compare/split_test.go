@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -46,9 +47,8 @@ func TestCPUIsSplitOnlyWithinAKind(t *testing.T) {
 				t.Errorf("the server's: %q (%s), ratio %v", e.Verdict, e.Why, e.Ratio)
 			}
 			cell := camp.Relative(compare.RelativeOptions{Metric: "server_cpu_us"}).Groups[0].Rows[0].Cells[1]
-			if math.IsNaN(cell.Ratio) == c.alike || strings.Contains(cell.Why, "compare cpu_us") == c.alike {
-				t.Errorf("in a table of ratios: %v (%s)", cell.Ratio, cell.Why)
-			}
+			expect.True(t, math.IsNaN(cell.Ratio) != c.alike &&
+				strings.Contains(cell.Why, "compare cpu_us") != c.alike, "in a table of ratios", cell.Ratio, cell.Why)
 		})
 	}
 }
@@ -78,9 +78,8 @@ func TestSpaceOfOneDefinition(t *testing.T) {
 				trials = append(trials, a, b)
 			}
 			e := judged(t, trials...).Items[0].Effect
-			if (e.Verdict == compare.Better) != c.alike || math.IsNaN(e.Ratio) == c.alike || strings.Contains(e.Why, "measured differently") == c.alike {
-				t.Errorf("%q (%s), ratio %v", e.Verdict, e.Why, e.Ratio)
-			}
+			expect.True(t, (e.Verdict == compare.Better) == c.alike && math.IsNaN(e.Ratio) != c.alike &&
+				strings.Contains(e.Why, "measured differently") != c.alike, e.Verdict, e.Why, e.Ratio)
 		})
 	}
 }

@@ -70,9 +70,8 @@ func TestMeanOver(t *testing.T) {
 	}
 	c := compare.New(trials)
 	m := c.MeanOver(c.Targets[0], c.Targets[1], c.Sweeps()[0].Steps())
-	if math.Abs(m.Ratio-math.Sqrt(0.5)) > 1e-9 || m.Tests != 2 || !(m.Low <= m.Ratio && m.Ratio <= m.High && m.High < 0.75) {
-		t.Errorf("%+v", m)
-	}
+	expect.True(t, math.Abs(m.Ratio-math.Sqrt(0.5)) <= 1e-9 && m.Tests == 2 && m.Low <= m.Ratio &&
+		m.Ratio <= m.High && m.High < 0.75, m)
 }
 
 // A parameter that the plan sets for a target is a knob of families, any other is not.

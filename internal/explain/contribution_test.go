@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -80,9 +81,8 @@ func TestContributionsMerge(t *testing.T) {
 func TestShareOfPlainSum(t *testing.T) {
 	s := &sample{sign: -1, design: stat.Blocks,
 		base: []sheet{{{item: Server, value: 100}, {item: Idle, value: 50}}}, other: []sheet{{{item: Server, value: 160}, {item: Idle, value: 30}}}}
-	if share, _, _ := s.share(Server); !close(share, 60./40) {
-		t.Errorf("%v", share)
-	}
+	share, _, _ := s.share(Server)
+	expect.True(t, close(share, 60./40), share)
 }
 
 // Machines count once each, whatever they ran.
@@ -95,9 +95,8 @@ func TestMachinesCountOnce(t *testing.T) {
 		s.other = append(s.other, sheet{{item: Server, value: []float64{160, 160, 160, 100, 100}[i]}})
 	}
 	k := s.contribution(Server)
-	if all := s.totalLog(); !close(k.Log, math.Log(1.2)) || !close(all.Log, k.Log) || !close(k.New, 120) {
-		t.Errorf("%+v, %+v", k, all)
-	}
+	all := s.totalLog()
+	expect.True(t, close(k.Log, math.Log(1.2)) && close(all.Log, k.Log) && close(k.New, 120), k, all)
 	if k.P < 0.2 { // one machine of three differs
 		t.Errorf("p %v", k.P)
 	}

@@ -116,9 +116,8 @@ func TestKnobsTogether(t *testing.T) {
 func TestPlaceIsNoReason(t *testing.T) {
 	subject := usual()
 	subject.server = 150
-	if text := said(explained(usual(), subject, 4, 1)); !strings.Contains(text, "b needs 151 µs") || strings.Contains(text, "Because") {
-		t.Error(text)
-	}
+	text := said(explained(usual(), subject, 4, 1))
+	expect.True(t, strings.Contains(text, "b needs 151 µs") && !strings.Contains(text, "Because"), text)
 }
 
 // What other programs read and wrote on one side only may be the cause.

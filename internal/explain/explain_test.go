@@ -205,9 +205,8 @@ func TestMisses(t *testing.T) {
 	base.lookup, base.misses = 4, 0.4
 	state := base
 	state.misses = 1.2
-	if rule, sentence := first(explained(base, state, 4, 1)); rule != explain.RuleReads || !strings.Contains(sentence, "of its lookups") {
-		t.Errorf("rule %q: %s", rule, sentence)
-	}
+	rule, sentence := first(explained(base, state, 4, 1))
+	expect.True(t, rule == explain.RuleReads && strings.Contains(sentence, "of its lookups"), rule, sentence)
 }
 
 // Misses go with more CPU only where they can be most of it.
@@ -322,9 +321,8 @@ func TestCeilingOfBoth(t *testing.T) {
 	base.idle = 45 // else the processors limit it
 	for says, subject := range map[string]state{"it needs 0.100 instead of 0.050 device flushes": more, "the device can do 420 instead of 700 flushes per second": less} {
 		sum := explained(base, subject, 4, 1).Steps[0].Sums[0]
-		if named := sum.Named(); sum.Of != explain.Ceiling || len(named) != 1 || named[0].Sentence != says {
-			t.Errorf("%s: %+v", sum.Of, named)
-		}
+		named := sum.Named()
+		expect.True(t, sum.Of == explain.Ceiling && len(named) == 1 && named[0].Sentence == says, sum.Of, named)
 	}
 }
 
@@ -350,9 +348,8 @@ func TestByCPU(t *testing.T) {
 	busy, waits := usual(), usual()
 	busy.server = 150
 	waits.idle, waits.commit = 220, 460
-	if !explained(usual(), busy, 4, 1).ByCPU() || explained(usual(), waits, 4, 1).ByCPU() {
-		t.Error("a profile is about CPU")
-	}
+	expect.True(t, explained(usual(), busy, 4, 1).ByCPU() &&
+		!explained(usual(), waits, 4, 1).ByCPU(), "a profile is about CPU")
 }
 
 // Fewer than three trials prove nothing.
@@ -360,9 +357,8 @@ func TestFewTrials(t *testing.T) {
 	state := usual()
 	state.server = 200
 	e := explained(usual(), state, 2, 1)
-	if rule, sentence := first(e); rule != "" {
-		t.Errorf("rule %q: %s", rule, sentence)
-	}
+	rule, sentence := first(e)
+	expect.True(t, rule == "", rule, sentence)
 	groups, _ := e.Paragraphs()
 	expect.Contains(t, strings.Join(e.Lead(), " "), "Nothing here is proven")
 	for _, p := range groups {
@@ -449,7 +445,6 @@ func TestPredictedBesideOthers(t *testing.T) {
 		disturb(s)
 		s.Rows = append(s.Rows, metric.Row{Metric: "process_write_kb", Per: "query", Value: 21, N: queries})
 	})
-	if len(p) != 2 || math.Abs(p[0].Measured-21) > 1e-9 || p[1].Measured == 21 {
-		t.Errorf("by the engine's processes: %+v", p)
-	}
+	expect.True(t, len(p) == 2 && math.Abs(p[0].Measured-21) <= 1e-9 &&
+		p[1].Measured != 21, "by the engine's processes", p)
 }

@@ -164,8 +164,7 @@ func TestPredictedOfSteps(t *testing.T) {
 		"Predicted from the structure, KB written per query: 20.0 for a (measured: 19.0–21.0); as expected.":     {Steps: []*Step{step(19), step(21)}},
 		"Predicted from the structure, KB written per query: 20.0 for a (measured: 10.0–19.0); not as expected.": {Steps: []*Step{step(19), step(10)}},
 	} {
-		if got := p.predicted("write_kb"); len(got) != 1 || got[0] != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		got := p.predicted("write_kb")
+		expect.True(t, len(got) == 1 && got[0] == want, got, want)
 	}
 }

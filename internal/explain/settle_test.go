@@ -88,17 +88,15 @@ func TestSettle(t *testing.T) {
 		share           float64
 	}{{"cpu_us", "cache", 1}, {"cpu_us", "twice", 0}, {"write_kb", "twice", 1}} {
 		p := partOf(t, found, want.number, want.setting)
-		if math.Abs(p.Share-want.share) > 0.02 || p.Proven != (want.share == 1) {
-			t.Errorf("%s, %s: %.3f of the difference, proven: %t", want.number, want.setting, p.Share, p.Proven)
-		}
+		expect.True(t, math.Abs(p.Share-want.share) <= 0.02 &&
+			p.Proven == (want.share == 1), "of the difference, proven", want.number, want.setting, p.Share, p.Proven)
 	}
 	var records []explain.Record
 	for _, s := range found {
 		records = append(records, s.Records()...)
 	}
-	if len(records) < 4 || records[0].Item != "setting cache" && records[0].Item != "setting twice" || records[0].Share == nil || records[0].New != "a-cache-twice" {
-		t.Errorf("%+v", records)
-	}
+	expect.True(t, len(records) >= 4 && !(records[0].Item != "setting cache" && records[0].Item != "setting twice") &&
+		records[0].Share != nil && records[0].New == "a-cache-twice", records)
 	delete(all, "a-cache-twice")
 	expect.Equal(t, len(settled(all)), 0, "without a target that has both settings")
 }

@@ -48,9 +48,8 @@ func TestStorageEnginesAreCompared(t *testing.T) {
 		t.Errorf("offered: %v", list)
 	}
 	g := c.Steps[0].Groups()[0]
-	if g.Rate != 1000 || g.RateOf != opTransaction || g.Promised(opQuery) != 0 || g.Promised(opTransaction) != 1000 {
-		t.Errorf("%+v", g)
-	}
+	expect.True(t, g.Rate == 1000 && g.RateOf == opTransaction && g.Promised(opQuery) == 0 &&
+		g.Promised(opTransaction) == 1000, g)
 	c, a, b = compared(t, transactions("innodb", "500", 20000000), transactions("rocksdb", "4000", 20000000))
 	if got := strings.Join(c.Steps[0].Offered(a, b), "; "); got != "rate of clients: 500/s of transaction and 4000/s of transaction" {
 		t.Errorf("offered: %q", got)
@@ -61,9 +60,8 @@ func TestStorageEnginesAreCompared(t *testing.T) {
 func TestStorageEngineOfTarget(t *testing.T) {
 	innodb, rocksdb := transactions("innodb", "1000", 20000000), transactions("rocksdb", "1000", 20110000)
 	trials := imported(t, map[string]string{"a/1/mixed.log": innodb, "b/1/mixed.log": rocksdb})
-	if len(trials) != 2 || trials[0].Knobs[storageKnob] != "innodb" || trials[1].Knobs[storageKnob] != "rocksdb" {
-		t.Errorf("%+v", trials)
-	}
+	expect.True(t, len(trials) == 2 && trials[0].Knobs[storageKnob] == "innodb" &&
+		trials[1].Knobs[storageKnob] == "rocksdb", trials)
 	_, err := Read([]string{write(t, map[string]string{"a/1/mixed.log": innodb, "a/2/mixed.log": rocksdb})}, Options{Now: at})
 	var ps hint.Problems
 	expect.True(t, errors.As(err, &ps), "two storage engines in one target", err)

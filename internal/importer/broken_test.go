@@ -125,9 +125,8 @@ func TestNamedFiles(t *testing.T) {
 	expect.Equal(t, strings.Join(c.Ignored, " "), "db/data.bin db/notes.md", c.Ignored, c.Unused)
 	expect.Equal(t, strings.Join(c.Unused, " "), "db/left.iostat", c.Ignored, c.Unused)
 	for name, want := range map[string]string{"db/notes.md": "db/notes.md:1: no format", "db/data.bin": "db/data.bin: it is not a text file", "db/none": "db/none: no such file or directory"} {
-		if _, err := Read([]string{name}, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: error %v", name, err)
-		}
+		_, err := Read([]string{name}, Options{})
+		expect.True(t, err != nil && strings.HasPrefix(err.Error(), want), name, err)
 	}
 }
 
@@ -183,9 +182,8 @@ func TestWrite(t *testing.T) {
 	again, err := Read([]string{dir}, Options{Now: at})
 	expect.True(t, err == nil && len(again.Ignored) == 0 && len(again.Trials) == 1, err, again)
 	back, err := result.ReadCampaign(out)
-	if err != nil || back.Name != "mine" || back.Started != at || back.Trials[0].Dir != "db.1" || back.Trials[0].Status != result.Complete {
-		t.Errorf("%+v, %v", back, err)
-	}
+	expect.True(t, err == nil && back.Name == "mine" && back.Started == at && back.Trials[0].Dir == "db.1" &&
+		back.Trials[0].Status == result.Complete, back, err)
 }
 
 // The same logs give the same campaign.

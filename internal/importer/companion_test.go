@@ -54,9 +54,8 @@ func TestIOStatBasic(t *testing.T) {
 	var ps hint.Problems
 	s := parseIOStat(textFile("io", report+report), &ps)
 	figures := ioFigures(s, []string{"sda"})
-	if len(ps) > 0 || len(figures) != 2 || figures[0].Metric != "read_kb" || figures[0].Value != 40 || figures[1].Value != 80 {
-		t.Errorf("%v, %+v", ps, figures)
-	}
+	expect.True(t, len(ps) <= 0 && len(figures) == 2 && figures[0].Metric == "read_kb" && figures[0].Value == 40 &&
+		figures[1].Value == 80, ps, figures)
 }
 
 // Option -z leaves out the lines of idle devices: in these intervals they did nothing. If
@@ -70,9 +69,8 @@ func TestIOStatIdle(t *testing.T) {
 		for other, want := range map[string]float64{"": 10 * 2. / 5, "sdb 1.0 1.0 1.0 1.0\n": 10 * 2. / 5, "sdb 0.0 0.0 0.0 0.0\n": 10} {
 			var ps hint.Problems
 			s := parseIOStat(textFile("io", active+active+report(other)+active+report(other)+report(other)), &ps)
-			if f := ioFigures(s, []string{"sda"}); len(ps) > 0 || f[0].Value != want {
-				t.Errorf("with %q: %v, %+v, want %g", other, ps, f, want)
-			}
+			f := ioFigures(s, []string{"sda"})
+			expect.True(t, len(ps) <= 0 && f[0].Value == want, other, ps, f, want)
 		}
 	}
 }
@@ -136,9 +134,8 @@ func TestIOStatWeights(t *testing.T) {
 	s := parseIOStat(textFile("io", log), &ps)
 	one, both := ioFigures(s, []string{"sda"}), ioFigures(s, []string{"sda", "sdb"})
 	// One second of 10 reads and three of 50; beside it one of 1 and three of 3.
-	if len(ps) > 0 || one[0].Value != (10+3*50)/4. || both[0].Value != (10+3*50+1+3*3)/4. || both[1].Source != "iostat, device sda + sdb" {
-		t.Errorf("%v, %+v, %+v", ps, one, both)
-	}
+	expect.True(t, len(ps) <= 0 && one[0].Value == (10+3*50)/4. && both[0].Value == (10+3*50+1+3*3)/4. &&
+		both[1].Source == "iostat, device sda + sdb", ps, one, both)
 }
 
 // The compatible mean takes whatever holds the name, and a device and its part
@@ -147,9 +144,8 @@ func TestCompatibleSubstring(t *testing.T) {
 	log := "Device r/s rkB/s w/s wkB/s\nnvme0n1 10 100 1 50\nnvme0n1p1 4 40 1 10\nsda 9 9 9 9\n"
 	var ps hint.Problems
 	figures := compatibleIOFigures(parseIOStat(textFile("io", log), &ps), "nvme")
-	if figures[0].Value != (10+4)/2. || figures[2].Value != (50+10)/2. || len(figures[0].Warnings) != 1 || figures[0].Warnings[0].Text != "the mean of one of nvme0n1, nvme0n1p1, not their sum" {
-		t.Errorf("%+v", figures)
-	}
+	expect.True(t, figures[0].Value == (10+4)/2. && figures[2].Value == (50+10)/2. && len(figures[0].Warnings) == 1 &&
+		figures[0].Warnings[0].Text == "the mean of one of nvme0n1, nvme0n1p1, not their sum", figures)
 }
 
 // The compatible means are those that grep and awk compute.
@@ -178,9 +174,8 @@ func TestCompatibleLikeAwk(t *testing.T) {
 		if i >= 2 {
 			path = ioPath
 		}
-		if want := run(program, path); math.Abs(figures[i].Value-want) > near*want {
-			t.Errorf("%s: %v, awk computes %v", figures[i].Metric, figures[i].Value, want)
-		}
+		want := run(program, path)
+		expect.True(t, math.Abs(figures[i].Value-want) <= near*want, figures[i].Metric, figures[i].Value, want)
 	}
 }
 
@@ -286,9 +281,8 @@ func TestCompanionsUnknown(t *testing.T) {
 			for _, m := range c.present {
 				expect.True(t, s.Find(m, "", "query") != nil, m)
 			}
-			if got := strings.Join(metric.Texts(s.Warnings), "\n"); !strings.Contains(got, c.warning) || c.warning == "" && got != "" {
-				t.Errorf("warnings %q", got)
-			}
+			got := strings.Join(metric.Texts(s.Warnings), "\n")
+			expect.True(t, strings.Contains(got, c.warning) && !(c.warning == "" && got != ""), got)
 		})
 	}
 	// The client ran for 110 s, the window for 100: its share of a second counts.

@@ -23,9 +23,8 @@ func TestDBBench(t *testing.T) {
 		{"service_p50_us", op, "", 3.54}, {"service_p99_us", op, "", 9.23}, {"service_p999_us", op, "", 36.24}, {"service_max_us", op, "", 2293},
 	})
 	absent(t, s, "service_p95_us", "stalls")
-	if c := s.Curves[0]; c.Count != 50000 || len(c.Points) != 6 || c.Points[4] != [2]float64{99.99, 76} {
-		t.Errorf("%+v", c)
-	}
+	c := s.Curves[0]
+	expect.True(t, c.Count == 50000 && len(c.Points) == 6 && c.Points[4] == [2]float64{99.99, 76}, c)
 	// Readers and a writer in one: their intervals cannot be distinguished.
 	s = step(t, trials, "rocksdb-7.8.3", 1, "readwhilewriting")
 	numbers(t, s, []want{{"rows_per_s", op, "", 444204}, {"rows", op, "", 1333998}})
@@ -159,13 +158,11 @@ func TestDBBenchHistograms(t *testing.T) {
 	if absent(t, s, "service_p50_us", "service_p99_us", "service_max_us"); len(s.Curves) > 0 || !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "percentiles of all together are unknown") {
 		t.Errorf("%+v, %q", s.Curves, s.Notes)
 	}
-	if row := imported(strings.Replace(log, "Count: 50000", "Count: 500", 1)).Find("service_p99_us", "", ""); row == nil || len(row.Warnings) != 1 {
-		t.Errorf("%+v", row)
-	}
+	row := imported(strings.Replace(log, "Count: 50000", "Count: 500", 1)).Find("service_p99_us", "", "")
+	expect.True(t, row != nil && len(row.Warnings) == 1, row)
 	for old, replaced := range map[string]string{"Count: 50000": "Count: 60000", "Median: 2.0000": "Median: 3.0000"} {
-		if s := imported(strings.Replace(log, old, replaced, 1)); !metric.Has(s.Warnings, metric.Contradictory) {
-			t.Errorf("%s: %q", replaced, s.Warnings)
-		}
+		s := imported(strings.Replace(log, old, replaced, 1))
+		expect.True(t, metric.Has(s.Warnings, metric.Contradictory), replaced, s.Warnings)
 	}
 }
 
@@ -191,7 +188,6 @@ func TestDBBenchCoarse(t *testing.T) {
 func TestDBBenchContradiction(t *testing.T) {
 	log := strings.Replace(text(t, "testdata/db_bench/one.txt"), "382084 ops/sec", "482084 ops/sec", 1)
 	s := step(t, read(t, Options{}, write(t, map[string]string{"db/t.txt": log})), "db", 1, "fillseq")
-	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "the log contradicts itself: operations is 50000") {
-		t.Errorf("%q", s.Warnings)
-	}
+	expect.True(t, len(s.Warnings) == 1 &&
+		strings.Contains(s.Warnings[0].Text, "the log contradicts itself: operations is 50000"), s.Warnings)
 }

@@ -39,21 +39,18 @@ func TestIBench(t *testing.T) {
 		{"sla_target", "", "", 100}, {"sla_met", "", "", 1}, {"saturated", "", "", 0}, {"sla_share", "", "", 1},
 		{"client_cpu_us", "", "query", 3.6 / 12 * 1e6 / 300}, {"client_cpu_us", "", "insert row", 3.6 / 12 * 1e6 / 100},
 	})
-	if good.Primary != "query" || good.WritesPer != "insert" || len(good.Warnings) > 0 {
-		t.Errorf("%s, %s, %q", good.Primary, good.WritesPer, good.Warnings)
-	}
+	expect.True(t, good.Primary == "query" && good.WritesPer == "insert" &&
+		len(good.Warnings) <= 0, good.Primary, good.WritesPer, good.Warnings)
 	// 1200 rows in 14.2 s miss the promise; what was done beside them is no match.
 	bad := step(t, trials, "db-1.10", 1, "q100.1")
 	numbers(t, bad, []want{{"sla_met", "", "", 0}, {"saturated", "", "", 1}, {"rows_per_s", "query", "", 8400 / 14.2}})
 	sla := bad.Groups[0].SLA
 	// By 12 s, when all was to be done, 12 intervals of 85 rows were. The last
 	// of 1105 rows at 13 s had been due at 11.05 s, that of 1200 at 14.2 s at 12 s.
-	if sla == nil || sla.Met || math.Abs(sla.Achieved-1200/14.2) > 1e-9 || sla.Backlog != 1200-12*85 || math.Abs(sla.MaxLateness-(14.2-12)) > 1e-9 || sla.Intervals != 2 || sla.Worst != 85 {
-		t.Errorf("%+v", sla)
-	}
-	if w := bad.Find("rows_per_s", "query", "").Warnings; len(w) != 1 || !strings.HasPrefix(w[0].Text, "not comparable") {
-		t.Errorf("warnings %q", w)
-	}
+	expect.True(t, sla != nil && !sla.Met && math.Abs(sla.Achieved-1200/14.2) <= 1e-9 && sla.Backlog == 1200-12*85 &&
+		math.Abs(sla.MaxLateness-(14.2-12)) <= 1e-9 && sla.Intervals == 2 && sla.Worst == 85, sla)
+	w := bad.Find("rows_per_s", "query", "").Warnings
+	expect.True(t, len(w) == 1 && strings.HasPrefix(w[0].Text, "not comparable"), w)
 	expect.Equal(t, len(bad.Find("rows_per_s", "insert", "").Warnings), 0, "the writers' own rate has warnings")
 }
 
@@ -61,9 +58,8 @@ func TestIBench(t *testing.T) {
 func TestIBenchCompatible(t *testing.T) {
 	s := step(t, read(t, Options{Compatible: true}, "testdata/ibench"), "db-1.10", 1, "l.i0")
 	numbers(t, s, []want{{"interval_ops_p50", "", "", 2000}, {"rows_per_s", "insert", "", 33000. / 12}})
-	if w := s.Find("interval_ops_p50", "", "").Warnings; len(w) != 1 || w[0].Text != "compatible: of the first of several clients" {
-		t.Errorf("warnings %q", w)
-	}
+	w := s.Find("interval_ops_p50", "", "").Warnings
+	expect.True(t, len(w) == 1 && w[0].Text == "compatible: of the first of several clients", w)
 }
 
 // The series of all clients are merged.
@@ -71,9 +67,8 @@ func TestIBenchSeries(t *testing.T) {
 	c := expect.Value(Read([]string{"testdata/ibench/db-1.10/l.i0"}, Options{Now: at}))(t)
 	lines := seriesOf(t, c.trials[0].runs[0])
 	want := result.Line{Step: "l.i0", Source: "ops", T: 6, DT: 1, Group: "insert", Op: "insert", Ops: 30, Rows: 3000, Max: 1100002, Clients: []int64{20, 10}}
-	if len(lines) != 12 || fmt.Sprint(lines[5]) != fmt.Sprint(want) || lines[4].Rows != 0 || c.trials[0].Target != "db-1.10" {
-		t.Errorf("%+v of %s", lines, c.trials[0].Target)
-	}
+	expect.True(t, len(lines) == 12 && fmt.Sprint(lines[5]) == fmt.Sprint(want) && lines[4].Rows == 0 &&
+		c.trials[0].Target == "db-1.10", lines, c.trials[0].Target)
 }
 
 // Older layouts: without deletes, without retries, and of 2016.
@@ -93,9 +88,8 @@ func TestIBenchLayouts(t *testing.T) {
 			s := step(t, read(t, Options{}, dir), "old", 1, "q")
 			numbers(t, s, []want{{"rows_per_s", "insert", "", 800 / c.seconds}, {"rows_per_s", "query", "", 100 / c.seconds}, {"duration_s", "", "", c.seconds}})
 			absent(t, s, "ops_per_s_insert", "sla_met")
-			if r := s.Find("ops_per_s", "insert", ""); r != nil {
-				t.Errorf("the size of a commit is not known, but %+v", r)
-			}
+			r := s.Find("ops_per_s", "insert", "")
+			expect.True(t, r == nil, "the size of a commit is not known, but", r)
 			if c.insertMax >= 0 {
 				numbers(t, s, []want{{"service_max_us", "insert", "", c.insertMax}})
 			} else {

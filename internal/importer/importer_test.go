@@ -40,9 +40,8 @@ func honest(t *testing.T, trial *result.Trial) {
 		seen := map[[4]string]bool{}
 		for _, r := range s.Rows {
 			m := metric.ByName(r.Metric)
-			if m == nil || m.Unit != r.Unit || r.Target != trial.Target || r.Trial != trial.Trial || r.Step != s.Name || math.IsNaN(r.Value) || math.IsInf(r.Value, 0) {
-				t.Errorf("%+v", r)
-			}
+			expect.True(t, m != nil && m.Unit == r.Unit && r.Target == trial.Target && r.Trial == trial.Trial &&
+				r.Step == s.Name && !math.IsNaN(r.Value) && !math.IsInf(r.Value, 0), r)
 			id := [4]string{r.Group, r.Op, r.Metric, r.Per}
 			expect.True(t, !seen[id], "of step is there twice", id, s.Name)
 			seen[id] = true
@@ -101,9 +100,8 @@ func numbers(t *testing.T, s *result.Step, wants []want) {
 func absent(t *testing.T, s *result.Step, metrics ...string) {
 	t.Helper()
 	for _, m := range metrics {
-		if r := s.Find(m, "", ""); r != nil {
-			t.Errorf("step %s has %+v, which its log does not contain", s.Name, r)
-		}
+		r := s.Find(m, "", "")
+		expect.True(t, r == nil, "step has, which its log does not contain", s.Name, r)
 	}
 }
 
@@ -147,9 +145,8 @@ func TestSysbenchOfTwoVersions(t *testing.T) {
 			{"errors", "", "", 0},
 		})
 		absent(t, s, "server_cpu_us", "service_p50_us", "service_p95_us", "response_p99_us", "db_bytes", "interval_ops_p99", "sla_met")
-		if s.Primary != "transaction" || s.Groups[0].Clients != 2 || s.Find("write_kb", "", "query").Warnings == nil {
-			t.Errorf("%+v", s)
-		}
+		expect.True(t, s.Primary == "transaction" && s.Groups[0].Clients == 2 &&
+			s.Find("write_kb", "", "query").Warnings != nil, s)
 		update := step(t, trials, c.target, 1, "update-index_range=100")
 		absent(t, update, "service_p99_us")
 		expect.True(t, update.Find("rows_per_s", "transaction", "") == nil, "one query is one transaction: it is there twice")
@@ -212,9 +209,8 @@ func TestSysbenchStall(t *testing.T) {
 	s := &tr.Steps[0]
 	// The median of the five rates is 13486; a tenth of it is missed once.
 	numbers(t, s, []want{{"stalls", "", "", 1}, {"stall_s", "", "", 1}, {"stall_longest_s", "", "", 1}})
-	if len(s.Stalls) != 1 || s.Stalls[0].From != 2 || s.Stalls[0].To != 3 || s.Name != "sysbench" || tr.Target != "stall" {
-		t.Errorf("%+v of %s", s.Stalls, tr.Target)
-	}
+	expect.True(t, len(s.Stalls) == 1 && s.Stalls[0].From == 2 && s.Stalls[0].To == 3 && s.Name == "sysbench" &&
+		tr.Target == "stall", s.Stalls, tr.Target)
 	absent(t, s, "interval_ops_p50") // five intervals are too few
 }
 

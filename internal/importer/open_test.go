@@ -38,9 +38,8 @@ func TestOpenText(t *testing.T) {
 	zipped(t, small, log, 1)
 	for _, path := range []string{plain, small} {
 		r := expect.Value(openText(path))(t)
-		if b, err := io.ReadAll(r); err != nil || string(b) != log {
-			t.Errorf("%s: %d bytes, %v", path, len(b), err)
-		}
+		b, err := io.ReadAll(r)
+		expect.True(t, err == nil && string(b) == log, path, len(b), err)
 		r.Close()
 	}
 	size := zipped(t, bomb, strings.Repeat("\n", 1<<20), 64)

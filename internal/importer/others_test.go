@@ -49,9 +49,8 @@ func TestHammerDBRepeated(t *testing.T) {
 		expect.True(t, len(trials) == 2 && trials[0].Trial != trials[1].Trial, dir, names(trials))
 	}
 	jobs := strings.ReplaceAll(hammerTest("4", "60600"), "Vuser 1:4 Active", `"4 Active`)
-	if s := step(t, read(t, Options{}, write(t, map[string]string{"pg/a.log": "HammerDB CLI v4.12\n" + jobs})), "pg", 1, "a"); s.Groups[0].Clients != 4 {
-		t.Errorf("%+v", s.Groups[0])
-	}
+	s := step(t, read(t, Options{}, write(t, map[string]string{"pg/a.log": "HammerDB CLI v4.12\n" + jobs})), "pg", 1, "a")
+	expect.True(t, s.Groups[0].Clients == 4, s.Groups[0])
 }
 
 // benchbase puts the time into the names of its files: they are trials of one step, in their order.
@@ -64,9 +63,8 @@ func TestBenchbaseRepeated(t *testing.T) {
 	if got := names(trials); got != "my.1 tpcc, pg.1 tpcc, pg.2 tpcc" {
 		t.Fatal(got)
 	}
-	if a, b := step(t, trials, "pg", 1, "tpcc"), step(t, trials, "pg", 2, "tpcc"); !a.Started.Before(b.Started) {
-		t.Errorf("trial 1 began at %v, trial 2 at %v", a.Started, b.Started)
-	}
+	a, b := step(t, trials, "pg", 1, "tpcc"), step(t, trials, "pg", 2, "tpcc")
+	expect.True(t, a.Started.Before(b.Started), "trial 1 began at, trial 2 at", a.Started, b.Started)
 }
 
 const (
@@ -135,9 +133,8 @@ func TestYCSBDifferentRuns(t *testing.T) {
 	// The same workload on two databases is one, whatever their own files are called.
 	other := strings.Replace(command("workloada"), "my/db", "your/other", 1)
 	trials = read(t, Options{}, write(t, map[string]string{"one/a.log": command("workloada") + ycsbHead + ycsbRead, "two/a.log": other + ycsbHead + ycsbRead}))
-	if len(trials) != 2 || trials[0].Params["script"] != "workloada" || trials[1].Params["script"] != "workloada" {
-		t.Errorf("%s: %v, %v", names(trials), trials[0].Params, trials[1].Params)
-	}
+	expect.True(t, len(trials) == 2 && trials[0].Params["script"] == "workloada" &&
+		trials[1].Params["script"] == "workloada", names(trials), trials[0].Params, trials[1].Params)
 	trials = read(t, Options{}, write(t, map[string]string{"db/a.log": command("workloada") + ycsbHead + ycsbRead + command("workloadb") + ycsbHead + ycsbRead}))
 	expect.True(t, len(trials) == 1 && len(trials[0].Steps) == 2, names(trials))
 }

@@ -63,9 +63,8 @@ func TestPgbenchSeconds(t *testing.T) {
 		t.Fatalf("%+v", lines)
 	}
 	// The first transaction began at .499 s: the first interval is 0.501 s long.
-	if l := lines[0]; l.P50 != 1000 || l.P99 != 3000 || l.Max != 3000 || l.DT < 0.5 || l.DT > 0.502 || l.T != l.DT {
-		t.Errorf("%+v", l)
-	}
+	l := lines[0]
+	expect.True(t, l.P50 == 1000 && l.P99 == 3000 && l.Max == 3000 && l.DT >= 0.5 && l.DT <= 0.502 && l.T == l.DT, l)
 	s := &c.trials[0].Steps[0]
 	numbers(t, s, []want{{"rows", "transaction", "", 4}, {"service_max_us", "transaction", "", 5000}})
 	absent(t, s, "rows_per_s") // it may be a sample
@@ -103,9 +102,8 @@ func TestPgbenchReconnect(t *testing.T) {
 	for _, name := range []string{"old", "new"} {
 		s := step(t, []*result.Trial{c.trials[0].Trial}, "pg", 1, name)
 		numbers(t, s, []want{{"rows_per_s", "transaction", "", 50}, {"duration_s", "", "", 40}})
-		if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "includes the time to connect") {
-			t.Errorf("%s: %q", name, s.Warnings)
-		}
+		expect.True(t, len(s.Warnings) == 1 &&
+			strings.Contains(s.Warnings[0].Text, "includes the time to connect"), name, s.Warnings)
 	}
 	expect.Equal(t, strings.Join(c.Dropped, "; "), "pgbench's average connection time", "dropped")
 }
@@ -116,9 +114,8 @@ func TestPgbenchTimestamps(t *testing.T) {
 	s := step(t, read(t, Options{}, dir), "pg", 1, "t")
 	numbers(t, s, []want{{"rows", "transaction", "", 120}, {"rows_per_s", "transaction", "", 20}, {"duration_s", "", "", 6}})
 	dir = write(t, map[string]string{"pg/t.out": "progress: 1700000002.500 s, 10.0 tps, lat 1.000 ms stddev 1.000\n"})
-	if _, err := Read([]string{dir}, Options{}); err == nil {
-		t.Error("the length of a single interval is unknown")
-	}
+	_, err := Read([]string{dir}, Options{})
+	expect.True(t, err != nil, "the length of a single interval is unknown")
 }
 
 // With a rate, but without a log of transactions, the latency contains the lag.
@@ -138,9 +135,8 @@ func TestPgbenchFailures(t *testing.T) {
 	c := expect.Value(Read([]string{write(t, map[string]string{"pg/t.out": log})}, Options{Now: at}))(t)
 	s := &c.trials[0].Steps[0]
 	numbers(t, s, []want{{"rows_per_s", "transaction", "", 100}, {"errors", "", "", 100}, {"retries", "", "", 45}, {"service_mean_us", "transaction", "", 30000}})
-	if r := s.Find("service_mean_us", "", ""); r.N != 400 || len(r.Warnings) != 1 {
-		t.Errorf("%+v", r)
-	}
+	r := s.Find("service_mean_us", "", "")
+	expect.True(t, r.N == 400 && len(r.Warnings) == 1, r)
 	if got := strings.Join(c.Dropped, "; "); got != "pgbench's figures of each script; pgbench's number of transactions retried" {
 		t.Errorf("dropped: %s", got)
 	}

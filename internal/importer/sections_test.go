@@ -171,9 +171,8 @@ func TestStandardError(t *testing.T) {
 	if rerr != nil || len(c.Ignored) > 0 {
 		t.Fatal(rerr, c)
 	}
-	if lines := seriesOf(t, c.trials[0].runs[0]); len(lines) != 3 || lines[0].Ops != 5289 {
-		t.Errorf("%+v", lines)
-	}
+	lines := seriesOf(t, c.trials[0].runs[0])
+	expect.True(t, len(lines) == 3 && lines[0].Ops == 5289, lines)
 	trials := read(t, Options{}, dir+"/pg")
 	numbers(t, step(t, trials, "pg", 1, "t"), []want{{"rows_per_s", opTransaction, "", 5332.783399}})
 	expect.Equal(t, len(trials[0].Imported.Files), 2, "files")
@@ -187,7 +186,6 @@ func TestStandardError(t *testing.T) {
 	}
 	// It has two runs, and the output one.
 	dir = write(t, map[string]string{"pg/t.out": strings.Join(out, ""), "pg/t.err": "starting vacuum...end.\nstarting vacuum...end.\n"})
-	if s := step(t, read(t, Options{}, dir), "pg", 1, "t"); len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "t.err is left out") {
-		t.Errorf("%q", s.Warnings)
-	}
+	s := step(t, read(t, Options{}, dir), "pg", 1, "t")
+	expect.True(t, len(s.Warnings) == 1 && strings.Contains(s.Warnings[0].Text, "t.err is left out"), s.Warnings)
 }

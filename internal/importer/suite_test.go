@@ -33,9 +33,8 @@ func TestSuite(t *testing.T) {
 	numbers(t, point, []want{{"rows_per_s", "query", "", 12000.03}, {"rows", "query", "", 1200003}, {"service_mean_us", "query", "", 600000.5 * 1e3 / 1200001},
 		// r/o is printed as 0, r/s as 0.3; cs/o as 2.5.
 		{"device_reads", "", "query", 0.3 / 12000.03}, {"context_switches", "", "query", 2.5}, {"host_cpu_us", "", "query", 0.005 * 1e4 * 16}})
-	if point.Find("rows_per_s", "transaction", "") != nil || point.Groups[0].Clients != 6 {
-		t.Errorf("one query each: %+v", point.Groups)
-	}
+	expect.True(t, point.Find("rows_per_s", "transaction", "") == nil &&
+		point.Groups[0].Clients == 6, "one query each", point.Groups)
 	expect.Contains(t, strings.Join(metric.Texts(point.Find("host_cpu_us", "", "").Warnings), " "), "of 110 samples of vmstat about 5 are header lines that count as zeros: it is about 4.5 % too low", "warnings")
 	scan := step(t, trials, db100, 1, "scan_range=100")
 	numbers(t, scan, []want{{"rows_per_s", "scan", "", 300 * 2e6 / 101}, {"ops_per_s", "scan", "", 300 / 101.}, {"context_switches", "", "scan row", 0.09 * 1000 / (300 * 2e6 / 101)}})
@@ -43,9 +42,8 @@ func TestSuite(t *testing.T) {
 	insert := step(t, trials, db200, 1, "insert_range=100")
 	numbers(t, insert, []want{{"rows_per_s", "query", "", 4000.5}, {"write_kb", "", "query", 2.048}, {"host_cpu_us", "", "query", 0.004999 * 1e4 * 16}})
 	for _, tr := range trials {
-		if tr.Params["script"] != nil || tr.Params["table_size"] != nil && tr.Params["table_size"] != 2000000.0 || tr.Engine != "mysql" {
-			t.Errorf("%s: %v", tr.Target, tr.Params)
-		}
+		expect.True(t, tr.Params["script"] == nil && !(tr.Params["table_size"] != nil &&
+			tr.Params["table_size"] != 2000000.0) && tr.Engine == "mysql", tr.Target, tr.Params)
 		for _, s := range tr.Steps {
 			expect.Lacks(t, strings.Join(metric.Texts(s.Notes), " "), "secret", "a password in the notes", s.Notes)
 		}
@@ -123,9 +121,8 @@ func TestOneCause(t *testing.T) {
 	}
 	targets, tests, n := c.Sizes()
 	expect.True(t, len(targets) == 3 && tests == 13 && n == 26 && targets[1].Steps == 1, targets, tests, n)
-	if len(c.Missing) != 13 || c.Missing[0].Step != "t00_range=1" || strings.Join(c.Missing[0].Targets, " ") != "b" || strings.Join(c.Missing[12].Targets, " ") != "c" {
-		t.Errorf("missing %v", c.Missing)
-	}
+	expect.True(t, len(c.Missing) == 13 && c.Missing[0].Step == "t00_range=1" &&
+		strings.Join(c.Missing[0].Targets, " ") == "b" && strings.Join(c.Missing[12].Targets, " ") == "c", c.Missing)
 	expect.NoError(t, os.Remove("c/sb.o.t13.range1.pk1.dop4"))
 	var ps hint.Problems
 	if _, err := Read([]string{"."}, Options{}); err == nil || strings.Count(err.Error(), "\n") != 1 {
@@ -286,9 +283,8 @@ func TestParametersOfAll(t *testing.T) {
 		"b/sb.o.one.range1.pk1.dop4": log("--rand-type=uniform"), "b/sb.met.two.range1.pk1.dop4": text(t, "testdata/suite/"+db100+"/sb.met.insert.range100.pk1.dop6"),
 	})
 	for _, tr := range read(t, Options{}, dir) {
-		if tr.Params["rand_type"] != nil || tr.Params["table_size"] != 20.0 || tr.Params["pk"] != 1.0 {
-			t.Errorf("%s: parameters %v", tr.Target, tr.Params)
-		}
+		expect.True(t, tr.Params["rand_type"] == nil && tr.Params["table_size"] == 20.0 &&
+			tr.Params["pk"] == 1.0, tr.Target, tr.Params)
 	}
 	dir = write(t, map[string]string{"a/sb.o.one.range1.pk1.dop4": log(""), "b/sb.o.one.range1.pk1.dop4": log("--skip-trx")})
 	expect.Refused(Read([]string{dir}, Options{}))(t, "skip_trx differs in 1 file of target b, first "+dir+"/b/sb.o.one.range1.pk1.dop4:1: on instead of not given", "error")

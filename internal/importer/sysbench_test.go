@@ -193,9 +193,8 @@ func TestSysbenchCheckpointCut(t *testing.T) {
 	r := onlyRun(t, log, Options{})
 	numbers(t, &r.step, []want{{"rows", "transaction", "", 20000}, {"rows_per_s", "transaction", "", 20000 / 20.006},
 		{"queries_per_s", "transaction", "", 400000 / 20.006}})
-	if lines := seriesOf(t, r); r.step.Status != result.Partial || len(lines) != 2 || lines[1].Ops != 10000 {
-		t.Errorf("%s, %+v", r.step.Status, lines)
-	}
+	lines := seriesOf(t, r)
+	expect.True(t, r.step.Status == result.Partial && len(lines) == 2 && lines[1].Ops == 10000, r.step.Status, lines)
 }
 
 // TestSysbenchRate: a rate that was missed is a warning, a random schedule that asked
@@ -204,9 +203,8 @@ func TestSysbenchRate(t *testing.T) {
 	for rate, missed := range map[string]bool{"4000": true, "1100": true, "1050": false, "1000": false, "900": false} {
 		r := onlyRun(t, strings.Replace(sbTen, "threads: 4", "threads: 4\nTarget transaction rate: "+rate+"/sec", 1), Options{})
 		met := r.step.Find(metric.SLAMet, "", "")
-		if met == nil || (met.Value == 0) != missed || metric.Has(r.step.Warnings, metric.SLAMissed) != missed {
-			t.Errorf("rate %s: %+v, %q", rate, met, metric.Texts(r.step.Warnings))
-		}
+		expect.True(t, met != nil && (met.Value == 0) == missed &&
+			metric.Has(r.step.Warnings, metric.SLAMissed) == missed, rate, met, metric.Texts(r.step.Warnings))
 	}
 }
 
@@ -233,9 +231,8 @@ func TestSysbenchContradictions(t *testing.T) {
 		r := onlyRun(t, strings.Replace(c.log, c.old, c.replaced, 1), Options{})
 		expect.Contains(t, strings.Join(metric.Texts(r.step.Warnings), "; "), "the log contradicts itself: "+c.want, c.replaced)
 		statements := r.step.Find(metric.QueriesPerS, "", "") != nil
-		if about := strings.Contains(c.want, "rate of queries") || strings.Contains(c.want, "of reads"); about == statements {
-			t.Errorf("%s: statements are known: %v", c.replaced, statements)
-		}
+		about := strings.Contains(c.want, "rate of queries") || strings.Contains(c.want, "of reads")
+		expect.True(t, about != statements, "statements are known", c.replaced, statements)
 	}
 	for old, replaced := range map[string]string{"(999.70 per sec.)": "(1999.70 per sec.)", "10.0030s": "20.0030s", "events:              10000": "events:              20000"} {
 		dir := write(t, map[string]string{"db/t.log": strings.Replace(sbTen, old, replaced, 1)})
@@ -278,17 +275,14 @@ func TestSysbenchHistogram(t *testing.T) {
 
 func TestFigure(t *testing.T) {
 	for text, half := range map[string]float64{"12.50": 0.005, "10.0003": 0.00005, "7": 0, "5.": 0.5} {
-		if f, ok := figureOf(text); !ok || math.Abs(f.half-half) > near {
-			t.Errorf("%s: ± %v, %v", text, f.half, ok)
-		}
+		f, ok := figureOf(text)
+		expect.True(t, ok && math.Abs(f.half-half) <= near, text, f.half, ok)
 	}
 	for _, text := range []string{"", "1,5", "-1", "x"} {
-		if _, ok := figureOf(text); ok {
-			t.Errorf("%q is a figure", text)
-		}
+		_, ok := figureOf(text)
+		expect.True(t, !ok, "is a figure", text)
 	}
 	rate, seconds := figure{0.10, 0.005}, figure{20, 0.00005}
-	if n := rate.times(seconds); !n.agrees(figure{value: 2}) || n.agrees(figure{value: 3}) {
-		t.Errorf("%+v", n)
-	}
+	n := rate.times(seconds)
+	expect.True(t, n.agrees(figure{value: 2}) && !n.agrees(figure{value: 3}), n)
 }

@@ -15,9 +15,8 @@ import (
 func TestMetrics(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range metric.All() {
-		if seen[m.Name] || m.Unit == "" || m.Doc == "" || m.Family == "" || m.Better != metric.Higher && m.Better != metric.Lower && m.Better != "" {
-			t.Errorf("%+v", m)
-		}
+		expect.True(t, !seen[m.Name] && m.Unit != "" && m.Doc != "" && m.Family != "" &&
+			!(m.Better != metric.Higher && m.Better != metric.Lower && m.Better != ""), m)
 		seen[m.Name] = true
 		expect.True(t, slices.Contains(metric.InSection(m.Section), m.Name), "is not found in section", m.Name, m.Section)
 		expect.True(t, slices.Contains(metric.Sections, m.Section), "is not found in section", m.Name, m.Section)
@@ -55,9 +54,8 @@ func TestWriteLines(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	var got metric.Row
-	if err := json.Unmarshal([]byte(lines[0]), &got); err != nil || cmp.Diff(want[0], got) != "" {
-		t.Errorf("%+v, %v", got, err)
-	}
+	err := json.Unmarshal([]byte(lines[0]), &got)
+	expect.True(t, err == nil && cmp.Diff(want[0], got) == "", got, err)
 }
 
 func TestPercentile(t *testing.T) {
@@ -70,9 +68,8 @@ func TestPercentile(t *testing.T) {
 		"attempt_p999_us": {99.9, "attempt_max_us", 10_000}, "failed_p99_us": {99, "failed_max_us", 1000}, "lateness_p99_us": {99, "lateness_max_us", 1000},
 	} {
 		p, greatest, ok := metric.Percentile(name)
-		if !ok || p != want.p || greatest != want.greatest || metric.LeastSamples(p) != want.samples {
-			t.Errorf("%s: %v, %s, %v, %d samples", name, p, greatest, ok, metric.LeastSamples(p))
-		}
+		expect.True(t, ok && p == want.p && greatest == want.greatest &&
+			metric.LeastSamples(p) == want.samples, name, p, greatest, ok, metric.LeastSamples(p))
 		for n, few := range map[int64]bool{0: false, 1: true, want.samples - 1: true, want.samples: false} {
 			r := metric.Row{Metric: name, N: n}
 			expect.Equal(t, r.Few(), few, name, n)
@@ -80,9 +77,8 @@ func TestPercentile(t *testing.T) {
 	}
 	// Rates of intervals have a rule of their own; of the scheduler no greatest is known.
 	for _, name := range []string{"service_max_us", "interval_ops_p99", "client_sched_p99_us", "rows_per_s"} {
-		if _, _, ok := metric.Percentile(name); ok {
-			t.Errorf("%s is a percentile", name)
-		}
+		_, _, ok := metric.Percentile(name)
+		expect.True(t, !ok, "is a percentile", name)
 	}
 }
 
@@ -91,9 +87,8 @@ func TestWarning(t *testing.T) {
 	expect.Equal(t, w.Text, "SLA missed: group insert was to do 100/s and did 57/s")
 	b := expect.Value(json.Marshal(w))(t)
 	var back metric.Warning
-	if err := json.Unmarshal(b, &back); err != nil || cmp.Diff(w, back) != "" {
-		t.Errorf("%s: %+v, %v", b, back, err)
-	}
+	err := json.Unmarshal(b, &back)
+	expect.True(t, err == nil && cmp.Diff(w, back) == "", b, back, err)
 	for name, wrong := range map[string]func(){
 		"unknown code":  func() { metric.Warn("nonsense", nil) },
 		"missing value": func() { metric.Warn(metric.SLAMissed, metric.Values{"group": "g"}) },

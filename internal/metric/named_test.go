@@ -30,9 +30,8 @@ func TestNamed(t *testing.T) {
 		"amplification": "did you mean write_amplification, read_amplification", "velocity": "rumbench list metrics", "cost": "rumbench list metrics", "": "rumbench list metrics",
 	} {
 		_, err := metric.Named(text)
-		if err == nil || !strings.HasPrefix(hint.Of(err), want) || !strings.Contains(err.Error(), "there is no metric") {
-			t.Errorf("%q: %v, hint %q, want %q", text, err, hint.Of(err), want)
-		}
+		expect.True(t, err != nil && strings.HasPrefix(hint.Of(err), want) &&
+			strings.Contains(err.Error(), "there is no metric"), text, err, hint.Of(err), want)
 	}
 }
 
@@ -44,9 +43,8 @@ func TestNicknames(t *testing.T) {
 		}
 	}
 	got, err := metric.AllNamed([]string{"p99", "rows_per_s", "service_p99_us", "throughput"})
-	if want := []string{"response_p99_us", "service_p99_us", "rows_per_s"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%q, %v", got, err)
-	}
+	want := []string{"response_p99_us", "service_p99_us", "rows_per_s"}
+	expect.True(t, err == nil && slices.Equal(got, want), got, err)
 	if got, err := metric.AllNamed([]string{"p99", "speed"}); err == nil || got != nil {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -77,8 +77,7 @@ func TestThinned(t *testing.T) {
 		peaks bool
 		want  string
 	}{{false, "[2,5,null,7]"}, {true, "[3,5,null,7]"}} {
-		if got, _ := l.thinned(2, c.peaks).MarshalJSON(); string(got) != c.want {
-			t.Errorf("%s, want %s", got, c.want)
-		}
+		got, _ := l.thinned(2, c.peaks).MarshalJSON()
+		expect.True(t, string(got) == c.want, got, c.want)
 	}
 }

@@ -69,9 +69,8 @@ func TestInBrowser(t *testing.T) {
 	b := openBrowser(t)
 	browsertest.EachScreen(t, func(t *testing.T, s browsertest.Screen) {
 		b.Show(t, address, s)
-		if charts := evaluate[int](t, b, drawAll); charts == 0 {
-			t.Error("no charts")
-		}
+		charts := evaluate[int](t, b, drawAll)
+		expect.True(t, charts != 0, "no charts")
 		b.CheckWidth(t)
 		b.shoot(t, fmt.Sprintf("%d-%s", s.Width, s.Theme), math.Inf(1))
 	})

@@ -16,9 +16,8 @@ func TestTrackIsBounded(t *testing.T) {
 	trial.Steps[0].Seconds = seconds
 	c := newCampaign([]Trial{trial})
 	tr := expect.Value(readSeries(c))(t)[c.steps[0]][0]
-	if len(tr.points) > maxPoints || len(tr.points) < maxPoints/2 || cap(tr.points) > 2*maxPoints {
-		t.Errorf("%d points, capacity %d", len(tr.points), cap(tr.points))
-	}
+	expect.True(t, len(tr.points) <= maxPoints && len(tr.points) >= maxPoints/2 &&
+		cap(tr.points) <= 2*maxPoints, len(tr.points), cap(tr.points))
 	var got, want struct{ rows, time, highest float64 }
 	for _, p := range tr.points {
 		got.rows, got.time, got.highest = got.rows+p.rows, got.time+p.opsTime, max(got.highest, p.highest)

@@ -73,9 +73,8 @@ func TestHostsDifferIsShown(t *testing.T) {
 	for name, text := range texts {
 		expect.Equal(t, strings.Count(text, want), 1, "warnings in", name)
 	}
-	if md := texts["Markdown"]; strings.Index(md, want) > strings.Index(md, "## Numbers") {
-		t.Error("the warning is behind the numbers")
-	}
+	md := texts["Markdown"]
+	expect.True(t, strings.Index(md, want) <= strings.Index(md, "## Numbers"), "the warning is behind the numbers")
 }
 
 // A cache has a unit, and is said of those targets only that report one.

@@ -63,9 +63,8 @@ func TestFirstScreen(t *testing.T) {
 				expect.True(t, shown, "does not show its picture alone", id)
 			}
 			b.Show(t, address, browsertest.Screen{Width: 390, Theme: "dark"})
-			if top := evaluate[float64](t, b, `document.querySelector("header .panels svg").getBoundingClientRect().bottom`); top > 844 {
-				t.Errorf("on a phone the first picture ends at %.0f of 844 pixels", top)
-			}
+			top := evaluate[float64](t, b, `document.querySelector("header .panels svg").getBoundingClientRect().bottom`)
+			expect.True(t, top <= 844, "on a phone the first picture ends at of 844 pixels", top)
 			b.CheckWidth(t)
 			b.shoot(t, "first-390-"+name, 1000)
 		})
@@ -154,9 +153,8 @@ func TestMachine(t *testing.T) {
 	ours := machine(in.campaign())
 	name := in.Trials[0].Target
 	in.Trials[0].Unseen = true
-	if got, want := machine(in.campaign()), ours+"; unknown for "+name; ours == "" || got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	got, want := machine(in.campaign()), ours+"; unknown for "+name
+	expect.True(t, ours != "" && got == want, got, want)
 	for i := range in.Trials {
 		in.Trials[i].Unseen = true
 	}
@@ -180,16 +178,14 @@ func TestCard(t *testing.T) {
 				}
 			}
 			for _, tr := range in.Trials {
-				if len(in.Trials) > 4 && !strings.Contains(svg, ">"+tr.Target+"<") {
-					t.Errorf("the card does not name %s", tr.Target)
-				}
+				expect.True(t, !(len(in.Trials) > 4 &&
+					!strings.Contains(svg, ">"+tr.Target+"<")), "the card does not name", tr.Target)
 			}
 			expect.Contains(t, svg, in.Title)
 			expect.True(t, p.Height <= 1.2*p.Width, "the card is ×", p.Width, p.Height)
 			text := expect.Written(t, func(w io.Writer) error { return Summary(w, in) })
-			if n := strings.Count(text, "\n"); n > 36 {
-				t.Errorf("the summary has %d lines:\n%s", n, text)
-			}
+			n := strings.Count(text, "\n")
+			expect.True(t, n <= 36, "the summary has lines", n, text)
 		})
 	}
 }

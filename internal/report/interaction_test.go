@@ -120,9 +120,8 @@ func (b browser) checkFilters(t *testing.T) {
 		evaluate[chromedp.Void](t, b, fmt.Sprintf(`{ const i = document.querySelector(".tools input[type=search]"); i.value = %q; i.dispatchEvent(new Event("input")); }`, text))
 		return shown("#settings tbody tr:not(.group)")
 	}
-	if all, some := find(""), find("durab"); some != 1 || all < 5 {
-		t.Errorf("%d of %d settings are found", some, all)
-	}
+	all, some := find(""), find("durab")
+	expect.True(t, some == 1 && all >= 5, "of settings are found", some, all)
 	if n := find(""); n < 5 {
 		t.Errorf("%d settings come back", n)
 	}

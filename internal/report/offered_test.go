@@ -47,14 +47,12 @@ func TestOtherWork(t *testing.T) {
 	c := newCampaign(in.Trials)
 	s, bbolt, pebble := stepNamed(c, "qr100"), c.Target("bbolt"), c.Target("pebble")
 	k, _ := s.Rate(s.Primary)
-	if cell := s.cell(bbolt, pebble, k, &page.Notes{}); cell.Tag != "not compared" || cell.Ratio != "" || cell.Sign != "" {
-		t.Errorf("%+v", cell)
-	}
+	cell := s.cell(bbolt, pebble, k, &page.Notes{})
+	expect.True(t, cell.Tag == "not compared" && cell.Ratio == "" && cell.Sign == "", cell)
 	var j embeddedJudgements
 	expect.NoError(t, json.Unmarshal([]byte(judgementsPattern.FindStringSubmatch(render(t, in))[1]), &j))
-	if got := j.Apart["qr100"]; len(j.Apart) != 1 || !slices.Equal(got, []int{0, 0, 1}) {
-		t.Errorf("classes %v", j.Apart)
-	}
+	got := j.Apart["qr100"]
+	expect.True(t, len(j.Apart) == 1 && slices.Equal(got, []int{0, 0, 1}), j.Apart)
 	in.Across.Work = true
 	expect.Lacks(t, markdown(t, in), "other work", "other work is not compared although that was asked for")
 }
@@ -90,18 +88,16 @@ func TestFewSamples(t *testing.T) {
 	k, _ := s.Latency(s.Primary, "p99")
 	greatest, _ := s.Latency(s.Primary, "max")
 	cell := s.cell(bbolt, pebble, k, &page.Notes{})
-	if cell.Text != s.number(bbolt, greatest).String() || cell.Tag != "max of 6" || cell.Ratio != "" || cell.Sign != "" {
-		t.Errorf("%+v", cell)
-	}
+	expect.True(t, cell.Text == s.number(bbolt, greatest).String() && cell.Tag == "max of 6" && cell.Ratio == "" &&
+		cell.Sign == "", cell)
 	if cell := s.cell(pebble, pebble, k, &page.Notes{}); cell.Tag != "" || cell.Text != s.number(pebble, k).String() {
 		t.Errorf("%+v", cell)
 	}
 	expect.Contains(t, markdown(t, in), ", max of 6 |", "the report has no")
 	b := plainText(t, in, 0)
 	expect.Contains(t, b, ", max of 6 ", "the summary has a percentile of six samples")
-	if n := checkNumbers(t, render(t, in)); n == 0 {
-		t.Error("no cells")
-	}
+	n := checkNumbers(t, render(t, in))
+	expect.True(t, n != 0, "no cells")
 }
 
 func stepNamed(c *campaign, name string) *step {

@@ -56,19 +56,16 @@ func TestTouch(t *testing.T) {
 			want = strings.Split(evaluate[string](t, b, "saidOf("+c.script+`.closest("[data-n], [title], .bar")).join("\n")`), "\n")[0]
 		}
 		b.tap(t, c.script)
-		if got := card(); want == "" || !strings.Contains(got, want) {
-			t.Errorf("%s says %q, want %q", c.name, got, want)
-		}
+		got := card()
+		expect.True(t, want != "" && strings.Contains(got, want), c.name, got, want)
 	}
-	if n := b.Visible(t, ".take"); n < 10 {
-		t.Errorf("%d buttons to take things away", n)
-	}
+	n := b.Visible(t, ".take")
+	expect.True(t, n >= 10, "buttons to take things away", n)
 	b.tap(t, `document.querySelector("section.step figure .take")`)
 	expect.Equal(t, b.Visible(t, ".takes button"), 4, "choices after a touch, 4")
 	b.CheckWidth(t)
-	if left := evaluate[[]string](t, b, `[...document.querySelectorAll(".takes *")].filter((e) => e.getBoundingClientRect().right > innerWidth || e.getBoundingClientRect().left < 0).map((e) => e.outerHTML)`); len(left) > 0 {
-		t.Errorf("beside the screen: %v", left)
-	}
+	left := evaluate[[]string](t, b, `[...document.querySelectorAll(".takes *")].filter((e) => e.getBoundingClientRect().right > innerWidth || e.getBoundingClientRect().left < 0).map((e) => e.outerHTML)`)
+	expect.True(t, len(left) <= 0, "beside the screen", left)
 
 	// Of many targets a chart has its legend only when it is touched.
 	in, rnd := Input{Title: "six servers"}, rand.New(rand.NewPCG(5, 6))
@@ -83,9 +80,8 @@ func TestTouch(t *testing.T) {
 	expect.Equal(t, b.Visible(t, ".many .u-legend"), 0, "legends before a touch")
 	b.tap(t, `document.querySelector(".many .chart .u-over")`)
 	expect.Equal(t, b.Visible(t, ".many .u-legend"), 1, "legends after a touch, 1")
-	if text := evaluate[string](t, b, `document.activeElement.querySelector(".u-legend").innerText`); !strings.Contains(text, " s") || !strings.Contains(text, "my800") {
-		t.Errorf("the legend says %q", text)
-	}
+	text := evaluate[string](t, b, `document.activeElement.querySelector(".u-legend").innerText`)
+	expect.True(t, strings.Contains(text, " s") && strings.Contains(text, "my800"), "the legend says", text)
 }
 
 // What a link leads to is below the bar that stays at the top, however high that is.

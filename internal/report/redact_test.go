@@ -209,12 +209,10 @@ func TestRedactKeepsTogether(t *testing.T) {
 	if a.Target != b.Target || !strings.HasSuffix(a.Target, "/pebble") || a.Steps[0].Rows[0].Target != a.Target {
 		t.Errorf("targets are called %q, %q and in rows %q", a.Target, b.Target, a.Steps[0].Rows[0].Target)
 	}
-	if a.Dir != b.Dir || !strings.HasPrefix(a.Dir, "/path-") || !strings.HasSuffix(a.Dir, "/pebble.1") {
-		t.Errorf("directories are %q and %q", a.Dir, b.Dir)
-	}
-	if got := out.Trials[0].Settings[len(out.Trials[0].Settings)-1].Value; !strings.HasPrefix(got, "host-") {
-		t.Errorf("the setting hostname is %q", got)
-	}
+	expect.True(t, a.Dir == b.Dir && strings.HasPrefix(a.Dir, "/path-") &&
+		strings.HasSuffix(a.Dir, "/pebble.1"), "directories are and", a.Dir, b.Dir)
+	got := out.Trials[0].Settings[len(out.Trials[0].Settings)-1].Value
+	expect.True(t, strings.HasPrefix(got, "host-"), "the setting hostname is", got)
 	for form, page := range map[string]string{"first": render(t, redacted(in)), "second": render(t, redacted(in))} {
 		expect.Equal(t, page, render(t, out), "the redaction is another", form)
 	}

@@ -20,17 +20,15 @@ func TestOverLevels(t *testing.T) {
 	if len(got) != 1 || got[0].Title != "By memory" {
 		t.Fatalf("%d sections", len(got))
 	}
-	if keys := got[0].Blocks[1].(page.Legend).Keys; len(keys) != 2 || keys[0].Name != "pebble" || keys[1].Name != "bbolt" {
-		t.Errorf("legend %+v", keys)
-	}
+	keys := got[0].Blocks[1].(page.Legend).Keys
+	expect.True(t, len(keys) == 2 && keys[0].Name == "pebble" && keys[1].Name == "bbolt", keys)
 	plot := got[0].Blocks[2].(page.Plots).Plots[0]
 	if len(plot.Lines) != 2 || len(plot.Lines[0].Points) != 3 {
 		t.Fatalf("%+v", plot.Lines)
 	}
 	for i, x := range []float64{256 << 20, 512 << 20, 1 << 30} {
-		if p := plot.Lines[1].Points[i]; p.X != x || p.Y <= 0 {
-			t.Errorf("point %d: %+v", i, p)
-		}
+		p := plot.Lines[1].Points[i]
+		expect.True(t, p.X == x && p.Y > 0, i, p)
 	}
 	expect.Contains(t, plot.X.Ticks[0].Text, "256 MiB", "tick")
 	for _, none := range [][]page.Section{sections("memory", "1GiB", "256MiB"), sections("compression", "none", "lz4", "zstd")} {

@@ -75,9 +75,8 @@ func TestRelativeSection(t *testing.T) {
 		in.Notes, in.PublishedColours = someNotes, published
 		page := render(t, in)
 		html := section(t, page)
-		if n := checkRatios(t, page, html, published); n < 14 {
-			t.Errorf("published %v: only %d cells name their rows", published, n)
-		}
+		n := checkRatios(t, page, html, published)
+		expect.True(t, n >= 14, "published: only cells name their rows", published, n)
 		expect.All(t, html, "every commit rewrites pages of three indexes", "geometric mean", "without l.i0", "sqlite, point: no interval: 1 of at least 3 trials", ">SLA missed<")
 		for class, want := range map[string]bool{"pub-yellow": published, "pub-blue": published, "pub-green": published, `class="better"`: !published} {
 			expect.Equal(t, strings.Contains(html, class), want, "published: is there", published, class)

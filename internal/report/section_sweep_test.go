@@ -38,9 +38,8 @@ func TestSweepGolden(t *testing.T) {
 // A page of sweeps obeys what holds for all pages.
 func TestSweepPage(t *testing.T) {
 	page := render(t, sweepFixture(3, 1, someClients...))
-	if n := checkNumbers(t, page); n < 1000 {
-		t.Errorf("only %d cells name their number", n)
-	}
+	n := checkNumbers(t, page)
+	expect.True(t, n >= 1000, "only cells name their number", n)
 	checkAnchors(t, page)
 	checkHeads(t, page, 1)
 }
@@ -89,9 +88,8 @@ func TestSweepToItsEnd(t *testing.T) {
 	expect.Equal(t, w.representative().Name, "test-1.c8", "stands for the sweep")
 	expect.Contains(t, markdown(t, in), "Transactions/s at clients 8 ÷ its own", "the answer does not say what is kept")
 	w.levels[0].Judged = []string{"rows_per_s"}
-	if w.kept() != "" || w.representative().Name == "test-1.c8" {
-		t.Error("all steps are judged, and the sweep is about its last")
-	}
+	expect.True(t, w.kept() == "" &&
+		w.representative().Name != "test-1.c8", "all steps are judged, and the sweep is about its last")
 }
 
 // What was tried again is given per operation: none where nothing failed, and
@@ -174,9 +172,8 @@ func TestSweepInBrowser(t *testing.T) {
 		b.CheckWidth(t)
 		b.shoot(t, fmt.Sprintf("sweep-%d-%s", s.Width, s.Theme), math.Inf(1))
 	})
-	if n := b.Visible(t, ".sweep svg"); n < 10 {
-		t.Errorf("%d drawings of sweeps are visible", n)
-	}
+	n := b.Visible(t, ".sweep svg")
+	expect.True(t, n >= 10, "drawings of sweeps are visible", n)
 	id := evaluate[string](t, b, `document.querySelector("section.step.folded").id`)
 	expect.Equal(t, b.Visible(t, "#"+id+" table"), 0, "tables of a folded step are visible")
 	evaluate[any](t, b, `(`+follow+`)(() => { location.hash = document.querySelector("section.step.folded").id; })`)

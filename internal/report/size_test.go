@@ -202,18 +202,16 @@ func TestUsualSize(t *testing.T) {
 	t.Logf("%d bytes, %d lines of Markdown", len(page), lines)
 	expect.True(t, len(page) <= usualBytes, "the page has bytes, allowed are", len(page), usualBytes)
 	expect.True(t, lines <= usualLines, "the Markdown has lines, allowed are", lines, usualLines)
-	if whole := markdown(t, in); strings.Count(whole, "\n") < 10*lines {
-		t.Error("what is folded is missing where all is wanted")
-	}
+	whole := markdown(t, in)
+	expect.True(t, strings.Count(whole, "\n") >= 10*lines, "what is folded is missing where all is wanted")
 }
 
 func TestUsualHeight(t *testing.T) {
 	b := openBrowser(t)
 	b.Show(t, write(t, big(usualTargets)), desktop)
 	evaluate[int](t, b, drawAll)
-	if n := evaluate[int](t, b, `document.documentElement.scrollHeight - document.querySelector("header").offsetHeight`); n > usualHeight {
-		t.Errorf("the sections are %d high, allowed are %d", n, usualHeight)
-	}
+	n := evaluate[int](t, b, `document.documentElement.scrollHeight - document.querySelector("header").offsetHeight`)
+	expect.True(t, n <= usualHeight, "the sections are high, allowed are", n, usualHeight)
 	b.shoot(t, "usual", math.Inf(1))
 }
 

@@ -91,14 +91,12 @@ func TestChangedIsShort(t *testing.T) {
 		fmt.Fprintf(&a, "x.c%d=1000 ", i)
 		fmt.Fprintf(&b, "x.c%d=%d ", i, 2000+i)
 	}
-	if rows := changedOf(counted("a", "e", 1, a.String()), counted("b", "e", 1, b.String())).Groups[0].Rows; len(rows) != mostChanged || rows[0].Head != "x.c49" {
-		t.Errorf("%d rows, the first %s", len(rows), rows[0].Head)
-	}
+	rows := changedOf(counted("a", "e", 1, a.String()), counted("b", "e", 1, b.String())).Groups[0].Rows
+	expect.True(t, len(rows) == mostChanged && rows[0].Head == "x.c49", "rows, the first", len(rows), rows[0].Head)
 	idle := counted("b", "e", 1, b.String())
 	idle.Steps[0].Rows = nil
-	if table := changedOf(idle, idle); !table.Empty() {
-		t.Error("per what?")
-	}
+	table := changedOf(idle, idle)
+	expect.True(t, table.Empty(), "per what?")
 }
 
 // A long list of counters keeps those that changed most.

@@ -148,9 +148,8 @@ func TestOverSteps(t *testing.T) {
 	linear, powers := drawing(plots[0]), drawing(plots[1])
 	expect.All(t, linear, `class="line t0"`, `class="line t1"`, ">●●<", ">■■■<", ">load<", ">settle<", ">query<", ">3<")
 	// On an axis of powers 0 has no place: it is a gap.
-	if strings.Contains(powers, "●●●") || !strings.Contains(powers, "●●") || !strings.Contains(powers, ">100<") {
-		t.Error(powers)
-	}
+	expect.True(t, !strings.Contains(powers, "●●●") && strings.Contains(powers, "●●") &&
+		strings.Contains(powers, ">100<"), powers)
 	if stepPlots(page.Table{Columns: table.Columns[:1], Groups: table.Groups}, metrics) != nil {
 		t.Error("one step has no course")
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
@@ -33,9 +34,8 @@ func TestStatementShares(t *testing.T) {
 		t.Errorf("%+v", some.Groups)
 	}
 	attempt.Value = 12
-	if none := table(often, statement, service, attempt); len(none.Groups) != 1 || last(none.Groups[0]) != quantity.RoughShare(0.5) {
-		t.Errorf("%+v", none.Groups)
-	}
+	none := table(often, statement, service, attempt)
+	expect.True(t, len(none.Groups) == 1 && last(none.Groups[0]) == quantity.RoughShare(0.5), none.Groups)
 	// Older files do not distinguish the two.
 	if old := table(often, statement, service); len(old.Groups) != 1 || last(old.Groups[0]) != quantity.RoughShare(0.5) {
 		t.Errorf("%+v", old.Groups)

@@ -66,16 +66,14 @@ func TestWaits(t *testing.T) {
 		for _, p := range b.Parts {
 			length += p.Length
 		}
-		if want := []float64{50, 100}[i]; length < want-0.01 || length > want+0.01 {
-			t.Errorf("bar %d is %v long", i, length)
-		}
+		want := []float64{50, 100}[i]
+		expect.True(t, length >= want-0.01 && length <= want+0.01, "bar is long", i, length)
 	}
 	if b := w.Rows[2]; b.Absent == "" || len(b.Parts) > 0 {
 		t.Errorf("a target that knows nothing has %+v", b)
 	}
-	if len(words) != 2 || !strings.Contains(words[0].Text, "the client was the bottleneck") || strings.Contains(words[1].Text, "the client was the bottleneck") {
-		t.Errorf("%q", words)
-	}
+	expect.True(t, len(words) == 2 && strings.Contains(words[0].Text, "the client was the bottleneck") &&
+		!strings.Contains(words[1].Text, "the client was the bottleneck"), words)
 
 	html := render(t, in)
 	expect.All(t, html, "Where the time of the sessions went", `class="part w2"`, "row lock: Type:row lock", "timed µs per insert row", "pebble: the server waited for its client for 64 % of the sessions’ time; the client was the bottleneck", "not reported by the engine")

@@ -52,9 +52,8 @@ func TestTakeAway(t *testing.T) {
 			evaluate[any](t, b, crowded) // draws all charts
 			before := evaluate[int](t, b, `document.querySelectorAll("*").length`)
 			list := evaluate[[]taken](t, b, takeAll+`(".picture, #s1-l-i0 :is(figure, .chart), #behind figure")`)
-			if after := evaluate[int](t, b, `document.querySelectorAll("*").length`); after != before {
-				t.Errorf("taking pictures leaves %d elements in the page", after-before)
-			}
+			after := evaluate[int](t, b, `document.querySelectorAll("*").length`)
+			expect.True(t, after == before, "taking pictures leaves elements in the page", after-before)
 			if len(list) < 10 {
 				t.Fatalf("%d pictures", len(list))
 			}
@@ -96,9 +95,8 @@ func (p taken) check(t *testing.T) {
 			}
 		}
 	}
-	if p.Title == "" || !strings.Contains(p.SVG, "<title>") || strings.Count(texts, p.Title) < 2 {
-		t.Errorf("%q is not both the title of the file and in the picture: %q", p.Title, texts)
-	}
+	expect.True(t, p.Title != "" && strings.Contains(p.SVG, "<title>") &&
+		strings.Count(texts, p.Title) >= 2, "is not both the title of the file and in the picture", p.Title, texts)
 	expect.All(t, texts, "pebble", "sqlite", "bbolt", "LSM tree against B-trees")
 	if bad := regexp.MustCompile(`var\(|class=|style=|currentcolor|color\(|<foreignObject|NaN|undefined`).FindString(p.SVG); bad != "" {
 		t.Errorf("%s holds %q", p.Title, bad)
@@ -139,9 +137,8 @@ func (b browser) checkButtons(t *testing.T) {
 		const list = [...document.querySelectorAll("main figure, main table, main .chart")].filter((e) => !e.closest(".uplot"));
 		return [list.length, list.filter((e) => of(e) === 1).length, [...document.querySelectorAll(".take")].filter((e) => !e.getAttribute("aria-label").startsWith("Copy or save: ")).length];
 	})()`)
-	if counts[0] < 50 || counts[1] != counts[0] || counts[2] != 0 {
-		t.Errorf("%d of %d pictures and tables have a button; %d have no name", counts[1], counts[0], counts[2])
-	}
+	expect.True(t, counts[0] >= 50 && counts[1] == counts[0] &&
+		counts[2] == 0, "of pictures and tables have a button; have no name", counts[1], counts[0], counts[2])
 }
 
 // chooses opens the menu of a table below a heading of a section, and takes a
@@ -226,9 +223,8 @@ func (b browser) checkFields(t *testing.T) {
 	// A unit is in the head where it is the same in all rows, and beside the numbers elsewhere.
 	evaluate[chromedp.Void](t, b, `[...document.querySelectorAll("#s1-l-i0 h3")].find((e) => wordsOf(e) === "Space").parentElement.id = "space-of-step"`)
 	head := strings.Join(b.table(t, "#space-of-step table", "csv")[0], " | ")
-	if want := "target | live rows | live rows ratio | live data (B) | live data ratio | on disk (B) | "; !strings.HasPrefix(head, want) {
-		t.Errorf("%s, want %s", head, want)
-	}
+	want := "target | live rows | live rows ratio | live data (B) | live data ratio | on disk (B) | "
+	expect.True(t, strings.HasPrefix(head, want), head, want)
 	for _, one := range evaluate[[]string](t, b, `[...document.querySelectorAll("main table:not(.u-legend)")].filter((e) => e.checkVisibility()).map(csv)`) {
 		if _, err := csv.NewReader(strings.NewReader(one)).ReadAll(); err != nil || strings.Contains(one, "⋯") || strings.Contains(one, "↕") || strings.Contains(one, "undefined") {
 			t.Errorf("%v in\n%s", err, one)
@@ -245,13 +241,11 @@ func (b browser) checkShown(t *testing.T) {
 		heads = append(heads, row[1])
 		expect.Lacks(t, strings.Join(row, " "), "qr100", "a hidden column is in", row)
 	}
-	if got := strings.Join(heads, " "); !strings.HasPrefix(got, "target bbolt pebble") || strings.Contains(got, "sqlite") {
-		t.Errorf("rows %s", got)
-	}
+	got := strings.Join(heads, " ")
+	expect.True(t, strings.HasPrefix(got, "target bbolt pebble") && !strings.Contains(got, "sqlite"), got)
 	legend := evaluate[[]taken](t, b, takeAll+`("#s1-l-i0 .chart")`)
-	if len(legend) == 0 || strings.Contains(legend[0].SVG, "sqlite") {
-		t.Errorf("a hidden target is in a picture of %d: %v", len(legend), legend)
-	}
+	expect.True(t, len(legend) != 0 &&
+		!strings.Contains(legend[0].SVG, "sqlite"), "a hidden target is in a picture of", len(legend), legend)
 	evaluate[chromedp.Void](t, b, `hiddenTargets.clear(), hiddenSteps.clear(), applyFilters()`)
 }
 

@@ -81,9 +81,8 @@ func TestCampaignRoundTrip(t *testing.T) {
 	tr.Target = "b"
 	write(t, TrialPath(dir, "b.1"), TrialFile, tr)
 	trials, err := ReadTrials(dir, got)
-	if err != nil || len(trials) != 2 || trials[0].Target != "b" || trials[1].Dir != TrialPath(dir, "a.1") {
-		t.Errorf("%v, %v", trials, err)
-	}
+	expect.True(t, err == nil && len(trials) == 2 && trials[0].Target == "b" &&
+		trials[1].Dir == TrialPath(dir, "a.1"), trials, err)
 }
 
 // A file that is cut off, or of a later format, is refused with its name; it is
@@ -105,9 +104,8 @@ func TestBadJSON(t *testing.T) {
 			path := filepath.Join(dir, TrialFile)
 			expect.NoError(t, os.WriteFile(path, []byte(c.text), 0o644))
 			got, err := ReadTrial(dir)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) || got != nil {
-				t.Errorf("%v, error %v", got, err)
-			}
+			expect.True(t, err != nil && strings.Contains(err.Error(), c.want) &&
+				strings.Contains(err.Error(), path) && got == nil, got, err)
 			// A broken trial is reported, not silently left out.
 			campaign := t.TempDir()
 			expect.NoError(t, os.MkdirAll(TrialPath(campaign, "x.1"), 0o755))
@@ -121,9 +119,8 @@ func TestBadJSON(t *testing.T) {
 
 func TestNoCampaign(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := ReadCampaign(dir); err == nil || err.Error() != dir+" is no campaign: it has no campaign.json" {
-		t.Errorf("error %v", err)
-	}
+	_, err := ReadCampaign(dir)
+	expect.True(t, err != nil && err.Error() == dir+" is no campaign: it has no campaign.json", err)
 }
 
 // A reader sees the old content or the new, also where the new cannot be
@@ -153,9 +150,8 @@ func TestWriteFile(t *testing.T) {
 		}
 	})
 	for i := range 50 {
-		if err := WriteFile(path, content[i%2], 0o644); err != nil {
-			t.Error(err)
-		}
+		err := WriteFile(path, content[i%2], 0o644)
+		expect.True(t, err == nil, err)
 	}
 	close(stop)
 	reader.Wait()
@@ -171,9 +167,8 @@ func TestWriteFile(t *testing.T) {
 		t.Error("no error")
 	}
 	expect.True(t, bytes.Equal(expect.Value(os.ReadFile(path))(t), content[1]), "the old content is gone")
-	if entries, _ := os.ReadDir(dir); len(entries) != 2 {
-		t.Errorf("left behind: %v", entries)
-	}
+	entries, _ := os.ReadDir(dir)
+	expect.True(t, len(entries) == 2, entries)
 }
 
 // running writes what a trial leaves that is in its second step.
@@ -222,9 +217,8 @@ func TestUnfinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := ReadTrial(dir)
-	if err != nil || got.Status != Running || got.Reason != "" || len(got.Steps) != 2 || got.Steps[1].Status != Running {
-		t.Errorf("while it runs: %s %q, %v", got.Status, got.Reason, err)
-	}
+	expect.True(t, err == nil && got.Status == Running && got.Reason == "" && len(got.Steps) == 2 &&
+		got.Steps[1].Status == Running, "while it runs", got.Status, got.Reason, err)
 	log.Close()
 
 	got, err = ReadTrial(dir)
@@ -251,13 +245,11 @@ func TestUnfinished(t *testing.T) {
 		{"", "", "duration_s", 4, 0},
 	} {
 		r := find(s, c.group, c.op, c.metric)
-		if r == nil || r.Value != c.value || len(r.Warnings) == 0 || r.Unit != metric.ByName(c.metric).Unit {
-			t.Errorf("%s %s %s: %+v, want %v", c.group, c.op, c.metric, r, c.value)
-		}
+		expect.True(t, r != nil && r.Value == c.value && len(r.Warnings) != 0 &&
+			r.Unit == metric.ByName(c.metric).Unit, c.group, c.op, c.metric, r, c.value)
 	}
-	if find(s, "query", "query", "response_max_us") != nil || find(s, "query", "query", "service_p99_us") != nil {
-		t.Error("what was not written is not known")
-	}
+	expect.True(t, find(s, "query", "query", "response_max_us") == nil &&
+		find(s, "query", "query", "service_p99_us") == nil, "what was not written is not known")
 }
 
 // A step of which no interval was written is left out, and so is all that an
@@ -281,9 +273,8 @@ func TestUnfinishedUnnamed(t *testing.T) {
 	if err != nil || len(got.Steps) != 2 || got.Steps[1].Name != "q" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if r := find(&got.Steps[1], "query", "range b", "rows_per_s"); r == nil || r.Value != 30 {
-		t.Errorf("%+v", r)
-	}
+	r := find(&got.Steps[1], "query", "range b", "rows_per_s")
+	expect.True(t, r != nil && r.Value == 30, r)
 }
 
 // Wherever the series was cut off, what is whole before it can be read.
@@ -322,13 +313,11 @@ func TestSeriesSources(t *testing.T) {
 		expect.NoError(t, ReadSeries(dir, wanted, func(Line) error { n++; return nil }))
 		return n
 	}
-	if a, b, c, d := count("host"), count("ops"), count("host", "ops"), count("hos"); a != 1 || b != 13 || c != 14 || d != 0 {
-		t.Errorf("%d, %d, %d, %d lines", a, b, c, d)
-	}
+	a, b, c, d := count("host"), count("ops"), count("host", "ops"), count("hos")
+	expect.True(t, a == 1 && b == 13 && c == 14 && d == 0, a, b, c, d)
 	enough := errors.New("enough")
-	if err := ReadSeries(dir, nil, func(Line) error { return enough }); !errors.Is(err, enough) {
-		t.Errorf("error %v", err)
-	}
+	err := ReadSeries(dir, nil, func(Line) error { return enough })
+	expect.True(t, errors.Is(err, enough), err)
 }
 
 func TestSeriesDiskFull(t *testing.T) {
@@ -398,9 +387,7 @@ func TestOnlyRegularFiles(t *testing.T) {
 	_, err3 := ReadPlan(dir)
 	err4 := ReadSeries(dir, nil, func(Line) error { return nil })
 	for _, err := range []error{err1, err2, err3, err4} {
-		if !errors.Is(err, regular.ErrNot) {
-			t.Error(err)
-		}
+		expect.True(t, errors.Is(err, regular.ErrNot), err)
 	}
 }
 

@@ -49,9 +49,8 @@ func TestWants(t *testing.T) {
 		`{"step":"q","src":"client","t":1}`: {nil, false},
 		`{"step":"q"}`:                      {nil, true},
 	} {
-		if names, ok := w.subject([]byte(line)); ok != want.ok || cmp.Diff(want.names, names) != "" {
-			t.Errorf("%s: %q, %v", line, names, ok)
-		}
+		names, ok := w.subject([]byte(line))
+		expect.True(t, ok == want.ok && cmp.Diff(want.names, names) == "", line, names, ok)
 	}
 	if _, ok := wantsOf(nil).subject([]byte(`{"src":"x"}`)); !ok {
 		t.Error("nil wants all")

@@ -130,8 +130,7 @@ func TestOddSpeed(t *testing.T) {
 		if o.Speed != nil {
 			got = o.Speed.String()
 		}
-		if len(got) < len(c.want) || got[:len(c.want)] != c.want || (c.want == "") != (got == "") {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		expect.True(t, len(got) >= len(c.want) && got[:len(c.want)] == c.want &&
+			(c.want == "") == (got == ""), name, got, c.want)
 	}
 }

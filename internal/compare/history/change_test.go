@@ -56,9 +56,8 @@ func TestMinRuns(t *testing.T) {
 				}
 			}
 		}
-		if n < MinRuns && found > 0 || n >= MinRuns && found < tries || others > 3 {
-			t.Errorf("%d runs: found in %d of %d, and %d where there is none", n, found, tries, others)
-		}
+		expect.True(t, !(n < MinRuns && found > 0) && !(n >= MinRuns && found < tries) &&
+			others <= 3, "runs: found in of, and where there is none", n, found, tries, others)
 	}
 	expect.Equal(t, Detect(nil), 0, "series of none")
 }
@@ -143,9 +142,8 @@ func TestDetect(t *testing.T) {
 		if i%8 != 0 {
 			verdict, end = compare.Worse, 90
 		}
-		if c.At < 17 || c.At > 19 || math.Abs(c.From-100) > 1 || math.Abs(c.To-end) > 1 || c.Verdict != verdict || math.Abs(*c.Ratio-end/100) > 0.02 {
-			t.Errorf("series %d: %+v", i, c)
-		}
+		expect.True(t, c.At >= 17 && c.At <= 19 && math.Abs(c.From-100) <= 1 && math.Abs(c.To-end) <= 1 &&
+			c.Verdict == verdict && math.Abs(*c.Ratio-end/100) <= 0.02, i, c)
 	}
 }
 
@@ -177,9 +175,8 @@ func TestLevels(t *testing.T) {
 		}
 		got := changes[0]
 		ratioOK := got.Ratio == nil && c.start == 0 || got.Ratio != nil && *got.Ratio == c.end/c.start
-		if got.At != 12 || got.From != c.start || got.To != c.end || got.Verdict != c.verdict || !ratioOK || got.Moves(0.1) != c.moves {
-			t.Errorf("%s: %+v", name, got)
-		}
+		expect.True(t, got.At == 12 && got.From == c.start && got.To == c.end && got.Verdict == c.verdict &&
+			ratioOK && got.Moves(0.1) == c.moves, name, got)
 	}
 }
 

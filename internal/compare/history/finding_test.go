@@ -29,9 +29,8 @@ func TestSplitOfLackingNumber(t *testing.T) {
 	if len(list) != 1 || list[0].Run.Dir != s.Path("night-04") || list[0].Before.Dir != s.Path("night-03") || len(list[0].Moves) != 8 {
 		t.Fatalf("%+v", list)
 	}
-	if again := Findings(f, nil); len(again) != 1 || len(again[0].Moves) != 8 {
-		t.Errorf("searched again: %+v", again)
-	}
+	again := Findings(f, nil)
+	expect.True(t, len(again) == 1 && len(again[0].Moves) == 8, again)
 }
 
 // Of histories of nothing but much noise, in which each night measures another version, few show

@@ -74,9 +74,8 @@ func TestChangeInOrder(t *testing.T) {
 	f := Families(runs, Pick{})
 	Detect(f)
 	found := Findings(f, nil)
-	if len(rest) > 0 || len(found) != 1 || found[0].Run.Dir != s.Path("build-"+commit(12)) || found[0].Before.Dir != s.Path("build-"+commit(11)) {
-		t.Errorf("%d left out, findings %+v", len(rest), found)
-	}
+	expect.True(t, len(rest) <= 0 && len(found) == 1 && found[0].Run.Dir == s.Path("build-"+commit(12)) &&
+		found[0].Before.Dir == s.Path("build-"+commit(11)), "left out, findings", len(rest), found)
 }
 
 func commit(i int) string { return "c0ffee" + string(rune('a'+i/10)) + string(rune('0'+i%10)) }

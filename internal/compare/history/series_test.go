@@ -55,9 +55,8 @@ func TestHeadlineSeries(t *testing.T) {
 	p := f[0].Series[0].Points[1]
 	values := []float64{61200 * (1 + 0.01*historytest.Wobble(4)), 61200 * (1 + 0.01*historytest.Wobble(5)), 61200 * (1 + 0.01*historytest.Wobble(6))}
 	slices.Sort(values)
-	if p.Value != values[1] || p.Trials != 3 || p.Dir != s.Path("night-01") || !p.Started.Equal(historytest.Start.AddDate(0, 0, 1)) {
-		t.Errorf("%+v, want the median %v", p, values[1])
-	}
+	expect.True(t, p.Value == values[1] && p.Trials == 3 && p.Dir == s.Path("night-01") &&
+		p.Started.Equal(historytest.Start.AddDate(0, 0, 1)), p, values[1])
 }
 
 func TestPick(t *testing.T) {
@@ -164,9 +163,8 @@ func TestOffers(t *testing.T) {
 	s.Nights(0, 12, historytest.Offer(500, 10))
 	s.Nights(12, 24, historytest.Offer(4000, 10), historytest.Scale("rows_per_s", 8))
 	found, _ := families(s, Pick{Metrics: []string{"rows_per_s"}})
-	if n := len(found[0].Series); n != 2 || len(found[0].Series[0].Changes)+len(found[0].Series[1].Changes) > 0 {
-		t.Errorf("%d series: %+v", n, found[0].Series)
-	}
+	n := len(found[0].Series)
+	expect.True(t, n == 2 && len(found[0].Series[0].Changes)+len(found[0].Series[1].Changes) <= 0, n, found[0].Series)
 	s = historytest.New(t)
 	s.Nights(0, 2, historytest.Offer(500, 10))
 	s.Nights(2, 4, historytest.Offer(500, 50))
@@ -225,9 +223,8 @@ func TestWarnings(t *testing.T) {
 	}))
 	f, _ := families(s, Pick{})
 	p99, writes := find(f, "l.i1", "service_p99_us"), find(f, "l.i1", "write_kb")
-	if d := cmp.Diff([]string{"SLA missed", "few"}, p99.Points[1].Warnings); d != "" || p99.Points[0].Warnings != nil {
-		t.Errorf("p99: %s", d)
-	}
+	d := cmp.Diff([]string{"SLA missed", "few"}, p99.Points[1].Warnings)
+	expect.True(t, d == "" && p99.Points[0].Warnings == nil, d)
 	expect.Same(t, []string{"SLA missed"}, writes.Points[1].Warnings, "writes")
 }
 

@@ -109,9 +109,8 @@ func TestDisturbed(t *testing.T) {
 		}
 	}
 	c := compare.New([]*result.Trial{a})
-	if n := Of(c.Steps[0], c.Targets[0], Ask{}); len(n.Missing) != 1 || n.WrittenBytes.Value != 0 {
-		t.Errorf("missing: %q", n.Missing)
-	}
+	n := Of(c.Steps[0], c.Targets[0], Ask{})
+	expect.True(t, len(n.Missing) == 1 && n.WrittenBytes.Value == 0, n.Missing)
 	if _, out := Cheapest(c.Steps[0], c.Targets, Ask{}, &Card{GB: 1, MBps: Tier{Price: 1}}); len(out) != 1 {
 		t.Error("a target whose writes have a price and are not known is compared")
 	}
@@ -139,9 +138,8 @@ func TestSpaceByObject(t *testing.T) {
 		c := compare.New([]*result.Trial{a})
 		n := Of(c.Steps[0], c.Targets[0], Ask{Rows: 3e6})
 		near(t, "disk", n.Disk.Value, entry.disk, 1)
-		if got := strings.Join(n.Remarks, ""); !strings.Contains(got, entry.remark) || entry.remark == "" && got != "" {
-			t.Errorf("remark %q", got)
-		}
+		got := strings.Join(n.Remarks, "")
+		expect.True(t, strings.Contains(got, entry.remark) && !(entry.remark == "" && got != ""), got)
 	}
 }
 
@@ -188,9 +186,8 @@ func TestCheapest(t *testing.T) {
 		t.Fatalf("%+v", spans)
 	}
 	// Space is 12 dearer, and 792 KB per insert are 198 requests: 12 = 1e-4 · 198 · rate/4.
-	if at := spans[1].From; at < 2420 || at > 2450 {
-		t.Errorf("it changes at %v a second", at)
-	}
+	at := spans[1].From
+	expect.True(t, at >= 2420 && at <= 2450, "it changes at a second", at)
 }
 
 // Devices are bought whole, as many as the scarcest of space, requests, throughput and
@@ -207,17 +204,15 @@ func TestDevices(t *testing.T) {
 		{Storage{Bytes: 60e9, WrittenBytes: 3e6}, 1, "endurance"},   // 28 % of it, and 6 % of the space
 	} {
 		b := c.Store(entry.s)
-		if b.Count != entry.count || b.Limit != entry.limit || b.Devices != entry.count*10 || b.Sum() != b.Devices {
-			t.Errorf("%+v: %+v", entry.s, b)
-		}
+		expect.True(t, b.Count == entry.count && b.Limit == entry.limit && b.Devices == entry.count*10 &&
+			b.Sum() == b.Devices, entry.s, b)
 	}
 }
 
 // The cards that come with rumbench can be read, and mistakes in others have a place.
 func TestCards(t *testing.T) {
-	if cards := Shipped(); len(cards) != 2 || cards[0].IOPS.Free != 3000 || cards[1].GB != 0.125 {
-		t.Errorf("%+v", cards)
-	}
+	cards := Shipped()
+	expect.True(t, len(cards) == 2 && cards[0].IOPS.Free == 3000 && cards[1].GB == 0.125, cards)
 	expect.Refused(Read("both.yaml", []byte("name: both\ncurrency: EUR\ndate: \"2026\"\ngb: 1\ndevice: {price: 1}\n")))(t, "bought whole", "a device and a price of space")
 	_, err := Read("mine.yaml", []byte("name: mine\ncurrency: EUR\ngb: -1\niops: {prise: 1}\n"))
 	for _, want := range []string{"a price card has no date", "mine.yaml:3:5", "mine.yaml:4:8", "did you mean price?"} {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // Whatever carries meaning stands out from its ground, in light and dark: text
@@ -18,9 +20,8 @@ func TestContrast(t *testing.T) {
 			}
 		}
 		check := func(ink, ground string, lowest float64) {
-			if got := contrast(t, colours[ink], colours[ground]); got < lowest {
-				t.Errorf("%s: %s on %s has a contrast of %.2f, want %g", scheme, ink, ground, got, lowest)
-			}
+			got := contrast(t, colours[ink], colours[ground])
+			expect.True(t, got >= lowest, "on has a contrast of", scheme, ink, ground, got, lowest)
 		}
 		for _, ground := range []string{"paper", "tint", "better-tint", "worse-tint", "alarm-tint"} {
 			check("ink", ground, 4.5)

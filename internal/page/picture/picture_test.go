@@ -83,9 +83,8 @@ func TestSeries(t *testing.T) {
 		seen[Class(i)], seen[Marker(i)] = true, true
 		expect.True(t, outline([]rune(Marker(i))[0]) != nil, "marker cannot be drawn", Marker(i))
 	}
-	if len(seen) != 2*len(markers) || Class(3) != "t3" || Class(11) != "t3 u" || Class(16) != "t0" {
-		t.Errorf("%d different styles and markers", len(seen))
-	}
+	expect.True(t, len(seen) == 2*len(markers) && Class(3) == "t3" && Class(11) == "t3 u" &&
+		Class(16) == "t0", "different styles and markers", len(seen))
 }
 
 // sample has a shape of every style.
@@ -134,18 +133,16 @@ func TestFile(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(text, "var(") || strings.Contains(text, "http://www.w3.org/1999/xlink") || strings.Contains(text, "style=") {
-		t.Error("the file refers to something that it does not contain")
-	}
+	expect.True(t, !strings.Contains(text, "var(") && !strings.Contains(text, "http://www.w3.org/1999/xlink") &&
+		!strings.Contains(text, "style="), "the file refers to something that it does not contain")
 }
 
 // Every name that a style gives a colour is in the palette.
 func TestPalette(t *testing.T) {
 	for style, l := range looks {
 		for _, name := range []string{l.fill, l.stroke} {
-			if _, ok := palette[name]; name != "" && name != "series" && !ok {
-				t.Errorf("%s: no colour %s", style, name)
-			}
+			_, ok := palette[name]
+			expect.True(t, !(name != "" && name != "series" && !ok), style, name)
 		}
 	}
 }
@@ -161,9 +158,8 @@ func TestPNG(t *testing.T) {
 		}
 	}
 	im := expect.Value(png.Decode(bytes.NewReader(all)))(t)
-	if b := im.Bounds(); b.Dx() != 600 || b.Dy() != 400 {
-		t.Errorf("%v", b)
-	}
+	b := im.Bounds()
+	expect.True(t, b.Dx() == 600 && b.Dy() == 400, b)
 }
 
 func render(t *testing.T, p *Picture) []byte {
@@ -178,9 +174,8 @@ func render(t *testing.T, p *Picture) []byte {
 func TestFit(t *testing.T) {
 	text := "InnoDB with a page size of 16 KiB and doublewrite off"
 	expect.Equal(t, Fit(Label, 0, 1000, text), text, "was cut")
-	if got := Fit(Label, 0, 100, text); Width(Label, 0, got) > 100 || !strings.HasSuffix(got, "…") {
-		t.Errorf("%q is %g wide", got, Width(Label, 0, got))
-	}
+	got := Fit(Label, 0, 100, text)
+	expect.True(t, Width(Label, 0, got) <= 100 && strings.HasSuffix(got, "…"), got, Width(Label, 0, got))
 	lines := Wrap(Strong, 14, 120, text)
 	expect.True(t, strings.Join(lines, " ") == text && len(lines) >= 3, lines)
 	for _, line := range lines {

@@ -84,9 +84,8 @@ func TestUnknownIsNotMissed(t *testing.T) {
 	for _, c := range []struct{ value, promised float64 }{{1976, 2000}, {9885, 10000}, {19769, 20000}, {math.NaN(), 2000}, {1976, math.NaN()}} {
 		expect.Equal(t, published.Promise(c.value, c.promised), published.None, c.value, c.promised)
 	}
-	if got := published.Rates([]published.Rate{{Value: 100}, {Value: 200}}); slices.Contains(got, published.Grey) {
-		t.Errorf("%q, though nothing is known of promises", got)
-	}
+	got := published.Rates([]published.Rate{{Value: 100}, {Value: 200}})
+	expect.True(t, !slices.Contains(got, published.Grey), "though nothing is known of promises", got)
 }
 
 func TestPromise(t *testing.T) {
@@ -106,9 +105,8 @@ func TestPromise(t *testing.T) {
 func TestSigns(t *testing.T) {
 	seen := map[string]published.Colour{}
 	for _, c := range []published.Colour{published.Red, published.Green, published.Grey, published.Yellow, published.Blue} {
-		if other, ok := seen[c.Sign()]; ok || c.Sign() == "" {
-			t.Errorf("%q has the sign %q as %q", c, c.Sign(), other)
-		}
+		other, ok := seen[c.Sign()]
+		expect.True(t, !ok && c.Sign() != "", "has the sign as", c, c.Sign(), other)
 		seen[c.Sign()] = c
 	}
 	expect.Equal(t, published.None.Sign(), "", "no colour, but a sign")

@@ -57,9 +57,8 @@ func TestRatioOfNothing(t *testing.T) {
 	for compatible, show := range map[bool]layout.Show{false: layout.Ratios, true: layout.RoundedRatios} {
 		r := c.Relative(options(compatible))
 		expect.Same(t, []string{"range,1.00", "scan,NA"}, qps(r, show, false), compatible)
-		if cell := r.Groups[0].Rows[1].Cells[1]; compatible && !math.IsNaN(cell.Ratio) {
-			t.Errorf("ratio %g of numbers that are printed as 0", cell.Ratio)
-		}
+		cell := r.Groups[0].Rows[1].Cells[1]
+		expect.True(t, !(compatible && !math.IsNaN(cell.Ratio)), "ratio of numbers that are printed as 0", cell.Ratio)
 	}
 }
 
@@ -127,9 +126,8 @@ func TestPublishedNumbers(t *testing.T) {
 		"csps": 600, "cpups": 100 * 0.0186 / 48, "cspq": 3, "cpupq": 93,
 		"dbgb1": 1.5, "dbgb2": 2.5, "rss": 0.25, "maxop": 0.0125, "p50": 205, "p99": 120,
 	} {
-		if v := got.Value(column); !(math.Abs(v-want) <= 1e-12) {
-			t.Errorf("%s: %g, want %g", column, v, want)
-		}
+		v := got.Value(column)
+		expect.True(t, math.Abs(v-want) <= 1e-12, column, v, want)
 	}
 	// Of a host of unknown size no share of it is known; four clients are not one.
 	four := steps[0].Blocks[0][1]

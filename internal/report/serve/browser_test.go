@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/page/browsertest"
 	"rumbench/internal/result"
 )
@@ -63,9 +64,8 @@ func TestPagesInBrowser(t *testing.T) {
 				b.Show(t, s.URL+at, screen)
 				b.CheckWidth(t)
 				const colors = "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
-				if c := browsertest.Evaluate[[]string](t, b.Tab, colors); c[0] == c[1] {
-					t.Error("letters have the paper's colour")
-				}
+				c := browsertest.Evaluate[[]string](t, b.Tab, colors)
+				expect.True(t, c[0] != c[1], "letters have the paper's colour")
 			})
 		}
 	})

@@ -158,9 +158,8 @@ func TestPages(t *testing.T) {
 	s := open(t, nights(t).Dir)
 	body := s.read("/")
 	contains(t, body, "20 campaigns", `href="campaigns/night-19/report.html"`, "2026-10-20 02:00", "db (pebble v2.1.8)", "✓ good", "ext4 on vda")
-	if _, filtered := s.get("/?q=v2.1.7+night-03"); !strings.Contains(filtered, "1 of 20 campaigns") {
-		t.Error("a search does not find one")
-	}
+	_, filtered := s.get("/?q=v2.1.7+night-03")
+	expect.True(t, strings.Contains(filtered, "1 of 20 campaigns"), "a search does not find one")
 	_, oldest := s.get("/?sort=oldest")
 	expect.True(t, strings.Index(oldest, "night-00") <= strings.Index(oldest, "night-19"), "the oldest is not first")
 	status, body := s.get("/campaigns/night-03/report.html")
@@ -210,17 +209,15 @@ func TestGuard(t *testing.T) {
 		"no campaign":      {"/compare.html?base=..&new=night-01", func(*http.Request) {}, 500},
 		"too many":         {"/compare.html?base=night-00&new=" + strings.Repeat("night-01&new=", 30) + "night-02", func(*http.Request) {}, 500},
 	} {
-		if got, _ := s.get(c.at, c.change); got != c.want {
-			t.Errorf("%s: status %d, want %d", name, got, c.want)
-		}
+		got, _ := s.get(c.at, c.change)
+		expect.True(t, got == c.want, name, got, c.want)
 	}
 	// a redirect leads nowhere else
 	r := httptest.NewRequest(http.MethodGet, "http://"+s.Listener.Addr().String()+"//evil.example/?token="+s.token, nil)
 	w := httptest.NewRecorder()
 	s.Config.Handler.ServeHTTP(w, r)
-	if to := w.Header().Get("Location"); strings.HasPrefix(to, "//") {
-		t.Errorf("redirected to %s", to)
-	}
+	to := w.Header().Get("Location")
+	expect.True(t, !strings.HasPrefix(to, "//"), to)
 	expect.Equal(t, w.Header().Get("X-Content-Type-Options"), "nosniff", "headers are missing")
 	expect.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'", "headers are missing")
 }
@@ -293,9 +290,8 @@ func TestHostileFolder(t *testing.T) {
 	s.read("/")
 	for _, name := range []string{"a plan elsewhere", "a trial elsewhere", "a linked trial"} {
 		for _, page := range []string{"report.html", "live.html", "rows.json"} {
-			if status, body := s.get("/campaigns/" + url.PathEscape(name) + "/" + page); status == http.StatusOK || strings.Contains(body, "root:") {
-				t.Errorf("%s: %s is shown", name, page)
-			}
+			status, body := s.get("/campaigns/" + url.PathEscape(name) + "/" + page)
+			expect.True(t, status != http.StatusOK && !strings.Contains(body, "root:"), name, page)
 		}
 	}
 	s.get("/campaigns/times/live.html")
@@ -384,9 +380,8 @@ func TestWrite(t *testing.T) {
 				t.Errorf("%s has a link to %q", name, to)
 				continue
 			}
-			if target := filepath.Join(filepath.Dir(name), u.Path); files[target] == nil {
-				t.Errorf("%s leads to %s, which is not there", name, target)
-			}
+			target := filepath.Join(filepath.Dir(name), u.Path)
+			expect.True(t, files[target] != nil, "leads to, which is not there", name, target)
 		}
 	}
 }

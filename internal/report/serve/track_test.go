@@ -3,6 +3,7 @@ package serve
 import (
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
 )
@@ -19,7 +20,6 @@ func TestTrackOfVarieties(t *testing.T) {
 	} {
 		tr.add(&l)
 	}
-	if p := tr.points[0]; p.rows != 50 || p.seconds != 1 || p.p50 != 3 || p.p99 != 5 {
-		t.Errorf("%+v", p)
-	}
+	p := tr.points[0]
+	expect.True(t, p.rows == 50 && p.seconds == 1 && p.p50 == 3 && p.p99 == 5, p)
 }

@@ -155,9 +155,8 @@ func TestNoFindings(t *testing.T) {
 		for i := range n {
 			s.Nights(i, i+1, version(fmt.Sprint("build ", i)))
 		}
-		if got := lines(s, 1, View{Least: 1})[0]; !strings.HasPrefix(got, fmt.Sprintf("nightly (ibench): %d runs", n)) {
-			t.Errorf("%d runs: %s", n, got)
-		}
+		got := lines(s, 1, View{Least: 1})[0]
+		expect.True(t, strings.HasPrefix(got, fmt.Sprintf("nightly (ibench): %d runs", n)), n, got)
 	}
 }
 

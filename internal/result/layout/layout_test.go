@@ -163,9 +163,8 @@ func TestFormatOf(t *testing.T) {
 		if c.text == "" {
 			c.text = published(t, c.name)
 		}
-		if f, ratios := FormatOf(lines(c.text)); f != c.format || ratios != c.ratios {
-			t.Errorf("%s: %q, ratios %v", c.name, f, ratios)
-		}
+		f, ratios := FormatOf(lines(c.text))
+		expect.True(t, f == c.format && ratios == c.ratios, c.name, f, ratios)
 	}
 }
 
@@ -177,9 +176,8 @@ func TestReadCosts(t *testing.T) {
 	}
 	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return WriteCosts(b, tests, true) }))
 	tests, err = Read(Costs, strings.NewReader("a\n--- absolute\ncpu/o\trKB/o\twKB/o\to/s\tdbms\n0.5\t1\t2\t3\tx\n--- relative to first result\n\n"))
-	if err != nil || len(tests) != 1 || tests[0].Blocks[0][0].Value("o/s") != 3 || tests[0].Blocks[0][0].Tag != "x" || !math.IsNaN(tests[0].Blocks[0][0].Value("cs/o")) {
-		t.Errorf("%v, %+v", err, tests)
-	}
+	expect.True(t, err == nil && len(tests) == 1 && tests[0].Blocks[0][0].Value("o/s") == 3 &&
+		tests[0].Blocks[0][0].Tag == "x" && math.IsNaN(tests[0].Blocks[0][0].Value("cs/o")), err, tests)
 }
 
 func TestNumbersAsPrinted(t *testing.T) {
@@ -256,9 +254,8 @@ func TestReadWrong(t *testing.T) {
 		{Levels, "1\t2\tx\n", "line 1: the name of a test"},
 		{None, "", "there is no format"},
 	} {
-		if _, err := Read(c.format, strings.NewReader(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s %q: %v, want %s…", c.format, c.text, err, c.want)
-		}
+		_, err := Read(c.format, strings.NewReader(c.text))
+		expect.True(t, err != nil && strings.HasPrefix(err.Error(), c.want), c.format, c.text, err, c.want)
 	}
 }
 

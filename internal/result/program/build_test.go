@@ -26,9 +26,8 @@ func TestCheckWith(t *testing.T) {
 		{"no engine", "lmdb", "has no engine lmdb, only pebble", own},
 	} {
 		err := c.other.CheckWith(own, c.engine)
-		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		expect.True(t, (err == nil) == (c.wrong == "") && !(err != nil &&
+			!strings.Contains(err.Error(), c.wrong)), c.name, err)
 	}
 }
 
@@ -38,9 +37,7 @@ func TestCheckSelf(t *testing.T) {
 	if err == nil {
 		err = self.CheckSelf()
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	expect.True(t, err == nil, err)
 	other, err := program.Build{}.Of("build_test.go")
 	if err == nil {
 		err = other.CheckSelf()
@@ -56,13 +53,11 @@ func TestAsk(t *testing.T) {
 		return path
 	}
 	b, err := program.Ask(t.Context(), script(`echo '{"version": "v1", "format": 3, "engines": ["pebble"]}'`))
-	if err != nil || b.Version != "v1" || b.Format != 3 || len(b.SHA256) != 64 || !filepath.IsAbs(b.Path) {
-		t.Errorf("%+v, %v", b, err)
-	}
+	expect.True(t, err == nil && b.Version == "v1" && b.Format == 3 && len(b.SHA256) == 64 &&
+		filepath.IsAbs(b.Path), b, err)
 	for _, text := range []string{"exit 1", "echo hello", "echo {}", "yes"} {
-		if _, err := program.Ask(t.Context(), script(text)); err == nil {
-			t.Errorf("%s: no error", text)
-		}
+		_, err := program.Ask(t.Context(), script(text))
+		expect.True(t, err != nil, text)
 	}
 	if _, err := program.Ask(t.Context(), "/no/such/program"); err == nil {
 		t.Error("a program that does not exist was asked")

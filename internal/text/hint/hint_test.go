@@ -18,12 +18,10 @@ import (
 func TestHint(t *testing.T) {
 	inner := errors.New("inner")
 	wrapped := fmt.Errorf("outer: %w", hint.With(inner, "do this"))
-	if !errors.Is(wrapped, inner) || wrapped.Error() != "outer: inner" || hint.Of(wrapped) != "do this" {
-		t.Errorf("%v, hint %q", wrapped, hint.Of(wrapped))
-	}
-	if err := hint.Errorf("do that", "no %s", "plan"); err.Error() != "no plan" || hint.Of(err) != "do that" {
-		t.Errorf("%v, hint %q", err, hint.Of(err))
-	}
+	expect.True(t, errors.Is(wrapped, inner) && wrapped.Error() == "outer: inner" &&
+		hint.Of(wrapped) == "do this", wrapped, hint.Of(wrapped))
+	err := hint.Errorf("do that", "no %s", "plan")
+	expect.True(t, err.Error() == "no plan" && hint.Of(err) == "do that", err, hint.Of(err))
 	full := &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
 	expect.Contains(t, hint.Of(full), "disk is full")
 	expect.Contains(t, hint.Of(hint.With(full, "")), "disk is full")
@@ -94,9 +92,8 @@ func TestLongLines(t *testing.T) {
 		}
 	}
 	got := hint.Problem{Reason: line + " is no number\nand so on"}.String()
-	if len(got) > 1100 || !strings.HasSuffix(got, "c is no number\nand so on") || !strings.HasPrefix(got, "aaa") {
-		t.Errorf("%d bytes: %q", len(got), got)
-	}
+	expect.True(t, len(got) <= 1100 && strings.HasSuffix(got, "c is no number\nand so on") &&
+		strings.HasPrefix(got, "aaa"), len(got), got)
 	expect.Equal(t, hint.OneOf(line, []string{"x", "y"}), "one of x, y")
 }
 

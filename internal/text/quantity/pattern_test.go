@@ -27,9 +27,8 @@ func TestPatterns(t *testing.T) {
 		}
 	})
 	for _, s := range []string{"1.5 GB", "64M", "4096", "64 mb", ".5k"} {
-		if _, err := quantity.ParseSize(s); err != nil || !size.MatchString(s) {
-			t.Errorf("%s: %v", s, err)
-		}
+		_, err := quantity.ParseSize(s)
+		expect.True(t, err == nil && size.MatchString(s), s, err)
 	}
 	for _, s := range []string{"256Q", "5MiBs", "-5"} {
 		expect.True(t, !size.MatchString(s), "is no size", s)

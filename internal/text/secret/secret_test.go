@@ -99,9 +99,8 @@ func TestCommand(t *testing.T) {
 		"--set=targets=[{dsn: geheim}]", "--out", "a b", "mysql:rocksdb", "--", "app", "me:geheim", "-p", "geheim"}
 	b := expect.Value(json.Marshal(struct{ Command secret.Command }{c}))(t)
 	clean(t, "stored", string(b))
-	if want := "--set targets.a.dsn=*** --set=targets=[{dsn: *** --out a b mysql:rocksdb -- app me:*** -p ***"; !strings.HasSuffix(c.String(), want) {
-		t.Errorf("%s, want %s", c, want)
-	}
+	want := "--set targets.a.dsn=*** --set=targets=[{dsn: *** --out a b mysql:rocksdb -- app me:*** -p ***"
+	expect.True(t, strings.HasSuffix(c.String(), want), c, want)
 	clean(t, "shown", c.String())
 }
 
@@ -119,14 +118,11 @@ func TestError(t *testing.T) {
 			}
 			err := secret.Error(fmt.Errorf("connect: %w: %s", errServer, text), dsn)
 			clean(t, dsn, err.Error())
-			if !errors.Is(err, errServer) {
-				t.Errorf("%v is another error", err)
-			}
+			expect.True(t, errors.Is(err, errServer), "is another error", err)
 		}
 	}
 	const short = "me:pw@tcp(h)/"
 	expect.Equal(t, secret.Error(errors.New("pw: 'pw' pw pwd of h"), short).Error(), "***: '***' *** pwd of h")
-	if got := secret.Error(errServer, short); got != errServer || secret.Error(nil, short) != nil {
-		t.Error(got)
-	}
+	got := secret.Error(errServer, short)
+	expect.True(t, got == errServer && secret.Error(nil, short) == nil, got)
 }
