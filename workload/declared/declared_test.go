@@ -11,7 +11,6 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
-	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/pace"
 	"rumbench/workload/workloadtest"
@@ -36,10 +35,7 @@ func newRun(t *testing.T, w workload.Workload, preset string, given map[string]a
 
 func openMemory(t *testing.T, r workload.Run) engine.DB {
 	t.Helper()
-	db, err := memory.Engine{}.Open(t.Context(), engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Schema: r.Schema()})
-	must(t, err)
-	t.Cleanup(func() { db.Close() })
-	return db
+	return workloadtest.Open(t, memory.Engine{}, r.Schema())
 }
 
 // Every file that comes with rumbench runs twice alike, and with concurrent clients.
@@ -108,20 +104,14 @@ func clientOf(t *testing.T, file, step string, given map[string]any) *client {
 	t.Helper()
 	content, _ := File(file)
 	r := newRun(t, readTest(t, file, content), "", given).(*run)
-	db, err := null.Engine{}.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
-	must(t, err)
-	t.Cleanup(func() { db.Close() })
+	db := workloadtest.Open(t, null.Engine{}, r.Schema())
 	for _, table := range r.tables {
 		table.reset(10_000)
 	}
 	i := slices.IndexFunc(r.steps, func(s workload.Step) bool { return s.Name == step })
 	stage, err := r.steps[i].Open(t.Context(), workload.Env{DB: db, Seed: 1, Previous: &workload.Live{}})
 	must(t, err)
-	session, err := db.Session(t.Context())
-	must(t, err)
-	c, err := stage.Client(t.Context(), workload.Seat{Session: session})
-	must(t, err)
-	return c.(*client)
+	return workloadtest.Alone(t, db, stage, 0).(*client)
 }
 
 // A rate that rises and falls brings mean × period operations in a period, and its

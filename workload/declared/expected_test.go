@@ -86,14 +86,6 @@ func lastStep(t *testing.T, file string) (do func() workload.Outcome) {
 	workloadtest.Lockstep(t, r, db, 1)
 	stage, err := steps[last].Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true, Previous: &workload.Live{}})
 	must(t, err)
-	session, err := db.Session(t.Context())
-	must(t, err)
-	t.Cleanup(func() { session.Close() })
-	c, err := stage.Client(t.Context(), workload.Seat{Session: session})
-	must(t, err)
-	return func() (out workload.Outcome) {
-		must(t, c.(workload.Readier).Ready(t.Context()))
-		must(t, c.Do(t.Context(), &out))
-		return out
-	}
+	c := workloadtest.Alone(t, db, stage, 0)
+	return func() workload.Outcome { return workloadtest.Once(t, c) }
 }

@@ -12,20 +12,12 @@ import (
 	"rumbench/engine/bbolt"
 	"rumbench/engine/memory"
 	"rumbench/engine/pebble"
-	"rumbench/model"
-	"rumbench/workload"
 	"rumbench/workload/workloadtest"
 )
 
 // Random files do the same on two engines, and keep their own counts with concurrent
 // clients too.
 func TestRandomFiles(t *testing.T) {
-	open := func(t *testing.T, e engine.Engine, r workload.Run) engine.DB {
-		db, err := e.Open(t.Context(), engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Schema: r.Schema()})
-		must(t, err)
-		t.Cleanup(func() { db.Close() })
-		return db
-	}
 	rapid.Check(t, func(rt *rapid.T) {
 		f := author{T: rt}
 		text := f.file()
@@ -38,7 +30,7 @@ func TestRandomFiles(t *testing.T) {
 			}()
 			once := func(e engine.Engine, text string) []workloadtest.State {
 				r := newRun(t, readTest(t, "random.yaml", []byte(text)), "", nil)
-				return workloadtest.Lockstep(t, r, open(t, e, r), seed)
+				return workloadtest.Lockstep(t, r, workloadtest.Open(t, e, r.Schema()), seed)
 			}
 			plain := strings.ReplaceAll(text, "transaction: true", "transaction: false")
 			workloadtest.Compare(t, "pebble", once(memory.Engine{}, plain), once(pebble.Engine{}, plain))
@@ -46,7 +38,7 @@ func TestRandomFiles(t *testing.T) {
 				workloadtest.Compare(t, "bbolt", once(memory.Engine{}, text), once(bbolt.Engine{}, text))
 			}
 			r := newRun(t, readTest(t, "random.yaml", []byte(text)), "", nil)
-			workloadtest.Concurrent(t, r, open(t, memory.Engine{}, r), seed)
+			workloadtest.Concurrent(t, r, openMemory(t, r), seed)
 		})
 		if !ok {
 			rt.Fatal("see above")

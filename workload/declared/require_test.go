@@ -67,17 +67,10 @@ func TestRequireWithoutTransaction(t *testing.T) {
 	load, err := steps[0].Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true})
 	must(t, err)
 	must(t, db.CreateTables(t.Context()))
-	session, err := db.Session(t.Context())
-	must(t, err)
-	defer session.Close()
 	do := func(s workload.Stage, times int) (outs []workload.Outcome) {
-		c, err := s.Client(t.Context(), workload.Seat{Session: session})
-		must(t, err)
+		c := workloadtest.Alone(t, db, s, 0)
 		for range times {
-			var out workload.Outcome
-			must(t, c.(workload.Readier).Ready(t.Context()))
-			must(t, c.Do(t.Context(), &out))
-			outs = append(outs, out)
+			outs = append(outs, workloadtest.Once(t, c))
 		}
 		return outs
 	}

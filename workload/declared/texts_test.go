@@ -13,6 +13,7 @@ import (
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/gen"
+	"rumbench/workload/workloadtest"
 )
 
 // saved returns the share that zlib saves of a column's values, in blocks of 16 KB.
@@ -101,12 +102,9 @@ steps: [{load: t, rows: 10}, {run: r, groups: {g: {do: look, operations: 3}}}]
 	run := func(step int, previous *workload.Live) workload.Finding {
 		stage, err := r.steps[step].Open(ctx, workload.Env{DB: db, Seed: 1, Results: true, Previous: previous})
 		must(t, err)
-		c, err := stage.Client(ctx, workload.Seat{Session: session})
-		must(t, err)
+		c := workloadtest.Alone(t, db, stage, 0)
 		for range r.steps[step].Groups[0].Work {
-			var out workload.Outcome
-			must(t, c.(workload.Readier).Ready(ctx))
-			must(t, c.Do(ctx, &out))
+			workloadtest.Once(t, c)
 		}
 		found, err := stage.Finish(ctx, workload.Totals{{{Ops: r.steps[step].Groups[0].Work}}})
 		must(t, err)

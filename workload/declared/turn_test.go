@@ -1,12 +1,12 @@
 package declared
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"rumbench/workload"
+	"rumbench/workload/workloadtest"
 )
 
 // An operation is counted once, however often a sequence has it, and under one name
@@ -64,14 +64,9 @@ steps:
 func turns(t *testing.T, s *workload.Step, env workload.Env) (names []string) {
 	stage, err := s.Open(t.Context(), env)
 	must(t, err)
-	clients, closeAll, err := workload.Seats(t.Context(), s, stage, workload.Part{}, env.DB.Session)
-	must(t, err)
-	defer closeAll()
+	c := workloadtest.Alone(t, env.DB, stage, 0)
 	for range 7 {
-		var out workload.Outcome
-		must(t, clients[0][0].(workload.Readier).Ready(context.Background()))
-		must(t, clients[0][0].Do(t.Context(), &out))
-		names = append(names, s.Groups[0].Ops[out.Kind].Name)
+		names = append(names, s.Groups[0].Ops[workloadtest.Once(t, c).Kind].Name)
 	}
 	return names
 }

@@ -8,6 +8,7 @@ import (
 	"rumbench/engine/memory"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/workloadtest"
 )
 
 // beyond follows from the number of distinct values.
@@ -37,20 +38,11 @@ func TestBeyond(t *testing.T) {
 // found.
 func work(t *testing.T, db engine.DB, step *workload.Step, group int, operations int64) (sum workload.Total) {
 	t.Helper()
-	ctx := context.Background()
-	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true})
+	stage, err := step.Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true})
 	must(t, err)
-	session, err := db.Session(ctx)
-	must(t, err)
-	defer session.Close()
-	c, err := stage.Client(ctx, workload.Seat{Group: group, Session: session})
-	must(t, err)
+	c := workloadtest.Alone(t, db, stage, group)
 	for range operations {
-		if r, ok := c.(workload.Readier); ok {
-			must(t, r.Ready(ctx))
-		}
-		var out workload.Outcome
-		must(t, c.Do(ctx, &out))
+		out := workloadtest.Once(t, c)
 		sum.Ops++
 		sum.Expected += out.Expected
 		sum.Found += out.Found
@@ -64,9 +56,7 @@ func TestQueriesFind(t *testing.T) {
 	ctx := context.Background()
 	const rows = 20_000
 	r := mustRun(t, "", map[string]any{"rows": int64(rows), "products": int64(1000)})
-	db, err := memory.Engine{}.Open(ctx, engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
-	must(t, err)
-	defer db.Close()
+	db := workloadtest.Open(t, memory.Engine{}, r.Schema())
 	must(t, db.CreateTables(ctx))
 	steps := map[string]*workload.Step{}
 	for i := range r.steps {

@@ -32,9 +32,7 @@ func open(t *testing.T, given map[string]any) *opened {
 	params := map[string]any{"maxid": int64(50), "load_clients": int64(1), "check": "each"}
 	maps.Copy(params, given)
 	r := newRun(t, params)
-	db, err := memory.Engine{}.Open(ctx, engine.Config{Schema: r.Schema(), Durability: model.DurabilityNone})
-	must(t, err)
-	t.Cleanup(func() { db.Close() })
+	db := workloadtest.Open(t, memory.Engine{}, r.Schema())
 	must(t, db.CreateTables(ctx))
 	load := r.load()
 	stage, err := load.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true})
@@ -62,11 +60,7 @@ func open(t *testing.T, given map[string]any) *opened {
 	must(t, db.CreateIndexes(ctx, linkTable, linkIndex))
 	requests, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1, Results: true}, true)
 	must(t, err)
-	session, err := db.Session(ctx)
-	must(t, err)
-	c, err := requests.Client(ctx, workload.Seat{Session: session})
-	must(t, err)
-	return &opened{t, db, requests.(*requestStage), c.(*client)}
+	return &opened{t, db, requests.(*requestStage), workloadtest.Alone(t, db, requests, 0).(*client)}
 }
 
 // do performs one request.
@@ -255,16 +249,10 @@ func TestAllocations(t *testing.T) {
 	ctx := context.Background()
 	for _, dialect := range []string{dialect2013, dialect2020} {
 		r := newRun(t, map[string]any{"maxid": int64(10_000), "dialect": dialect})
-		db, err := null.Engine{}.Open(ctx, engine.Config{Schema: r.Schema(), Durability: model.DurabilityNone})
-		must(t, err)
-		defer db.Close()
+		db := workloadtest.Open(t, null.Engine{}, r.Schema())
 		stage, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1}, false)
 		must(t, err)
-		session, err := db.Session(ctx)
-		must(t, err)
-		made, err := stage.Client(ctx, workload.Seat{Session: session})
-		must(t, err)
-		c := made.(*client)
+		c := workloadtest.Alone(t, db, stage, 0).(*client)
 		c.data = make([]byte, 0, nodeWidth)
 		for n := range mostGets {
 			if _, err := c.getOf(ctx, n+1); err != nil {
@@ -350,10 +338,7 @@ func TestOldProfiles(t *testing.T) {
 				"settle_floor": time.Duration(0), "check": "each",
 			}
 			open := func(t *testing.T, schema model.Schema) engine.DB {
-				db, err := memory.Engine{}.Open(t.Context(), engine.Config{Schema: schema, Durability: model.DurabilityNone})
-				must(t, err)
-				t.Cleanup(func() { db.Close() })
-				return db
+				return workloadtest.Open(t, memory.Engine{}, schema)
 			}
 			workloadtest.Run(t, workloadtest.Suite{Workload: w, Small: small, Open: open})
 			r, err := workload.NewRun(w, "", small)

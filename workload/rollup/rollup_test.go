@@ -10,12 +10,12 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/sqlite"
-	"rumbench/internal/need"
 	"rumbench/internal/run/drive"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/gen"
+	"rumbench/workload/workloadtest"
 )
 
 func newRun(t *testing.T, given map[string]any) workload.Run {
@@ -46,10 +46,7 @@ var schemas = map[string]map[string]any{
 
 func open(t *testing.T, e engine.Engine, r workload.Run) engine.DB {
 	t.Helper()
-	db, err := e.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema(), Dir: need.TempDir(t)})
-	must(t, err)
-	t.Cleanup(func() { db.Close() })
-	return db
+	return workloadtest.Open(t, e, r.Schema())
 }
 
 // runStep runs a step with concurrent clients, and calls before Finish.
@@ -255,15 +252,11 @@ func TestRefused(t *testing.T) {
 // Do allocates nothing.
 func TestNoAllocations(t *testing.T) {
 	r := newRun(t, with(nil, nil))
-	db, err := memory.Engine{}.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
-	must(t, err)
-	defer db.Close()
+	db := null{open(t, memory.Engine{}, r)}
 	step := r.Steps()[0]
-	stage, err := step.Open(t.Context(), workload.Env{DB: null{db}, Seed: 1})
+	stage, err := step.Open(t.Context(), workload.Env{DB: db, Seed: 1})
 	must(t, err)
-	session, _ := null{db}.Session(t.Context())
-	c, err := stage.Client(t.Context(), workload.Seat{Session: session})
-	must(t, err)
+	c := workloadtest.Alone(t, db, stage, 0)
 	ctx, out := context.Background(), workload.Outcome{}
 	must(t, c.(workload.Readier).Ready(ctx))
 	if n := testing.AllocsPerRun(100, func() { _ = c.Do(ctx, &out) }); n > 0 {

@@ -2,7 +2,6 @@ package telemetry_test
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/memory"
-	"rumbench/internal/need"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/telemetry"
@@ -34,10 +32,7 @@ func small(more map[string]any) map[string]any {
 
 func open(t *testing.T, s model.Schema) engine.DB {
 	t.Helper()
-	db, err := memory.Engine{}.Open(context.Background(), engine.Config{Dir: need.TempDir(t), Durability: model.DurabilityNone, Schema: s})
-	must(t, err)
-	t.Cleanup(func() { db.Close() })
-	return db
+	return workloadtest.Open(t, memory.Engine{}, s)
 }
 
 // TestConcurrent: with all clients at once every invariant holds: each result is
@@ -166,15 +161,9 @@ func perform(t *testing.T, r workload.Run, db engine.DB, name string, ops int64,
 	}
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true})
 	must(t, err)
-	clients, closeAll, err := workload.Seats(ctx, step, stage, workload.Part{}, db.Session)
-	must(t, err)
-	defer closeAll()
-	client := clients[0][0]
+	client := workloadtest.Alone(t, db, stage, 0)
 	for range cmp.Or(ops, step.Groups[0].Work) {
-		if r, ok := client.(workload.Readier); ok {
-			must(t, r.Ready(ctx))
-		}
-		must(t, client.Do(ctx, &workload.Outcome{}))
+		workloadtest.Once(t, client)
 	}
 	if spoil != nil {
 		s, err := db.Session(ctx)

@@ -14,7 +14,6 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
-	"rumbench/internal/need"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/gen"
@@ -36,10 +35,7 @@ func small(t *testing.T, more map[string]any) *run {
 
 func open(t *testing.T, e engine.Engine, r workload.Run) engine.DB {
 	t.Helper()
-	db, err := e.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema(), Dir: need.TempDir(t)})
-	must(t, err)
-	t.Cleanup(func() { db.Close() })
-	return db
+	return workloadtest.Open(t, e, r.Schema())
 }
 
 // The constants obey the rule for last names, whatever the seed, and all that it
@@ -496,10 +492,7 @@ func TestNoAllocation(t *testing.T) {
 	db := open(t, null.Engine{}, r)
 	stage, err := r.openMix(t.Context(), "mix", 1, workload.Env{DB: db}, false)
 	must(t, err)
-	session, err := db.Session(t.Context())
-	must(t, err)
-	c, err := stage.Client(t.Context(), workload.Seat{Session: session})
-	must(t, err)
+	c := workloadtest.Alone(t, db, stage, 0)
 	ctx, ready := t.Context(), c.(workload.Readier)
 	var out workload.Outcome
 	once := func() {
