@@ -216,44 +216,7 @@ func TestAttached(t *testing.T) {
 // schema that was there stays.
 func TestForce(t *testing.T) {
 	owner := shared(t)
-	for _, text := range []string{"CREATE DATABASE guest", "CREATE TABLE guest.precious (i INT)", "INSERT INTO guest.precious VALUES (1)", "CREATE TABLE guest.sale (x INT) COMMENT 'not made by rumbench'"} {
-		must(t, owner.Admin().Exec(t.Context(), text))
-	}
-	c := attached(owner)
-	if _, err := (Engine{}).Open(t.Context(), c); err == nil || strings.Contains(hint.Of(err), "--force") {
-		t.Errorf("a schema of the user's: %v; hint %q", err, hint.Of(err))
-	}
-	c.Server.Force = true
-	guest := attach(t, c)
-	s := newSession(t, guest)
-	_, err := s.Prepare(t.Context(), &insertOp)
-	for subject, err := range map[string]error{"used": err, "changed": guest.CreateIndexes(t.Context(), "sale", "product"),
-		"cleared": guest.ClearTable(t.Context(), "sale"), "replaced": guest.CreateTables(t.Context())} {
-		if err == nil || !strings.Contains(err.Error(), "sale exists, and rumbench did not make it") {
-			t.Errorf("a table of the user's was %s: %v", subject, err)
-		}
-	}
-	must(t, s.Close())
-	must(t, owner.Admin().Exec(t.Context(), "DROP TABLE guest.sale"))
-	must(t, guest.CreateTables(t.Context()))
-	insert(t, guest, insertOp, 1)
-	must(t, guest.CreateTables(t.Context())) // anew
-	if got := ask(t, guest, "SELECT COUNT(*) FROM sale"); got != "0" {
-		t.Errorf("%s rows", got)
-	}
-	must(t, guest.Close())
-	if got := ask(t, owner, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'guest'"); got != "precious" {
-		t.Errorf("left: %q", got)
-	}
-	// Steps on tables that another run has made leave them.
-	first := attach(t, c)
-	must(t, first.CreateTables(t.Context()))
-	second := attach(t, c)
-	insert(t, second, insertOp, 1)
-	must(t, second.Close())
-	if got := ask(t, owner, "SELECT COUNT(*) FROM guest.sale"); got != "2" {
-		t.Errorf("%s rows", got)
-	}
+	enginetest.Force(t, Engine{}, attached(owner), owner.Admin(), insertOp, []any{1, 2.5, "note"}, "product")
 }
 
 // What a killed run has left is removed by a later one with force, its schema too; a schema of

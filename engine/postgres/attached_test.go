@@ -125,51 +125,7 @@ func TestAttached(t *testing.T) {
 // only by CreateTables. The user's are neither used nor replaced.
 func TestForce(t *testing.T) {
 	s, owner := hosted(t)
-	must(t, owner.Exec(t.Context(), "CREATE SCHEMA guest; CREATE TABLE guest.sale (a int); CREATE TABLE guest.other (a int); INSERT INTO guest.other VALUES (8)"))
-	c := guest(s)
-	if _, err := (Engine{}).Open(t.Context(), c); err == nil || strings.Contains(hint.Of(err), "--force") {
-		t.Errorf("a schema of the user's: %v; hint %q", err, hint.Of(err))
-	}
-	c.Server.Force = true
-	d := open(t, c)
-	session := newSession(t, d)
-	get := model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}}
-	_, err := session.Prepare(t.Context(), &get)
-	for subject, err := range map[string]error{
-		"used": err, "changed": d.CreateIndexes(t.Context(), "sale", "market"), "replaced": d.CreateTables(t.Context()),
-	} {
-		if err == nil || !strings.Contains(err.Error(), "sale exists, and rumbench did not make it") || strings.Contains(hint.Of(err), "--force") {
-			t.Errorf("a table of the user's was %s: %v; hint %q", subject, err, hint.Of(err))
-		}
-	}
-	must(t, owner.Exec(t.Context(), "DROP TABLE guest.sale"))
-	fill(t, d)
-	prepare(t, session, enginetest.SaleInsert(2)).OK(saleRows(0, 2)...)
-	must(t, d.Close())
-	if got := answer(t, owner, "SELECT string_agg(tablename, ' ') FROM pg_tables WHERE schemaname = 'guest'"); got != "other" {
-		t.Errorf("left: %s", got)
-	}
-
-	// Steps on tables of another run, which are there still.
-	fill(t, open(t, c))
-	d = open(t, c)
-	prepare(t, newSession(t, d), enginetest.SaleInsert(2)).OK(saleRows(0, 2)...)
-	prepare(t, newSession(t, d), model.Op{Kind: model.Scan, Table: "sale", Index: "market", Aggregate: model.Count}).Gives("2")
-	must(t, d.Close())
-	if got := answer(t, owner, "SELECT count(*) FROM guest.sale"); got != "2" {
-		t.Errorf("%s rows", got)
-	}
-	// And tables that are replaced, with their rows and indexes.
-	d = open(t, c)
-	must(t, d.CreateTables(t.Context()))
-	if _, err := newSession(t, d).Prepare(t.Context(), &model.Op{Kind: model.Scan, Table: "sale", Index: "market", Columns: []string{"id"}}); err == nil {
-		t.Error("an index of a table that was replaced is there")
-	}
-	must(t, d.CreateIndexes(t.Context(), "sale", "market"))
-	must(t, d.Close())
-	if got := answer(t, owner, "SELECT string_agg(a::text, ' ') FROM guest.other"); got != "8" {
-		t.Errorf("got %s", got)
-	}
+	enginetest.Force(t, Engine{}, guest(s), owner, enginetest.SaleInsert(2), enginetest.SaleRow(1), "market")
 }
 
 // A schema of ours stays if others have made more than tables in it.
