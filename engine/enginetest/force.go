@@ -24,12 +24,13 @@ func Force(t *testing.T, e engine.Engine, c engine.Config, owner *sqlkit.Admin, 
 		check(t, owner.Query(ctx, query, func(row []string) error { got = append(got, row[0]); return nil }))
 		failIf(t, strings.Join(got, " ") != want, "%s: %q, want %q", query, got, want)
 	}
-	for _, text := range []string{"CREATE SCHEMA guest", "CREATE TABLE guest.sale (a int)", "CREATE TABLE guest.other (a int)",
-		"INSERT INTO guest.other VALUES (8)"} {
+	for _, text := range []string{"CREATE SCHEMA guest", "CREATE TABLE guest.sale (a int)",
+		"CREATE TABLE guest.other (a int)", "INSERT INTO guest.other VALUES (8)"} {
 		check(t, owner.Exec(ctx, text))
 	}
 	_, err := e.Open(ctx, c)
-	failIf(t, err == nil || strings.Contains(hint.Of(err), "--force"), "a schema of the user's: %v; hint %q", err, hint.Of(err))
+	failIf(t, err == nil || strings.Contains(hint.Of(err), "--force"), "a schema of the user's: %v; hint %q", err,
+		hint.Of(err))
 	c.Server.Force = true
 	d := openConfig(t, e, c)
 	_, err = newClient(t, d).s.Prepare(ctx, &insert)
