@@ -37,8 +37,8 @@ type Suite struct {
 
 	// Alone: the server cannot hold the databases of several cases.
 	Alone bool
-	// Again: another suite has the same server in another form. What needs servers of its own,
-	// except one kill, is left to make test-long.
+	// Again: another suite has the same server or library in another form. What needs servers of its
+	// own or waits, except one kill, is left to make test-long.
 	Again bool
 
 	shared *Shared // the server of the cases that need no separate one; nil: each opens its own database

@@ -80,7 +80,7 @@ func conform(t *testing.T, version, storage string) {
 			Durability: model.DurabilityProcess, Cache: 32 << 20, Compression: model.CompressionSnappy, Page: 8192,
 			Storage: storage, Options: map[string]any{"library": version, "table_config": "lsm=(chunk_size=512KB)"},
 		},
-		Switches: switches,
+		Switches: switches, Again: storage == "lsm",
 		Refused: []enginetest.Refusal{
 			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityInterval}},
 			{Knob: "storage", Config: engine.Config{Storage: "heap"}},
