@@ -200,6 +200,9 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func TestDiesWithItsStarter(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		t.Run(k, func(t *testing.T) {
+			if k == MariaDB { // which has no processes of its own, as Tarantool
+				need.Long(t)
+			}
 			dir := need.TempDir(t)
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), "RUMBENCH_TEST_SERVER="+dir, "RUMBENCH_TEST_KIND="+k)
