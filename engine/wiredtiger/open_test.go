@@ -85,9 +85,11 @@ func TestMistake(t *testing.T) {
 	}
 }
 
-// TestFullDisk: an error says that the disk is full, after the panic too.
+// TestFullDisk: an error says that the disk is full, after the panic too. Version 3.2.1 may not end after one.
 func TestFullDisk(t *testing.T) {
-	c, dir := onDebian(t, "btree"), t.TempDir()
+	needLibrary(t, newest)
+	dir := t.TempDir()
+	c := engine.Config{Schema: wide, Durability: model.DurabilityProcess}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); err != nil {
 		t.Skip("mount a small file system: ", err)
 	}
