@@ -83,6 +83,9 @@ func Run(t *testing.T, s Suite) {
 	t.Run("concurrent lowest", s.testConcurrentLowest)
 	t.Run("explain", once(own, own.testExplain))
 	t.Run("joined", once(own, func(t *testing.T) { testJoined(t, own) }))
+	if len(s.Engine.Info().Servers) > 0 {
+		t.Run("died", once(own, func(t *testing.T) { testDied(t, own) }))
+	}
 	if can(s, model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)

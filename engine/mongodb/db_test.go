@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -290,27 +289,6 @@ func TestOtherDefinitions(t *testing.T) {
 		if words == "" && err != nil || words != "" && (err == nil || !strings.Contains(err.Error(), words)) {
 			t.Errorf("got %v, want %q", err, words)
 		}
-	}
-}
-
-// A server that was killed is gone to its sessions.
-func TestKilled(t *testing.T) {
-	d, err := Engine{}.Open(t.Context(), config(t))
-	must(t, err)
-	must(t, d.CreateTables(t.Context()))
-	s, err := d.Session(t.Context())
-	must(t, err)
-	insert := enginetest.PrepareOperation(t, s, schema(), model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"product"}, Rows: 1})
-	insert.OK(1)
-	must(t, syscall.Kill(d.(*db).Private.PID(), syscall.SIGKILL))
-	d.(*db).Private.Wait(time.Minute)
-	insert.Fails(engine.Gone, 2)
-	insert.Fails(engine.Gone, 3)
-	if err := d.(*db).Died(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
-		t.Errorf("died: %v", err)
-	}
-	if err := d.Close(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
-		t.Errorf("close: %v", err)
 	}
 }
 

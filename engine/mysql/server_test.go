@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -514,20 +513,6 @@ func TestClasses(t *testing.T) {
 	err = errors.Join(exec(b, "UPDATE sale SET price = 0 WHERE id = 1"), <-waiting)
 	if engine.ClassOf(err) != engine.Deadlock {
 		t.Errorf("a deadlock: %v", err)
-	}
-	must(t, syscall.Kill(d.Private.PID(), syscall.SIGKILL))
-	if err := exec(a, "SELECT 1"); engine.ClassOf(err) != engine.Gone {
-		t.Errorf("a server that was killed: %v", err)
-	}
-	d.Private.Wait(time.Minute)
-	if err := d.Died(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
-		t.Errorf("it died: %v", err)
-	}
-	if err := d.Close(); err == nil {
-		t.Error("nothing is said of the death")
-	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
 	}
 }
 

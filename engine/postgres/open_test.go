@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -229,49 +228,5 @@ func TestWrongValue(t *testing.T) {
 	_, err := Engine{}.Open(t.Context(), c)
 	if err == nil || !strings.Contains(err.Error(), `invalid value for parameter "work_mem"`) || !strings.Contains(hint.Of(err), "verbatim") {
 		t.Errorf("%v; hint %q", err, hint.Of(err))
-	}
-}
-
-// A server that was killed is gone to its sessions, and its death is reported once.
-func TestKilled(t *testing.T) {
-	d := open(t, config(need.TempDir(t)))
-	fill(t, d)
-	s, idle := newSession(t, d), newSession(t, d)
-	insert, get := prepare(t, s, enginetest.SaleInsert(1)), prepare(t, idle, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}})
-	insert.OK(enginetest.SaleRow(1)...)
-	if d.Died() != nil {
-		t.Error(d.Died())
-	}
-	must(t, syscall.Kill(d.Private.PID(), syscall.SIGKILL))
-	d.Private.Wait(time.Minute)
-	// Its processes end when they see that the first is gone, each for itself.
-	gone := func(subject string, run func() error) {
-		t.Helper()
-		err := run()
-		for ; err == nil; err = run() {
-			time.Sleep(10 * time.Millisecond)
-		}
-		if engine.ClassOf(err) != engine.Gone {
-			t.Errorf("%s: %v of class %s", subject, err, engine.ClassOf(err))
-		}
-	}
-	key := 1
-	gone("insert", func() error { key++; return insert.Run(enginetest.SaleRow(key)...) })
-	insert.Fails(engine.Gone, enginetest.SaleRow(1000)...)
-	gone("get", func() error { return get.Run(1) })
-	get.Fails(engine.Gone, 1)
-	var sample engine.Sample
-	gone("counters", func() error { return d.Counters(t.Context(), &sample) })
-	if _, err := d.Session(t.Context()); engine.ClassOf(err) != engine.Gone {
-		t.Errorf("session: %v", err)
-	}
-	if err := d.Died(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
-		t.Errorf("died: %v", err)
-	}
-	if err := d.Close(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
-		t.Errorf("close: %v", err)
-	}
-	if err := d.Close(); err != nil {
-		t.Errorf("close again: %v", err)
 	}
 }

@@ -399,20 +399,6 @@ func lookups(t *testing.T, d *db) (n float64) {
 	return n
 }
 
-// A server that has died is gone, and its end is reported.
-func TestDied(t *testing.T) {
-	d := open(t, config(need.TempDir(t), memtx))
-	fill(t, d)
-	get := prepare(t, newSession(t, d), getOp)
-	get.Want([]any{1})
-	d.Private.Kill()
-	get.Fails(engine.Gone, 1)
-	get.Fails(engine.Gone, 1)
-	if _, err := d.Session(t.Context()); engine.ClassOf(err) != engine.Gone {
-		t.Errorf("a session on a dead server: %v", err)
-	}
-}
-
 // Data that does not fit is refused with what to do about it.
 func TestMemoryFull(t *testing.T) {
 	c := config(need.TempDir(t), memtx)
