@@ -1,20 +1,26 @@
 package enginetest
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/engine/sqlkit"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
+
+// Owner is a connection of the owner of a server with SQL.
+type Owner interface {
+	Exec(ctx context.Context, text string) error
+	Query(ctx context.Context, text string, each func(row []string) error) error
+}
 
 // Force checks what force does on a server with SQL to a schema guest that exists: only tables that an
 // earlier run has left are replaced, with rows and indexes, and only by CreateTables. The user's are
 // neither used nor replaced. c attaches to the server, whose owner is there too. insert inserts two
 // rows into table sale, which has the index.
-func Force(t *testing.T, e engine.Engine, c engine.Config, owner *sqlkit.Admin, insert model.Op, row []any,
+func Force(t *testing.T, e engine.Engine, c engine.Config, owner Owner, insert model.Op, row []any,
 	index string) {
 	t.Helper()
 	ctx := t.Context()
