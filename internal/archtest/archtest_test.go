@@ -46,7 +46,7 @@ var rooms = []room{
 	{"internal/stat", 2_294, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_326, []string{"internal/metric"}},
 	{"internal/server", 2_743, []string{"internal/server"}},
-	{"engine", 26_310, []string{
+	{"engine", 26_326, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
@@ -56,10 +56,10 @@ var rooms = []room{
 	{"internal/account", 3_143, []string{"internal/account"}},
 	{"internal/result", 3_663, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 4_300, []string{"internal/plan"}},
-	{"internal/run", 12_601, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 12_653, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_392, []string{"internal/importer"}},
 	{"internal/compare", 5_921, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/fleet", 3_346, []string{"internal/fleet"}},
+	{"internal/fleet", 3_350, []string{"internal/fleet"}},
 	{"internal/explain", 5_797, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_891, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
 	{"internal/report", 14_164, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
