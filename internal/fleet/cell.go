@@ -137,7 +137,7 @@ func (d *dividedCell) newSession(child int64) *session {
 func (m *machine) say(l loadLine) {
 	b, _ := json.Marshal(l)                                              // cannot fail
 	if err := m.hub.conn.Publish("to."+m.id+"."+isLoad, b); err != nil { // it is too large
-		m.lose(fmt.Sprintf("it cannot be sent a message of %d bytes: %v", len(b), err))
+		m.lose(fmt.Errorf("it cannot be sent a message of %d bytes: %w", len(b), err))
 	}
 }
 
@@ -214,7 +214,7 @@ type partLink struct {
 func (p *partLink) gone() string {
 	switch err := p.end.Load(); {
 	case p.isLost():
-		return p.cause
+		return p.cause()
 	case err != nil:
 		return "its process has ended: " + (*err).Error()
 	}

@@ -60,9 +60,10 @@ func begin(ctx context.Context, f *plan.Fleet, own program.Build, g *gate, note 
 	var all, joins errgroup.Group
 	all.SetLimit(mostAtOnce)
 	for i, host := range hosts {
-		m := &machine{Host: host, id: ids[i], hub: h, gate: g, again: campaign.AskedAgain, lost: make(chan struct{}), heard: newPulse(),
-			silence: lost, part: !slices.Contains(f.Names(), host.Name), observes: f.Observes(host.Name),
-			note: func(text string) { note(host.Name + ": " + text) }}
+		m := &machine{Host: host, id: ids[i], hub: h, gate: g, heard: newPulse(),
+			again: campaign.AskedAgain, silence: lost, part: !slices.Contains(f.Names(), host.Name),
+			observes: f.Observes(host.Name), note: func(text string) { note(host.Name + ": " + text) }}
+		m.lost, m.lose = context.WithCancelCause(context.Background())
 		c.machines = append(c.machines, m)
 		begin := all.Go
 		if host.Join { // it only waits

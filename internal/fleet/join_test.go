@@ -177,7 +177,7 @@ func TestJoinsAndDies(t *testing.T) {
 	}
 	conn.Close()
 	c := &Coordinator{hub: h, gate: g, machines: []*machine{{Host: plan.Host{Name: "a", Join: true}, id: "m0", hub: h, gate: g,
-		lost: make(chan struct{}), heard: newPulse(), silence: patience, note: func(string) {}}}}
+		lost: t.Context(), heard: newPulse(), silence: patience, note: func(string) {}}}}
 	if err := c.machines[0].begin(t.Context(), program.Build{}); err == nil || !strings.Contains(err.Error(), "machine a: its agent") {
 		t.Errorf("%v", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -35,9 +34,8 @@ type machine struct {
 	gate  *gate // nil: no agents join
 	link  *link
 	heard *pulse
-	lost  chan struct{}
-	once  sync.Once
-	cause string // of its loss
+	lost  context.Context // ends, with the reason, when it is lost
+	lose  func(reason error)
 	again func(ended <-chan struct{}, over <-chan time.Time, kill func())
 	note  func(text string)
 	hello Hello
@@ -115,35 +113,24 @@ func (m *machine) meet(ctx context.Context) error {
 func (m *machine) watch() {
 	for tick := time.Tick(everyFor(m.silence)); ; {
 		select {
-		case <-m.lost:
+		case <-m.lost.Done():
 			return
 		case <-m.link.gone:
-			m.lose(strings.TrimSuffix("its agent has ended: "+lastLine(string(m.link.problem)), ": "))
+			m.lose(errors.New(strings.TrimSuffix("its agent has ended: "+lastLine(string(m.link.problem)), ": ")))
 		case <-tick:
 			_ = m.hub.conn.Publish("to."+m.id+"."+isAlive, nil)
 			if silent := m.heard.silence(); silent > m.silence {
-				m.lose(fmt.Sprintf("nothing was heard of it for %.1f s", silent.Seconds()))
+				m.lose(fmt.Errorf("nothing was heard of it for %.1f s", silent.Seconds()))
 			}
 		}
 	}
 }
 
-func (m *machine) lose(reason string) {
-	m.once.Do(func() {
-		m.cause = reason
-		close(m.lost)
-	})
-}
-
 // isLost reports whether the machine is lost.
-func (m *machine) isLost() bool {
-	select {
-	case <-m.lost:
-		return true
-	default:
-		return false
-	}
-}
+func (m *machine) isLost() bool { return m.lost.Err() != nil }
+
+// cause returns why it is lost.
+func (m *machine) cause() string { return context.Cause(m.lost).Error() }
 
 // named adds the machine's name to an error that lacks it.
 func (m *machine) named(err error) error {
@@ -161,16 +148,10 @@ func (m *machine) ask(ctx context.Context, op string, request, value any) error 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() {
-		select {
-		case <-m.lost:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	defer context.AfterFunc(m.lost, cancel)()
 	msg, err := m.request(ctx, op, b)
 	if err != nil && m.isLost() {
-		return &campaign.LostError{Machine: m.Host.Name, Reason: m.cause}
+		return &campaign.LostError{Machine: m.Host.Name, Reason: m.cause()}
 	}
 	if err != nil {
 		return err
@@ -199,7 +180,7 @@ func (m *machine) endable(ctx context.Context, op string, request, value any) er
 	defer close(answered)
 	stop := context.AfterFunc(ctx, func() {
 		_ = m.hub.conn.Publish("to."+m.id+"."+opEnd, nil)
-		m.again(answered, nil, func() { m.lose("its answer was not waited for") })
+		m.again(answered, nil, func() { m.lose(errors.New("its answer was not waited for")) })
 	})
 	defer stop()
 	return m.ask(context.WithoutCancel(ctx), op, request, value)
@@ -214,7 +195,7 @@ func (m *machine) end() {
 		m.note("the data of its trials are kept in " + left.Kept)
 	}
 	answers := !m.isLost()
-	m.lose("the fleet has ended")
+	m.lose(errors.New("the fleet has ended"))
 	m.link.end(answers)
 }
 

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"math"
@@ -40,7 +41,7 @@ func answering(t *testing.T, answers map[string]any) (h handle, other string) {
 	if err := errors.Join(agent.Flush(), os.MkdirAll(filepath.Dir(other), 0o755), os.WriteFile(other, []byte("{}"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	return handle{machine: &machine{Host: plan.Host{Name: "m1"}, id: "m0", hub: hub, lost: make(chan struct{}), first: true,
+	return handle{machine: &machine{Host: plan.Host{Name: "m1"}, id: "m0", hub: hub, lost: context.Background(), first: true,
 		heard: newPulse(), note: func(string) {}, dir: dir, clients: []string{campaign.ClientDir}, silence: patience}}, other
 }
 
@@ -134,7 +135,7 @@ func BenchmarkUpload(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h := handle{machine: &machine{id: "m0", hub: hub, lost: make(chan struct{}), heard: newPulse()}}
+	h := handle{machine: &machine{id: "m0", hub: hub, lost: context.Background(), heard: newPulse()}}
 	b.SetBytes(64 << 20)
 	for b.Loop() {
 		h.dir = b.TempDir()

@@ -57,11 +57,6 @@ func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.
 // process runs a process of a trial.
 func (l *launcher) process(ctx context.Context, e result.Entry, s *side) (*result.Trial, error) {
 	dir := result.TrialPath(l.Dir, e.Dir)
-	for _, d := range []string{dir, filepath.Join(dir, result.TempDir)} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			return nil, fmt.Errorf("make the trial directory: %w", err)
-		}
-	}
 	log, err := openLog(dir)
 	if err != nil {
 		return nil, err
@@ -86,13 +81,12 @@ func (l *launcher) process(ctx context.Context, e result.Entry, s *side) (*resul
 	return t, err
 }
 
-// openLog opens the log of the process of a trial.
+// openLog makes the directory of a process of a trial, and opens its log.
 func openLog(dir string) (*os.File, error) {
-	log, err := os.OpenFile(filepath.Join(dir, result.LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("open the trial's log: %w", err)
+	if err := os.MkdirAll(filepath.Join(dir, result.TempDir), 0o755); err != nil {
+		return nil, fmt.Errorf("make the trial directory: %w", err)
 	}
-	return log, nil
+	return os.OpenFile(filepath.Join(dir, result.LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 }
 
 // removeGroup removes the control group of a trial, as soon as the kernel has taken its processes out.
@@ -182,13 +176,10 @@ func startProcess(cmd *exec.Cmd, cpus cpuset.Set) (*Process, error) {
 		return nil, err
 	}
 	output, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = cpuset.Start(cmd, cpus)
 	}
-	if err := cpuset.Start(cmd, cpus); err != nil {
-		return nil, err
-	}
-	return &Process{input, output, cmd.Process.Signal, cmd.Wait}, nil
+	return &Process{input, output, func(s os.Signal) error { return cmd.Process.Signal(s) }, cmd.Wait}, err
 }
 
 // AskedAgain kills what was asked to end when its time is over, nil: it has as long as it needs, or when the user

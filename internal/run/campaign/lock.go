@@ -49,6 +49,9 @@ func hold(path, dir string, mode fs.FileMode, busy func(who string) error) (*os.
 		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode); err == nil {
 			err = f.Chmod(mode)
 		}
+		if errors.Is(err, fs.ErrExist) { // another campaign has made it since
+			return hold(path, dir, mode, busy)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the lock: %w", err)

@@ -303,10 +303,7 @@ func (s *spread) again(j job, lost *LostError) error {
 // leaveOut goes on without a machine that cannot.
 func (s *spread) leaveOut(lost *LostError) {
 	s.Progress.Note(lost.Error())
-	if lost.Remains {
-		return
-	}
-	s.Machines = slices.DeleteFunc(s.Machines, func(m Machine) bool { return m.Name() == lost.Machine })
+	s.Machines = slices.DeleteFunc(s.Machines, func(m Machine) bool { return m.Name() == lost.Machine && !lost.Remains })
 }
 
 // renew puts the trials of a block that was begun aside: all of it is run on one machine.

@@ -131,9 +131,6 @@ func (s *Station) Part(ctx context.Context, dir string) error {
 	}
 	e.Dir = filepath.Join(PartDir, dir)
 	path := result.TrialPath(s.r.Dir, e.Dir)
-	if err := os.MkdirAll(filepath.Join(path, result.TempDir), 0o755); err != nil {
-		return err
-	}
 	log, err := openLog(path)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ type Offset struct {
 	// Bound is the greatest error that it may have, if both ways take equally long or not.
 	Bound time.Duration `json:"bound"`
 	Trip  time.Duration `json:"trip"` // the best round trip
-	// Slowest is the slowest round trip.
+	// Slowest is the slowest.
 	Slowest time.Duration `json:"slowest"`
 }
 
@@ -46,7 +46,7 @@ type Conductor struct {
 	load   *Numbers
 	clocks []Offset
 	knew   time.Duration // how long it took last until all parts knew the instant of a start
-	tries  int           // of a start that did not succeed
+	tries  int           // of a start
 	broken error         // why nothing more can be done
 }
 
@@ -114,7 +114,7 @@ func (c *Conductor) serve(ctx context.Context, m Message) error {
 		return c.check(ctx, m)
 	case Close:
 		c.all(m)
-		err := c.gather(ctx, Closed, nil)
+		err := c.gather(ctx, Closed, func(event) {})
 		if err == nil {
 			c.Head.Line.Say(Message{Kind: Closed})
 		}
@@ -173,10 +173,7 @@ func (c *Conductor) next(ctx context.Context) (event, error) {
 
 // gather waits until each part has answered, and calls a function for each answer.
 func (c *Conductor) gather(ctx context.Context, kind Kind, each func(event)) error {
-	waits := make([]bool, len(c.Parts))
-	for i := range waits {
-		waits[i] = true
-	}
+	waits := slices.Repeat([]bool{true}, len(c.Parts))
 	for i := 0; i >= 0; i = slices.Index(waits, true) {
 		over, cancel := context.WithTimeout(ctx, answerTime)
 		e, err := c.next(over)
@@ -190,9 +187,7 @@ func (c *Conductor) gather(ctx context.Context, kind Kind, each func(event)) err
 			return context.Canceled
 		case e.Kind == kind && waits[e.peer]:
 			waits[e.peer] = false
-			if each != nil {
-				each(e)
-			}
+			each(e)
 		}
 	}
 	return nil
@@ -255,7 +250,7 @@ func (c *Conductor) check(ctx context.Context, m Message) error {
 func (c *Conductor) begin(ctx context.Context, n *Numbers) (err error) {
 	c.load = n
 	c.all(Message{Kind: Load, Numbers: n})
-	if err := c.gather(ctx, Ready, nil); err != nil {
+	if err := c.gather(ctx, Ready, func(event) {}); err != nil {
 		return err
 	}
 	if c.clocks, err = c.offsets(ctx, fullTrips); err != nil {
@@ -279,20 +274,17 @@ func (c *Conductor) offsets(ctx context.Context, trips int) ([]Offset, error) {
 
 // The times of a start.
 const (
-	// leastNotice is the least time that a part has to answer that it knows the instant of a start, and then to hear that
-	// the instant does not hold; mostNotice is the longest.
-	leastNotice = 100 * time.Millisecond
-	mostNotice  = 10 * time.Second
+	// leastNotice is the least time that a part has to answer that it knows the instant of a start.
+	leastNotice, mostNotice = 100 * time.Millisecond, 10 * time.Second
 	// slack is how many times longer they have than it took last.
 	slack = 2
 	// lastMoment is how long before the instant a part can no longer be told that it does not hold.
 	lastMoment = 10 * time.Millisecond
-	// mostTries is how often a start is tried. Each try has twice the time of the one before.
-	mostTries = 6
+	mostTries  = 6
 )
 
 // notice returns how long parts have to answer: longer than the slowest round trip when clocks were measured last, and
-// longer than it took until all parts knew an instant last.
+// than it took last until all parts knew an instant. Each try has twice the time of the one before.
 func (c *Conductor) notice() time.Duration {
 	notice := max(leastNotice, slack*c.knew)
 	for i := range c.Parts {
@@ -301,30 +293,25 @@ func (c *Conductor) notice() time.Duration {
 	return min(mostNotice, notice<<c.tries)
 }
 
-// arm agrees with all parts on an instant, and returns it. Each begins then, unless it hears before that the instant does
-// not hold: half of the time until then is for answers, and the other half for that. If one has learnt it too late no
-// part begins; the time is zero then, and the head has to count again.
+// arm agrees with all parts on an instant, and returns it. Each begins then, unless it hears before that the instant
+// does not hold: half of the time until then is for answers, and the other half for that. If one has learnt it too
+// late no part begins; the time is zero then, and the head has to count again.
 func (c *Conductor) arm(ctx context.Context) (time.Time, error) {
 	notice, began := c.notice(), Clock()
 	at := began + 2*int64(notice)
 	for i := range c.Parts {
 		c.Parts[i].Line.Say(Message{Kind: Arm, At: c.on(i, at)})
 	}
-	over, cancel := context.WithTimeout(ctx, notice)
-	defer func() { cancel() }()
-	waits, late, slowest := make([]bool, len(c.Parts)), false, 0
-	for i := range waits {
-		waits[i] = true
-	}
+	waits := slices.Repeat([]bool{true}, len(c.Parts))
+	late, limit, slowest := false, notice, 0
 	for slices.Contains(waits, true) {
+		over, cancel := context.WithTimeout(ctx, limit-time.Duration(Clock()-began))
 		e, err := c.next(over)
+		cancel()
 		switch {
-		case err != nil && over.Err() == context.DeadlineExceeded && ctx.Err() == nil && !late:
-			late = true // also for one that answers in time: how long it takes is the measure of the next try
-			c.all(Message{Kind: Disarm})
-			cancel()
-			over, cancel = context.WithTimeout(ctx, c.Silence)
-		case err != nil && over.Err() == context.DeadlineExceeded && ctx.Err() == nil:
+		case errors.Is(err, context.DeadlineExceeded) && limit == notice:
+			late, limit = true, notice+c.Silence // how long it takes is the measure of the next try
+		case errors.Is(err, context.DeadlineExceeded):
 			silent := c.Parts[slices.Index(waits, true)].Machine
 			return time.Time{}, c.lost(&LostError{silent, "it does not answer"}, " before the start")
 		case err != nil:
@@ -333,21 +320,21 @@ func (c *Conductor) arm(ctx context.Context) (time.Time, error) {
 			return time.Time{}, context.Canceled
 		case e.Kind == Armed && e.At == c.on(e.peer, at):
 			waits[e.peer], slowest = false, e.peer
-			if e.Ahead <= lastMoment && !late {
-				late = true
-				c.all(Message{Kind: Disarm})
-			}
+			late = late || e.Ahead <= lastMoment
+		}
+		if late {
+			c.all(Message{Kind: Disarm})
 		}
 	}
 	c.knew = time.Duration(Clock() - began)
-	if c.tries++; !late {
+	if !late {
 		c.tries = 0
 		c.Head.Line.Say(Message{Kind: Go, At: c.on(len(c.Parts), at)})
 		return Instant(at), nil
 	}
-	if c.tries == mostTries {
-		return time.Time{}, &LostError{Text: fmt.Sprintf("the machines could not agree on a start in %d tries: the last needed "+
-			"%v until client machine %s had answered: it is overloaded, or its network is", mostTries,
+	if c.tries++; c.tries == mostTries {
+		return time.Time{}, &LostError{Text: fmt.Sprintf("the machines could not agree on a start in %d tries: the last "+
+			"needed %v until client machine %s had answered: it is overloaded, or its network is", mostTries,
 			c.knew.Round(time.Millisecond), c.Parts[slowest].Machine)}
 	}
 	c.Head.Line.Say(Message{Kind: Disarm})

@@ -61,29 +61,21 @@ func (h *Head) Load(ctx context.Context, c *drive.Config) error {
 // Start agrees with all parts on the instant at which they begin, and returns then. count is called before, so that all
 // is counted when they begin, and again for each further try.
 func (h *Head) Start(ctx context.Context, count func()) error {
-	for {
-		count()
-		h.Line.Say(Message{Kind: Arm})
-		m, err := h.Line.Next(ctx)
-		switch {
-		case err == nil && m.Kind == Disarm:
-			continue
-		case err == nil && m.Kind == Failed:
-			err = m.Failure.Err()
-		case err == nil && m.Kind != Go:
-			err = fmt.Errorf("the clients' machines answered %s to a start", m.Kind)
-		}
-		if err == nil {
-			select {
-			case <-time.After(time.Until(Instant(m.At))):
-				return nil
-			case <-ctx.Done():
-				err = context.Cause(ctx)
-			}
-		}
-		h.Line.Say(Message{Kind: Abandon})
-		return err
+	count()
+	m, err := h.ask(ctx, Message{Kind: Arm}, Go)
+	if m.Kind == Disarm {
+		return h.Start(ctx, count)
 	}
+	if err == nil {
+		select {
+		case <-time.After(time.Until(Instant(m.At))):
+			return nil
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+	}
+	h.Line.Say(Message{Kind: Abandon})
+	return err
 }
 
 // Run waits for the end of a load that has begun. each gets its intervals, and ended is called at once when no

@@ -48,17 +48,17 @@ func (p *Part) Serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		switch m.Kind {
-		case Open:
+		switch open := p.step != nil; {
+		case m.Kind == Open:
 			err = p.open(ctx, m.Task)
-		case Load:
+		case m.Kind == Load && open:
 			err = p.load(ctx, m.Numbers)
-		case Check:
+		case m.Kind == Check && open:
 			err = p.check(ctx, m.Totals)
-		case Close:
+		case m.Kind == Close:
 			p.close()
 			p.Line.Say(Message{Kind: Closed})
-		case Abandon, Stop, Disarm: // what it ends has ended already
+		case m.Kind == Abandon || m.Kind == Stop || m.Kind == Disarm: // what it ends has ended already
 		default:
 			err = fmt.Errorf("%s comes out of turn", m.Kind)
 		}
@@ -80,9 +80,6 @@ func (p *Part) open(ctx context.Context, t *Task) (err error) {
 
 // check ends a step that the part has whole.
 func (p *Part) check(ctx context.Context, done workload.Totals) (err error) {
-	if p.step == nil {
-		return errNoStep
-	}
 	v := &Verdict{}
 	if v.Finding, err = p.step.Stage.Finish(ctx, done); err == nil {
 		v.Knowledge, err = p.step.Knowledge()
@@ -93,8 +90,6 @@ func (p *Part) check(ctx context.Context, done workload.Totals) (err error) {
 	return err
 }
 
-var errNoStep = errors.New("no step is open")
-
 func (p *Part) close() {
 	if p.step != nil {
 		p.step.Close()
@@ -104,9 +99,6 @@ func (p *Part) close() {
 
 // load runs the clients once.
 func (p *Part) load(ctx context.Context, n *Numbers) error {
-	if p.step == nil {
-		return errNoStep
-	}
 	step, err := n.Of(p.step.Of)
 	if err != nil {
 		return err
@@ -173,12 +165,10 @@ func (l *loading) listen() {
 		case m.Kind == Stop:
 			close(l.stopped)
 		case m.Kind == Arm:
-			at := Instant(m.At)
-			ahead := time.Until(at)
-			if ahead <= lastMoment {
-				at = time.Time{}
+			ahead := time.Until(Instant(m.At))
+			if ahead > lastMoment {
+				l.tell(Instant(m.At))
 			}
-			l.tell(at)
 			l.Line.Say(Message{Kind: Armed, At: m.At, Ahead: ahead})
 		case m.Kind == Disarm:
 			l.tell(time.Time{})
@@ -207,15 +197,15 @@ func (l *loading) begin(ctx context.Context) (time.Time, error) {
 	l.Line.Say(Message{Kind: Ready})
 	for {
 		l.mu.Lock()
-		at := l.at
-		left := time.Until(at) - lastMoment
+		at, left := l.at, time.Until(l.at)-lastMoment
 		l.begun = !at.IsZero() && left <= 0
+		begun := l.begun
 		l.mu.Unlock()
-		var due <-chan time.Time
-		switch {
-		case l.begun:
+		if begun {
 			return at, nil
-		case !at.IsZero():
+		}
+		var due <-chan time.Time
+		if !at.IsZero() {
 			due = time.After(left)
 		}
 		select {

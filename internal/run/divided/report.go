@@ -85,17 +85,12 @@ func judge(load *Numbers, results []*drive.Result, out *Outcome, uses [][]use, c
 			out.Reports[i].Straggler = out.Reports[i].P99 > slowTail*others[len(others)/2]
 		}
 	}
-	late := func(r Report) time.Duration { return r.Late }
-	out.Spread = highest(out.Reports, late) + highest(out.Reports, func(r Report) time.Duration { return -r.Late })
-	out.Bound = highest(out.Reports, func(r Report) time.Duration { return r.Clock.Bound }) + head
-}
-
-func highest(reports []Report, value func(Report) time.Duration) time.Duration {
-	out := value(reports[0])
-	for _, r := range reports[1:] {
-		out = max(out, value(r))
+	earliest, latest := out.Reports[0].Late, out.Reports[0].Late
+	for _, r := range out.Reports {
+		earliest, latest = min(earliest, r.Late), max(latest, r.Late)
+		out.Bound = max(out.Bound, r.Clock.Bound+head)
 	}
-	return out
+	out.Spread = latest - earliest
 }
 
 // saturated says what a machine was short of.

@@ -63,13 +63,11 @@ func (c *Conductor) run(ctx context.Context) error {
 		select {
 		case <-clocks.C:
 			go func() {
-				o, err := c.offsets(ctx, shortTrips)
-				if err != nil {
-					return // the next may succeed
-				}
-				select {
-				case measured <- o:
-				default:
+				if o, err := c.offsets(ctx, shortTrips); err == nil { // else the next may succeed
+					select {
+					case measured <- o:
+					default:
+					}
 				}
 			}()
 		case o := <-measured:
