@@ -71,6 +71,10 @@ func TestForeignFiles(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	h, _ := answering(t, map[string]any{opTrial: returned{Attempt: 7, Files: []file{one(own)}}, opRead: []byte("x")})
+	if err := h.Trial(t.Context(), result.Entry{Dir: "a.1"}); err == nil || !strings.Contains(err.Error(), "attempt 7") {
+		t.Errorf("the answer to another attempt: %v", err)
+	}
 	h, other := answering(t, map[string]any{opTrial: returned{Attempt: 1, Files: []file{one("trials/sqlite.1/trial.json"), one(own)}},
 		opRead: []byte("x")})
 	if err := h.Trial(t.Context(), result.Entry{Dir: "a.1"}); err != nil {

@@ -274,6 +274,22 @@ func TestLed(t *testing.T) {
 	})
 }
 
+// A machine whose operations take over twice as long as those of the others is named, and only it.
+func TestStraggler(t *testing.T) {
+	bubble(t, 3, sleeping(3, 20, 0), func(t *testing.T, f *fleet) {
+		f.stages[1].each = func(int) time.Duration { return 20 * time.Millisecond }
+		out, err := f.load(t.Context(), func(*Interval) {})
+		for i := 0; err == nil && i < 3; i++ {
+			if r := out.Reports[i]; r.Straggler != (i == 1) {
+				t.Errorf("%+v", r)
+			}
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Clocks are measured again while a load runs: what they run apart widens the bound.
 func TestDrift(t *testing.T) {
 	bubble(t, 2, sleeping(2, 0, 21), func(t *testing.T, f *fleet) {
