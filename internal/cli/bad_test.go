@@ -121,34 +121,6 @@ func TestCampaignKilled(t *testing.T) {
 	}
 }
 
-// A machine that goes down leaves what was written until then.
-func TestAllKilled(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.write("plan.yaml", planFor("sqlite"))
-	c := h.start("run", "plan.yaml", "--out", "out", "--no-preflight")
-	c.during("out/trials/sqlite.1", "qr100")
-	child := c.child()
-	send(t, c.cmd.Process, syscall.SIGSTOP) // so that neither outlives the other
-	send(t, child, syscall.SIGKILL)
-	send(t, c.cmd.Process, syscall.SIGKILL)
-	c.end()
-	wait(t, "the trial is gone", func() bool { return !alive(child) })
-
-	const reason = "it was killed, or the machine went down"
-	h.checkPartial("out/trials/sqlite.1", result.Partial, reason)
-	if !h.exists("out/trials/sqlite.1/data") {
-		t.Error("who removed the data?")
-	}
-	out, _ := h.run(0, "report", "out", "--out", "shown")
-	h.contains("report", h.file("shown/report.md"), reason)
-	h.contains("standard output", out, "shown/report.html")
-
-	h.resume("600", "sqlite.1")
-	h.removed("out/trials/sqlite.1.partial1/data", "out/trials/sqlite.1/data")
-	h.checkPartial("out/trials/sqlite.1.partial1", result.Partial, reason)
-}
-
 // A campaign that is ended while the client is calibrated begins no trial.
 func TestInterruptedCalibration(t *testing.T) {
 	t.Parallel()

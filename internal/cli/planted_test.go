@@ -210,8 +210,8 @@ func plant(t *testing.T, name string) *planted {
 }
 
 // tableNames are the names of the tables of all workloads.
-func tableNames(t *testing.T) (names []string) {
-	t.Helper()
+func tableNames(t *testing.T) []string {
+	names := map[string]bool{"sbtest1": true, "sbtest2": true}
 	for _, w := range (catalog.Plugins{}).WorkloadNames() {
 		src := "workload: " + w + "\ntargets: [{engine: memory, durability: none}]\n"
 		p, err := plan.Load("test.yaml", []byte(src), nil, catalog.Plugins{})
@@ -220,17 +220,10 @@ func tableNames(t *testing.T) (names []string) {
 			continue
 		}
 		for _, table := range p.Run.Schema().Tables {
-			if !slices.Contains(names, table.Name) {
-				names = append(names, table.Name)
-			}
+			names[table.Name] = true
 		}
 	}
-	for _, name := range []string{"sbtest1", "sbtest2"} {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.Sorted(maps.Keys(names))
 }
 
 // sqlOwner is the user of a SQL server, who also has a view of a name that rumbench uses, and a table whose name
@@ -256,7 +249,7 @@ func sqlOwner(t *testing.T, name, dsn string) owner {
 	return owner{
 		make: func(home string, names []string) {
 			exec("CREATE SCHEMA IF NOT EXISTS " + home)
-			for _, name := range slices.Compact(slices.Sorted(slices.Values(append([]string{"SbTest1", "precious"}, names...)))) {
+			for _, name := range append([]string{"SbTest1", "precious"}, names...) {
 				table := home + `."` + name + `"`
 				if name == "sbtest2" {
 					exec("CREATE VIEW " + table + " AS SELECT id, precious FROM " + home + `."precious"`)

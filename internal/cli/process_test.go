@@ -219,7 +219,7 @@ func (h *host) resume(seconds string, names ...string) (talk string) {
 	h.replace("out/plan.yaml", "query_seconds: "+seconds, "query_seconds: 0.3")
 	state := h.file("out/campaign.json")
 	h.write("out/campaign.json", strings.ReplaceAll(state, `"query_seconds": "`+seconds+`"`, `"query_seconds": "0.3"`))
-	_, talk = h.run(0, "run", "--resume", "out")
+	_, talk = h.run(0, "run", "--resume", "out", "--no-preflight")
 	for _, name := range names {
 		if t := h.trial("out/trials/" + name); t.Status != result.Complete {
 			h.Errorf("%s is %s: %s", name, t.Status, t.Reason)

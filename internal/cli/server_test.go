@@ -112,7 +112,8 @@ func TestServerKilled(t *testing.T) {
 	})
 }
 
-// Whoever of campaign and trial is killed, no server and no data is left.
+// Whoever of campaign and trial is killed, no server and no data is left. A machine that goes down leaves what was
+// written until then.
 func TestKilledAroundServer(t *testing.T) {
 	eachServer(t, "postgres", func(t *testing.T, engine string) {
 		for _, who := range []string{"trial", "campaign", "both"} {
@@ -121,13 +122,15 @@ func TestKilledAroundServer(t *testing.T) {
 				h := newHost(t)
 				c := h.serving(engine, inMemory)
 				child := c.child()
-				if who != "trial" {
-					send(t, c.cmd.Process, syscall.SIGKILL)
+				if who == "both" {
+					send(t, c.cmd.Process, syscall.SIGSTOP) // so that neither outlives the other
 				}
 				if who != "campaign" {
 					send(t, child, syscall.SIGKILL)
 				}
-				if who == "trial" {
+				if who != "trial" {
+					send(t, c.cmd.Process, syscall.SIGKILL)
+				} else {
 					c.during("out/trials/second.1", "qr100")
 					send(t, c.cmd.Process, syscall.SIGINT)
 				}
@@ -135,7 +138,17 @@ func TestKilledAroundServer(t *testing.T) {
 				wait(t, "the trial has ended", func() bool { return !alive(child) })
 				if who == "both" { // nobody is left to remove the data; the next run does
 					wait(t, "no server runs", func() bool { return len(h.servers("out")) == 0 })
+					const reason = "it was killed, or the machine went down"
+					h.checkPartial("out/trials/first.1", result.Partial, reason)
+					if !h.exists("out/trials/first.1/data") {
+						t.Error("who removed the data?")
+					}
+					out, _ := h.run(0, "report", "out", "--out", "shown")
+					h.contains("report", h.file("shown/report.md"), reason)
+					h.contains("standard output", out, "shown/report.html")
 					h.resume("600", "first.1", "second.1")
+					h.removed("out/trials/first.1.partial1/data")
+					h.checkPartial("out/trials/first.1.partial1", result.Partial, reason)
 				}
 				h.gone()
 			})

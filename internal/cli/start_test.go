@@ -128,6 +128,9 @@ func TestKilledAroundCopies(t *testing.T) {
 	for at, slow := range map[string]string{"load": "table_size: 2000000", "oltp_read_write": "write_seconds: 600"} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
+			if at != "load" {
+				need.Long(t)
+			}
 			installed(t, target)
 			h := newHost(t)
 			h.write("plan.yaml", fmt.Sprintf(copies, "0.3", ", loads: 1", 2, target))
@@ -145,7 +148,7 @@ func TestKilledAroundCopies(t *testing.T) {
 			c.end()
 			wait(t, "no server runs", func() bool { return len(h.servers("out")) == 0 && !alive(child) })
 			h.replace("out/plan.yaml", slow, strings.TrimSuffix(quick, ","))
-			h.run(0, "run", "--resume", "out")
+			h.run(0, "run", "--resume", "out", "--no-preflight")
 			first, second := h.trial("out/trials/"+target+".1"), h.trial("out/trials/"+target+".2")
 			if steps(first)[0] != "load" || steps(second)[0] == "load" || second.Status != result.Complete {
 				t.Errorf("%v, %v", steps(first), steps(second))

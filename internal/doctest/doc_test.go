@@ -125,14 +125,14 @@ func run(t *testing.T, dir, line string) {
 	t.Helper()
 	command := line
 	if os.Getenv(need.LongVariable) == "" {
-		command = size.ReplaceAllStringFunc(line, func(found string) string {
+		command = campaign.ReplaceAllString(line, "$0 --no-preflight --set calibrate=false")
+		command = size.ReplaceAllStringFunc(command, func(found string) string {
 			name, _, set := strings.Cut(strings.TrimPrefix(found, "params."), "=")
 			if !set {
 				return less[found]
 			}
 			return "params." + name + "=" + cmp.Or(less[name], "0.1")
 		})
-		command = campaign.ReplaceAllString(command, "$0 --no-preflight --set calibrate=false")
 	}
 	// What the gate finds in real runs is chance.
 	if strings.Contains(line, "--gate") {
@@ -144,8 +144,8 @@ func run(t *testing.T, dir, line string) {
 			"do sleep 0.1; done; kill -INT $!; wait $! || true"
 	}
 	ok := t.Run(line, func(t *testing.T) {
-		if strings.HasPrefix(line, "make old ") || line == "make native" {
-			need.Long(t) // it compiles another version of an engine, or what make test has built
+		if strings.HasPrefix(line, "make old ") || line == "make native" || strings.HasSuffix(line, ".png") {
+			need.Long(t) // it compiles another version of an engine, or make test and the script card.txtar do the same
 		}
 		cmd := exec.Command("bash", "-euo", "pipefail", "-c", command)
 		cmd.Dir = dir
