@@ -80,7 +80,7 @@ explain-suite: build
 
 # A server with a user's tables of all names that rumbench uses, 50 runs on it with kills.
 planted:
-	RUMBENCH_KILLS=50 $(GO) test ./internal/cli -run TestNothingOfTheUsersIsTouched -count 1 -timeout 1h -v
+	RUMBENCH_LONG=1 RUMBENCH_KILLS=50 $(GO) test ./internal/cli -run TestNothingOfTheUsersIsTouched -count 1 -timeout 1h -v
 
 # The control plane of Kubernetes, built in half an hour, and the manifests on it.
 kubernetes:
