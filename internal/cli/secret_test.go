@@ -79,8 +79,10 @@ func TestNoPasswordInPlanErrors(t *testing.T) {
 	check := func(targets string, args ...string) {
 		t.Helper()
 		h.write("plan.yaml", "workload: ibench\n"+targets+"\n")
-		out, talk := h.run(2, append([]string{"run", "plan.yaml", "--out", "out"}, args...)...)
-		noSecret(t, fmt.Sprint(targets, args), out+talk)
+		out, talk, code := rumbench(t, append([]string{"run", h.path("plan.yaml"), "--out", h.path("out")}, args...)...)
+		if noSecret(t, fmt.Sprint(targets, args), out+talk); code != 2 {
+			t.Errorf("%s %v: exit code %d", targets, args, code)
+		}
 	}
 	for _, targets := range []string{
 		`targets: [{engine: mysql, dsn: "bench:geheim@tcp(127.0.0.1:1"}]`,
