@@ -230,10 +230,10 @@ func TestBytesAreNotJudged(t *testing.T) {
 		expect.Refused(compare.NewGate(text))(t, "is never judged", text)
 	}
 	_, err := compare.NewGate("db_bytes > 1.1")
-	expect.True(t, err == nil, err)
+	expect.NoError(t, err)
 	settle := made("a", 1, "", numbers{"db_bytes": 1e6}, "settle")
 	keys := compare.New([]*result.Trial{settle}).Steps[0].Headline()
-	expect.True(t, len(keys) <= 0, "without live bytes is judged", keys)
+	expect.True(t, len(keys) == 0, "without live bytes is judged", keys)
 }
 
 // searched returns a target whose trials found a rate.

@@ -54,7 +54,7 @@ func TestIOStatBasic(t *testing.T) {
 	var ps hint.Problems
 	s := parseIOStat(textFile("io", report+report), &ps)
 	figures := ioFigures(s, []string{"sda"})
-	expect.True(t, len(ps) <= 0 && len(figures) == 2 && figures[0].Metric == "read_kb" && figures[0].Value == 40 &&
+	expect.True(t, len(ps) == 0 && len(figures) == 2 && figures[0].Metric == "read_kb" && figures[0].Value == 40 &&
 		figures[1].Value == 80, ps, figures)
 }
 
@@ -70,7 +70,7 @@ func TestIOStatIdle(t *testing.T) {
 			var ps hint.Problems
 			s := parseIOStat(textFile("io", active+active+report(other)+active+report(other)+report(other)), &ps)
 			f := ioFigures(s, []string{"sda"})
-			expect.True(t, len(ps) <= 0 && f[0].Value == want, other, ps, f, want)
+			expect.True(t, len(ps) == 0 && f[0].Value == want, other, ps, f, want)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestIOStatWeights(t *testing.T) {
 	s := parseIOStat(textFile("io", log), &ps)
 	one, both := ioFigures(s, []string{"sda"}), ioFigures(s, []string{"sda", "sdb"})
 	// One second of 10 reads and three of 50; beside it one of 1 and three of 3.
-	expect.True(t, len(ps) <= 0 && one[0].Value == (10+3*50)/4. && both[0].Value == (10+3*50+1+3*3)/4. &&
+	expect.True(t, len(ps) == 0 && one[0].Value == (10+3*50)/4. && both[0].Value == (10+3*50+1+3*3)/4. &&
 		both[1].Source == "iostat, device sda + sdb", ps, one, both)
 }
 

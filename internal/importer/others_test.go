@@ -89,6 +89,9 @@ func TestYCSBFigures(t *testing.T) {
 			[]want{{"rows", "read", "", 995}, {"errors", "", "", 5}}, nil, "5 operations failed"},
 		{"failed and fewer than they should be", ycsbHead + strings.Replace(ycsbRead, "1000", "900", 2) + "[READ-FAILED], Operations, 1\n",
 			[]want{{"rows", "read", "", 900}}, nil, "throughput × run time is 1000, and operations is 901"},
+		{"failed, with their latencies", ycsbHead + strings.NewReplacer("1000", "900", "Return=OK, 1000", "Return=OK, 900\n[READ], Return=NOT_FOUND, 100").Replace(ycsbRead) +
+			"[READ-FAILED], Operations, 100\n[READ-FAILED], AverageLatency(us), 9.5\n",
+			[]want{{"rows", "read", "", 900}, {"rows_per_s", "read", "", 90}, {"errors", "", "", 100}, {"service_mean_us", "read", "", 50.5}}, nil, "100 operations failed"},
 		{"a kind that failed completely", failedUpdates, []want{{"rows", "read", "", 500}, {"errors", "", "", 500}}, nil, "500 operations failed"},
 		{"codes of old releases", ycsbHead + strings.Replace(ycsbRead, "Return=OK, 1000", "Return=0, 900\n[READ], Return=1, 100", 1),
 			[]want{{"rows", "read", "", 900}, {"errors", "", "", 100}}, nil, "100 operations failed"},

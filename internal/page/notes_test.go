@@ -28,8 +28,6 @@ func TestNotes(t *testing.T) {
 		{"names differ", [][]any{{metric.Warn(metric.Saturated, metric.Values{"group": "a1"})}, {metric.Warn(metric.Saturated, metric.Values{"group": "a2"})}},
 			[]string{"saturated: group a1 fell behind more and more; its rate is above what the engine can do", "saturated: group a2 fell behind more and more; its rate is above what the engine can do"}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			expect.Same(t, c.want, Merged(c.remarks))
-		})
+		expect.Same(t, c.want, Merged(c.remarks), c.name)
 	}
 }

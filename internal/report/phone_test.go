@@ -65,7 +65,7 @@ func TestTouch(t *testing.T) {
 	expect.Equal(t, b.Visible(t, ".takes button"), 4, "choices after a touch, 4")
 	b.CheckWidth(t)
 	left := evaluate[[]string](t, b, `[...document.querySelectorAll(".takes *")].filter((e) => e.getBoundingClientRect().right > innerWidth || e.getBoundingClientRect().left < 0).map((e) => e.outerHTML)`)
-	expect.True(t, len(left) <= 0, "beside the screen", left)
+	expect.True(t, len(left) == 0, "beside the screen", left)
 
 	// Of many targets a chart has its legend only when it is touched.
 	in, rnd := Input{Title: "six servers"}, rand.New(rand.NewPCG(5, 6))

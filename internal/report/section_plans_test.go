@@ -35,5 +35,5 @@ func TestPlansTable(t *testing.T) {
 	expect.Equal(t, fmt.Sprint(got), fmt.Sprint(want), got, want)
 	none := fixture(1)
 	sections := plans(newView(&none))
-	expect.True(t, len(sections) <= 0, "sections without plans", sections)
+	expect.True(t, len(sections) == 0, "sections without plans", sections)
 }

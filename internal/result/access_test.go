@@ -33,9 +33,7 @@ func TestAccess(t *testing.T) {
 		{"read-modify-write", step("f", "read-modify-write"), workload.MixedAccess},
 		{"updates", step("u", "update row"), workload.WriteAccess},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			expect.Equal(t, (&Trial{Workload: "ibench"}).TestOf(&c.step), Test{Access: c.want}, c.want)
-		})
+		expect.Equal(t, (&Trial{Workload: "ibench"}).TestOf(&c.step), Test{Access: c.want}, c.want, c.name)
 	}
 }
 

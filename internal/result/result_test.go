@@ -151,7 +151,7 @@ func TestWriteFile(t *testing.T) {
 	})
 	for i := range 50 {
 		err := WriteFile(path, content[i%2], 0o644)
-		expect.True(t, err == nil, err)
+		expect.NoError(t, err)
 	}
 	close(stop)
 	reader.Wait()

@@ -74,7 +74,7 @@ func TestChangeInOrder(t *testing.T) {
 	f := Families(runs, Pick{})
 	Detect(f)
 	found := Findings(f, nil)
-	expect.True(t, len(rest) <= 0 && len(found) == 1 && found[0].Run.Dir == s.Path("build-"+commit(12)) &&
+	expect.True(t, len(rest) == 0 && len(found) == 1 && found[0].Run.Dir == s.Path("build-"+commit(12)) &&
 		found[0].Before.Dir == s.Path("build-"+commit(11)), "left out, findings", len(rest), found)
 }
 

@@ -10,7 +10,7 @@ import (
 
 func near(t *testing.T, subject string, got, want, tolerance float64) {
 	t.Helper()
-	expect.True(t, math.Abs(got-want) <= tolerance, subject, got, want)
+	expect.Near(t, got, want, tolerance, subject)
 }
 
 // One touch changes a page of each level; very many change all pages.

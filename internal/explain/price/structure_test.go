@@ -27,7 +27,7 @@ func closed(gb, mbps, f, pricePerGB, pricePerIO, ioKB float64) float64 {
 
 func near(t *testing.T, subject string, got, want, tolerance float64) {
 	t.Helper()
-	expect.True(t, !math.IsNaN(got) && math.Abs(got-want) <= tolerance, subject, got, want)
+	expect.Near(t, got, want, tolerance, subject)
 }
 
 // The best shares of the source, 67, 39 and 17 % for writes of 1, 10 and 100 MB/s, with what

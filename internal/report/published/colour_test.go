@@ -71,9 +71,7 @@ func TestRates(t *testing.T) {
 		{"rounded before the test", rates(100.4, 125.4, 200.4), []published.Colour{published.Red, published.Red, published.Green}},
 		{"nothing is red even then", rates(0, 0), []published.Colour{published.Red, published.Red}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			expect.List(t, published.Rates(c.column), c.want)
-		})
+		expect.List(t, published.Rates(c.column), c.want, c.name)
 	}
 }
 

@@ -147,33 +147,26 @@ func (s site) read(at string) (body string) {
 	return body
 }
 
-func contains(t *testing.T, body string, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		expect.Contains(t, body, text)
-	}
-}
-
 func TestPages(t *testing.T) {
 	s := open(t, nights(t).Dir)
 	body := s.read("/")
-	contains(t, body, "20 campaigns", `href="campaigns/night-19/report.html"`, "2026-10-20 02:00", "db (pebble v2.1.8)", "✓ good", "ext4 on vda")
+	expect.All(t, body, "20 campaigns", `href="campaigns/night-19/report.html"`, "2026-10-20 02:00", "db (pebble v2.1.8)", "✓ good", "ext4 on vda")
 	_, filtered := s.get("/?q=v2.1.7+night-03")
 	expect.True(t, strings.Contains(filtered, "1 of 20 campaigns"), "a search does not find one")
 	_, oldest := s.get("/?sort=oldest")
 	expect.True(t, strings.Index(oldest, "night-00") <= strings.Index(oldest, "night-19"), "the oldest is not first")
 	status, body := s.get("/campaigns/night-03/report.html")
-	contains(t, body, "l.i1", `href="../../index.html"`, `href="rows.json"`)
+	expect.All(t, body, "l.i1", `href="../../index.html"`, `href="rows.json"`)
 	expect.Equal(t, status, http.StatusOK)
 	if _, body := s.get("/campaigns/night-03/rows.json"); body != "json\n" {
 		t.Errorf("%q", body)
 	}
 	_, body = s.get("/compare.html?" + url.Values{"base": {"night-03"}, "new": {"night-15"}}.Encode())
-	contains(t, body, "night-03/db", "night-15/db", `<select name="base-target">`)
+	expect.All(t, body, "night-03/db", "night-15/db", `<select name="base-target">`)
 	_, body = s.get("/history.html")
-	contains(t, body, "compare.html?base=night-10&amp;new=night-11", "version pebble v2.1.7 → v2.1.8", "<svg")
+	expect.All(t, body, "compare.html?base=night-10&amp;new=night-11", "version pebble v2.1.7 → v2.1.8", "<svg")
 	_, body = s.get("/campaigns/night-03/live.html")
-	contains(t, body, "It does not run: 3 of 3 trials complete", "k/s<small class=\"per\">3 trials")
+	expect.All(t, body, "It does not run: 3 of 3 trials complete", "k/s<small class=\"per\">3 trials")
 	expect.Lacks(t, body, `name="every"`, "what has ended renews itself")
 }
 
@@ -332,18 +325,18 @@ func TestLive(t *testing.T) {
 	s := open(t, run.dir)
 	const at = "/campaigns/now/live.html"
 	_, body := s.get(at)
-	contains(t, body, "Running: trial 2 of 3", "about 1 min left", "now 5,000/s, p99 900 µs", "Step l.i1", `name="every" content="2"`, "rows per second", "k/s</td>")
-	contains(t, s.await("/", "running: look on"), `href="campaigns/now/live.html"`)
+	expect.All(t, body, "Running: trial 2 of 3", "about 1 min left", "now 5,000/s, p99 900 µs", "Step l.i1", `name="every" content="2"`, "rows per second", "k/s</td>")
+	expect.All(t, s.await("/", "running: look on"), `href="campaigns/now/live.html"`)
 	run.second(6, 7777)
 	s.await(at, "now 7,777/s")
 	c := expect.Value(result.ReadCampaign(filepath.Join(run.dir, "now")))(t)
 	c.Trials[2].Machine, c.Trials[2].Began = "m2", time.Now().Add(-time.Minute)
 	expect.NoError(t, result.WriteJSON(filepath.Join(run.dir, "now", result.CampaignFile), c))
-	contains(t, s.await(at, "Machines"), "m2", c.Trials[2].Dir, "1 min")
+	expect.All(t, s.await(at, "Machines"), "m2", c.Trials[2].Dir, "1 min")
 	run.kill()
 	body = s.await(at, "It does not run: 1 of 3 trials complete")
 	expect.Lacks(t, body, `name="every"`, "what was killed renews itself")
-	contains(t, body, "now 7,777/s", "it was killed")
+	expect.All(t, body, "now 7,777/s", "it was killed")
 }
 
 func lockOf(t *testing.T, path string) *os.File {

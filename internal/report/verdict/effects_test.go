@@ -39,8 +39,6 @@ func TestEffectsInWords(t *testing.T) {
 		{"equivalent", []*compare.Effect{effect("cpu_us", "query", compare.Same, "", 1, 0.998, 1.003)},
 			"CPU µs per query: 1.00× innodb’s (0.998 to 1.00), equivalent."},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			expect.Equal(t, verdict.EffectsInWords(c.effects, base, other), c.want)
-		})
+		expect.Equal(t, verdict.EffectsInWords(c.effects, base, other), c.want, c.name)
 	}
 }

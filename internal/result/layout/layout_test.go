@@ -3,6 +3,7 @@ package layout
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -27,18 +28,6 @@ func published(t testing.TB, file string) string {
 	return string(b)
 }
 
-func written(t testing.TB, write func(*bytes.Buffer) error) string {
-	t.Helper()
-	var b bytes.Buffer
-	expect.NoError(t, write(&b))
-	return b.String()
-}
-
-func same(t *testing.T, want, got string) {
-	t.Helper()
-	expect.Same(t, want, got)
-}
-
 func readFile(t *testing.T, f Format, file string) []Step {
 	t.Helper()
 	steps := expect.Value(Read(f, strings.NewReader(published(t, file))))(t)
@@ -59,19 +48,19 @@ func TestPublishedQPS(t *testing.T) {
 		t.Fatalf("read %+v", abs)
 	}
 	tsv := func(show Show) string {
-		return written(t, func(b *bytes.Buffer) error { return WriteQPS(b, names, abs, show, 0) })
+		return expect.Written(t, func(b io.Writer) error { return WriteQPS(b, names, abs, show, 0) })
 	}
-	same(t, published(t, "abs.tsv"), tsv(Numbers))
-	same(t, published(t, "rel.tsv"), tsv(RoundedRatios))
-	same(t, published(t, "rel.csv"), written(t, func(b *bytes.Buffer) error { return WriteQPSList(b, abs, RoundedRatios, 0) }))
+	expect.Same(t, published(t, "abs.tsv"), tsv(Numbers))
+	expect.Same(t, published(t, "rel.tsv"), tsv(RoundedRatios))
+	expect.Same(t, published(t, "rel.csv"), expect.Written(t, func(b io.Writer) error { return WriteQPSList(b, abs, RoundedRatios, 0) }))
 }
 
 func TestPublishedSummaries(t *testing.T) {
 	for _, c := range []struct{ mrg, rel string }{{"mrg.q100", "rel.q100"}, {"mrg.some", ""}} {
 		steps := readFile(t, Summary, c.mrg)
-		same(t, published(t, c.mrg), written(t, func(b *bytes.Buffer) error { return WriteSummaries(b, steps, Numbers) }))
+		expect.Same(t, published(t, c.mrg), expect.Written(t, func(b io.Writer) error { return WriteSummaries(b, steps, Numbers) }))
 		if c.rel != "" {
-			same(t, published(t, c.rel), written(t, func(b *bytes.Buffer) error { return WriteSummaries(b, steps, RoundedRatios) }))
+			expect.Same(t, published(t, c.rel), expect.Written(t, func(b io.Writer) error { return WriteSummaries(b, steps, RoundedRatios) }))
 		}
 	}
 }
@@ -79,9 +68,9 @@ func TestPublishedSummaries(t *testing.T) {
 // Unknown on either side stays unknown in the ratios of the index build.
 func TestSummaryRatiosOfUnknown(t *testing.T) {
 	steps := readFile(t, Summary, "mrg.some")
-	got := written(t, func(b *bytes.Buffer) error { return WriteSummaries(b, steps[1:], RoundedRatios) })
+	got := expect.Written(t, func(b io.Writer) error { return WriteSummaries(b, steps[1:], RoundedRatios) })
 	expect.True(t, strings.HasSuffix(got, "\t2.67\tNA\tNA\tmy5731.cx6d\n"), got)
-	got = written(t, func(b *bytes.Buffer) error { return WriteSummaries(b, steps[:1], RoundedRatios) })
+	got = expect.Written(t, func(b io.Writer) error { return WriteSummaries(b, steps[:1], RoundedRatios) })
 	expect.Contains(t, got, "\n0.90\t1\t0.00\t0.00\t1.21\t")
 }
 
@@ -99,9 +88,9 @@ func TestPublishedCosts(t *testing.T) {
 		{Name: "read-only", Blocks: [][]Line{{cost("my8407", .000129, 2.421, 0, 0, 0, 637825), cost("ma110806", .000118, 2.455, 0, 0, 0, 702242), cost("pg182", .0001, 2.406, 0, 0, .014, 821128)}}},
 		{Name: "update-nonindex", Blocks: [][]Line{{cost("my8407", .000404, 11.981, 0, 0, 2.664, 103467), cost("ma110806", .000263, 8.634, 0, 0, 2.851, 147457), cost("pg182", .000156, 3.884, 0, 0, .63, 407460)}}},
 	}
-	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return WriteCosts(b, tests, true) }))
+	expect.Same(t, published(t, "met"), expect.Written(t, func(b io.Writer) error { return WriteCosts(b, tests, true) }))
 	unknown := []Step{{Name: "t", Blocks: [][]Line{{cost("a", math.NaN(), 1, 0, 0, 0, 5), cost("b", math.NaN(), 2, 0, 0, 0, 10)}}}}
-	if got := written(t, func(b *bytes.Buffer) error { return WriteCosts(b, unknown, false) }); !strings.Contains(got, "\nNA\t1.000\t0\t0\t0\t5\ta\n") || !strings.Contains(got, "\nNA\t\t2.00\tNA\tNA\tNA\t2.00\tb\n") {
+	if got := expect.Written(t, func(b io.Writer) error { return WriteCosts(b, unknown, false) }); !strings.Contains(got, "\nNA\t1.000\t0\t0\t0\t5\ta\n") || !strings.Contains(got, "\nNA\t\t2.00\tNA\tNA\tNA\t2.00\tb\n") {
 		t.Error(got)
 	}
 }
@@ -174,7 +163,7 @@ func TestReadCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return WriteCosts(b, tests, true) }))
+	expect.Same(t, published(t, "met"), expect.Written(t, func(b io.Writer) error { return WriteCosts(b, tests, true) }))
 	tests, err = Read(Costs, strings.NewReader("a\n--- absolute\ncpu/o\trKB/o\twKB/o\to/s\tdbms\n0.5\t1\t2\t3\tx\n--- relative to first result\n\n"))
 	expect.True(t, err == nil && len(tests) == 1 && tests[0].Blocks[0][0].Value("o/s") == 3 &&
 		tests[0].Blocks[0][0].Tag == "x" && math.IsNaN(tests[0].Blocks[0][0].Value("cs/o")), err, tests)
@@ -265,6 +254,6 @@ func TestNamesAreKeptInTheirCells(t *testing.T) {
 		return Step{Name: name, Blocks: [][]Line{{{Values: map[string]float64{Rate: v}}}}, Note: note}
 	}
 	tests := []Step{one("x\ny", "no\nbreak", 1), one("c,d", "", 2)}
-	same(t, "col-1 : a b\n\ncol-1\n1\tx y\t-> no break\n2\tc,d\n", written(t, func(b *bytes.Buffer) error { return WriteQPS(b, []string{"a\tb"}, tests, Numbers, 0) }))
-	same(t, "x y,1\n\"c,d\",2\n", written(t, func(b *bytes.Buffer) error { return WriteQPSList(b, tests, Numbers, 0) }))
+	expect.Same(t, "col-1 : a b\n\ncol-1\n1\tx y\t-> no break\n2\tc,d\n", expect.Written(t, func(b io.Writer) error { return WriteQPS(b, []string{"a\tb"}, tests, Numbers, 0) }))
+	expect.Same(t, "x y,1\n\"c,d\",2\n", expect.Written(t, func(b io.Writer) error { return WriteQPSList(b, tests, Numbers, 0) }))
 }

@@ -37,7 +37,7 @@ func TestCheckSelf(t *testing.T) {
 	if err == nil {
 		err = self.CheckSelf()
 	}
-	expect.True(t, err == nil, err)
+	expect.NoError(t, err)
 	other, err := program.Build{}.Of("build_test.go")
 	if err == nil {
 		err = other.CheckSelf()
