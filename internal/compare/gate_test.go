@@ -10,6 +10,12 @@ import (
 	"rumbench/internal/result"
 )
 
+// holds returns where a condition holds.
+func holds(t *testing.T, condition string, j *compare.Judgement) compare.Findings {
+	t.Helper()
+	return expect.Value(expect.Value(compare.NewGate(condition))(t).Find(j, nil))(t)
+}
+
 func gated(t *testing.T) *compare.Judgement {
 	var trials []*result.Trial
 	for i, v := range []float64{100, 101, 99, 100} {
@@ -35,8 +41,7 @@ func TestGateSteady(t *testing.T) {
 			trials = append(trials, a, b)
 		}
 		c := compare.New(trials)
-		g := expect.Value(compare.NewGate("rows_per_s < 0.9 && steady"))(t)
-		found := expect.Value(g.Find(c.Judge(c.Targets[0], c.Targets[1]), nil))(t)
+		found := holds(t, "rows_per_s < 0.9 && steady", c.Judge(c.Targets[0], c.Targets[1]))
 		expect.Equal(t, len(found.True) > 0, code == "" || code == metric.Disturbed, code)
 	}
 }
@@ -60,12 +65,8 @@ func TestGate(t *testing.T) {
 		{"read_kb > 1", nil, 0},
 		{"rows_per_s < 0.95 && read_kb > 1", nil, 0},
 	} {
-		g, err := compare.NewGate(c.condition)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := g.Find(j, nil)
-		expect.True(t, err == nil && len(found.Blind) == 0, c.condition, err, found.Blind)
+		found := holds(t, c.condition, j)
+		expect.True(t, len(found.Blind) == 0, c.condition, found.Blind)
 		var steps []string
 		for _, f := range found.True {
 			steps = append(steps, f.Step.Name)
@@ -87,13 +88,8 @@ func TestGateOfFewTrials(t *testing.T) {
 		"rows_per_s < 0.6 || rows_per_s < 1 && sure": "1 true, 1 judged, []",
 		"rows_per_s < 0.45":                          "0 true, 1 judged, []",
 	} {
-		g, err := compare.NewGate(condition)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := g.Find(j, nil)
-		got := fmt.Sprintf("%d true, %d judged, %v", len(found.True), found.Judged, found.Blind)
-		expect.True(t, err == nil && got == want, condition, got, err, want)
+		found := holds(t, condition, j)
+		expect.Equal(t, fmt.Sprintf("%d true, %d judged, %v", len(found.True), found.Judged, found.Blind), want, condition)
 	}
 }
 
@@ -137,14 +133,9 @@ func TestGateSees(t *testing.T) {
 	} {
 		a, b := fresh()
 		c.do(b)
-		g, err := compare.NewGate(c.condition)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := g.Find(judged(t, append(a, b...)...), nil)
-		if err != nil || len(found.True) != c.found || len(found.Blind) != c.blind {
-			t.Errorf("%s: %d found, blind %q, %v; want %d and %d", c.name, len(found.True), found.Blind, err, c.found, c.blind)
-		}
+		found := holds(t, c.condition, judged(t, append(a, b...)...))
+		expect.Equal(t, len(found.True), c.found, c.name)
+		expect.Equal(t, len(found.Blind), c.blind, c.name, found.Blind)
 	}
 	g := expect.Value(compare.NewGate("rows_per_s < 1 && step == 'laod'"))(t)
 	a, b := fresh()
@@ -163,9 +154,8 @@ func TestGateDenominators(t *testing.T) {
 			trials = append(trials, u)
 		}
 	}
-	g, _ := compare.NewGate("server_cpu_us > 1.5")
-	found, err := g.Find(judged(t, trials...), nil)
-	expect.True(t, err == nil && len(found.True) == 1 && found.Judged == 2, found, err)
+	found := holds(t, "server_cpu_us > 1.5", judged(t, trials...))
+	expect.True(t, len(found.True) == 1 && found.Judged == 2, found)
 }
 
 func TestWrongGates(t *testing.T) {
@@ -199,8 +189,7 @@ func TestGateNicknames(t *testing.T) {
 		return trials
 	}
 	for condition, want := range map[string]int{"p99 > 1.5": 1, "p99 > 1.5 && step == 'closed'": 0, "new.p99 < 200": 1, "service_p99_us < 1.1 && p99 > 1.5": 1} {
-		g := expect.Value(compare.NewGate(condition))(t)
-		found, err := g.Find(judged(t, fresh()...), nil)
-		expect.True(t, err == nil && len(found.True) == want && found.Judged == 2, condition, found, err, want)
+		found := holds(t, condition, judged(t, fresh()...))
+		expect.True(t, len(found.True) == want && found.Judged == 2, condition, found, want)
 	}
 }

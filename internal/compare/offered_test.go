@@ -91,14 +91,9 @@ func TestDeferredIsOfWrites(t *testing.T) {
 // and no mean counts it.
 func TestOtherWorkIsNoResult(t *testing.T) {
 	m := offered(result.Group{Name: "query", Rate: 500}, result.Group{Name: "query", Rate: 4000})
-	g, err := compare.NewGate("rows_per_s < 1000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := g.Find(m.Judge(m.Target("a"), m.Target("b")), nil)
-	if err != nil || len(found.Blind) != 1 || !strings.Contains(found.Blind[0], "s: rows_per_s cannot be judged: other work: rate of query: 500/s and 4000/s") || found.Judged != 1 {
-		t.Errorf("%+v, %v", found, err)
-	}
+	found := holds(t, "rows_per_s < 1000", m.Judge(m.Target("a"), m.Target("b")))
+	expect.Equal(t, found.Judged, 1)
+	expect.Contains(t, strings.Join(found.Blind, "\n"), "s: rows_per_s cannot be judged: other work: rate of query: 500/s and 4000/s")
 	r := m.Relative(compare.RelativeOptions{Base: m.Target("a")})
 	rows := group(t, r, compare.Write).Rows
 	cell := rows[1].Cells[1]

@@ -141,14 +141,6 @@ func TestFilesAsTargets(t *testing.T) {
 	expect.Equal(t, names(read(t, Options{Target: "x"}, "new.log", "old.log")), "x.1 new, x.1 old", "trials")
 }
 
-// Directories named by numbers, and files with run1, run2, are trials.
-func TestTrials(t *testing.T) {
-	again := func(n int) string { return sysbenchLog + strings.Repeat("\n", n) } // no copy to the byte
-	dir := write(t, map[string]string{"a/1/t.log": again(0), "a/2/t.log": again(1), "b/t.run1.log": again(0), "b/t.run2.log": again(1), "b/t.run10.log": again(2)})
-	expect.Equal(t, names(read(t, Options{}, dir)), "a.1 t, a.2 t, b.1 t, b.2 t, b.: t", "trials")
-	expect.Equal(t, names(read(t, Options{Target: "mine"}, filepath.Join(dir, "a"))), "mine.1 t, mine.2 t", "trials")
-}
-
 // A copy of a trial's log is no trial.
 func TestCopies(t *testing.T) {
 	dir := write(t, map[string]string{"a/t.run1.log": sysbenchLog, "a/t.run2.log": sysbenchLog, "b/t.run1.log": sysbenchLog})

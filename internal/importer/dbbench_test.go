@@ -160,7 +160,7 @@ func TestDBBenchHistograms(t *testing.T) {
 	}
 	row := imported(strings.Replace(log, "Count: 50000", "Count: 500", 1)).Find("service_p99_us", "", "")
 	expect.True(t, row != nil && len(row.Warnings) == 1, row)
-	for old, replaced := range map[string]string{"Count: 50000": "Count: 60000", "Median: 2.0000": "Median: 3.0000"} {
+	for old, replaced := range map[string]string{"Count: 50000": "Count: 60000", "Median: 2.0000": "Median: 3.0000", "382084 ops/sec": "482084 ops/sec"} {
 		s := imported(strings.Replace(log, old, replaced, 1))
 		expect.True(t, metric.Has(s.Warnings, metric.Contradictory), replaced, s.Warnings)
 	}
@@ -182,12 +182,4 @@ func TestDBBenchCoarse(t *testing.T) {
 		t.Errorf("%q", s.Warnings)
 	}
 	absent(t, step(t, trials, "db", 1, "flush"), "ops_per_s", "rows_per_s")
-}
-
-// Figures that contradict each other are marked.
-func TestDBBenchContradiction(t *testing.T) {
-	log := strings.Replace(text(t, "testdata/db_bench/one.txt"), "382084 ops/sec", "482084 ops/sec", 1)
-	s := step(t, read(t, Options{}, write(t, map[string]string{"db/t.txt": log})), "db", 1, "fillseq")
-	expect.True(t, len(s.Warnings) == 1 &&
-		strings.Contains(s.Warnings[0].Text, "the log contradicts itself: operations is 50000"), s.Warnings)
 }

@@ -22,7 +22,7 @@ func pgRun(script string, clients, done int) string {
 // Repetitions in one file are trials, in its order; other clients, and other scripts,
 // are other steps.
 func TestSeveralRuns(t *testing.T) {
-	const one, two = "<builtin: select only>", "<builtin: simple update>"
+	const one = "<builtin: select only>"
 	dir := write(t, map[string]string{"pg/t.txt": pgRun(one, 10, 2000) + pgRun(one, 10, 2200) + "$ pgbench -c 20\n" + pgRun(one, 20, 3000) + pgRun(one, 10, 2400)})
 	trials := read(t, Options{}, dir)
 	if got := names(trials); got != "pg.1 t_clients=10, pg.1 t_clients=20, pg.2 t_clients=10, pg.3 t_clients=10" {
@@ -31,8 +31,50 @@ func TestSeveralRuns(t *testing.T) {
 	for i, rate := range []float64{100, 110, 120} {
 		numbers(t, step(t, trials, "pg", i+1, "t_clients=10"), []want{{"rows_per_s", opTransaction, "", rate}, {"duration_s", "", "", 20}})
 	}
-	dir = write(t, map[string]string{"pg/t.txt": pgRun(one, 10, 2000) + pgRun(two, 10, 2200)})
-	expect.Equal(t, names(read(t, Options{}, dir)), "pg.1 t_select only, pg.1 t_simple update", "trials")
+}
+
+// Which runs are trials of one step, and how targets and steps are called. Clients and keys are in a step's
+// name only where runs of its test have different ones.
+func TestNamesOfRuns(t *testing.T) {
+	const readOnly = "sysbench --table-size=7 oltp_read_only run\n"
+	again := func(n int) string { return sysbenchLog + strings.Repeat("\n", n) } // no copy to the byte
+	insert := "python3 iibench.py --max_rows=500\ni_sec\tt_sec\ti_ips\tt_ips\ti_qps\tt_qps\tmax_i\tmax_q\tt_ins\tt_query\n" +
+		"1.0\t1.0\t500\t500\t0\t0\t1\t1\t500\t0\nTotals:\nDone\n"
+	by := func(clients string) string { return strings.Replace(sysbenchLog, "threads: 4", "threads: "+clients, 1) }
+	numbered := map[string]string{"a/1/t.log": again(0), "a/2/t.log": again(1), "b/t.run1.log": again(0), "b/t.run2.log": again(1), "b/t.run10.log": again(2)}
+	alike := map[string]string{"old/new.log": sysbenchLog, "new/new.log": sysbenchLog, "p/x/a/t.log": sysbenchLog, "p/y/a/t.log": sysbenchLog,
+		"p/y/b/t.log": sysbenchLog, "q/x/a/t.log": sysbenchLog}
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		o     Options
+		paths string // "": all
+		want  string
+	}{
+		{"two scripts", map[string]string{"pg/t.txt": pgRun("<builtin: select only>", 10, 2000) + pgRun("<builtin: simple update>", 10, 2200)}, Options{}, "",
+			"pg.1 t_select only, pg.1 t_simple update"},
+		{"one run after its preparation", map[string]string{"db/t.log": "sysbench 1.1.0 (using LuaJIT)\n\nCreating table 'sbtest1'...\n" + sysbenchLog}, Options{}, "", "db.1 t"},
+		{"the insert benchmark twice", map[string]string{"db/t.txt": insert + insert}, Options{}, "", "db.1 t, db.2 t"},
+		{"--rate=0 is no rate", map[string]string{"db/t.log": "$ " + strings.Replace(readOnly, "7", "7 --rate=0", 1) + sysbenchLog + "$ " + readOnly + sysbenchLog}, Options{}, "", "db.1 t, db.2 t"},
+		{"numbered directories and files", numbered, Options{}, "", "a.1 t, a.2 t, b.1 t, b.2 t, b.: t"},
+		{"numbered directories of a target", numbered, Options{Target: "mine"}, "a", "mine.1 t, mine.2 t"},
+		{"a suite", map[string]string{"a/sb.o.read-only.range10.pk1.dop1": by("1"), "a/sb.o.read-only.range10.pk1.dop4": by("4"), "a/sb.o.insert.range10.pk1.dop8": by("8"),
+			"a/sb.o.pw.read-only.range10.pk1":   "sleepSecs is 60\n", // what the suite did between tests
+			"b/sb.o.read-only.range10.pk1.dop1": by("1"), "b/sb.o.insert.range10.pk1.dop8": by("8"), "b/sb.o.insert.range10.pk0.dop8": by("8")}, Options{}, "",
+			"a.1 insert_range=10_pk=1, a.1 read-only_range=10_clients=1, a.1 read-only_range=10_clients=4, " +
+				"b.1 insert_range=10_pk=0, b.1 insert_range=10_pk=1, b.1 read-only_range=10_clients=1"},
+		{"files of one name", alike, Options{}, "old/new.log new/new.log", "old/new.1 sysbench, new/new.1 sysbench"},
+		{"targets of one name", alike, Options{}, "p q", "b.1 t, p/x/a.1 t, q/x/a.1 t, y/a.1 t"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := write(t, c.files)
+			if c.paths == "" {
+				c.paths = dir
+			}
+			t.Chdir(dir)
+			expect.Equal(t, names(read(t, c.o, strings.Fields(c.paths)...)), c.want)
+		})
+	}
 }
 
 // The command before a run belongs to it; what sysbench prepare and cleanup print is
@@ -59,12 +101,6 @@ func TestSeveralRunsOfSysbench(t *testing.T) {
 		strings.Repeat(" 4  0 168424 3316688 469720 125774352   10    9  3157  4066    0    20000 16 10 72  2  0\n", 2)
 	writeMore(t, dir, "db/t.vmstat", vm)
 	absent(t, step(t, read(t, Options{}, dir), "db", 1, "t_table_size=1000"), "context_switches", "host_cpu_us")
-}
-
-// One run after its preparation is no repetition.
-func TestPreparedRun(t *testing.T) {
-	dir := write(t, map[string]string{"db/t.log": "sysbench 1.1.0 (using LuaJIT)\n\nCreating table 'sbtest1'...\n" + sysbenchLog})
-	expect.Equal(t, names(read(t, Options{}, dir)), "db.1 t", "trials")
 }
 
 // dbRun is the output of a process of RocksDB's db_bench.
@@ -105,24 +141,10 @@ func TestSeveralRunsOfDBBench(t *testing.T) {
 	}
 }
 
-func TestSeveralRunsOfInsertBenchmark(t *testing.T) {
-	run := func(n int) string {
-		return fmt.Sprintf("python3 iibench.py --max_rows=%d\ni_sec\tt_sec\ti_ips\tt_ips\ti_qps\tt_qps\tmax_i\tmax_q\tt_ins\tt_query\n1.0\t1.0\t%d\t%d\t0\t0\t1\t1\t%d\t0\nTotals:\nDone\n", n, n, n, n)
-	}
-	dir := write(t, map[string]string{"db/t.txt": run(500) + run(500)})
-	expect.Equal(t, names(read(t, Options{}, dir)), "db.1 t, db.2 t", "trials")
-}
-
 // Copied logs may have blanks at the ends of their lines.
 func TestTrailingBlanks(t *testing.T) {
 	log := strings.ReplaceAll(pgRun("s.sql", 4, 400), "\n", " \t\n")
 	numbers(t, step(t, read(t, Options{}, write(t, map[string]string{"db/t.log": log})), "db", 1, "t"), []want{{"service_mean_us", opTransaction, "", 200000}})
-}
-
-// Option --rate=0 asks for the same as no rate.
-func TestNoRate(t *testing.T) {
-	log := "$ sysbench --table-size=7 --rate=0 oltp_read_only run\n" + sysbenchLog + "$ sysbench --table-size=7 oltp_read_only run\n" + sysbenchLog
-	expect.Equal(t, names(read(t, Options{}, write(t, map[string]string{"db/t.log": log}))), "db.1 t, db.2 t", "trials")
 }
 
 // Results of another tool in a log are not dropped without a word.

@@ -82,20 +82,6 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// Clients and keys are in a step's name only where runs of its test have
-// different ones.
-func TestNamesOfSteps(t *testing.T) {
-	log := func(clients string) string { return strings.Replace(sysbenchLog, "threads: 4", "threads: "+clients, 1) }
-	dir := write(t, map[string]string{
-		"a/sb.o.read-only.range10.pk1.dop1": log("1"), "a/sb.o.read-only.range10.pk1.dop4": log("4"), "a/sb.o.insert.range10.pk1.dop8": log("8"),
-		"a/sb.o.pw.read-only.range10.pk1":   "sleepSecs is 60\n", // what the suite did between tests
-		"b/sb.o.read-only.range10.pk1.dop1": log("1"), "b/sb.o.insert.range10.pk1.dop8": log("8"), "b/sb.o.insert.range10.pk0.dop8": log("8"),
-	})
-	if got := names(read(t, Options{}, dir)); got != "a.1 insert_range=10_pk=1, a.1 read-only_range=10_clients=1, a.1 read-only_range=10_clients=4, b.1 insert_range=10_pk=0, b.1 insert_range=10_pk=1, b.1 read-only_range=10_clients=1" {
-		t.Errorf("steps %s", got)
-	}
-}
-
 // One cause is one message, whatever many files it is in; without the files that
 // are wrong the rest is imported.
 func TestOneCause(t *testing.T) {
@@ -128,15 +114,6 @@ func TestOneCause(t *testing.T) {
 	if _, err := Read([]string{"."}, Options{}); err == nil || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("error %v, %v", err, ps)
 	}
-}
-
-// Targets of one name in several directories have the directory's name too.
-func TestTargetsOfOneName(t *testing.T) {
-	t.Chdir(write(t, map[string]string{"old/new.log": sysbenchLog, "new/new.log": sysbenchLog, "p/x/a/t.log": sysbenchLog, "p/y/a/t.log": sysbenchLog, "p/y/b/t.log": sysbenchLog, "q/x/a/t.log": sysbenchLog}))
-	if got := names(read(t, Options{}, "old/new.log", "new/new.log")); got != "old/new.1 sysbench, new/new.1 sysbench" {
-		t.Errorf("files: %s", got)
-	}
-	expect.Equal(t, names(read(t, Options{}, "p", "q")), "b.1 t, p/x/a.1 t, q/x/a.1 t, y/a.1 t", "directories")
 }
 
 // Tables of results are read where they are named, or alone; costs and rates of

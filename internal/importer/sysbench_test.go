@@ -129,7 +129,7 @@ func TestSysbenchReleases(t *testing.T) {
 // TestSysbenchErrorsOfIntervals: scripts that call sysbench.report_default print err/s
 // without a colon.
 func TestSysbenchErrorsOfIntervals(t *testing.T) {
-	expect.Equal(t, seriesOf(t, onlyRun(t, sbTen, Options{}))[0].Errors, 2, "errors, 2")
+	expect.Equal(t, seriesOf(t, onlyRun(t, sbTen, Options{}))[0].Errors, 2, "errors")
 }
 
 // TestSysbenchReset: an interval in which counters were reset has no numbers.

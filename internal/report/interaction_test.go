@@ -111,7 +111,7 @@ func (b browser) checkFilters(t *testing.T) {
 	}
 	expect.Equal(t, shown("section.step"), steps-1, "steps are visible")
 	expect.Equal(t, shown("#settings thead th"), columns-1, "columns of the settings are visible")
-	expect.Equal(t, shown(`#numbers thead th`), 5, "columns of the numbers are visible, 5")
+	expect.Equal(t, shown(`#numbers thead th`), 5, "columns of the numbers are visible")
 	click("Targets", "sqlite")
 	click("Steps", "l.x")
 	expect.Equal(t, shown(`[data-t="1"]`), rows, "what was hidden does not come back")

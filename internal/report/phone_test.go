@@ -62,7 +62,7 @@ func TestTouch(t *testing.T) {
 	n := b.Visible(t, ".take")
 	expect.True(t, n >= 10, "buttons to take things away", n)
 	b.tap(t, `document.querySelector("section.step figure .take")`)
-	expect.Equal(t, b.Visible(t, ".takes button"), 4, "choices after a touch, 4")
+	expect.Equal(t, b.Visible(t, ".takes button"), 4, "choices after a touch")
 	b.CheckWidth(t)
 	left := evaluate[[]string](t, b, `[...document.querySelectorAll(".takes *")].filter((e) => e.getBoundingClientRect().right > innerWidth || e.getBoundingClientRect().left < 0).map((e) => e.outerHTML)`)
 	expect.True(t, len(left) == 0, "beside the screen", left)
@@ -79,7 +79,7 @@ func TestTouch(t *testing.T) {
 	b.CheckWidth(t)
 	expect.Equal(t, b.Visible(t, ".many .u-legend"), 0, "legends before a touch")
 	b.tap(t, `document.querySelector(".many .chart .u-over")`)
-	expect.Equal(t, b.Visible(t, ".many .u-legend"), 1, "legends after a touch, 1")
+	expect.Equal(t, b.Visible(t, ".many .u-legend"), 1, "legends after a touch")
 	text := evaluate[string](t, b, `document.activeElement.querySelector(".u-legend").innerText`)
 	expect.True(t, strings.Contains(text, " s") && strings.Contains(text, "my800"), "the legend says", text)
 }
