@@ -121,7 +121,7 @@ func tpcc(more map[string]any) map[string]any {
 var chosen = map[string]string{
 	"pebble": "ycsb ibench", "badger": "linkbench up2x rollup", "bbolt": "sysbench zippydb create-index queue",
 	"sqlite": "telemetry tpcc largeobject udb", "lmdb": "rollup udb", "wiredtiger": "linkbench largeobject",
-	"wiredtiger lsm": "ycsb ibench", "rocksdb": "ibench ycsb", "rocksdb optimistic": "tpcc up2x",
+	"wiredtiger lsm": "ycsb up2x", "rocksdb": "zippydb ycsb", "rocksdb optimistic": "tpcc up2x",
 	"rocksdb locks": "sysbench create-index",
 
 	"mysql innodb": "sysbench linkbench", "mysql rocksdb": "ibench create-index", "mysql attached": "queue up2x",

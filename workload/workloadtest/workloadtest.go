@@ -5,11 +5,13 @@ package workloadtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -192,31 +194,41 @@ func Divided(t *testing.T, s Suite) {
 	}
 }
 
-// testCopied goes on from each step in another run that knows what the first knew, with other
+// testCopied goes on from steps in another run that knows what the first knew, with other
 // draws, as trials do that begin from a copy of loaded data.
 func (s Suite) testCopied(t *testing.T) {
 	count := len(s.small(t).Steps())
 	for done := 1; done < count; done++ {
-		loads := s.small(t)
-		db := s.Open(t, loads.Schema())
-		loaded := uint64(1)
-		var live *workload.Live
-		for i := range done {
-			step := loads.Steps()[i]
-			now, _ := runStep(t, &step, db, loaded, live)
-			if step.Settle == nil {
-				live = &now.Live
+		t.Run(fmt.Sprint("after ", done), func(t *testing.T) {
+			if done != 1 && done != count/2 && done != count-1 {
+				need.Long(t)
 			}
+			s.goOn(t, done)
+		})
+	}
+}
+
+// goOn goes on after so many steps.
+func (s Suite) goOn(t *testing.T, done int) {
+	loads := s.small(t)
+	db := s.Open(t, loads.Schema())
+	loaded := uint64(1)
+	var live *workload.Live
+	for i := range done {
+		step := loads.Steps()[i]
+		now, _ := runStep(t, &step, db, loaded, live)
+		if step.Settle == nil {
+			live = &now.Live
 		}
-		goesOn := s.small(t)
-		hand(t, loads, goesOn)
-		for i := range goesOn.Steps()[done:] {
-			step := goesOn.Steps()[done+i]
-			env := workload.Env{DB: db, Seed: 2, Copied: &loaded, Results: true, Previous: live}
-			now, _ := runParts(t, []*workload.Step{&step}, env)
-			if step.Settle == nil {
-				live = &now.Live
-			}
+	}
+	goesOn := s.small(t)
+	hand(t, loads, goesOn)
+	for i := range goesOn.Steps()[done:] {
+		step := goesOn.Steps()[done+i]
+		env := workload.Env{DB: db, Seed: 2, Copied: &loaded, Results: true, Previous: live}
+		now, _ := runParts(t, []*workload.Step{&step}, env)
+		if step.Settle == nil {
+			live = &now.Live
 		}
 	}
 }
