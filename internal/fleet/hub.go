@@ -1,3 +1,5 @@
+//go:build !demo
+
 package fleet
 
 import (
@@ -17,13 +19,7 @@ type hub struct {
 	seeds  map[string]string
 }
 
-const (
-	mostMessage = 32 << 20 // bytes: the end of a load holds the rates of all of its intervals
-	hubTimeout  = 10 * time.Second
-	// A network that is cut for less than patience is no end.
-	pingEvery = 20 * time.Second
-	mostPings = 8
-)
+const hubTimeout = 10 * time.Second
 
 // newHub starts a hub for agents.
 func newHub(ids []string) (h *hub, err error) {
@@ -82,24 +78,6 @@ func rights(id string) *server.Permissions {
 		Subscribe: &server.SubjectPermission{Allow: []string{"to." + id + ".>"}},
 		Publish:   &server.SubjectPermission{Allow: []string{"from." + id + ".>"}},
 	}
-}
-
-// connect connects with a key.
-func connect(seed, id string, options ...nats.Option) (*nats.Conn, error) {
-	pair, err := nkeys.FromSeed([]byte(seed))
-	if err != nil {
-		return nil, fmt.Errorf("read a key: %w", err)
-	}
-	public, err := pair.PublicKey()
-	if err != nil {
-		return nil, err
-	}
-	c, err := nats.Connect("", append(options, nats.Name(id), nats.Nkey(public, pair.Sign), nats.NoReconnect(),
-		nats.Timeout(patience), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(mostPings))...)
-	if err != nil {
-		return nil, fmt.Errorf("connect to the fleet's hub: %w", err)
-	}
-	return c, nil
 }
 
 // admit returns a new connection to the hub, for an agent.
