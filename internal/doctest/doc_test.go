@@ -110,11 +110,11 @@ func workflow(t *testing.T) (commands []string) {
 }
 
 // size matches what less will do of.
-var size = regexp.MustCompile(`params\.(rows|write_rows|table_size|records|\w*seconds|settle)=\S+|plans/ci\.yaml|precision: 50%`)
+var size = regexp.MustCompile(`params\.(rows|write_rows|table_size|records|\w*seconds|settle)=\S+|plans/ci\.yaml`)
 
 // less are the sizes of make test.
 var less = map[string]string{"rows": "2k", "write_rows": "500", "table_size": "500", "records": "1k", "settle": "0",
-	"plans/ci.yaml": "plans/ci.yaml --set trials=3 --set params.rows=2k --set params.write_rows=500", "precision: 50%": "precision: 100%"}
+	"plans/ci.yaml": "plans/ci.yaml --set trials=3 --set params.rows=2k --set params.write_rows=500"}
 
 // campaign matches a command that runs one, which does without what make demo shows already. The one that is refused
 // is refused by the preflight.
@@ -144,8 +144,10 @@ func run(t *testing.T, dir, line string) {
 			"do sleep 0.1; done; kill -INT $!; wait $! || true"
 	}
 	ok := t.Run(line, func(t *testing.T) {
-		if strings.HasPrefix(line, "make old ") || line == "make native" || strings.HasSuffix(line, ".png") {
-			need.Long(t) // it compiles another version of an engine, or make test and the script card.txtar do the same
+		for _, long := range []string{"make old ", "make native", ".png", "find="} {
+			if strings.Contains(line, long) { // make test builds the native engines, the script card.txtar draws a picture
+				need.Long(t)
+			}
 		}
 		cmd := exec.Command("bash", "-euo", "pipefail", "-c", command)
 		cmd.Dir = dir
