@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -76,9 +77,9 @@ func Open(t *testing.T) *Tab {
 			t.Errorf("the page complains: %s", p)
 		}
 	})
-	if end, ok := t.Deadline(); ok { // that of the package
+	if end, ok := t.Deadline(); ok { // that of the package, before which this test says where it waits
 		var expire context.CancelFunc
-		ctx, expire = context.WithDeadline(ctx, end)
+		ctx, expire = context.WithDeadline(ctx, end.Add(-10*time.Second))
 		t.Cleanup(expire)
 	}
 	tab.Context = ctx
