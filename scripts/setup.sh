@@ -1,9 +1,10 @@
 #!/bin/sh
 # setup.sh [long] installs what make test needs besides Go: a browser, the servers and libraries
-# that the engines run on, a C compiler for native engines and Go's race detector, a server of SSH.
-# With long it also installs what only make test-long needs: old and second releases, proxies, a
-# cluster's replication, Slurm, containers, and the tools and programs that rumbench is compared
-# with. It starts no server. What is there is not asked for again.
+# that the engines run on, proxies, containers, a server of SSH, and a C compiler for native engines
+# and Go's race detector.
+# With long it also installs what only make test-long needs: old and second releases, a cluster's
+# replication, Slurm, DuckDB, and programs that rumbench is compared with. It starts no server.
+# What is there is not asked for again.
 set -eu
 tier=${1:-short}
 missing=
@@ -24,6 +25,11 @@ need tarantool test -x /usr/bin/tarantool
 need e2fsprogs test -x /sbin/mkfs.ext4
 need mount test -x /bin/mount
 need maven command -v mvn
+need sysbench command -v sysbench
+need pgbouncer test -x /usr/sbin/pgbouncer
+need haproxy test -x /usr/sbin/haproxy
+need podman test -x /usr/bin/podman
+need runc test -x /usr/sbin/runc
 need openssh-server test -x /usr/sbin/sshd
 need iproute2 test -x /usr/sbin/ip
 need xz-utils command -v xz
@@ -32,12 +38,7 @@ need unzip command -v unzip
 if [ "$tier" = long ]; then
 	need galera-4 test -e /usr/lib/galera/libgalera_smm.so
 	need rsync command -v rsync
-	need pgbouncer test -x /usr/sbin/pgbouncer
-	need haproxy test -x /usr/sbin/haproxy
-	need sysbench command -v sysbench
 	need rocksdb-tools command -v db_bench
-	need podman test -x /usr/bin/podman
-	need runc test -x /usr/sbin/runc
 	need python3-venv test -d /usr/lib/python3.11/ensurepip
 	need g++ command -v g++
 	need cmake command -v cmake
