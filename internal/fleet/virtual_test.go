@@ -171,7 +171,7 @@ type world struct {
 	notes   []string
 	wires   map[string][2]*wire // to each machine and from it, the last
 	ends    map[string]*end
-	running map[string]map[*context.CancelCauseFunc]bool // processes on each machine
+	running map[string]map[*func()]bool // processes on each machine
 	agents  sync.WaitGroup
 }
 
@@ -182,7 +182,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{T: t, dir: t.TempDir(), length: time.Minute, wires: map[string][2]*wire{},
-			running: map[string]map[*context.CancelCauseFunc]bool{}, asked: make(chan struct{}, 1), ends: map[string]*end{}}
+			running: map[string]map[*func()]bool{}, asked: make(chan struct{}, 1), ends: map[string]*end{}}
 		path := filepath.Join(w.dir, programName)
 		err := os.WriteFile(path, []byte("#!"), 0o700)
 		if err == nil {
@@ -240,7 +240,7 @@ func (w *world) kill(machine string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for end := range w.running[machine] {
-		(*end)(errKilled)
+		(*end)()
 	}
 }
 
@@ -304,17 +304,21 @@ func (w *world) starter(machine string) func(*exec.Cmd, cpuset.Set) (*campaign.P
 		in, input := io.Pipe()
 		output, out := io.Pipe()
 		ctx, cancel := context.WithCancelCause(context.Background())
+		kill := func() { // it says nothing more
+			_ = out.Close()
+			cancel(errKilled)
+		}
 		ended := make(chan struct{})
 		w.mu.Lock()
 		if w.running[machine] == nil {
-			w.running[machine] = map[*context.CancelCauseFunc]bool{}
+			w.running[machine] = map[*func()]bool{}
 		}
-		w.running[machine][&cancel] = true
+		w.running[machine][&kill] = true
 		w.mu.Unlock()
 		go func() {
 			w.process(ctx, campaign.Connect(in, out, func() { cancel(nil) }), dir, name)
 			w.mu.Lock()
-			delete(w.running[machine], &cancel)
+			delete(w.running[machine], &kill)
 			w.mu.Unlock()
 			_ = out.Close()
 			close(ended)
@@ -322,7 +326,7 @@ func (w *world) starter(machine string) func(*exec.Cmd, cpuset.Set) (*campaign.P
 		return &campaign.Process{Input: input, Output: output, Wait: func() error { <-ended; return context.Cause(ctx) },
 			Signal: func(s os.Signal) error {
 				if s == os.Kill {
-					cancel(errKilled)
+					kill()
 				} else if !w.stubborn {
 					cancel(nil)
 				}
