@@ -85,8 +85,9 @@ func TestKills(t *testing.T) {
 		victim  string
 		signals []syscall.Signal
 	}{
-		{"clients", both}, {"clients' agent", both}, {"server's agent", both}, {"coordinator", both},
-		{"trial", both[:1]}, // one that is stopped is waited for, as on one machine
+		{"clients' agent", both}, {"server's agent", both}, {"coordinator", both},
+		// One that is stopped is waited for: as on one machine, and five minutes while clients open their sessions.
+		{"trial", both[:1]}, {"clients", both[:1]},
 	} {
 		for _, signal := range c.signals {
 			t.Run(fmt.Sprintf("%s_%v", c.victim, signal), func(t *testing.T) {
