@@ -784,7 +784,7 @@ func TestRandomFaults(t *testing.T) { randomFaults(t, 0, 3) }
 
 func TestManyRandomFaults(t *testing.T) {
 	need.Long(t)
-	randomFaults(t, 3, 200)
+	randomFaults(t, 3, 100)
 }
 
 func randomFaults(t *testing.T, first, last uint64) {
