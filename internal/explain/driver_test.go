@@ -113,7 +113,7 @@ func said(e *explain.Explanation) string {
 // A sentence is about a number that is known on both sides, differs, and is the engine's own.
 // Whatever else differs, none is said of a driver that did not move.
 func TestDrivers(t *testing.T) {
-	campaigns := need.Repeats(5, 20)
+	campaigns := need.Repeats(12, 20)
 	heard := map[string]int{}
 	for i := range drivers {
 		for _, mode := range []string{"unknown", "known on one side", "zero", "equal", "disturbed", "moved"} {

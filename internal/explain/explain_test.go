@@ -256,7 +256,7 @@ func TestUnknownStates(t *testing.T) {
 func TestEqualTargets(t *testing.T) {
 	for _, deviation := range []float64{0.01, 0.03, 0.1} {
 		named := 0
-		campaigns := need.Repeats(150, 500)
+		campaigns := need.Repeats(200, 500)
 		for seed := range uint64(campaigns) {
 			if rule, _ := first(explainedOf(noisy(usual(), usual(), 4, seed, deviation))); rule != "" {
 				named++
