@@ -37,19 +37,19 @@ type pass struct {
 var passes = []pass{
 	{
 		name: "native", cgo: "1", flags: []string{"-tags", "native,netgo,osusergo", "-p", "2"},
-		packages: []string{"engine/rocksdb", "engine/wiredtiger", "engine/lmdb", "engine/native"},
-		long:     []string{"workload/all"},
+		packages: []string{"workload/all", "engine/rocksdb", "engine/wiredtiger", "engine/lmdb", "engine/native"},
 	},
 	{ // packages whose goroutines share memory; those that import all engines take minutes to compile
 		name: "race", cgo: "1", flags: []string{"-race", "-p", "1"},
-		packages: []string{"internal/run/drive", "internal/stat/hist", "engine/kvkit", "engine/memory", "engine/bbolt",
-			"engine/wire", "internal/observe", "internal/observe/cpuset", "internal/server"},
-		long: []string{"engine/badger", "engine/pebble", "internal/run/campaign", "internal/run/trial", "internal/cli/watch"},
+		packages: []string{"internal/run/drive", "internal/run/divided", "internal/stat/hist", "engine/memory", "engine/bbolt",
+			"engine/wire", "internal/observe", "internal/observe/cpuset", "internal/run/campaign"},
+		long: []string{"engine/badger", "engine/kvkit", "engine/pebble", "internal/run/trial", "internal/cli/watch",
+			"internal/server", "internal/fleet"},
 	},
 	{
 		name: "plain", cgo: "0", flags: []string{"-p", "2"},
-		packages: []string{"internal/cli", "internal/doctest", "workload/all", "engine/mysql",
-			"internal/report", "engine/postgres"},
+		packages: []string{"internal/cli", "internal/doctest", "engine/mysql", "internal/report",
+			"internal/run/trial", "engine/postgres"},
 	},
 }
 
