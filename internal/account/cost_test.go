@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/stat/hist"
@@ -127,12 +126,8 @@ func TestCosts(t *testing.T) {
 	// Of the writers' bytes only: what queries return is not written.
 	want = append(want, figure{"write_amplification", "", 2.0 * mb / (10 << 10), 10 << 10, device},
 		figure{"read_amplification", "", 1000 * 4096.0 / (2 << 30), 2 << 30, device})
-	if d := cmp.Diff(want, figures(s)); d != "" {
-		t.Errorf("costs (-want +got):\n%s", d)
-	}
-	if len(s.Warnings) > 0 {
-		t.Errorf("warnings %q", s.Warnings)
-	}
+	expect.Same(t, want, figures(s), "costs")
+	expect.True(t, len(s.Warnings) == 0, "warnings", s.Warnings)
 }
 
 // CPU time is compared as the sum of engine and clients. Beside a server it is
@@ -156,9 +151,7 @@ func TestCPUOfServerAndClient(t *testing.T) {
 					got = append(got, fmt.Sprintf("%s %v, %s", f.Metric, f.Value, f.Source))
 				}
 			}
-			if d := cmp.Diff(c.want, got); d != "" {
-				t.Errorf("(-want +got)\n%s", d)
-			}
+			expect.Same(t, c.want, got)
 		})
 	}
 }
@@ -167,13 +160,9 @@ func TestCPUOfServerAndClient(t *testing.T) {
 func TestUnknownCosts(t *testing.T) {
 	s := observed(&account.Observed{InWindow: counted("process.cpu_ns", 0.0), Uncounted: []metric.Warning{metric.Warn(metric.SourceUnknown, metric.Values{"source": "device", "why": "gone"})}})
 	for _, f := range figures(s) {
-		if f.Metric != "cpu_us" && f.Metric != "server_cpu_us" || f.Value != 0 {
-			t.Errorf("%+v", f)
-		}
+		expect.True(t, (f.Metric == "cpu_us" || f.Metric == "server_cpu_us") && f.Value == 0, f)
 	}
-	if texts(s) != "no figures of source device: gone" {
-		t.Errorf("warnings %q", s.Warnings)
-	}
+	expect.Equal(t, texts(s), "no figures of source device: gone", "warnings", s.Warnings)
 }
 
 // As many queries as rows inserted, by chance: both have their costs. In a load
@@ -198,9 +187,7 @@ func TestDenominators(t *testing.T) {
 			for _, f := range figures(s) {
 				got = append(got, fmt.Sprintf("%s %d", f.Per, f.N))
 			}
-			if d := cmp.Diff(c.want, got); d != "" {
-				t.Errorf("(-want +got)\n%s", d)
-			}
+			expect.Same(t, c.want, got)
 		})
 	}
 }
@@ -222,9 +209,8 @@ func TestNoUnits(t *testing.T) {
 // Without a device, write amplification is of what the process wrote.
 func TestAmplificationWithoutDevice(t *testing.T) {
 	s := observed(&account.Observed{WithSync: counted("process.write_bytes", 40960.0)})
-	if r := metric.Find(s.Rows, "write_amplification", "", ""); r.Value != 4 || !strings.HasPrefix(r.Source, "process") {
-		t.Errorf("%+v", r)
-	}
+	r := metric.Find(s.Rows, "write_amplification", "", "")
+	expect.True(t, r.Value == 4 && strings.HasPrefix(r.Source, "process"), r)
 }
 
 // A counter that was reset says so.
@@ -271,9 +257,8 @@ func TestOtherProcessors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := observed(&account.Observed{InWindow: counted("process.cpu_ns", 2e9, "host.cpu.busy_ns", 10e9, "host.cpu.kernel_threads_ns", c.kernel)})
 			rate := metric.Find(s.Rows, "rows_per_s", "query", "")
-			if texts(s) != c.want || metric.Has(rate.Warnings, metric.ProcessorsShared) != (c.want != "") {
-				t.Errorf("warnings %q, of a rate %q", s.Warnings, rate.Warnings)
-			}
+			expect.True(t, texts(s) == c.want && metric.Has(rate.Warnings, metric.ProcessorsShared) == (c.want != ""),
+				"warnings, of a rate", s.Warnings, rate.Warnings)
 		})
 	}
 }
@@ -310,9 +295,8 @@ func TestDisturbance(t *testing.T) {
 					t.Errorf("%s: disturbed %v, %q", name, n.Disturbed, n.Warnings)
 				}
 			}
-			if got := texts(s); (got == "") != (c.warning == "") || !strings.Contains(got, c.warning) {
-				t.Errorf("warnings %q", got)
-			}
+			got := texts(s)
+			expect.True(t, (got == "") == (c.warning == "") && strings.Contains(got, c.warning), "warnings", got)
 			j := metric.Find(s.Rows, "journal_kb", "", "insert row")
 			if (j == nil) != (c.journal < 0) {
 				t.Fatalf("journal %+v", j)
@@ -330,9 +314,7 @@ func TestReadDisturbance(t *testing.T) {
 		c := counted("process.read_bytes", 10*mb, "device.reads", 9.0, "device.read_bytes", 100*mb)
 		s := observed(&account.Observed{InWindow: c, WithSync: c, Others: account.Others{Known: true, HereRead: others * kb, Traffic: observe.Traffic{Read: others * kb}}})
 		for _, name := range []string{"read_kb", "device_reads"} {
-			if got := metric.Find(s.Rows, name, "", "").Disturbed; got != want {
-				t.Errorf("others read %v KB: %s disturbed %v", others, name, got)
-			}
+			expect.Equal(t, metric.Find(s.Rows, name, "", "").Disturbed, want, "others read", others, name)
 		}
 	}
 }
@@ -362,16 +344,13 @@ func TestImpossibleIO(t *testing.T) {
 				Others: account.Others{Known: true, Traffic: observe.Traffic{Read: c.others * mb, Written: c.others * mb}}})
 			for _, name := range []string{"process_write_kb", "write_amplification", "process_read_kb"} {
 				known := c.known || name == "process_read_kb" && c.own < c.disks && !c.duet // reads are counted as they are
-				if got := metric.Find(s.Rows, name, "", "") != nil; got != known {
-					t.Errorf("%s is known: %v", name, got)
-				}
+				expect.Equal(t, metric.Find(s.Rows, name, "", "") != nil, known, name)
 			}
 			if got := texts(s); (got == "") != (c.warning == "") || !strings.Contains(got, c.warning) {
 				t.Errorf("warnings %q", got)
 			}
-			if r := metric.Find(s.Rows, "others_write_kb", "", ""); (r == nil) != c.duet {
-				t.Errorf("others %+v", r)
-			}
+			r := metric.Find(s.Rows, "others_write_kb", "", "")
+			expect.True(t, (r == nil) == c.duet, "others", r)
 		})
 	}
 }
@@ -381,9 +360,7 @@ func TestImpossibleWritesAfter(t *testing.T) {
 	for disks, known := range map[float64]bool{10: true, 1: false} {
 		var b account.Builder
 		(&account.Observed{}).After(&b, counted("process.write_bytes", 10*mb), counted("device.write_bytes", disks*mb), 0)
-		if got := len(b.Rows) > 0; got != known {
-			t.Errorf("the disks wrote %v MiB: %+v", disks, b.Rows)
-		}
+		expect.Equal(t, len(b.Rows) > 0, known, "the disks wrote", disks, b.Rows)
 	}
 }
 
@@ -468,9 +445,7 @@ func TestSettledWrites(t *testing.T) {
 				if row := metric.Find(s.Rows, name, "", "insert row"); row != nil {
 					got = row.Value
 				}
-				if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
-					t.Errorf("%s is %v, want %v", name, got, want)
-				}
+				expect.True(t, got == want || math.IsNaN(got) && math.IsNaN(want), name, got, want)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/stat/hist"
@@ -48,13 +49,9 @@ func TestNotSteady(t *testing.T) {
 		s := inserts(rates, &account.Observed{})
 		for _, name := range []string{metric.OpsPerS, metric.RowsPerS, metric.ServiceP99US} {
 			r := row(t, s, "g", "insert", name)
-			if metric.Has(r.Warnings, metric.NotSteady) != (shape != "") {
-				t.Errorf("%s, %s: %q", shape, name, r.Warnings)
-			}
+			expect.Equal(t, metric.Has(r.Warnings, metric.NotSteady), (shape != ""), shape, name, r.Warnings)
 			for _, w := range r.Warnings {
-				if w.Code == metric.NotSteady && w.Values["shape"] != shape {
-					t.Errorf("%s: %s", shape, w.Text)
-				}
+				expect.True(t, w.Code != metric.NotSteady || w.Values["shape"] == shape, shape, w.Text)
 			}
 		}
 	}

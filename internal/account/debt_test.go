@@ -5,6 +5,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 )
@@ -26,14 +27,11 @@ func TestOnCredit(t *testing.T) {
 		written := observe.Change{Name: engine.BytesWritten, Kind: engine.Counter, Unit: "bytes", Value: c.written}
 		o.InWindow, o.WithSync = []observe.Change{written}, []observe.Change{written}
 		s := inserts(level(1000, 1000, 60), o)
-		if metric.Has(row(t, s, "g", "insert", metric.RowsPerS).Warnings, metric.OnCredit) != c.marked {
-			t.Errorf("%+v: %q", c, s.Warnings)
-		}
+		expect.True(t, metric.Has(row(t, s, "g", "insert", metric.RowsPerS).Warnings, metric.OnCredit) == c.marked,
+			c, s.Warnings)
 		switch {
 		case s.Credit == nil:
-			if c.credit >= 0 {
-				t.Errorf("%+v: no credit", c)
-			}
+			expect.True(t, c.credit < 0, "no credit", c)
 		case *s.Credit != c.credit:
 			t.Errorf("%+v: credit %v", c, *s.Credit)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 )
 
@@ -28,23 +29,15 @@ func TestPerOperation(t *testing.T) {
 }
 
 func TestQuotients(t *testing.T) {
-	if got := account.PerSecond(30, 4); got != 7.5 {
-		t.Error(got)
-	}
-	if got := account.PerUnit(30, 4); got != 7.5 {
-		t.Error(got)
-	}
+	expect.Equal(t, account.PerSecond(30, 4), 7.5)
+	expect.Equal(t, account.PerUnit(30, 4), 7.5)
 	for _, got := range []float64{account.PerSecond(30, 0), account.PerUnit(30, 0)} {
-		if !math.IsNaN(got) {
-			t.Errorf("%v of nothing", got)
-		}
+		expect.True(t, math.IsNaN(got), "of nothing", got)
 	}
 	var b account.Builder
 	b.Rate("ops_per_s", 30, 0)
 	b.Rate("ops_per_s", 30, 4, account.Of("g", "a"))
-	if len(b.Rows) != 1 || b.Rows[0].Value != 7.5 || b.Rows[0].N != 30 || b.Rows[0].Op != "a" {
-		t.Errorf("%+v", b.Rows)
-	}
+	expect.True(t, len(b.Rows) == 1 && b.Rows[0].Value == 7.5 && b.Rows[0].N == 30 && b.Rows[0].Op == "a", b.Rows)
 }
 
 func TestUnitsDone(t *testing.T) {
@@ -59,9 +52,7 @@ func TestUnitsDone(t *testing.T) {
 		"another operation": {[]metric.Row{rate, count}, "b", 0},
 		"no operation":      {[]metric.Row{rate, count}, "", 0},
 	} {
-		if got := account.UnitsDone(c.rows, c.op, 4); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		expect.Equal(t, account.UnitsDone(c.rows, c.op, 4), c.want, name)
 	}
 }
 
@@ -74,13 +65,7 @@ func TestFailuresIn(t *testing.T) {
 		{Group: "g", Op: "a", Metric: "given_up", Value: 2},
 	}
 	f := account.FailuresIn(rows, func(r *metric.Row) bool { return r.Op != "all" })
-	if f.Attempts != 200 || f.Failed != 12 || f.GivenUp != 2 || f.Share() != 0.06 {
-		t.Errorf("%+v", f)
-	}
-	if len(f.Classes) != 2 || f.Classes[0].Metric != "errors_timeout" || f.Classes[0].Value != 7 {
-		t.Errorf("%+v", f.Classes)
-	}
-	if none := (account.Failures{}).Share(); none != 0 {
-		t.Error(none)
-	}
+	expect.True(t, f.Attempts == 200 && f.Failed == 12 && f.GivenUp == 2 && f.Share() == 0.06, f)
+	expect.True(t, len(f.Classes) == 2 && f.Classes[0].Metric == "errors_timeout" && f.Classes[0].Value == 7, f.Classes)
+	expect.Equal(t, (account.Failures{}).Share(), 0)
 }

@@ -5,6 +5,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 )
@@ -24,9 +25,8 @@ func TestMachineSlowedDown(t *testing.T) {
 		}
 		s := inserts(level(1000, 1000, 60), o)
 		for _, code := range []metric.Code{metric.Stolen, metric.Throttled} {
-			if metric.Has(row(t, s, "g", "insert", metric.OpsPerS).Warnings, code) != (code == c.code) {
-				t.Errorf("%+v: %q", c, s.Warnings)
-			}
+			expect.True(t, metric.Has(row(t, s, "g", "insert", metric.OpsPerS).Warnings, code) == (code == c.code),
+				c, s.Warnings)
 		}
 	}
 }

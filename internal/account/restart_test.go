@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/stat/hist"
 	"rumbench/model"
@@ -32,9 +33,8 @@ func TestRestarted(t *testing.T) {
 		for _, r := range s.Rows {
 			got = append(got, fmt.Sprintf("%s %.0f", r.Metric, r.Value))
 		}
-		if text := strings.Join(got, " "); text != want || len(s.Warnings) > 0 {
-			t.Errorf("hosted %v:\n%s, want\n%s\n%v", hosted, text, want, s.Warnings)
-		}
+		text := strings.Join(got, " ")
+		expect.True(t, text == want && len(s.Warnings) == 0, "hosted", hosted, text, want, s.Warnings)
 	}
 }
 
@@ -50,9 +50,8 @@ func TestSettledOverRestart(t *testing.T) {
 		{Name: "more", Primary: "insert", WritesPer: "insert", Complete: true, Rows: row("insert row", 1, 500)},
 	}
 	s.Settled()
-	if r := metric.Find(s.Rows, metric.SettledWriteKB, "", ""); r == nil || r.Value != (1000+300+500+500)/1000.0 {
-		t.Errorf("%+v", r)
-	}
+	r := metric.Find(s.Rows, metric.SettledWriteKB, "", "")
+	expect.True(t, r != nil && r.Value == (1000+300+500+500)/1000.0, r)
 }
 
 // A step is warm when its rate is on its last level, if that is one.
@@ -113,8 +112,6 @@ func TestBeforeRestart(t *testing.T) {
 			s.Start = &account.Start{Caches: c.now}
 		}
 		s.Operations()
-		if got := metric.Find(s.Rows, metric.RelativeToBefore, "", "") != nil; got != c.want {
-			t.Errorf("%q, then %q: %v", c.then, c.now, got)
-		}
+		expect.Equal(t, metric.Find(s.Rows, metric.RelativeToBefore, "", "") != nil, c.want, c.then, c.now)
 	}
 }

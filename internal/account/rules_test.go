@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/stat/hist"
 	"rumbench/workload"
@@ -34,18 +35,15 @@ func TestRules(t *testing.T) {
 		}
 		s := newStep(st, []hist.Group{{Totals: totals}}, &account.Observed{})
 		s.Operations()
-		if p := row(t, s, "g", "order", "ruled_p90_us"); (p.Value > 5e6) != c.missed || p.N != 100 {
-			t.Errorf("%+v", p)
-		}
+		p := row(t, s, "g", "order", "ruled_p90_us")
+		expect.True(t, (p.Value > 5e6) == c.missed && p.N == 100, p)
 		if met := row(t, s, "g", "order", "rule_met"); (met.Value == 0) != c.missed || metric.Has(s.Warnings, metric.RuleMissed) != c.missed {
 			t.Errorf("%d slow: met %v, %q", c.slow, met.Value, s.Warnings)
 		}
 		rate := row(t, s, "g", "order", "ops_per_min").Value
-		if want := account.PerSecond(100, s.Seconds) * 60; rate != want || row(t, s, "g", "order", "efficiency").Value != want/1000 {
-			t.Errorf("%v a minute, want %v", rate, want)
-		}
-		if metric.Find(s.Rows, "ruled_p90_us", "other", "") != nil {
-			t.Error("an operation without rules is judged by them")
-		}
+		want := account.PerSecond(100, s.Seconds) * 60
+		expect.True(t, rate == want && row(t, s, "g", "order", "efficiency").Value == want/1000, "a minute", rate, want)
+		expect.True(t, metric.Find(s.Rows, "ruled_p90_us", "other", "") == nil,
+			"an operation without rules is judged by them")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/fsize"
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/stat/hist"
 	"rumbench/model"
@@ -62,9 +63,7 @@ func TestUndoneCountOnce(t *testing.T) {
 		if p := row(t, s, "query", "query", "response_p99_us"); (p.Value > 3.9e6) != c.marked {
 			t.Errorf("p99 %v µs", p.Value)
 		}
-		if n := all.Kinds[0].Response.Count(); n != 10 {
-			t.Errorf("what was measured has changed: %d", n)
-		}
+		expect.Equal(t, all.Kinds[0].Response.Count(), 10, "what was measured has changed")
 	}
 }
 
@@ -78,9 +77,8 @@ func TestNothingDone(t *testing.T) {
 	groups[0] = hist.Group{Totals: hist.NewTotals(hist.Shape{Kinds: 1, Paced: true}), Undone: ages}
 	s := newStep(st, groups, &account.Observed{})
 	s.Operations()
-	if p := row(t, s, "insert", "insert", "response_max_us"); p.Value < 6.9e6 || !strings.Contains(p.Warnings[0].Text, "1 of 1 operations were not done") {
-		t.Errorf("%+v", p)
-	}
+	p := row(t, s, "insert", "insert", "response_max_us")
+	expect.True(t, p.Value >= 6.9e6 && strings.Contains(p.Warnings[0].Text, "1 of 1 operations were not done"), p)
 }
 
 // Rows that operations had to find and did not: a shortfall above 1 % is a warning
@@ -124,13 +122,10 @@ func TestFound(t *testing.T) {
 				t.Errorf("share: %+v", r)
 			}
 			for _, name := range []string{"rows_per_s", "ops_per_s", "queries_per_s"} {
-				if w := row(t, s, "t", "get", name).Warnings; metric.Has(w, metric.RowsMissing) != c.warns {
-					t.Errorf("%s: %q", name, w)
-				}
+				w := row(t, s, "t", "get", name).Warnings
+				expect.True(t, metric.Has(w, metric.RowsMissing) == c.warns, name, w)
 			}
-			if metric.Has(s.Warnings, metric.TooFewRows) != c.refused {
-				t.Errorf("warnings %q", s.Warnings)
-			}
+			expect.Equal(t, metric.Has(s.Warnings, metric.TooFewRows), c.refused, "warnings", s.Warnings)
 		})
 	}
 }
@@ -166,12 +161,9 @@ func TestSpace(t *testing.T) {
 				parts += row.Value
 			}
 		}
-		if data := metric.Find(b.Rows, "space_part", "data", ""); data == nil || data.Value != 1000 {
-			t.Errorf("%s: %+v of tables and indexes", c.name, data)
-		}
-		if parts != c.want {
-			t.Errorf("%s: parts of %v, want %v", c.name, parts, c.want)
-		}
+		data := metric.Find(b.Rows, "space_part", "data", "")
+		expect.True(t, data != nil && data.Value == 1000, "of tables and indexes", c.name, data)
+		expect.Equal(t, parts, c.want, c.name)
 	}
 }
 
@@ -186,9 +178,7 @@ func TestHeldAverage(t *testing.T) {
 		{9, 10, false}, {9.5, 10, true}, // 9.5
 		{47, 50, false}, {3, 3, true}, {math.NaN(), 10, false}, {10, math.NaN(), false},
 	} {
-		if got := account.HeldAverage(c.achieved, c.target); got != c.held {
-			t.Errorf("%g of %g: %v", c.achieved, c.target, got)
-		}
+		expect.Equal(t, account.HeldAverage(c.achieved, c.target), c.held, c.achieved, c.target)
 	}
 }
 

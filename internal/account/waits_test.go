@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/stat/hist"
@@ -65,9 +66,8 @@ func TestJudgeClient(t *testing.T) {
 			if got := metric.Has(s.Warnings, metric.ClientBound); got != (c.warning != "") || got != metric.Has(rate.Warnings, metric.ClientBound) || !strings.Contains(texts(s), c.warning) {
 				t.Errorf("%q, want %q", s.Warnings, c.warning)
 			}
-			if notes := strings.Join(metric.Texts(s.Notes), "; "); (notes != "") != (c.note != "") || !strings.Contains(notes, c.note) {
-				t.Errorf("%q, want %q", notes, c.note)
-			}
+			notes := strings.Join(metric.Texts(s.Notes), "; ")
+			expect.True(t, (notes != "") == (c.note != "") && strings.Contains(notes, c.note), notes, c.note)
 		})
 	}
 }
@@ -111,9 +111,8 @@ func TestSeenLate(t *testing.T) {
 			s := newStep(queryStep(), queryGroups(), &account.Observed{Hosted: true, Sessions: sessions})
 			s.Operations()
 			row := metric.Find(s.Rows, metric.WaitShare, string(engine.RoleCPU), "")
-			if row == nil || row.N != c.want || metric.Has(s.Notes, metric.SeenLate) != (c.want != c.works) {
-				t.Errorf("%+v, %q", row, s.Notes)
-			}
+			expect.True(t, row != nil && row.N == c.want && metric.Has(s.Notes, metric.SeenLate) == (c.want != c.works),
+				row, s.Notes)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 func TestClient(t *testing.T) {
@@ -25,19 +26,11 @@ func TestClient(t *testing.T) {
 	delay := stop()
 	after := collect(t, c)
 	for _, key := range []string{"client.cpu_ns", "client.gc_pause_ns", "client.gc_cycles"} {
-		if after[key] <= before[key] {
-			t.Errorf("%s went from %v to %v over a collection", key, before[key], after[key])
-		}
+		expect.True(t, after[key] > before[key], "went from to over a collection", key, before[key], after[key])
 	}
-	if after["client.goroutines"] < 1 || after["client.heap_bytes"] == 0 {
-		t.Errorf("implausible: %v", after)
-	}
-	if delay.GCCycles < 1 || delay.GCPause <= 0 {
-		t.Errorf("a collection is missing: %+v", delay)
-	}
-	if delay.Waits == 0 || delay.SchedP99 <= 0 {
-		t.Errorf("waits are missing: %+v", delay)
-	}
+	expect.True(t, after["client.goroutines"] >= 1 && after["client.heap_bytes"] != 0, "implausible", after)
+	expect.True(t, delay.GCCycles >= 1 && delay.GCPause > 0, "a collection is missing", delay)
+	expect.True(t, delay.Waits != 0 && delay.SchedP99 > 0, "waits are missing", delay)
 }
 
 func TestQuantile(t *testing.T) {
@@ -57,9 +50,7 @@ func TestQuantile(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, n := quantile(metrics.Float64Histogram{Counts: test.a, Buckets: bounds}, metrics.Float64Histogram{Counts: test.b, Buckets: bounds}, 0.99)
-			if got != test.want || n != test.n {
-				t.Errorf("%v of %d, want %v of %d", got, n, test.want, test.n)
-			}
+			expect.True(t, got == test.want && n == test.n, got, n, test.want, test.n)
 		})
 	}
 }
@@ -68,9 +59,8 @@ func TestEngine(t *testing.T) {
 	e := NewEngine(counted{})
 	var s engine.Sample
 	must(t, e.Collect(t.Context(), &s))
-	if e.Name() != "engine" || len(s.Points) != 1 || s.Points[0].Name != "pebble.wal.bytes_written" {
-		t.Errorf("%s: %v", e.Name(), s.Points)
-	}
+	expect.True(t, e.Name() == "engine" && len(s.Points) == 1 && s.Points[0].Name == "pebble.wal.bytes_written",
+		e.Name(), s.Points)
 }
 
 type counted struct{}

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 // The machines below have real sysfs shapes: class/block and dev/block are
@@ -114,9 +113,7 @@ func TestFindDevice(t *testing.T) {
 			} else if !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), test.none) {
 				t.Errorf("error %v, want ErrNoDevice because %s", err, test.none)
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, test.want, got)
 		})
 	}
 }
@@ -129,9 +126,7 @@ func TestFindMountHidden(t *testing.T) {
 	for dir, source := range map[string]string{"/": "/dev/sda1", "/data": "/dev/sda3", "/data/x": "/dev/sda3", "/data2": "/dev/sda4", "/data3": "/dev/sda1"} {
 		m, err := findMount(proc, dir)
 		must(t, err)
-		if m.source != source {
-			t.Errorf("%s is on %s, want %s", dir, m.source, source)
-		}
+		expect.Equal(t, m.source, source, dir)
 	}
 }
 
@@ -154,9 +149,7 @@ func TestDevice(t *testing.T) {
 		`device.flushes{dev="vda"}`:       4614,
 		`device.flush_ns{dev="vda"}`:      158e6,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, got)
 }
 
 // An array and its members must not be in series of the same name, which would
@@ -191,9 +184,7 @@ func TestDeviceNeverAddsParentAndChildren(t *testing.T) {
 			maps.DeleteFunc(got, func(key string, _ float64) bool {
 				return !strings.Contains(key, "write_bytes") && !strings.Contains(key, "flushes")
 			})
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, want, got)
 		})
 	}
 }
@@ -212,9 +203,7 @@ func TestDiskstatsOfKernels(t *testing.T) {
 			proc := plant(t, map[string]string{"diskstats": " 8 16 sdaa 99 0 8 0 2 0 16 0 0 1 1\n" + test.line})
 			c := NewDevice(Device{Name: "sda", Leaves: []string{"sda"}}, proc, proc)
 			got := collect(t, c)
-			if got[`device.reads{dev="sda"}`] != 1 {
-				t.Errorf("reads of another device: %v", got)
-			}
+			expect.Equal(t, got[`device.reads{dev="sda"}`], 1, "reads of another device", got)
 			if _, ok := got[`device.discard_bytes{dev="sda"}`]; ok != test.discards {
 				t.Errorf("has discards: %v", ok)
 			}
@@ -231,17 +220,14 @@ func TestDiskstatsOfKernels(t *testing.T) {
 func TestDeviceVanished(t *testing.T) {
 	m := fixtureMachine(t, "virtio")
 	c := NewDevice(Device{Name: "vdb", Leaves: []string{"vdb"}}, m.proc, m.sys)
-	if err := c.Collect(t.Context(), &engine.Sample{}); err == nil || !strings.Contains(err.Error(), "vdb is not in diskstats") {
-		t.Errorf("error %v", err)
-	}
+	expect.Error(t, c.Collect(t.Context(), &engine.Sample{}), "vdb is not in diskstats")
 }
 
 func TestDeviceStatisticsOff(t *testing.T) {
 	root := plant(t, map[string]string{"class/block/sda/queue/iostats": "0\n", "diskstats": ""})
 	c := NewDevice(Device{Name: "sda", Leaves: []string{"sda"}}, root, root)
-	if len(c.Warnings()) != 1 || !strings.Contains(c.Warnings()[0], "queue/iostats is 0") {
-		t.Errorf("warnings: %v", c.Warnings())
-	}
+	expect.True(t, len(c.Warnings()) == 1 && strings.Contains(c.Warnings()[0], "queue/iostats is 0"),
+		"warnings", c.Warnings())
 }
 
 func TestDeviceOfThisMachine(t *testing.T) {
@@ -257,13 +243,11 @@ func TestDeviceOfThisMachine(t *testing.T) {
 	must(t, SyncDir(dir))
 	after := collect(t, c)
 	key := `device.write_bytes{dev="` + d.Name + `"}`
-	if grown := after[key] - before[key]; grown < 300_000 {
-		t.Errorf("%s grew by %v after 300000 bytes were synced", key, grown)
-	}
+	grown := after[key] - before[key]
+	expect.True(t, grown >= 300_000, "grew by after 300000 bytes were synced", key, grown)
 }
 
 func TestSyncDirError(t *testing.T) {
-	if err := SyncDir("/does/not/exist"); err == nil {
-		t.Error("no error")
-	}
+	err := SyncDir("/does/not/exist")
+	expect.True(t, err != nil, "no error")
 }

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 // at makes a snapshot by hand, of one source "engine".
@@ -56,9 +56,7 @@ func TestDiff(t *testing.T) {
 				}
 				changes = append(changes, text)
 			}
-			if diff := cmp.Diff(test.want, changes); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, test.want, changes)
 		})
 	}
 }
@@ -70,9 +68,8 @@ func TestDiffKeepsLabelsApart(t *testing.T) {
 	b.Counter("engine.rows", "count", 13, "table", "y")
 	b.Counter("engine.rows", "count", 3, "table", "x")
 	got := Diff(at(0, a.Points...), at(1, b.Points...))[0].Changes
-	if len(got) != 2 || got[0].Series != `engine.rows{table="y"}` || got[0].Value != 3 || got[1].Value != 2 {
-		t.Errorf("changes %+v", got)
-	}
+	expect.True(t, len(got) == 2 && got[0].Series == `engine.rows{table="y"}` && got[0].Value == 3 && got[1].Value == 2,
+		"changes", got)
 }
 
 func TestDiffWithoutStart(t *testing.T) {
@@ -81,12 +78,8 @@ func TestDiffWithoutStart(t *testing.T) {
 	for name, a := range map[string]Snapshot{"source is new": {}, "first sample failed": failed} {
 		t.Run(name, func(t *testing.T) {
 			got := Diff(a, at(1, counter("c", 5), gauge("g", 7)))[0]
-			if !errors.Is(got.Err, errNoStart) {
-				t.Errorf("error %v", got.Err)
-			}
-			if len(got.Changes) != 1 || got.Changes[0].Value != 7 {
-				t.Errorf("changes %+v, want the gauge only", got.Changes)
-			}
+			expect.True(t, errors.Is(got.Err, errNoStart), got.Err)
+			expect.True(t, len(got.Changes) == 1 && got.Changes[0].Value == 7, "changes", got.Changes)
 		})
 	}
 }
@@ -94,9 +87,8 @@ func TestDiffWithoutStart(t *testing.T) {
 func TestDiffFindsSourcesByName(t *testing.T) {
 	a, b := at(0, counter("c", 1)), at(1, counter("c", 3))
 	a.Sources = append([]Source{{Name: "host"}}, a.Sources...)
-	if got := Diff(a, b)[0]; got.Err != nil || got.Changes[0].Value != 2 {
-		t.Errorf("interval %+v", got)
-	}
+	got := Diff(a, b)[0]
+	expect.True(t, got.Err == nil && got.Changes[0].Value == 2, "interval", got)
 }
 
 // Whatever appears, vanishes and moves: the growth over a series' intervals

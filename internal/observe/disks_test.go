@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 // disksHere are the devices of a machine with two disks in an array, one of
@@ -48,19 +49,13 @@ func reads(t *testing.T, c Collector) string {
 
 func TestDisks(t *testing.T) {
 	m := disksMachine(t)
-	if got := reads(t, NewDisks(m.proc, m.sys)); got != "sda sdb sdc" {
-		t.Errorf("disks: %s", got)
-	}
+	expect.Equal(t, reads(t, NewDisks(m.proc, m.sys)), "sda sdb sdc", "disks")
 	c := NewDisks(m.proc, m.sys, "sda", "sdb")
-	if got := reads(t, c); got != "sdc" {
-		t.Errorf("disks but those beneath the array: %s", got)
-	}
+	expect.Equal(t, reads(t, c), "sdc", "disks but those beneath the array")
 	// Disks come and go.
 	write(t, filepath.Join(m.proc, "diskstats"), " 8 48 sdd 7 0 8 1 2 0 16 2 0 3 4\n", false)
 	write(t, filepath.Join(m.sys, "class/block/sdd/device"), "", true)
-	if got := reads(t, c); got != "sdd" {
-		t.Errorf("after the change: %s", got)
-	}
+	expect.Equal(t, reads(t, c), "sdd", "after the change")
 	write(t, filepath.Join(m.proc, "diskstats"), " 8 48 sdd 7 0 8 1 2 0 x 2 0 3 4\n", false)
 	if err := c.Collect(t.Context(), &engine.Sample{}); err == nil {
 		t.Error(err)
@@ -90,15 +85,11 @@ func TestDeviceNamed(t *testing.T) {
 	} {
 		d, err := m.deviceNamed(test.name)
 		if test.device == "" {
-			if !errors.Is(err, ErrNoDevice) {
-				t.Errorf("%q: %v", test.name, err)
-			}
+			expect.True(t, errors.Is(err, ErrNoDevice), test.name, err)
 			continue
 		}
 		must(t, err)
-		if d.Name != test.device || strings.Join(d.Leaves, " ") != test.leaves {
-			t.Errorf("%q: %+v", test.name, d)
-		}
+		expect.True(t, d.Name == test.device && strings.Join(d.Leaves, " ") == test.leaves, test.name, d)
 	}
 }
 

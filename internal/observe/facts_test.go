@@ -2,10 +2,9 @@ package observe
 
 import (
 	"maps"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"rumbench/internal/expect"
 )
 
 // allFacts is what FactsOf does, on a machine made by hand.
@@ -82,16 +81,13 @@ func TestFacts(t *testing.T) {
 		{"device write cache", "write back"},
 		{"device discard", "yes"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, got)
 }
 
 // Without a directory there are facts about the machine, and none about a file system.
 func TestFactsOfNoDirectory(t *testing.T) {
-	if f := FactsOf(""); f.Value("kernel") == "" || f.Value("filesystem")+f.Value("device")+f.Value("mount point") != "" {
-		t.Errorf("%v", f)
-	}
+	f := FactsOf("")
+	expect.True(t, f.Value("kernel") != "" && f.Value("filesystem")+f.Value("device")+f.Value("mount point") == "", f)
 }
 
 // What is not known is left out.
@@ -100,16 +96,10 @@ func TestFactsUnknown(t *testing.T) {
 	var names []string
 	for _, f := range got {
 		names = append(names, f.Name)
-		if f.Value == "" {
-			t.Errorf("fact %s is empty", f.Name)
-		}
+		expect.True(t, f.Value != "", "fact is empty", f.Name)
 	}
-	if diff := cmp.Diff([]string{"filesystem", "mount point", "mount options", "device"}, names); diff != "" {
-		t.Error(diff)
-	}
-	if last := got[len(got)-1].Value; !strings.Contains(last, "no block device") {
-		t.Errorf("device is %q", last)
-	}
+	expect.Same(t, []string{"filesystem", "mount point", "mount options", "device"}, names)
+	expect.Contains(t, got[len(got)-1].Value, "no block device", "device is")
 }
 
 func TestFactsOfArrayNameEachDisk(t *testing.T) {
@@ -136,9 +126,7 @@ func TestFactsOfArrayNameEachDisk(t *testing.T) {
 		{"device nvme1n1 rotational", "yes"},
 		{"discard accounting", "discards are counted as writes on this kernel"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, got)
 }
 
 func TestQuotaOfVersion1(t *testing.T) {
@@ -152,21 +140,15 @@ func TestQuotaOfVersion1(t *testing.T) {
 		"sys/fs/cgroup/memory/memory.limit_in_bytes":      "9223372036854771712\n",
 	})
 	m := machine{proc: root + "/proc", sys: root + "/sys"}
-	if got := m.cpuQuota(); got != 0.5 {
-		t.Errorf("quota %v", got)
-	}
-	if got := m.memoryLimit(); got != 64<<20 {
-		t.Errorf("limit %v", got)
-	}
+	expect.Equal(t, m.cpuQuota(), 0.5, "quota")
+	expect.Equal(t, m.memoryLimit(), 64<<20, "limit")
 }
 
 func TestSize(t *testing.T) {
 	for bytes, want := range map[float64]string{
 		0: "", 512: "512 B", 1024: "1 KiB", 1536: "1.5 KiB", 1 << 20: "1 MiB", 256 << 30: "256 GiB", 24684092 * 1024: "23.54 GiB", 1000 << 30: "1000 GiB",
 	} {
-		if got := size(bytes); got != want {
-			t.Errorf("%v is %q, want %q", bytes, got, want)
-		}
+		expect.Equal(t, size(bytes), want, bytes)
 	}
 }
 
@@ -174,23 +156,17 @@ func TestFactsOfThisMachine(t *testing.T) {
 	names := make(map[string]bool)
 	for _, f := range FactsOf(t.TempDir()) {
 		t.Logf("%s: %s", f.Name, f.Value)
-		if names[f.Name] {
-			t.Errorf("fact %s is there twice", f.Name)
-		}
+		expect.True(t, !names[f.Name], "fact is there twice", f.Name)
 		names[f.Name] = true
 	}
 	for _, name := range []string{"kernel", "memory", "cpus usable", "filesystem", "device"} {
-		if !names[name] {
-			t.Errorf("no fact %s", name)
-		}
+		expect.True(t, names[name], "no fact", name)
 	}
 }
 
 func TestFactValue(t *testing.T) {
 	facts := Facts{{"cpu", "x"}, {"disk", "a"}, {"disk", "b"}}
 	for name, want := range map[string]string{"cpu": "x", "disk": "a, b", "memory": ""} {
-		if got := facts.Value(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		expect.Equal(t, facts.Value(name), want, name)
 	}
 }

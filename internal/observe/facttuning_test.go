@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/expect"
 )
 
 // limits is the beginning of a /proc/PID/limits.
@@ -53,9 +55,7 @@ func TestTuning(t *testing.T) {
 	if diff := cmp.Diff(want[:6], tuningOf(t, files, Device{Name: "md0"}, nil)); diff != "" {
 		t.Errorf("an array has its own read-ahead, not that of its disks:\n%s", diff)
 	}
-	if diff := cmp.Diff(want[:6], tuningOf(t, files, Device{}, errors.New("no device"))); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want[:6], tuningOf(t, files, Device{}, errors.New("no device")))
 }
 
 func TestTuningUnknown(t *testing.T) {
@@ -63,9 +63,7 @@ func TestTuningUnknown(t *testing.T) {
 		t.Errorf("facts about nothing: %v", got)
 	}
 	got := tuningOf(t, map[string]string{"sys/bus/event_source/devices/software/": ""}, Device{Name: "vda"}, nil)
-	if diff := cmp.Diff(Facts{{"hardware counters", "no"}}, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, Facts{{"hardware counters", "no"}}, got)
 }
 
 // Facts include the tuning: every kernel with a /proc has these.
@@ -75,8 +73,6 @@ func TestFactsIncludeTuning(t *testing.T) {
 		names[f.Name] = true
 	}
 	for _, name := range []string{"vm.swappiness", "open files limit"} {
-		if !names[name] {
-			t.Errorf("no fact %s", name)
-		}
+		expect.True(t, names[name], "no fact", name)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"rumbench/internal/expect"
 )
 
 func TestHost(t *testing.T) {
@@ -39,9 +39,7 @@ func TestHost(t *testing.T) {
 		"host.pressure.memory_full_us": 4,
 	}
 	got := collect(t, NewHost("testdata/proc"))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, got)
 }
 
 // fixtures copies some files of testdata/proc.
@@ -59,9 +57,7 @@ func fixtures(t *testing.T, names ...string) string {
 func TestHostWithoutPressure(t *testing.T) {
 	got := collect(t, NewHost(fixtures(t, "stat", "meminfo", "vmstat")))
 	for key := range maps.Keys(got) {
-		if key == "host.pressure.cpu_some_us" {
-			t.Error("pressure was reported by a kernel that has none")
-		}
+		expect.True(t, key != "host.pressure.cpu_some_us", "pressure was reported by a kernel that has none")
 	}
 }
 
@@ -74,27 +70,20 @@ func TestHostIdleNeverFalls(t *testing.T) {
 	write(t, filepath.Join(proc, "stat"), "cpu  3526 7 2544 216488 330 5 76 32 0 0\nctxt 1862412\n", false)
 	after := collect(t, h)
 	for _, key := range []string{"host.cpu.idle_ns", "host.cpu.iowait_ns"} {
-		if after[key] != before[key] {
-			t.Errorf("%s went from %v to %v", key, before[key], after[key])
-		}
+		expect.Equal(t, after[key], before[key], "went from", key)
 	}
-	if grown := after["host.cpu.user_ns"] - before["host.cpu.user_ns"]; grown != 10e6 {
-		t.Errorf("user time grew by %v ns, want one tick", grown)
-	}
+	expect.Equal(t, after["host.cpu.user_ns"]-before["host.cpu.user_ns"], 10e6, "user time grew by")
 }
 
 func TestHostOfThisMachine(t *testing.T) {
 	got := collect(t, NewHost("/proc"))
-	if got["host.context_switches"] == 0 || got["host.memory.available_bytes"] == 0 {
-		t.Errorf("implausible: %v", got)
-	}
+	expect.True(t, got["host.context_switches"] != 0 && got["host.memory.available_bytes"] != 0, "implausible", got)
 }
 
 func TestHostError(t *testing.T) {
 	h := NewHost(t.TempDir())
-	if err := h.Collect(t.Context(), nil); err == nil {
-		t.Error("no error without /proc/stat")
-	}
+	err := h.Collect(t.Context(), nil)
+	expect.True(t, err != nil, "no error without /proc/stat")
 }
 
 // What is not idle, waiting or stolen is busy, however the ticks saw it.
@@ -103,18 +92,12 @@ func TestNotIdle(t *testing.T) {
 		h := &Host{}
 		const idle, waiting, stolen = 7, 5, 6
 		h.cpu[idle], h.cpu[waiting] = 100e9, 10e9
-		if got := h.notIdle(2); got != 0 {
-			t.Errorf("%v at first", got)
-		}
+		expect.Equal(t, h.notIdle(2), 0, "at first")
 		time.Sleep(10 * time.Second) // 20 s on two processors
 		h.cpu[idle], h.cpu[waiting], h.cpu[stolen] = 112e9, 12e9, 1e9
-		if got := h.notIdle(2); got != 5e9 {
-			t.Errorf("%v, want 5 s", got)
-		}
+		expect.Equal(t, h.notIdle(2), 5e9)
 		h.cpu[idle] = 112.01e9 // idle time comes in whole ticks
-		if got := h.notIdle(2); got != 5e9 {
-			t.Errorf("%v: it fell", got)
-		}
+		expect.Equal(t, h.notIdle(2), 5e9)
 	})
 }
 
@@ -124,12 +107,10 @@ func TestKernelThreads(t *testing.T) {
 	if !ok {
 		t.Skip("the kernel's threads cannot be seen here")
 	}
-	if first != 0 || len(k.last) < 5 || k.others[os.Getpid()] == false {
-		t.Errorf("%v ns of %d threads", first, len(k.last))
-	}
-	if second, _ := k.read(); second < first {
-		t.Errorf("%v after %v", second, first)
-	}
+	expect.True(t, first == 0 && len(k.last) >= 5 && k.others[os.Getpid()] != false,
+		"ns of threads", first, len(k.last))
+	second, _ := k.read()
+	expect.True(t, second >= first, "after", second, first)
 	if _, ok := newKernelThreads("testdata/proc").read(); ok {
 		t.Error("there are kernel threads in the fixture")
 	}

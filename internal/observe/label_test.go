@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 func TestLabels(t *testing.T) {
@@ -24,20 +24,14 @@ func TestLabels(t *testing.T) {
 		{`table="a", b="c"`, Labels{{"table", `a", b="c`}}},
 	} {
 		got := ParseLabels(test.text)
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%s: %q", test.text, got)
-		}
-		if got.String() != test.text {
-			t.Errorf("%s became %s", test.text, got)
-		}
+		expect.List(t, got, test.want, test.text)
+		expect.Equal(t, got.String(), test.text, got)
 	}
 	l := ParseLabels(`b="1",d="2"`)
 	if got := l.With("a", "0").With("c", "x").With("b", "y").With("e", "z").String(); got != `a="0",b="y",c="x",d="2",e="z"` {
 		t.Error(got)
 	}
-	if l.String() != `b="1",d="2"` || l.Get("d") != "2" || l.Get("x") != "" {
-		t.Error(l)
-	}
+	expect.True(t, l.String() == `b="1",d="2"` && l.Get("d") == "2" && l.Get("x") == "", l)
 	for _, text := range []string{`x`, `x="`, `x="y`, `="`} { // malformed
 		ParseLabels(text)
 	}
@@ -54,9 +48,7 @@ func TestLabelled(t *testing.T) {
 		n++
 		return err
 	}}, "my/engine", "target", "my", "role", "primary")
-	if c.Name() != "my/engine" {
-		t.Error(c.Name())
-	}
+	expect.Equal(t, c.Name(), "my/engine")
 	for i := range 1000 {
 		s := engine.Sample{Points: []engine.Point{{Name: "other", Labels: `a="b"`}}}
 		must(t, c.Collect(t.Context(), &s))
@@ -67,16 +59,11 @@ func TestLabelled(t *testing.T) {
 			`engine.reads{database="d",role="primary",table="t",target="my"}`,
 		}
 		for k, p := range s.Points {
-			if p.Key() != want[k] {
-				t.Errorf("%s, want %s", p.Key(), want[k])
-			}
+			expect.Equal(t, p.Key(), want[k])
 		}
 	}
-	if len(c.merged) > 200 {
-		t.Errorf("%d labels are remembered", len(c.merged))
-	}
+	expect.True(t, len(c.merged) <= 200, "labels are remembered", len(c.merged))
 	err = broken
-	if got := c.Collect(t.Context(), &engine.Sample{}); !errors.Is(got, broken) {
-		t.Error(got)
-	}
+	got := c.Collect(t.Context(), &engine.Sample{})
+	expect.True(t, errors.Is(got, broken), got)
 }

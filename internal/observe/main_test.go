@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -41,9 +42,7 @@ func write(t *testing.T, path, content string, isDir bool) {
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 }
 
 // collect returns a collector's points by key.
@@ -53,15 +52,11 @@ func collect(t *testing.T, c Collector) map[string]float64 {
 	must(t, c.Collect(context.Background(), &s))
 	values := make(map[string]float64)
 	for _, p := range s.Points {
-		if _, twice := values[p.Key()]; twice {
-			t.Errorf("series %s was sampled twice", p.Key())
-		}
-		if !strings.HasPrefix(p.Name, c.Name()+".") {
-			t.Errorf("series %s of source %s", p.Name, c.Name())
-		}
-		if p.Kind != engine.Counter && p.Kind != engine.Gauge || p.Unit == "" {
-			t.Errorf("series %s has kind %q and unit %q", p.Name, p.Kind, p.Unit)
-		}
+		_, twice := values[p.Key()]
+		expect.True(t, !twice, "series was sampled twice", p.Key())
+		expect.True(t, strings.HasPrefix(p.Name, c.Name()+"."), "series of source", p.Name, c.Name())
+		expect.True(t, (p.Kind == engine.Counter || p.Kind == engine.Gauge) && p.Unit != "",
+			"series has kind and unit", p.Name, p.Kind, p.Unit)
 		values[p.Key()] = p.Value
 	}
 	return values

@@ -6,9 +6,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 // smart makes a SMART / Health page: every field that is not read is full of ones, so that an offset
@@ -71,16 +70,12 @@ func TestNVMe(t *testing.T) {
 			}
 			return nil, errors.New("refused")
 		}}
-		if err := n.Collect(context.Background(), &s); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, n.Collect(context.Background(), &s))
 		got := map[string]float64{}
 		for _, p := range s.Points {
 			got[p.Name] = p.Value
 		}
-		if d := cmp.Diff(c.want, got); d != "" {
-			t.Errorf("%s (-want +got)\n%s", name, d)
-		}
+		expect.Same(t, c.want, got, name)
 	}
 	if n := NewNVMe(Device{Leaves: []string{"vda"}}); n != nil {
 		t.Error("a disk that is no NVMe drive")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 )
 
@@ -74,9 +75,8 @@ func TestOthers(t *testing.T) {
 		do()
 		b, err := o.Look()
 		must(t, err)
-		if d := b.Since(a); d.Read != read || d.Written != written || len(d.Closed) > 0 {
-			t.Errorf("%s: %+v, want %v read and %v written", subject, d, read, written)
-		}
+		d := b.Since(a)
+		expect.True(t, d.Read == read && d.Written == written && len(d.Closed) == 0, subject, d, read, written)
 	}
 	growth("only we and the kernel write", 0, 0, func() {
 		f.process(journal, 2, 2, 0, 0, 0, 9<<20, 0)
@@ -100,9 +100,7 @@ func TestOthersUnknown(t *testing.T) {
 	f.process(1_000_050, 1, 5, 100, 0, 0, 1000, 0)
 	f.process(1_000_060, 1, 5, 100, 0, 0, 1000, 0)
 	o := NewOthers(f.dir, t.TempDir(), Device{}, 1_000_050)
-	if _, err := o.Look(); err == nil || !strings.Contains(err.Error(), "are visible") {
-		t.Errorf("in a container: %v", err)
-	}
+	expect.Refused(o.Look())(t, "are visible", "in a container")
 	f.process(2, 0, 1, 0, 0, 0, 0, 0)
 	for _, pid := range []string{"1000060", "1000061"} { // as unreadable as another user's
 		f.process(1_000_061, 1, 5, 100, 0, 0, 1000, 0)
@@ -119,9 +117,8 @@ func TestOthersUnknown(t *testing.T) {
 	must(t, os.WriteFile(stat, []byte(strings.Join(fields, " ")), 0o644))
 	b, err := o.Look()
 	must(t, err)
-	if d := b.Since(a); len(d.Closed) != 1 || d.Closed[0] != "process 1000061" {
-		t.Errorf("one of two did something: %+v", d)
-	}
+	d := b.Since(a)
+	expect.True(t, len(d.Closed) == 1 && d.Closed[0] == "process 1000061", "one of two did something", d)
 }
 
 // The disks' figures are those of whole disks; a device of several disks is

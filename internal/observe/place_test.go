@@ -3,7 +3,7 @@ package observe
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"rumbench/internal/expect"
 )
 
 // The processors that serve the interrupts of a disk and of network interfaces: of NVMe, of virtio and of
@@ -42,12 +42,9 @@ NMI:          0          0          0          0   Non-maskable interrupts
 	m := machine{proc: root + "/proc", sys: root + "/sys"}
 	want := Facts{{"interrupts of nvme0n1", "2, on processors 0,2-3"}, {"interrupts of eth0", "1, on processors 1"},
 		{"interrupts of eth1", "1, on processors 2"}}
-	if d := cmp.Diff(want, interrupts(m, []string{"nvme0n1"})); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
-	if got := interrupts(machine{proc: root, sys: root}, []string{"nvme0n1"}); got != nil {
-		t.Errorf("a machine that shows nothing: %v", got)
-	}
+	expect.Same(t, want, interrupts(m, []string{"nvme0n1"}))
+	got := interrupts(machine{proc: root, sys: root}, []string{"nvme0n1"})
+	expect.True(t, got == nil, "a machine that shows nothing", got)
 }
 
 // What a file system does not report is unknown.

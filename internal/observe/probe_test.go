@@ -3,6 +3,8 @@ package observe
 import (
 	"os"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // A device reads and writes something, and nothing is left of the probe.
@@ -12,9 +14,7 @@ func TestProbe(t *testing.T) {
 	if err != nil {
 		t.Skipf("no file here bypasses the page cache: %v", err)
 	}
-	if min(c.Reads, c.Writes, c.ReadKB, c.WriteKB, c.Flushes) <= 0 {
-		t.Errorf("a device that does nothing: %+v", c)
-	}
+	expect.True(t, min(c.Reads, c.Writes, c.ReadKB, c.WriteKB, c.Flushes) > 0, "a device that does nothing", c)
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left: %v %v", left, err)
 	}
@@ -22,7 +22,6 @@ func TestProbe(t *testing.T) {
 
 // Where files are in memory nothing can be probed.
 func TestProbeInMemory(t *testing.T) {
-	if _, err := Probe("/proc"); err == nil {
-		t.Error("a device under /proc")
-	}
+	_, err := Probe("/proc")
+	expect.True(t, err != nil, "a device under /proc")
 }

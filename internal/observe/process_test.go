@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 func self() []int { return []int{os.Getpid()} }
@@ -86,12 +87,9 @@ func TestProcessCPU(t *testing.T) {
 	}
 	// A child that is born and ends between two samples.
 	got := grown(t, p, func() { s.do(t, "( "+strings.Repeat(burn+"; ", 3)+" )") })
-	if got["process.cpu_ns"] < float64(tick) {
-		t.Errorf("CPU time grew by %v ns while a child worked and ended", got["process.cpu_ns"])
-	}
-	if got["process.minor_faults"] <= 0 {
-		t.Errorf("faults of the child are missing: %v", got)
-	}
+	expect.True(t, got["process.cpu_ns"] >= float64(tick),
+		"CPU time grew by ns while a child worked and ended", got["process.cpu_ns"])
+	expect.True(t, got["process.minor_faults"] > 0, "faults of the child are missing", got)
 }
 
 func TestProcessChildSeenAlive(t *testing.T) {
@@ -102,20 +100,15 @@ func TestProcessChildSeenAlive(t *testing.T) {
 	s.do(t, "mkfifo "+fifo)
 	// The child works, signals that and then waits for the fifo.
 	s.do(t, fmt.Sprintf("{ %s; %[1]s; %[1]s; touch %[2]s/busy; read x; } < %[3]s & exec 9> %[3]s; while [ ! -e %[2]s/busy ]; do sleep 0.01; done", burn, dir, fifo))
-	if n := collect(t, p)["process.processes"]; n != 2 {
-		t.Errorf("%v processes, want the shell and its child", n)
-	}
+	expect.Equal(t, collect(t, p)["process.processes"], 2, "processes")
 	grown(t, p, func() { s.do(t, "echo >&9; wait") }) // fails if a counter falls
 	got := collect(t, p)
-	if n := got["process.processes"]; n != 1 {
-		t.Errorf("%v processes after the child ended", n)
-	}
+	expect.Equal(t, got["process.processes"], 1, "processes after the child ended")
 	// What the child did must not be counted twice, before and after its end.
 	s.end()
 	all := s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime()
-	if sum := time.Duration(got["process.cpu_ns"]); sum > all+2*tick {
-		t.Errorf("the tree had %v of CPU time in the end, %v was counted", all, sum)
-	}
+	sum := time.Duration(got["process.cpu_ns"])
+	expect.True(t, sum <= all+2*tick, "the tree had of CPU time in the end, was counted", all, sum)
 }
 
 func TestProcessWrites(t *testing.T) {
@@ -125,12 +118,9 @@ func TestProcessWrites(t *testing.T) {
 	got := grown(t, p, func() {
 		s.do(t, "dd if=/dev/zero of="+dir+"/file bs=65536 count=16 conv=fsync 2> /dev/null")
 	})
-	if got["process.syscall_writes"] < 16 {
-		t.Errorf("%v write calls, want 16 or more", got["process.syscall_writes"])
-	}
-	if _, err := FindDevice(dir); err == nil && got["process.write_bytes"] < 1<<20 {
-		t.Errorf("%v bytes written, want 1 MiB or more", got["process.write_bytes"])
-	}
+	expect.True(t, got["process.syscall_writes"] >= 16, "write calls", got["process.syscall_writes"])
+	_, err := FindDevice(dir)
+	expect.True(t, err != nil || got["process.write_bytes"] >= 1<<20, "bytes written", got["process.write_bytes"])
 }
 
 // A server that is killed keeps what it had, and its successor adds to it.
@@ -141,22 +131,18 @@ func TestProcessRestart(t *testing.T) {
 	first.do(t, burn)
 	grown(t, p, func() { first.end() }) // fails if a counter falls
 	roots = []int{second.pid()}
-	if got := grown(t, p, func() { second.do(t, burn) })["process.cpu_ns"]; got <= 0 {
-		t.Errorf("CPU time grew by %v ns after the restart", got)
-	}
+	got := grown(t, p, func() { second.do(t, burn) })["process.cpu_ns"]
+	expect.True(t, got > 0, "CPU time grew by ns after the restart", got)
 	second.end()
-	if err := p.Collect(t.Context(), &engine.Sample{}); err == nil {
-		t.Error("no error though no process lives")
-	}
+	err := p.Collect(t.Context(), &engine.Sample{})
+	expect.True(t, err != nil, "no error though no process lives")
 }
 
 func TestProcessMemory(t *testing.T) {
 	p := NewProcess("/proc", self)
 	bytes, source, err := p.Memory(t.Context())
 	must(t, err)
-	if bytes < 1<<20 || source != MemoryPSS {
-		t.Errorf("%d bytes of %s", bytes, source)
-	}
+	expect.True(t, bytes >= 1<<20 && source == MemoryPSS, "bytes of", bytes, source)
 	first, second := collect(t, p), collect(t, p)
 	if _, ok := first["process.pss_bytes"]; !ok {
 		t.Error("no proportional set size in the first sample")
@@ -173,9 +159,8 @@ func TestProcessMemory(t *testing.T) {
 func TestProcessMemoryCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := NewProcess("/proc", self).Memory(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	_, _, err := NewProcess("/proc", self).Memory(ctx)
+	expect.True(t, errors.Is(err, context.Canceled), err)
 }
 
 // forest is a /proc made by hand.
@@ -339,13 +324,10 @@ func TestProcessIODenied(t *testing.T) {
 	p := f.process(10)
 	for range 2 {
 		got := collect(t, p)
-		if _, ok := got["process.write_bytes"]; ok || got["process.cpu_ns"] == 0 {
-			t.Errorf("points %v", got)
-		}
+		_, ok := got["process.write_bytes"]
+		expect.True(t, !ok && got["process.cpu_ns"] != 0, "points", got)
 	}
-	if len(p.Warnings()) != 1 {
-		t.Errorf("warnings %q, want one", p.Warnings())
-	}
+	expect.True(t, len(p.Warnings()) == 1, "warnings", p.Warnings())
 }
 
 func TestProcessMemoryFallsBack(t *testing.T) {
@@ -354,17 +336,14 @@ func TestProcessMemoryFallsBack(t *testing.T) {
 	f.set(11, proc{parent: 10})
 	bytes, source, err := f.process(10).Memory(t.Context())
 	must(t, err)
-	if want := int64(20 * os.Getpagesize()); bytes != want || source != MemoryRSS {
-		t.Errorf("%d bytes of %s, want %d of %s", bytes, source, want, MemoryRSS)
-	}
+	want := int64(20 * os.Getpagesize())
+	expect.True(t, bytes == want && source == MemoryRSS, "bytes of", bytes, source, want, MemoryRSS)
 	for _, pid := range []string{"10", "11"} {
 		write(t, filepath.Join(f.root, pid, "smaps_rollup"), "55-7f ---p 0 00:00 0 [rollup]\nRss: 1768 kB\nPss: 431 kB\nPss_Dirty: 116 kB\n", false)
 	}
 	bytes, source, err = f.process(10).Memory(t.Context())
 	must(t, err)
-	if bytes != 2*431*1024 || source != MemoryPSS {
-		t.Errorf("%d bytes of %s", bytes, source)
-	}
+	expect.True(t, bytes == 2*431*1024 && source == MemoryPSS, "bytes of", bytes, source)
 }
 
 func TestTreeReadsChildrenFirst(t *testing.T) {
@@ -375,7 +354,5 @@ func TestTreeReadsChildrenFirst(t *testing.T) {
 	tree := newTree(f.root)
 	got, err := tree.find([]int{30})
 	must(t, err)
-	if fmt.Sprint(got) != "[25 20 30]" {
-		t.Errorf("order %v", got)
-	}
+	expect.Equal(t, fmt.Sprint(got), "[25 20 30]", "order", got)
 }

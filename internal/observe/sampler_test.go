@@ -10,9 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 // fake is a collector made of a function.
@@ -68,9 +67,7 @@ func TestSlowSourceKeepsRatesTrue(t *testing.T) {
 		for i, interval := range all {
 			for _, source := range interval {
 				rate := source.Changes[0].Value / source.Elapsed.Seconds()
-				if math.Abs(rate-1000) > 1 {
-					t.Errorf("interval %d: rate of %s is %v, want 1000", i, source.Source, rate)
-				}
+				expect.True(t, math.Abs(rate-1000) <= 1, "interval: rate of is", i, source.Source, rate)
 			}
 		}
 	})
@@ -85,20 +82,14 @@ func TestTicksDoNotDrift(t *testing.T) {
 		n := 0
 		s.Run(ctx, func(prev, cur Snapshot) {
 			n++
-			if at := cur.Time.Sub(begin); at != time.Duration(n)*time.Second {
-				t.Errorf("tick %d at %v", n, at)
-			}
+			expect.Equal(t, cur.Time.Sub(begin), time.Duration(n)*time.Second, "tick", n)
 			source := cur.Sources[0]
 			if at := source.Time.Sub(cur.Time); at != 150*time.Millisecond || source.Took != 300*time.Millisecond {
 				t.Errorf("tick %d: sampled %v after it, took %v", n, at, source.Took)
 			}
-			if late := Diff(prev, cur)[0].Late; late != 300*time.Millisecond {
-				t.Errorf("tick %d: late by %v", n, late)
-			}
+			expect.Equal(t, Diff(prev, cur)[0].Late, 300*time.Millisecond, "tick", n)
 		})
-		if n != 100 {
-			t.Errorf("%d ticks in 100 s", n)
-		}
+		expect.Equal(t, n, 100, "ticks in")
 	})
 }
 
@@ -112,9 +103,8 @@ func TestOverrunCostsTicksOnly(t *testing.T) {
 			total += interval[0].Changes[0].Value
 			elapsed += interval[0].Elapsed
 		}
-		if want := elapsed.Seconds() * 1000; math.Abs(total-want) > 1e-6 || elapsed < 50*time.Second {
-			t.Errorf("growth %v in %v", total, elapsed)
-		}
+		want := elapsed.Seconds() * 1000
+		expect.True(t, math.Abs(total-want) <= 1e-6 && elapsed >= 50*time.Second, "growth in", total, elapsed)
 	})
 }
 
@@ -138,21 +128,15 @@ func TestErrorStopsNobodyAndLosesNoGrowth(t *testing.T) {
 				t.Errorf("the other source: %v", v)
 			}
 			if v := interval[0]; v.Err != nil {
-				if !errors.Is(v.Err, errBroken) || len(v.Changes) != 0 {
-					t.Errorf("error %v, changes %v", v.Err, v.Changes)
-				}
+				expect.True(t, errors.Is(v.Err, errBroken) && len(v.Changes) == 0, "error, changes", v.Err, v.Changes)
 			} else {
 				grown = append(grown, fmt.Sprint(v.Changes[0].Value))
 				elapsed = append(elapsed, v.Elapsed.String())
 			}
 		}
 		// Samples at 0, 1, 4 and 5 s were good.
-		if diff := cmp.Diff([]string{"1000", "3000", "1000"}, grown); diff != "" {
-			t.Error(diff)
-		}
-		if diff := cmp.Diff([]string{"1s", "3s", "1s"}, elapsed); diff != "" {
-			t.Error(diff)
-		}
+		expect.Same(t, []string{"1000", "3000", "1000"}, grown)
+		expect.Same(t, []string{"1s", "3s", "1s"}, elapsed)
 	})
 }
 
@@ -173,9 +157,7 @@ func TestRunEndsWithoutAHalfSample(t *testing.T) {
 				t.Error("the end was reported as an error of the source")
 			}
 		})
-		if n != 1 {
-			t.Errorf("%d sets, want 1", n)
-		}
+		expect.Equal(t, n, 1, "sets")
 	})
 }
 
@@ -200,9 +182,7 @@ func TestSnapshotWhileRunning(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		cancel()
 		wg.Wait()
-		if grown := Diff(a, b)[0].Changes[0].Value; grown != 6 {
-			t.Errorf("growth %v, want that of 5 ticks and one snapshot", grown)
-		}
+		expect.Equal(t, Diff(a, b)[0].Changes[0].Value, 6, "growth")
 	})
 }
 
@@ -213,9 +193,8 @@ func TestSeriesSampledTwice(t *testing.T) {
 		return nil
 	}}}}
 	for range 2 { // the second time the layout might be taken for known
-		if source := s.Snapshot(t.Context()).Sources[0]; source.Err == nil || len(source.Points) != 0 {
-			t.Errorf("error %v, points %v", source.Err, source.Points)
-		}
+		source := s.Snapshot(t.Context()).Sources[0]
+		expect.True(t, source.Err != nil && len(source.Points) == 0, "error, points", source.Err, source.Points)
 	}
 }
 
@@ -253,9 +232,7 @@ func TestSamplingAllocatesNothingPerPoint(t *testing.T) {
 		Diff(prev, cur)
 		prev.succeed(&cur)
 	})
-	if per > 5 {
-		t.Errorf("%v allocations for 1000 unchanged series", per)
-	}
+	expect.True(t, per <= 5, "allocations for 1000 unchanged series", per)
 }
 
 func BenchmarkSample1000(b *testing.B) {

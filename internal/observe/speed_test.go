@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 // Heat and frequencies are summed over the processors; a machine that reports neither has neither.
@@ -28,12 +29,8 @@ func TestSpeed(t *testing.T) {
 		"cpu0/cpufreq/scaling_cur_freq": "2000000\n", "cpu10/cpufreq/scaling_cur_freq": "3000000\n",
 	} {
 		path := filepath.Join(sys, "devices/system/cpu", file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		expect.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	}
 	if got := points(); got["host.thermal_throttles"] != 7 || got["host.cpu_hz"] != 2.5e9 {
 		t.Errorf("%v", got)

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rumbench/internal/expect"
 )
 
 // What a thread does is counted: running is running, and sleeping is neither that nor a
@@ -31,14 +33,12 @@ func TestReadThreads(t *testing.T) {
 	for used()-start < 50*time.Millisecond {
 	}
 	ran := read().Since(before)
-	if d := used() - start; ran.CPU < 40*time.Millisecond || ran.CPU > d+50*time.Millisecond {
-		t.Errorf("%v of CPU, %v by rusage", ran.CPU, d)
-	}
+	d := used() - start
+	expect.True(t, ran.CPU >= 40*time.Millisecond && ran.CPU <= d+50*time.Millisecond, "of CPU, by rusage", ran.CPU, d)
 	before = read()
 	time.Sleep(50 * time.Millisecond)
-	if slept := read().Since(before); slept.CPU > 40*time.Millisecond {
-		t.Errorf("asleep: %+v", slept)
-	}
+	slept := read().Since(before)
+	expect.True(t, slept.CPU <= 40*time.Millisecond, "asleep", slept)
 	if _, err := os.Stat("/proc/sys/kernel/task_delayacct"); err == nil && CountsIO("/nowhere") {
 		t.Error("a kernel that is not there counts")
 	}

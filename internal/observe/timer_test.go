@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"rumbench/internal/expect"
 )
 
 // A list as systemctl 252 prints it: heavy and light timers, one that is not due again, and none of these
@@ -22,9 +22,7 @@ func TestParseTimers(t *testing.T) {
 	for _, timer := range due(parseTimers([]byte(list)), now, now.Add(3*time.Hour)) {
 		got = append(got, timer.Name+" "+timer.At.UTC().Format("15:04"))
 	}
-	if d := cmp.Diff([]string{"apt-daily-upgrade.timer 13:00", "fstrim.timer 14:00"}, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, []string{"apt-daily-upgrade.timer 13:00", "fstrim.timer 14:00"}, got)
 	for _, wrong := range []string{"", "{}", "0 timers listed.", `[{"next":"Fri"}]`} {
 		if got := parseTimers([]byte(wrong)); got != nil {
 			t.Errorf("%q: %v", wrong, got)

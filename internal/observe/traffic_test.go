@@ -9,18 +9,14 @@ import (
 	"github.com/prometheus/procfs"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 // What interfaces have sent and received never falls, though they come, go and are made again.
 func TestTraffic(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "net"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	kernel, err := procfs.NewFS(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Mkdir(filepath.Join(dir, "net"), 0o755))
+	kernel := expect.Value(procfs.NewFS(dir))(t)
 	var net traffic
 	read := func(lines ...string) (got, sent float64) {
 		text := "Inter-|   Receive | Transmit\n face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo " +
@@ -28,9 +24,7 @@ func TestTraffic(t *testing.T) {
 		for _, l := range lines {
 			text += l + "\n"
 		}
-		if err := os.WriteFile(filepath.Join(dir, "net", "dev"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(filepath.Join(dir, "net", "dev"), []byte(text), 0o644))
 		var s engine.Sample
 		net.read(kernel, &s)
 		for _, p := range s.Points {
@@ -56,8 +50,7 @@ func TestTraffic(t *testing.T) {
 		{[]string{line("rbx1", 2, 1)}, 19, 9},
 	} {
 		got, sent := read(c.lines...)
-		if got-first != c.got || sent-100 != c.sent {
-			t.Errorf("%d: %v received and %v sent, want %v and %v", i, got-first, sent-100, c.got, c.sent)
-		}
+		expect.True(t, got-first == c.got && sent-100 == c.sent,
+			"received and sent", i, got-first, sent-100, c.got, c.sent)
 	}
 }

@@ -3,6 +3,8 @@ package plan
 import (
 	"testing"
 	"time"
+
+	"rumbench/internal/expect"
 )
 
 // cool_down and between's rest are one thing.
@@ -17,13 +19,9 @@ func TestBetween(t *testing.T) {
 	} {
 		p, err := Load("p.yaml", []byte("workload: bank\ntargets: [sqlite]\n"+line+"\n"), nil, fakes())
 		if want == (Between{}) && line != "" {
-			if err == nil {
-				t.Errorf("%s: accepted", line)
-			}
+			expect.True(t, err != nil, "accepted", line)
 			continue
 		}
-		if err != nil || p.Between != want {
-			t.Errorf("%s: %+v, %v", line, p, err)
-		}
+		expect.True(t, err == nil && p.Between == want, line, p, err)
 	}
 }

@@ -3,6 +3,8 @@ package plan
 import (
 	"strings"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // Between the two targets are those that differ from the base in one setting each.
@@ -18,13 +20,9 @@ targets:
 trials: 4
 `
 	out, err := Experiment("p.yaml", []byte(text), "a", "b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, want := range []string{"name: a\n", "name: a-durability\n", "name: a-x\n", "name: a-cache\n", "name: a-y\n", "name: b\n", "trials: 4", "name: experiment"} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
+		expect.Contains(t, string(out), want, out)
 	}
 	if n := strings.Count(string(out), `cache: "1MiB"`); n != 4 { // a, and all but that without it
 		t.Errorf("%d caches in\n%s", n, out)
@@ -33,14 +31,10 @@ trials: 4
 		t.Errorf("two settings at once in\n%s", out)
 	}
 	out, err = Experiment("p.yaml", []byte(strings.Replace(text, "cache: 1MiB, options: {x: 1, y: \"2\"}", "cache: 1MiB, options: {x: 1}", 1)), "a", "b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, want := range []string{"name: a\n", "name: a-durability\n", "name: a-x\n", "name: a-cache\n",
 		"name: a-durability-x\n", "name: a-durability-cache\n", "name: a-x-cache\n", "name: b\n"} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
+		expect.Contains(t, string(out), want, out)
 	}
 	for _, setting := range []string{"durability: os\n", "cache: 1MiB\n", "x: 3\n"} {
 		if got := strings.Count(strings.ReplaceAll(string(out), `"`, ""), setting); got != 4 { // of eight
@@ -48,8 +42,6 @@ trials: 4
 		}
 	}
 	for name, want := range map[string]string{"c": "different engines", "d": "the same in the plan", "f": "differ in one setting only", "e": "no targets called"} {
-		if _, err := Experiment("p.yaml", []byte(text), "a", name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		expect.Refused(Experiment("p.yaml", []byte(text), "a", name))(t, want, name)
 	}
 }

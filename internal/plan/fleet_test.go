@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -39,10 +40,7 @@ func served() catalog {
 
 func loadServed(t *testing.T, text string) *Plan {
 	t.Helper()
-	p, err := Load("p.yaml", []byte(text), nil, served())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := expect.Value(Load("p.yaml", []byte(text), nil, served()))(t)
 	return p
 }
 
@@ -99,9 +97,7 @@ clients_on: ["c[2-3]"]
 			text = "workload: ibench\n" + text
 		}
 		_, err := Load("p.yaml", []byte(lan+text+"\n"), nil, served())
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
+		expect.Error(t, err, want, text)
 	}
 	for text, want := range map[string]string{
 		"{name: db, ssh: db, listen: 0.0.0.0}":             "no address of one machine",
@@ -109,9 +105,7 @@ clients_on: ["c[2-3]"]
 		`{name: "d[1-2]", ssh: "d[1-2]", listen: 1.2.3.4}`: "an address of its own",
 	} {
 		_, err := Load("p.yaml", []byte("workload: ibench\ntargets: [served]\nserver_on: db\nmachines: ["+text+"]\n"), nil, served())
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
+		expect.Error(t, err, want, text)
 	}
 }
 
@@ -143,8 +137,6 @@ func TestFleetIsRefused(t *testing.T) {
 		"machines: [{name: a, ssh: a}]\nspread: {over: [a]}\nfleet: {address: '1.2.3.4:5'}":  "no machine joins",
 	} {
 		_, err := Load("p.yaml", []byte("workload: ibench\ntargets: [pebble]\n"+text+"\n"), nil, fakes())
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
+		expect.Error(t, err, want, text)
 	}
 }

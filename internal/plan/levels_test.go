@@ -1,6 +1,10 @@
 package plan
 
-import "testing"
+import (
+	"testing"
+
+	"rumbench/internal/expect"
+)
 
 // Each target runs at each level, under its own name.
 func TestLevels(t *testing.T) {
@@ -9,9 +13,7 @@ workload: ibench
 levels: {memory: [64MiB, 1 GiB]}
 targets: [pebble, {name: b, engine: sqlite, cpus: 1}]
 `), nil, fakes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for i, want := range []struct {
 		name, engine string
 		memory       int64

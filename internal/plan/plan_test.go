@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
 	"rumbench/workload"
@@ -24,10 +23,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func load(t *testing.T, text string, sets ...string) *Plan {
 	t.Helper()
-	p, err := Load("test.yaml", []byte(text), sets, fakes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := expect.Value(Load("test.yaml", []byte(text), sets, fakes()))(t)
 	return p
 }
 
@@ -51,9 +47,7 @@ func TestWrong(t *testing.T) {
 		base := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(base, func(t *testing.T) {
 			src, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			_, err = Load(base+".yaml", src, nil, fakes())
 			if err == nil {
 				t.Fatal("the plan is accepted")
@@ -61,17 +55,10 @@ func TestWrong(t *testing.T) {
 			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
 			got := err.Error() + "\n"
 			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), got); d != "" {
-				t.Error(d)
-			}
+			want := expect.Value(os.ReadFile(golden))(t)
+			expect.Same(t, string(want), got)
 		})
 	}
 }
@@ -102,12 +89,8 @@ func TestLeastPlan(t *testing.T) {
 			{Name: "null", Engine: "null", Config: engine.Config{Durability: "process", Schema: schema}, Knobs: map[string]string{"durability": "process"}},
 		},
 	}
-	if d := cmp.Diff(want, bare(p)); d != "" {
-		t.Error(d)
-	}
-	if p.Run == nil || string(p.Source) != text {
-		t.Errorf("Run %v, Source %q", p.Run, p.Source)
-	}
+	expect.Same(t, want, bare(p))
+	expect.True(t, p.Run != nil && string(p.Source) == text, "Run, Source", p.Run, p.Source)
 }
 
 func TestFullPlan(t *testing.T) {
@@ -170,9 +153,7 @@ calibrate: false
 		Trials: 1, Order: Sequential, Seed: Seed{Value: 18446744073709551615}, Interval: 500 * time.Millisecond,
 		Between: Between{Rest: 1500 * time.Millisecond}, Keep: true, ErrorsAllowed: 0.001,
 	}
-	if d := cmp.Diff(want, bare(p)); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, want, bare(p))
 }
 
 // What stop leaves out has a value that makes sense.
@@ -184,9 +165,7 @@ func TestStop(t *testing.T) {
 		"stop:\n  budget: 2h":                                 {Budget: 2 * time.Hour},
 	} {
 		p := load(t, "workload: ibench\ntargets: [pebble, null]\ntrials: 20\n"+text+"\n")
-		if d := cmp.Diff(want, p.Stop); d != "" {
-			t.Errorf("%s: %s", text, d)
-		}
+		expect.Same(t, want, p.Stop, text)
 	}
 	if p := load(t, "workload: ibench\ntargets: [pebble]\ntrials: 3\nstop: {precision: 1%}"); p.Stop.MinTrials != 3 {
 		t.Errorf("%+v of 3 trials", p.Stop)
@@ -197,9 +176,7 @@ func TestDefaultName(t *testing.T) {
 	for file, want := range map[string]string{
 		"plans/lsm.v2.yaml": "lsm.v2", "a.yml": "a", "plan": "plan", "-": "plan", "": "plan", "/": "plan", ".yaml": "plan",
 	} {
-		if got := defaultName(file); got != want {
-			t.Errorf("%q: %q, want %q", file, got, want)
-		}
+		expect.Equal(t, defaultName(file), want, file)
 	}
 }
 
@@ -235,28 +212,20 @@ func TestPositions(t *testing.T) {
 
 func TestDataOfTwoTargets(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Symlink(dir, dir+"-too"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Symlink(dir, dir+"-too"))
 	defer os.Remove(dir + "-too")
 	const head = "workload: ibench\ntargets:\n"
 	ps := loadWrong(t, head+"  - {engine: pebble, data: "+dir+"}\n  - {engine: sqlite, data: "+dir+"-too}\n")
-	if len(ps) != 1 || ps[0].Line != 4 || ps[0].Reason != "two targets use the same data" {
-		t.Error(ps)
-	}
+	expect.True(t, len(ps) == 1 && ps[0].Line == 4 && ps[0].Reason == "two targets use the same data", ps)
 	ps = loadWrong(t, head+"  - {engine: pebble, data: "+dir+"}\ntrials: 2\n")
-	if len(ps) != 1 || ps[0].Line != 3 || !strings.Contains(ps[0].Reason, "2 trials") {
-		t.Error(ps)
-	}
+	expect.True(t, len(ps) == 1 && ps[0].Line == 3 && strings.Contains(ps[0].Reason, "2 trials"), ps)
 }
 
 // cpuTime returns the CPU time of this process, which other programs do not lengthen.
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &r))
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
@@ -270,12 +239,10 @@ func TestDeepAndLong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := cpuTime(t)
-			if ps := loadWrong(t, text); len(ps) != 1 {
-				t.Errorf("%d problems", len(ps))
-			}
-			if d := cpuTime(t) - before; d > 2*time.Second {
-				t.Errorf("took %v", d)
-			}
+			ps := loadWrong(t, text)
+			expect.True(t, len(ps) == 1, "problems", len(ps))
+			d := cpuTime(t) - before
+			expect.True(t, d <= 2*time.Second, "took", d)
 		})
 	}
 }
@@ -295,9 +262,8 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte, set string) {
 		before := cpuTime(t)
 		p, err := Load("f.yaml", src, []string{set}, cat)
-		if d := cpuTime(t) - before; d > 2*time.Second {
-			t.Errorf("took %v", d)
-		}
+		d := cpuTime(t) - before
+		expect.True(t, d <= 2*time.Second, "took", d)
 		if (p == nil) == (err == nil) {
 			t.Fatalf("gave %v and %v", p, err)
 		}
@@ -315,14 +281,9 @@ func FuzzLoad(f *testing.F) {
 
 // The reference has a row for every key.
 func TestDocs(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/plan.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := expect.Value(os.ReadFile("../../docs/plan.md"))(t)
 	for _, key := range slices.Concat(planKeys.Names(), stopKeys.Names(), rateKeys.Names(), findKeys[:5].Names(), questionKeys.Names(), targetKeys.Names(), publishedKeys.Names(), publishedRowKeys.Names()) {
-		if !strings.Contains(string(doc), "\n| `"+key+"` |") {
-			t.Errorf("docs/plan.md does not describe %s", key)
-		}
+		expect.Contains(t, string(doc), "\n| `"+key+"` |", "docs/plan.md does not describe", key)
 	}
 }
 
@@ -364,17 +325,13 @@ targets: [pebble, {name: few, engine: pebble, params: {rows: 1k, mode: random}},
 	few := p.For(&p.Targets[1])
 	want := defaults()
 	want["rows"], want["mode"], want["skew"] = int64(1000), "random", 1.0
-	if d := cmp.Diff(want, few.Params); d != "" {
-		t.Error(d)
-	}
-	if got := []int64{p.Run.Estimate(nil).Rows, p.For(&p.Targets[0]).Run.Estimate(nil).Rows, few.Run.Estimate(nil).Rows}; !slices.Equal(got, []int64{2000, 2000, 1000}) {
-		t.Errorf("runs of the plan and its targets have %v rows", got)
-	}
+	expect.Same(t, want, few.Params)
+	got := []int64{p.Run.Estimate(nil).Rows, p.For(&p.Targets[0]).Run.Estimate(nil).Rows, few.Run.Estimate(nil).Rows}
+	expect.True(t, slices.Equal(got, []int64{2000, 2000, 1000}), "runs of the plan and its targets have rows", got)
 	if own := p.Targets[1].Own; !slices.Equal(own, []string{"mode", "rows", "skew"}) || p.Targets[0].Own != nil || p.Targets[2].Own != nil {
 		t.Errorf("own parameters are %v, %v and %v", own, p.Targets[0].Own, p.Targets[2].Own)
 	}
 	texts := p.ParamTexts()
-	if texts["rows"] != "2000" || texts["few.rows"] != "1000" || texts["few.batch"] != "" {
-		t.Errorf("the campaign records %v", texts)
-	}
+	expect.True(t, texts["rows"] == "2000" && texts["few.rows"] == "1000" && texts["few.batch"] == "",
+		"the campaign records", texts)
 }

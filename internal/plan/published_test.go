@@ -3,7 +3,7 @@ package plan
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"rumbench/internal/expect"
 )
 
 func TestPublished(t *testing.T) {
@@ -31,9 +31,7 @@ func TestPublished(t *testing.T) {
 		},
 		{Source: "a table", Hardware: "none", Rows: []PublishedRow{{Name: "a", Like: "pebble", Step: "query", Figures: map[string]float64{"stalls": 16}}}},
 	}
-	if d := cmp.Diff(want, p.Published); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, want, p.Published)
 	if p := load(t, head+"published: []\n"); p.Published != nil {
 		t.Errorf("got %v", p.Published)
 	}
@@ -47,13 +45,9 @@ targets: [{name: a, engine: pebble}, {name: b, engine: sqlite}]
 published: [{source: s, hardware: h, rows: [{name: x, like: b, figures: {rows: 1}}]}]
 `
 	ps := loadWrong(t, text, "targets.b.name=c")
-	if len(ps) != 1 || ps[0].Line != 3 || ps[0].Column != 61 || ps[0].Hint != "one of a, c" {
-		t.Errorf("got %#v", ps)
-	}
+	expect.True(t, len(ps) == 1 && ps[0].Line == 3 && ps[0].Column == 61 && ps[0].Hint == "one of a, c", "got", ps)
 	ps = loadWrong(t, text, "targets.b.engine=nosuch")
-	if len(ps) != 1 || ps[0].File != "--set targets.b.engine=nosuch" {
-		t.Errorf("got %#v", ps)
-	}
+	expect.True(t, len(ps) == 1 && ps[0].File == "--set targets.b.engine=nosuch", "got", ps)
 	load(t, text, "targets.b.name=c", "published=[]")
 }
 

@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
@@ -23,9 +22,7 @@ func TestRate(t *testing.T) {
 		"rate: {at: [1, 2], arrivals: even}":                 {At: []float64{1, 2}, Like: pace.Arrivals{Kind: pace.Even}},
 		"rate:\n  steps: [500, 1000, 500]\n  arrivals: even": {Steps: []float64{500, 1000, 500}, Like: pace.Arrivals{Kind: pace.Even}},
 	} {
-		if d := cmp.Diff(want, load(t, "workload: ibench\ntargets: [pebble]\n"+text+"\n").Rate); d != "" {
-			t.Errorf("%s: %s", text, d)
-		}
+		expect.Same(t, want, load(t, "workload: ibench\ntargets: [pebble]\n"+text+"\n").Rate, text)
 	}
 }
 
@@ -36,9 +33,7 @@ func TestFind(t *testing.T) {
 			Promise: "p999_ms < 0.5", Percentile: 99.9, Below: 500 * time.Microsecond, From: 100, To: 2500.5, Precision: 0.02, Seconds: 20, Credit: 0.01, Hold: 60, Like: pace.Arrivals{Kind: pace.Even, Queue: 7, LeadIn: 0.5}},
 		"find: max < 1 s": {Promise: "max_ms < 1000", Percentile: 100, Below: time.Second, Precision: 0.05, Credit: 0.05, Hold: -1, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: 2}},
 	} {
-		if d := cmp.Diff(want, load(t, "workload: ibench\ntargets: [pebble]\n"+text+"\n").Find); d != "" {
-			t.Errorf("%s: %s", text, d)
-		}
+		expect.Same(t, want, load(t, "workload: ibench\ntargets: [pebble]\n"+text+"\n").Find, text)
 	}
 }
 
@@ -78,9 +73,7 @@ func steps(t *testing.T, rate string) (out [][]any) {
 	}
 	for _, s := range p.Run.Steps() {
 		for _, g := range s.Groups {
-			if g.Arrivals != nil {
-				t.Error("the run itself was changed")
-			}
+			expect.True(t, g.Arrivals == nil, "the run itself was changed")
 		}
 	}
 	return out
@@ -114,8 +107,6 @@ func TestSteps(t *testing.T) {
 			{"again", "sweep", "query", []workload.Axis{clients}, "query", at(pace.Segment{Seconds: 15, From: 5, To: 5}, pace.Segment{Seconds: 15, From: 10, To: 10})},
 		},
 	} {
-		if d := cmp.Diff(want, steps(t, rate)); d != "" {
-			t.Errorf("%s: %s", rate, d)
-		}
+		expect.Same(t, want, steps(t, rate), rate)
 	}
 }

@@ -3,6 +3,8 @@ package plan
 import (
 	"strings"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // Engines restart before the named steps: at several rates before each, and in a search once.
@@ -29,8 +31,6 @@ func TestRestart(t *testing.T) {
 			}
 			names = append(names, s.Name)
 		}
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%s: %s, want %s", keys, got, want)
-		}
+		expect.Equal(t, strings.Join(names, " "), want, keys)
 	}
 }

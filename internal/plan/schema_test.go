@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"rumbench/internal/expect"
 	"rumbench/internal/text/strictyaml"
 	"slices"
 	"strings"
@@ -26,22 +27,11 @@ var onlyLoad = map[string][]string{
 
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := Schema(fakes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(Schema(fakes()))(t)
+	doc := expect.Value(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("plan.schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("plan.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.AddResource("plan.schema.json", doc))
+	s := expect.Value(c.Compile("plan.schema.json"))(t)
 	return s
 }
 
@@ -72,26 +62,17 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
-		src, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := expect.Value(os.ReadFile(file))(t)
 		plan, ok := tree(string(src))
 		refused := ok && s.Validate(plan) != nil
 		if at := slices.Index(excused, name); at >= 0 {
 			excused = slices.Delete(excused, at, at+1)
-			if refused {
-				t.Errorf("%s is refused after all: %v", name, s.Validate(plan))
-			}
+			expect.True(t, !refused, "is refused after all", name, s.Validate(plan))
 			continue
 		}
-		if !refused {
-			t.Errorf("%s is accepted", name)
-		}
+		expect.True(t, refused, "is accepted", name)
 	}
-	if len(excused) > 0 {
-		t.Errorf("there are no wrong plans %v", excused)
-	}
+	expect.True(t, len(excused) == 0, "there are no wrong plans", excused)
 }
 
 // What the schema refuses, the program refuses too.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/expect"
 )
 
 // A plan that is written anew reads the same.
@@ -30,10 +32,7 @@ targets:
         lines
 `}
 	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := expect.Value(os.ReadFile(f))(t)
 		texts[f] = string(b)
 	}
 	for name, text := range texts {
@@ -43,9 +42,8 @@ targets:
 		if len(b.Problems) > 0 {
 			t.Fatalf("%v\n%s", b.Problems, root.YAML())
 		}
-		if d := cmp.Diff(root.Plain(false), again.Plain(false)); d != "" {
-			t.Errorf("%s: %s\n%s", name, d, root.YAML())
-		}
+		d := cmp.Diff(root.Plain(false), again.Plain(false))
+		expect.True(t, d == "", name, d, root.YAML())
 	}
 }
 
@@ -55,39 +53,26 @@ func TestSeal(t *testing.T) {
 	const plain = "workload: ibench # of old\ntargets: [pebble]\n"
 	for set, want := range map[string]string{"": plain, "trials=2": "workload: ibench\ntargets:\n  - pebble\ntrials: 2\n"} {
 		p, err := Load("t.yaml", []byte(plain), strings.Fields(set), fakes())
-		if err != nil || string(p.Source) != want || len(p.Secrets) > 0 {
-			t.Errorf("%v: %q, %q", err, p.Source, p.Secrets)
-		}
+		expect.True(t, err == nil && string(p.Source) == want && len(p.Secrets) == 0, err, p.Source, p.Secrets)
 	}
 
 	t.Setenv("RUMBENCH_DSN_1", "another:word@tcp(h)/") // the file comes first
 	t.Setenv("PROD", "me:geheim@tcp(prod)/")
 	text := "workload: ibench\n# me:geheim@tcp(old)/\ntargets:\n- {name: a, engine: null, dsn: 'me:geheim a@tcp(h)/'}\n- {name: b, engine: null, dsn: '${PROD}'}\n- {name: c, engine: null}\n"
 	p, err := Load("t.yaml", []byte(text), []string{"targets.c.dsn=me:geheim c@tcp(h)/", "trials=3"}, fakes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	want := "workload: ibench\ntargets:\n  -\n    name: a\n    engine: \"null\"\n    dsn: \"${RUMBENCH_DSN_1}\"\n" +
 		"  -\n    name: b\n    engine: \"null\"\n    dsn: \"${PROD}\"\n  -\n    name: c\n    engine: \"null\"\n    dsn: \"${RUMBENCH_DSN_2}\"\ntrials: 3\n"
-	if d := cmp.Diff(want, string(p.Source)); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, want, string(p.Source))
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, SecretFile), p.Secrets, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Load(filepath.Join(dir, "plan.yaml"), p.Source, nil, fakes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, SecretFile), p.Secrets, 0o600))
+	again := expect.Value(Load(filepath.Join(dir, "plan.yaml"), p.Source, nil, fakes()))(t)
 	for i, want := range []string{"me:geheim a@tcp(h)/", "me:geheim@tcp(prod)/", "me:geheim c@tcp(h)/"} {
 		if got := again.Targets[i].Config.Server.DSN; got != want || p.Targets[i].Config.Server.DSN != want || again.Targets[i].Knobs["dsn"] != "***" {
 			t.Errorf("target %d attaches to %q, shown as %q; want %q", i, got, again.Targets[i].Knobs["dsn"], want)
 		}
 	}
-	if again.Trials != 3 {
-		t.Errorf("%d trials", again.Trials)
-	}
+	expect.Equal(t, again.Trials, 3, "trials")
 }
 
 // Plans are shown without their secrets, or not at all.
@@ -98,8 +83,6 @@ func TestWithoutSecrets(t *testing.T) {
 		"targets: [{dsn: '${PROD}'}, {dsn: 'me@tcp(h:1)/'}]\n":                 "targets:\n  -\n    dsn: \"${PROD}\"\n  -\n    dsn: \"me@tcp(h:1)/\"\n",
 		"targets: [{dsn: 'geheim\n":                                            "# It names a data source, cannot be read, and is not shown.\n",
 	} {
-		if got := string(WithoutSecrets([]byte(text))); got != want {
-			t.Errorf("%s becomes\n%s, want\n%s", text, got, want)
-		}
+		expect.Equal(t, string(WithoutSecrets([]byte(text))), want, "becomes", text)
 	}
 }

@@ -1,13 +1,15 @@
 package plan
 
-import "testing"
+import (
+	"testing"
+
+	"rumbench/internal/expect"
+)
 
 func TestSeed(t *testing.T) {
 	for text, want := range map[string]Seed{"7": {Value: 7}, "fixed": {1, true}, "fixed 7": {7, true}} {
 		p := load(t, "workload: ibench\ntargets: [pebble]\nseed: "+text+"\n")
-		if p.Seed != want {
-			t.Errorf("%s: %+v", text, p.Seed)
-		}
+		expect.Equal(t, p.Seed, want, text)
 	}
 	seen := map[uint64]bool{}
 	for block := range 1000 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"rumbench/internal/expect"
 )
 
 const setBase = `
@@ -37,29 +37,21 @@ func TestSet(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, want := bare(load(t, setBase, tt.sets...)), bare(load(t, tt.same))
-			if d := cmp.Diff(want, got); d != "" {
-				t.Error(d)
-			}
+			expect.Same(t, want, got)
 		})
 	}
 }
 
 func TestSetOptionWithDots(t *testing.T) {
 	p := load(t, "workload: ibench\ntargets: [null]\n", "targets.null.options.storage.engine.cache=5")
-	if got := p.Targets[0].Knobs["options.storage.engine.cache"]; got != "5" {
-		t.Errorf("knobs %v", p.Targets[0].Knobs)
-	}
+	expect.Equal(t, p.Targets[0].Knobs["options.storage.engine.cache"], "5", "knobs", p.Targets[0].Knobs)
 }
 
 // What is stored is the plan that is run: without the overrides it gives the same.
 func TestSetSource(t *testing.T) {
 	p := load(t, setBase, "interval=2s", "targets.my.lite.page=8KiB")
-	if p.Interval != 2*time.Second {
-		t.Errorf("interval %v", p.Interval)
-	}
-	if d := cmp.Diff(bare(p), bare(load(t, string(p.Source)))); d != "" {
-		t.Error(d)
-	}
+	expect.Equal(t, p.Interval, 2*time.Second, "interval")
+	expect.Same(t, bare(p), bare(load(t, string(p.Source))))
 }
 
 func TestSetWrong(t *testing.T) {
@@ -81,9 +73,7 @@ func TestSetWrong(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.set, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, loadWrong(t, setBase, tt.set).Error()); d != "" {
-				t.Error(d)
-			}
+			expect.Same(t, tt.want, loadWrong(t, setBase, tt.set).Error())
 		})
 	}
 }
@@ -91,15 +81,11 @@ func TestSetWrong(t *testing.T) {
 // Problems of the file come first, in its order, and hide none of the sets'.
 func TestSetWrongInWrongFile(t *testing.T) {
 	ps := loadWrong(t, "workload: [\n", "trials", "name='")
-	if len(ps) != 3 || ps[0].Line != 1 || ps[1].File != "--set trials" || ps[2].File != "--set name='" {
-		t.Error(ps)
-	}
+	expect.True(t, len(ps) == 3 && ps[0].Line == 1 && ps[1].File == "--set trials" && ps[2].File == "--set name='", ps)
 	ps = loadWrong(t, "trials: x\nworkload: ibench\norder: y\ntargets: [pebble]\n", "seed=-1", "keep=1")
 	var got []string
 	for _, p := range ps {
 		got = append(got, string([]rune(p.Shown)[p.Column-1:]))
 	}
-	if d := cmp.Diff([]string{"x", "y", "-1", "1"}, got); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, []string{"x", "y", "-1", "1"}, got)
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // meanOf is the estimate that the t interval is of.
@@ -70,19 +72,15 @@ func TestPairedBootstrapIsSkewed(t *testing.T) {
 	x := mapped(normals(rand.New(rand.NewPCG(2, 2)), 30), func(v float64) float64 { return math.Exp(1.5 * v) })
 	i := PairedBootstrap(30, 5000, 1, 0.95, meanOf(x))
 	plain := resample(30, 5000, 1, meanOf(x))
-	if up, down := i.High-i.Value, i.Value-i.Low; up < 1.3*down {
-		t.Errorf("%v: %v up, %v down", i, up, down)
-	}
-	if low, high := plain[125], plain[4875]; i.Low+i.High < 1.02*(low+high) {
-		t.Errorf("%v is no higher than %v to %v", i, low, high)
-	}
+	up, down := i.High-i.Value, i.Value-i.Low
+	expect.True(t, up >= 1.3*down, "up, down", i, up, down)
+	low, high := plain[125], plain[4875]
+	expect.True(t, i.Low+i.High >= 1.02*(low+high), "is no higher than to", i, low, high)
 }
 
 func TestPairedBootstrapIsDeterministic(t *testing.T) {
 	a := PairedBootstrap(15, 500, 7, 0.95, meanOf(darwin))
-	if b := PairedBootstrap(15, 500, 7, 0.95, meanOf(darwin)); a != b {
-		t.Errorf("%v, %v", a, b)
-	}
+	expect.Equal(t, a, PairedBootstrap(15, 500, 7, 0.95, meanOf(darwin)))
 	if b := PairedBootstrap(15, 500, 8, 0.95, meanOf(darwin)); a == b {
 		t.Error("the seed does not matter")
 	}
@@ -107,8 +105,6 @@ func TestPairedBootstrapCoverage(t *testing.T) {
 			})
 			return i.Low <= 0.9 && 0.9 <= i.High
 		})
-		if got < 0.93 || got > 0.97 {
-			t.Errorf("%d pairs: %.3f", n, got)
-		}
+		expect.True(t, got >= 0.93 && got <= 0.97, "pairs", n, got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 // levels is a series on planted levels, with noise of one.
@@ -61,9 +63,7 @@ func TestChangesAreFound(t *testing.T) {
 			}
 			return slices.IsSorted(got) && len(got) <= len(c.start)+1
 		})
-		if right < 0.85 {
-			t.Errorf("%s: found in %.2f", c.name, right)
-		}
+		expect.True(t, right >= 0.85, "found in", c.name, right)
 	}
 }
 
@@ -78,17 +78,13 @@ func TestChangesOfNoise(t *testing.T) {
 		{"correlated", 0.5, 60, 0.20}, {"correlated", 0.5, 300, 0.18}, {"correlated", 0.8, 60, 0.32}, {"correlated", 0.8, 600, 0.20},
 	} {
 		found := 1 - coverage(200, func(r *rand.Rand) bool { return len(points(autoregressive(r, c.rho, c.n), 0.05)) == 0 })
-		if found > c.limit {
-			t.Errorf("%s at %v, %d values: found in %.3f", c.name, c.rho, c.n, found)
-		}
+		expect.True(t, found <= c.limit, "at, values: found in", c.name, c.rho, c.n, found)
 	}
 	found := 1 - coverage(100, func(r *rand.Rand) bool {
 		cauchy := mapped(normals(r, 100), func(v float64) float64 { return v / r.NormFloat64() })
 		return len(points(cauchy, 0.05)) == 0
 	})
-	if found > 0.12 {
-		t.Errorf("outliers: found in %.3f", found)
-	}
+	expect.True(t, found <= 0.12, "outliers: found in", found)
 }
 
 func TestChangesOfFewOrEqualValues(t *testing.T) {
@@ -98,9 +94,7 @@ func TestChangesOfFewOrEqualValues(t *testing.T) {
 		}
 	}
 	exact := slices.Concat(make([]float64, 10), slices.Repeat([]float64{1}, 10))
-	if got := points(exact, 0.05); !slices.Equal(got, []int{10}) {
-		t.Errorf("without noise: %v", got)
-	}
+	expect.List(t, points(exact, 0.05), []int{10}, "without noise")
 	if got := points(exact, 0); len(got) != 0 {
 		t.Errorf("at an alpha of 0: %v", got)
 	}

@@ -2,8 +2,9 @@ package stat
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 func TestCourseOf(t *testing.T) {
@@ -53,14 +54,10 @@ func TestCourseOf(t *testing.T) {
 		}
 		covered := 0
 		for _, p := range got.Phases {
-			if p.From != covered || p.Level != Median(c.x[p.From:p.To]) {
-				t.Errorf("%s: phases %v", c.name, got.Phases)
-			}
+			expect.True(t, p.From == covered && p.Level == Median(c.x[p.From:p.To]), "phases", c.name, got.Phases)
 			covered = p.To
 		}
-		if covered != len(c.x) {
-			t.Errorf("%s: phases end at %d of %d", c.name, covered, len(c.x))
-		}
+		expect.Equal(t, covered, len(c.x), c.name)
 	}
 }
 
@@ -70,9 +67,8 @@ func TestCourseOfDependentValuesIsUnknown(t *testing.T) {
 	for i := range x {
 		x[i] = float64(i * (29 - i)) // one slow rise and fall
 	}
-	if got := CourseOf(x); got.Shape == Steady {
-		t.Errorf("%+v", got)
-	}
+	got := CourseOf(x)
+	expect.True(t, got.Shape != Steady, got)
 }
 
 func TestShapesHaveNames(t *testing.T) {
@@ -80,7 +76,5 @@ func TestShapesHaveNames(t *testing.T) {
 	for s := Unknown; s <= Unsteady; s++ {
 		names = append(names, s.String())
 	}
-	if want := []string{"unknown", "steady", "degrading", "improving", "unsteady"}; !slices.Equal(names, want) {
-		t.Errorf("%v", names)
-	}
+	expect.List(t, names, []string{"unknown", "steady", "degrading", "improving", "unsteady"})
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 // sampled returns two samples of n values with the same noise, the second shifted, and
@@ -29,9 +31,8 @@ func TestDecideHoldsItsLevel(t *testing.T) {
 					d := Decide(a, b, design, 0.95)
 					return d.P < 0.05 && d.Agreed
 				})
-				if found > 0.06 {
-					t.Errorf("%d values, design %v, common %g: %.1f %% of equal samples differ", n, design, common, 100*found)
-				}
+				expect.True(t, found <= 0.06,
+					"values, design, common: % of equal samples differ", n, design, common, 100*found)
 			}
 		}
 	}
@@ -48,9 +49,7 @@ func TestDecideFindsAsMuchAsItSays(t *testing.T) {
 					d := Decide(a, b, Blocks, 0.95)
 					return d.P < alpha && d.Agreed
 				})
-				if found < 0.85 {
-					t.Errorf("alpha %g, %d values, common %g: found in %.1f %%, not 90", alpha, n, common, 100*found)
-				}
+				expect.True(t, found >= 0.85, "alpha, values, common: found in %, not 90", alpha, n, common, 100*found)
 			}
 		}
 	}
@@ -63,9 +62,7 @@ func TestDecideCovers(t *testing.T) {
 			i := Decide(a, b, Blocks, 0.95).Interval
 			return i.Low <= 1 && 1 <= i.High
 		})
-		if held < 0.93 {
-			t.Errorf("%d pairs: the interval holds the shift in %.1f %%", n, 100*held)
-		}
+		expect.True(t, held >= 0.93, "pairs: the interval holds the shift in %", n, 100*held)
 	}
 }
 
@@ -86,12 +83,9 @@ func TestDecideByTheBestTest(t *testing.T) {
 		{"the same constant", []float64{1, 1, 1}, []float64{1, 1, 1}, Apart, NoTest, false},
 	} {
 		d := Decide(c.a, c.b, c.design, 0.95)
-		if d.Test != c.want || (d.P < 0.05 && d.Agreed) != c.sure {
-			t.Errorf("%s: %q, p %.4f, agreed %v", c.name, d.Test, d.P, d.Agreed)
-		}
-		if excludes := d.Interval.Low > 0 || d.Interval.High < 0; excludes != c.sure {
-			t.Errorf("%s: the interval is %v", c.name, d.Interval)
-		}
+		expect.True(t, d.Test == c.want && (d.P < 0.05 && d.Agreed) == c.sure,
+			"p, agreed", c.name, d.Test, d.P, d.Agreed)
+		expect.Equal(t, d.Interval.Low > 0 || d.Interval.High < 0, c.sure, c.name, d.Interval)
 	}
 	if d := Decide([]float64{1}, []float64{2, 3}, Apart, 0.95); !math.IsNaN(d.P) || !math.IsNaN(d.Interval.Low) {
 		t.Errorf("of one value: %+v", d)
@@ -109,9 +103,7 @@ func TestDecideOfDuets(t *testing.T) {
 			d := Decide(a, b, Duet, 0.95)
 			return d.P < 0.05 && d.Agreed
 		})
-		if found > 0.06 {
-			t.Errorf("%d pairs: %.1f %% of equal targets differ", n, 100*found)
-		}
+		expect.True(t, found <= 0.06, "pairs: % of equal targets differ", n, 100*found)
 	}
 }
 
@@ -122,9 +114,8 @@ func TestDecideAsksRanks(t *testing.T) {
 	for i := range b {
 		b[i] += 0.001 * float64(i%3-1)
 	}
-	if d := Decide(a, b, Blocks, 0.95); d.P < 0.05 && d.Agreed {
-		t.Errorf("%+v", d)
-	}
+	d := Decide(a, b, Blocks, 0.95)
+	expect.True(t, d.P >= 0.05 || !d.Agreed, d)
 }
 
 func TestDecideFollowsTheValues(t *testing.T) {
@@ -154,13 +145,10 @@ func TestPermutation(t *testing.T) {
 		{[]float64{0.1, 0.2, 0.3}, []float64{0.3, 0.2, 0.1}, 1},
 		{[]float64{1, 4}, []float64{2, 3, 9}, 0.7}, // 7 of the 10 sums of two are at least as far from 7.6 as 5 is
 	} {
-		if got := Permutation(c.a, c.b); !near(got, c.want) {
-			t.Errorf("%v, %v: %v, want %v", c.a, c.b, got, c.want)
-		}
+		got := Permutation(c.a, c.b)
+		expect.True(t, near(got, c.want), c.a, c.b, got, c.want)
 	}
-	if !math.IsNaN(Permutation(nil, []float64{1})) {
-		t.Error("of nothing")
-	}
+	expect.True(t, math.IsNaN(Permutation(nil, []float64{1})), "of nothing")
 }
 
 // Where machines differ in the ratio of two samples, a test of all pairs finds differences that are
@@ -188,7 +176,6 @@ func TestMachines(t *testing.T) {
 		}
 	}
 	t.Logf("of %d campaigns of equal samples, pairs find %d different and machine means %d", campaigns, falsePairs, falseMeans)
-	if falseMeans > campaigns*7/100 || falsePairs < campaigns*15/100 {
-		t.Errorf("of %d campaigns of equal samples, pairs find %d different and machine means %d", campaigns, falsePairs, falseMeans)
-	}
+	expect.True(t, falseMeans <= campaigns*7/100 && falsePairs >= campaigns*15/100,
+		"of campaigns of equal samples, pairs find different and machine means", campaigns, falsePairs, falseMeans)
 }

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 )
 
@@ -80,12 +81,9 @@ func TestMedianInterval(t *testing.T) {
 		{"huge", []float64{1e308, 1.5e308, 1.7e308, 1e308, 1.5e308, 1.7e308}, Interval{1.5e308, 1e308, 1.7e308, 1 - 2./64}},
 	} {
 		before := slices.Clone(c.x)
-		if got := MedianInterval(c.x, 0.95); !nearInterval(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-		if !slices.Equal(before, c.x) {
-			t.Errorf("%s: the values were moved", c.name)
-		}
+		got := MedianInterval(c.x, 0.95)
+		expect.True(t, nearInterval(got, c.want), c.name, got, c.want)
+		expect.List(t, before, c.x, c.name)
 	}
 }
 
@@ -95,9 +93,7 @@ func TestMedianIntervalCoverage(t *testing.T) {
 			i := MedianInterval(mapped(normals(r, n), math.Exp), 0.95)
 			return i.Low <= 1 && 1 <= i.High
 		})
-		if got < 0.94 || got > 0.99 {
-			t.Errorf("%d values: %.3f", n, got)
-		}
+		expect.True(t, got >= 0.94 && got <= 0.99, "values", n, got)
 	}
 }
 
@@ -113,8 +109,6 @@ func TestEquivalent(t *testing.T) {
 		{unbounded(1), false},
 		{unknown(0.9), false},
 	} {
-		if got := Equivalent(c.i, 0.95, 1.05); got != c.want {
-			t.Errorf("%v: %v", c.i, got)
-		}
+		expect.Equal(t, Equivalent(c.i, 0.95, 1.05), c.want, c.i)
 	}
 }

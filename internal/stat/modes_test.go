@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // One group is rarely taken for two, whatever the distribution, and two that are apart are found.
@@ -25,15 +27,11 @@ func TestModes(t *testing.T) {
 					found++
 				}
 			}
-			if found > runs*2/100 {
-				t.Errorf("%d of %d samples of %d values, %s, have two modes", found, runs, n, name)
-			}
+			expect.True(t, found <= runs*2/100, "of samples of values, have two modes", found, runs, n, name)
 		}
 	}
 	x := []float64{1.31, 1, 1.01, 1.3, 0.99, 1.02, 1.33, 1.3}
-	if got := Modes(x); got != 1.3 {
-		t.Errorf("%v begins at %v", x, got)
-	}
+	expect.Equal(t, Modes(x), 1.3, "begins at", x)
 	if got := Modes(x[:7]); !math.IsNaN(got) {
 		t.Errorf("seven values: %v", got)
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 // References by statsmodels.
@@ -27,9 +29,7 @@ func TestMultiple(t *testing.T) {
 				t.Fatalf("%s: %v, want %v", c.name, got, want)
 			}
 			for i := range got {
-				if !near(got[i], want[i]) {
-					t.Errorf("%s: %v, want %v", c.name, got, want)
-				}
+				expect.True(t, near(got[i], want[i]), c.name, got, want)
 			}
 		}
 	}

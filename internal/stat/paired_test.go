@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 // Student's sleep data, as R prints them, and Darwin's maize of Fisher's "Design
@@ -100,9 +102,7 @@ func TestTCoverage(t *testing.T) {
 			return i.Low <= 1 && 1 <= i.High
 		})
 		for _, got := range []float64{paired, welch} {
-			if got < 0.925 || got > 0.98 {
-				t.Errorf("%d values: %.3f and %.3f", n, paired, welch)
-			}
+			expect.True(t, got >= 0.925 && got <= 0.98, "values: and", n, paired, welch)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 func TestDetectable(t *testing.T) {
@@ -34,9 +36,7 @@ func TestDetectable(t *testing.T) {
 		{"millions", 1, 1 << 28, 0.05, 0.8, 2.8015820 / (1 << 14)},
 	} {
 		got := Detectable(c.sd, c.n, float64(c.n-1), c.alpha, c.power)
-		if !(math.Abs(got-c.want) <= 1e-5*c.want) && !near(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		expect.True(t, math.Abs(got-c.want) <= 1e-5*c.want || near(got, c.want), c.name, got, c.want)
 	}
 }
 
@@ -57,9 +57,7 @@ func TestTrials(t *testing.T) {
 		{"no pairs", Noise{Pairs: math.NaN(), Apart: 1}, 1, 10},
 		{"tiny", noise, 0.001, 0}, {"no effect", noise, 0, 0}, {"unknown", Noise{Pairs: math.NaN(), Apart: math.NaN()}, 1, 0},
 	} {
-		if got := c.noise.Trials(c.effect, 0.05, 0.8, limit); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
+		expect.Equal(t, c.noise.Trials(c.effect, 0.05, 0.8, limit), c.want, c.name)
 	}
 }
 
@@ -84,8 +82,6 @@ func TestPowerIsReached(t *testing.T) {
 			p, _ := PairedT(mapped(normals(r, n), func(v float64) float64 { return v + effect }), 0.95)
 			return p < 0.05
 		})
-		if math.Abs(found-0.8) > 0.025 {
-			t.Errorf("%d pairs: %.3f", n, found)
-		}
+		expect.True(t, math.Abs(found-0.8) <= 0.025, "pairs", n, found)
 	}
 }

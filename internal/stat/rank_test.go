@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 // Hollander and Wolfe's permeability and depression data, as in R's help.
@@ -37,9 +39,8 @@ func TestMannWhitney(t *testing.T) {
 		{"none", nil, []float64{2}, math.NaN()},
 		{"huge", []float64{1e308, 1.1e308}, []float64{-1e308, -1.1e308}, 1. / 3},
 	} {
-		if got := MannWhitney(c.a, c.b); !near(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		got := MannWhitney(c.a, c.b)
+		expect.True(t, near(got, c.want), c.name, got, c.want)
 	}
 }
 
@@ -106,9 +107,8 @@ func TestWilcoxon(t *testing.T) {
 		{"none", nil, math.NaN()},
 		{"many zeros", make([]float64, 100), 1},
 	} {
-		if got := Wilcoxon(c.d); !near(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		got := Wilcoxon(c.d)
+		expect.True(t, near(got, c.want), c.name, got, c.want)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // autoregressive is a series of which each value takes over rho of the one
@@ -62,9 +64,8 @@ func TestAutocorrelatedSEIsTheTruth(t *testing.T) {
 				se, _ := AutocorrelatedSE(autoregressive(rand.New(rand.NewPCG(uint64(seed), 3)), rho, n))
 				mean += se * se / float64(samples)
 			}
-			if ratio := mean / trueVariance(rho, n); ratio < 0.85 || ratio > 1.45 {
-				t.Errorf("rho %v, %d values: %.3f of the true variance", rho, n, ratio)
-			}
+			ratio := mean / trueVariance(rho, n)
+			expect.True(t, ratio >= 0.85 && ratio <= 1.45, "rho, values: of the true variance", rho, n, ratio)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 func TestHodgesLehmann(t *testing.T) {
@@ -28,9 +30,7 @@ func TestHodgesLehmann(t *testing.T) {
 		if c.name == "permeability" { // its confidence is checked by inversion below
 			got.Confidence, c.want.Confidence = 0, 0
 		}
-		if !nearInterval(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		expect.True(t, nearInterval(got, c.want), c.name, got, c.want)
 	}
 }
 
@@ -49,9 +49,8 @@ func TestHodgesLehmannPaired(t *testing.T) {
 		{"none", nil, Interval{nan, nan, nan, 0.95}},
 		{"huge", []float64{1e308, 1.5e308}, Interval{1.25e308, -inf, inf, 1}},
 	} {
-		if got := HodgesLehmannPaired(c.d, 0.95); !nearInterval(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		got := HodgesLehmannPaired(c.d, 0.95)
+		expect.True(t, nearInterval(got, c.want), c.name, got, c.want)
 	}
 }
 
@@ -151,9 +150,7 @@ func TestShiftCoverage(t *testing.T) {
 			return i.Low <= 0 && 0 <= i.High
 		})
 		for _, got := range []float64{two, paired} {
-			if got < 0.93 || got > 0.99 {
-				t.Errorf("%d values: %.3f and %.3f", n, two, paired)
-			}
+			expect.True(t, got >= 0.93 && got <= 0.99, "values: and", n, two, paired)
 		}
 	}
 }

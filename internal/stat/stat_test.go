@@ -2,11 +2,11 @@ package stat_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/stat"
 )
 
@@ -44,15 +44,9 @@ func TestReachedIsReached(t *testing.T) {
 }
 
 func TestMedian(t *testing.T) {
-	if m := stat.Median([]float64{3, 1, 2}); m != 2 {
-		t.Error(m)
-	}
-	if m := stat.Median([]float64{4, 1, 2, 3}); m != 2.5 {
-		t.Error(m)
-	}
-	if !math.IsNaN(stat.Median(nil)) {
-		t.Error("a median of nothing")
-	}
+	expect.Equal(t, stat.Median([]float64{3, 1, 2}), 2)
+	expect.Equal(t, stat.Median([]float64{4, 1, 2, 3}), 2.5)
+	expect.True(t, math.IsNaN(stat.Median(nil)), "a median of nothing")
 }
 
 func TestStalls(t *testing.T) {
@@ -68,8 +62,6 @@ func TestStalls(t *testing.T) {
 		{"always", []float64{0, 0}, []stat.Run{{0, 2}}},
 		{"nothing", nil, nil},
 	} {
-		if got := stat.Stalls(c.rates); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		expect.List(t, stat.Stalls(c.rates), c.want, c.name)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/observe"
 	"rumbench/internal/observe/perfring"
@@ -25,9 +26,7 @@ func TestOpOf(t *testing.T) {
 		"R": Read, "RA": Read, "RM": Read, "W": Write, "WS": Write, "WFSM": Write, "FWFS": Write, "FWS": Write, "FF": Flush, "F": Flush, "FS": Flush,
 		"D": Discard, "DE": Discard, "DS": Discard, "N": Write, "": Write,
 	} {
-		if got := opOf(rwbs); got != want {
-			t.Errorf("%q: %s, want %s", rwbs, got, want)
-		}
+		expect.Equal(t, opOf(rwbs), want, rwbs)
 	}
 }
 
@@ -46,14 +45,9 @@ print fmt: "%d,%d %s %u (%s) %llu + %u", ((unsigned int) ((REC->dev) >> 20)), RE
 `
 
 func TestParseFormat(t *testing.T) {
-	p, err := parseFormat(format)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := expect.Value(parseFormat(format))(t)
 	want := map[string]field{"common_type": {0, 2}, "common_pid": {4, 4}, "sector": {16, 8}, "nr_sector": {24, 4}, "rwbs": {34, 10}, "cmd": {60, 4}}
-	if p.id != 2104 || fmt.Sprint(p.fields) != fmt.Sprint(want) {
-		t.Errorf("%+v", p)
-	}
+	expect.True(t, p.id == 2104 && fmt.Sprint(p.fields) == fmt.Sprint(want), p)
 	record := make([]byte, 64)
 	record[1], record[16], record[25] = 8, 7, 1
 	copy(record[34:], "FWS\x00W")
@@ -124,9 +118,7 @@ func TestFileUse(t *testing.T) {
 		{Pattern: "ibdata1", Use: engine.UseDouble, From: 1024, To: 3072}, {Pattern: "ibdata*", Use: engine.UseUndo}, {Pattern: "*.ibd", Use: engine.UseData, Named: true}}}
 	got := s.extents("/d/ibdata1", []place{{0, 51200, 1536}, {1536, 512, 4096}})
 	want := []extent{{101, 104, 0}, {104, 109, 1}, {200, 202, 1}, {202, 203, 0}}
-	if !slices.Equal(got, want) || s.classes.list[0].Use != engine.UseDouble {
-		t.Errorf("%v of %v", got, s.classes.list)
-	}
+	expect.True(t, slices.Equal(got, want) && s.classes.list[0].Use == engine.UseDouble, got, s.classes.list)
 	if got := s.extents("/d/x/t1.ibd", []place{{0, 0, 512}}); len(got) != 1 || s.classes.list[got[0].class] != (Class{engine.UseData, "t1"}) {
 		t.Errorf("%v of %v", got, s.classes.list)
 	}
@@ -142,9 +134,7 @@ func TestLost(t *testing.T) {
 		t.Error("2 of 101 are not too many")
 	}
 	f = Files{Over: "it took too long"}
-	if err := f.Check(); err == nil || !strings.Contains(err.Error(), "it took too long") {
-		t.Error(err)
-	}
+	expect.Error(t, f.Check(), "it took too long")
 }
 
 // TestAgrees: 2 %, or a MiB.
@@ -155,9 +145,8 @@ func TestAgrees(t *testing.T) {
 		counted float64
 		agrees  bool
 	}{{Write, 203_900, true}, {Write, 204_200, false}, {Write, 196_200, true}, {Write, 195_900, false}, {Read, 1500, true}, {Read, 1600, false}} {
-		if err := f.Agrees(c.op, c.counted); (err == nil) != c.agrees {
-			t.Errorf("%s of %.0f: %v", c.op, c.counted, err)
-		}
+		err := f.Agrees(c.op, c.counted)
+		expect.True(t, (err == nil) == c.agrees, c.op, c.counted, err)
 	}
 }
 
@@ -177,18 +166,14 @@ func TestUnavailable(t *testing.T) {
 		{observe.Device{Name: "vda", Leaves: []string{"vda"}, FSType: "btrfs", Mount: "/x"}, "btrfs, at /x"},
 		{observe.Device{Name: "missing", Leaves: []string{"missing"}, FSType: "ext4"}, "missing"},
 	} {
-		if _, err := regionOf(c.device); err == nil || !strings.Contains(err.Error(), c.reason) {
-			t.Errorf("%+v: %v", c.device, err)
-		}
+		expect.Refused(regionOf(c.device))(t, c.reason, c.device)
 	}
 	here, err := observe.FindDevice(t.TempDir())
 	if err != nil || !strings.HasPrefix(here.FSType, "ext") {
 		t.Skip(err, here)
 	}
 	here.Leaves = []string{"sda", "sdb"}
-	if _, err := regionOf(here); err == nil || !strings.Contains(err.Error(), "made of other devices: sda, sdb") {
-		t.Error(err)
-	}
+	expect.Refused(regionOf(here))(t, "made of other devices: sda, sdb")
 }
 
 // begin begins to trace a new directory.
@@ -201,18 +186,13 @@ func begin(t *testing.T, uses engine.FileUses, prepare func(dir string)) (tracer
 	if errors.Is(err, ErrUnavailable) {
 		need.Installed(t, err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return tracer, dir, now(t)
 }
 
 func now(t *testing.T) time.Duration {
 	t.Helper()
-	at, err := perfring.Now()
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := expect.Value(perfring.Now())(t)
 	return at
 }
 
@@ -231,9 +211,7 @@ func open(t *testing.T, path string, flags int, do func(f *os.File) error) {
 	if err == nil {
 		err = errors.Join(do(f), f.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 }
 
 func direct(t *testing.T, path string, size int) {
@@ -271,39 +249,28 @@ func TestWriters(t *testing.T) {
 func written(t *testing.T) (got map[string]float64, unlike error) {
 	uses := engine.FileUses{{Pattern: "*.dat", Use: engine.UseData, Named: true}, {Pattern: "sub/*.log", Use: engine.UseLog}, {Pattern: "*.tmp", Use: engine.UseTemp}}
 	tracer, dir, start := begin(t, uses, func(dir string) {
-		if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
 		buffered(t, filepath.Join(dir, "old.dat"), 512*kb)
 	})
 	at := func(name string) string { return filepath.Join(dir, name) }
 	direct(t, at("a.dat"), 3000*kb)
 	buffered(t, at("sub/b.log"), 2000*kb)
 	direct(t, at("old.dat"), 128*kb) // in place
-	if err := errors.Join(os.Remove(at("old.dat")), os.Link(at("a.dat"), at("z.tmp"))); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, errors.Join(os.Remove(at("old.dat")), os.Link(at("a.dat"), at("z.tmp"))))
 	time.Sleep(scanEvery + 5*drainEvery) // c.tmp may get the place of old.dat
 	buffered(t, at("c.tmp"), 700*kb)
 	time.Sleep(scanEvery + 5*drainEvery) // c.tmp is seen
-	if err := os.Rename(at("c.tmp"), at("sub/c.log")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Rename(at("c.tmp"), at("sub/c.log")))
 	direct(t, at("sub/c.log"), 64*kb)
 	open(t, at("a.dat"), os.O_RDONLY|unix.O_DIRECT, func(f *os.File) error {
 		_, err := f.Read(aligned(1000 * kb))
 		return err
 	})
 	time.Sleep(scanEvery + 5*drainEvery)
-	if err := os.Remove(at("sub/c.log")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Remove(at("sub/c.log")))
 	end := now(t)
 	buffered(t, at("late.dat"), 4*kb) // after the window
-	r, err := tracer.Stop()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(tracer.Stop())(t)
 	f := r.Cut(start, end)
 	if err := f.Check(); err != nil || f.Unread != "" || f.Used <= 0 || f.Window != end-start {
 		unlike = fmt.Errorf("%w, %+v", err, f)
@@ -342,10 +309,7 @@ func TestUnmapped(t *testing.T) {
 			return err
 		})
 		end := now(t)
-		r, err := tracer.Stop()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := expect.Value(tracer.Stop())(t)
 		rows = r.Cut(start, end).Rows
 		i := slices.IndexFunc(rows, func(r Row) bool { return r.Class == Class{Use: Unmapped} && r.Op == Write })
 		if i >= 0 && rows[i].KB == 256 {

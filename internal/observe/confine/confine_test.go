@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/observe/confine"
 	"rumbench/internal/observe/cpuset"
 )
@@ -31,29 +32,21 @@ func TestConfined(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "read go; head -c 256M /dev/zero > "+file+"; cat "+file+" > /dev/null; echo $$; read end")
 	in, _ := cmd.StdinPipe()
 	out, _ := cmd.StdoutPipe()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, cmd.Start())
 	pid := cmd.Process.Pid
-	if err := cpuset.Bind(pid, all[:1]); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, cpuset.Bind(pid, all[:1]))
 	if err := g.Add(pid); err != nil || !g.Holds(pid) || g.Holds(os.Getpid()) {
 		t.Fatalf("%v, %v", err, g.Holds(pid))
 	}
 	if on, err := cpuset.Of(pid); err != nil || !slices.Equal(on, all[:1]) {
 		t.Errorf("%v, %v", on, err)
 	}
-	if confine.Left(name) == nil || g.Remove() == nil {
-		t.Error("a group with a process was removed")
-	}
+	expect.True(t, confine.Left(name) != nil && g.Remove() != nil, "a group with a process was removed")
 	in.Write([]byte("go\n"))
 	buffer := make([]byte, 20)
 	out.Read(buffer)
 	var s engine.Sample
-	if err := g.Collect(t.Context(), &s); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, g.Collect(t.Context(), &s))
 	values := map[string]float64{}
 	for _, p := range s.Points {
 		values[p.Name] = p.Value
@@ -61,9 +54,8 @@ func TestConfined(t *testing.T) {
 	if peak, ok := values["group.memory_peak_bytes"]; ok && (peak > limit || peak < limit/2) {
 		t.Errorf("the peak is %.0f bytes, of %d", peak, limit)
 	}
-	if used := values["group.memory_bytes"]; used <= 0 || used > limit {
-		t.Errorf("%.0f bytes are in use, of %d", used, limit)
-	}
+	used := values["group.memory_bytes"]
+	expect.True(t, used > 0 && used <= limit, "bytes are in use, of", used, limit)
 	if _, ok := values["group.refaults"]; !ok || g.Killed() {
 		t.Errorf("%v", values)
 	}

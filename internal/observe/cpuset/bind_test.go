@@ -3,13 +3,12 @@ package cpuset
 import (
 	"slices"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 func TestChoose(t *testing.T) {
-	all, err := Allowed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := expect.Value(Allowed())(t)
 	for _, c := range []struct {
 		list  Set
 		n     int
@@ -25,8 +24,6 @@ func TestChoose(t *testing.T) {
 		{nil, 1, all[:len(all)-1], all[len(all)-1:], false},
 	} {
 		got, err := Choose(c.list, c.n, c.taken)
-		if !slices.Equal(got, c.want) || (err != nil) != c.fails {
-			t.Errorf("%+v: %v, %v", c, got, err)
-		}
+		expect.True(t, slices.Equal(got, c.want) && (err != nil) == c.fails, c, got, err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 func TestText(t *testing.T) {
@@ -26,18 +28,15 @@ func TestText(t *testing.T) {
 			t.Errorf("%q: %v", text, s)
 		}
 	}
-	if s := (Set{}).String(); s != "" {
-		t.Errorf("the empty set is %q", s)
-	}
+	expect.Equal(t, (Set{}).String(), "", "the empty set is")
 }
 
 func TestTextRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Set(rapid.SliceOfNDistinct(rapid.IntRange(0, maxCPUs-1), 1, 40, rapid.ID[int]).Draw(t, "set"))
 		slices.Sort(s)
-		if got, err := Parse(s.String()); err != nil || !slices.Equal(got, s) {
-			t.Errorf("%s: %v, %v", s, got, err)
-		}
+		got, err := Parse(s.String())
+		expect.True(t, err == nil && slices.Equal(got, s), s, got, err)
 	})
 }
 
@@ -45,18 +44,11 @@ func TestTextRoundTrip(t *testing.T) {
 func sysfs(t testing.TB, cores ...string) string {
 	root := t.TempDir()
 	for _, core := range cores {
-		threads, err := Parse(core)
-		if err != nil {
-			t.Fatal(err)
-		}
+		threads := expect.Value(Parse(core))(t)
 		for _, cpu := range threads {
 			dir := filepath.Join(root, "devices/system/cpu", fmt.Sprintf("cpu%d", cpu), "topology")
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "thread_siblings_list"), []byte(core+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, os.MkdirAll(dir, 0o755))
+			expect.NoError(t, os.WriteFile(filepath.Join(dir, "thread_siblings_list"), []byte(core+"\n"), 0o644))
 		}
 	}
 	return root
@@ -81,10 +73,7 @@ func TestHalve(t *testing.T) {
 		{"nonsense", "0-1", "0", "1", false, []string{"2-3"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			allowed, err := Parse(c.allowed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			allowed := expect.Value(Parse(c.allowed))(t)
 			h, err := Halve(allowed, sysfs(t, c.cores...))
 			if err != nil || h.First.String() != c.first || h.Second.String() != c.second || h.Shared != c.shared {
 				t.Errorf("%v and %v, shared %v, %v", h.First, h.Second, h.Shared, err)
@@ -125,13 +114,10 @@ func TestHalvesAreFair(t *testing.T) {
 			rt.Fatalf("%v of %v: %v and %v, %v", allowed, cores, h.First, h.Second, err)
 		}
 		for _, cpu := range h.First {
-			if !slices.Contains(allowed, cpu) {
-				rt.Errorf("%d is not allowed", cpu)
-			}
+			expect.True(rt, slices.Contains(allowed, cpu), "is not allowed", cpu)
 			for _, thread := range siblings(cpu, sys) {
-				if slices.Contains(h.Second, thread) && !h.Shared || slices.Contains(h.Second, cpu) {
-					rt.Errorf("core of %d is in both %v and %v", cpu, h.First, h.Second)
-				}
+				expect.True(rt, (!slices.Contains(h.Second, thread) || h.Shared) && !slices.Contains(h.Second, cpu),
+					"core of is in both and", cpu, h.First, h.Second)
 			}
 		}
 	})
@@ -151,12 +137,8 @@ func TestStart(t *testing.T) {
 		cmd := exec.Command("sh", "-c", "sh -c 'grep Cpus_allowed_list /proc/self/status'")
 		var out strings.Builder
 		cmd.Stdout = &out
-		if err := Start(cmd, on); err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, Start(cmd, on))
+		expect.NoError(t, cmd.Wait())
 		if got, err := Parse(strings.TrimSpace(strings.TrimPrefix(out.String(), "Cpus_allowed_list:"))); err != nil || !slices.Equal(got, want) {
 			t.Errorf("on %v: %q, %v", on, out.String(), err)
 		}

@@ -4,32 +4,24 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/observe/pagecache"
 )
 
 // written makes a directory with a file of 4 MiB that has been synced.
 func written(t *testing.T, parent string) (dir, file string) {
 	t.Helper()
-	dir, err := os.MkdirTemp(parent, "pagecache-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir = expect.Value(os.MkdirTemp(parent, "pagecache-"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	file = filepath.Join(dir, "data")
-	f, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := expect.Value(os.Create(file))(t)
 	defer f.Close()
 	if _, err := f.Write(bytes.Repeat([]byte("x"), 4<<20)); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, f.Sync())
 	return dir, file
 }
 
@@ -38,18 +30,12 @@ func TestDrop(t *testing.T) {
 	dir, file := written(t, ".")
 	check := func(when string, low, high int64) {
 		t.Helper()
-		s, err := pagecache.Of(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.All != 4<<20 || s.Resident < low || s.Resident > high {
-			t.Errorf("%s: %d of %d in memory, want %d to %d", when, s.Resident, s.All, low, high)
-		}
+		s := expect.Value(pagecache.Of(dir))(t)
+		expect.True(t, s.All == 4<<20 && s.Resident >= low && s.Resident <= high,
+			"of in memory", when, s.Resident, s.All, low, high)
 	}
 	check("written", 4<<20, 4<<20)
-	if err := pagecache.Drop(dir); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, pagecache.Drop(dir))
 	check("dropped", 0, 4<<20/100)
 	if _, err := os.ReadFile(file); err != nil {
 		t.Fatal(err)
@@ -64,7 +50,5 @@ func TestDropInMemory(t *testing.T) {
 		t.Skip("no file system in memory")
 	}
 	dir, _ := written(t, memory)
-	if err := pagecache.Drop(dir); err == nil || !strings.Contains(err.Error(), "100 % of the files") {
-		t.Errorf("got %v", err)
-	}
+	expect.Error(t, pagecache.Drop(dir), "100 % of the files")
 }

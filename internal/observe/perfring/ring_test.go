@@ -3,11 +3,12 @@ package perfring
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"rumbench/internal/expect"
 )
 
 // TestRing: records that wrap around the end are whole, and each arrives once.
@@ -33,7 +34,5 @@ func TestRing(t *testing.T) {
 			got = append(got, fmt.Sprintf("%d %d %s", kind, misc, body))
 		})
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	expect.List(t, got, want)
 }

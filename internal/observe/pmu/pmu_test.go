@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 // A group as the kernel writes it, recorded from two events that had the counters for half of the time.
@@ -23,9 +24,8 @@ func TestParse(t *testing.T) {
 		b = binary.NativeEndian.AppendUint64(b, v)
 	}
 	enabled, running, counts, err := parse(b, 2)
-	if err != nil || enabled != 1e6 || running != 5e5 || cmp.Diff([]float64{3e6, 4.5e6}, counts) != "" {
-		t.Errorf("%v, %v, %v, %v", enabled, running, counts, err)
-	}
+	expect.True(t, err == nil && enabled == 1e6 && running == 5e5 && cmp.Diff([]float64{3e6, 4.5e6}, counts) == "",
+		enabled, running, counts, err)
 	for _, wrong := range [][]byte{nil, b[:32], append(b, 0)} {
 		if _, _, _, err := parse(wrong, 2); err == nil {
 			t.Errorf("%d bytes are accepted", len(wrong))
@@ -55,9 +55,7 @@ func opened(t *testing.T, pid int, groups [][]Event) *Counter {
 func counts(t *testing.T, c *Counter) map[string]float64 {
 	t.Helper()
 	var s engine.Sample
-	if err := c.Collect(context.Background(), &s); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Collect(context.Background(), &s))
 	out := map[string]float64{}
 	for _, p := range s.Points {
 		out[p.Name] = p.Value
@@ -86,9 +84,8 @@ func TestThreads(t *testing.T) {
 	})
 	done.Wait()
 	after := counts(t, c)
-	if faults := after["faults"] - before["faults"]; faults < pages {
-		t.Errorf("%v page faults of at least %d", faults, pages)
-	}
+	faults := after["faults"] - before["faults"]
+	expect.True(t, faults >= pages, "page faults of at least", faults, pages)
 	if after["clock"] <= before["clock"] || after["faults_enabled_ns"] != after["faults_running_ns"] || after["clock_running_ns"] == 0 {
 		t.Errorf("%v", after)
 	}
@@ -97,17 +94,9 @@ func TestThreads(t *testing.T) {
 // Events are counted in a tree of processes: a shell that ran before and processes that it begins later.
 func TestProcesses(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", "read go; for i in 1 2 3 4 5; do (head -c 3000000 /dev/zero | tail -c 1); done >/dev/null; echo done; read end")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := expect.Value(cmd.StdinPipe())(t)
+	out := expect.Value(cmd.StdoutPipe())(t)
+	expect.NoError(t, cmd.Start())
 	defer func() {
 		_ = in.Close()
 		_ = cmd.Wait()
@@ -125,9 +114,7 @@ func TestProcesses(t *testing.T) {
 	if after["faults"]-before["faults"] < 500 { // of ten programs, none of which begins with fewer than 50
 		t.Errorf("page faults %v, before %v", after["faults"], before["faults"])
 	}
-	if after["clock"] <= before["clock"] || after["switches"] <= before["switches"] {
-		t.Errorf("%v, before %v", after, before)
-	}
+	expect.True(t, after["clock"] > before["clock"] && after["switches"] > before["switches"], "before", after, before)
 }
 
 // Events that a machine does not have are absent, and the others are counted.
@@ -138,9 +125,8 @@ func TestAbsent(t *testing.T) {
 		c.Close()
 	}
 	c := opened(t, os.Getpid(), append(software(), none))
-	if got := counts(t, c); got["clock"] == 0 || len(got) != 9 {
-		t.Errorf("%v", got)
-	}
+	got := counts(t, c)
+	expect.True(t, got["clock"] != 0 && len(got) == 9, got)
 	if c := Open([]int{1 << 30}, software()); c != nil {
 		t.Error("a process that is not there is counted")
 		c.Close()

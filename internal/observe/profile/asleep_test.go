@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/text/hint"
 )
@@ -47,26 +48,17 @@ func untilIn(thread string, call int) {
 func TestLook(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "first.log")
-	if err := unix.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, unix.Mkfifo(fifo, 0o600))
 	fd, err := unix.Open(fifo, unix.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var pair [2]int
 	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); err != nil {
 		t.Fatal(err)
 	}
 	other := exec.Command("cat")
 	other.Args = []string{"cat: log writer 7 idle"}
-	in, err := other.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := expect.Value(other.StdinPipe())(t)
+	expect.NoError(t, other.Start())
 	read := func(fd int) func() { return func() { _, _ = unix.Read(fd, make([]byte, 1)) } }
 	untilIn(sleeper("planted1", read(fd)), unix.SYS_READ)
 	untilIn(sleeper("planted2", read(fd)), unix.SYS_READ)
@@ -80,9 +72,7 @@ func TestLook(t *testing.T) {
 	if errors.Is(err, ErrNoLooks) {
 		need.Installed(t, err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	start := now(t)
 	time.Sleep(1500 * time.Millisecond)
 	end := now(t)
@@ -91,9 +81,7 @@ func TestLook(t *testing.T) {
 		t.Error(err)
 	}
 	a := l.Cut(start, end)
-	if a.Looks < 2 || a.Window != end-start || a.Used <= 0 || a.Ran <= 0 || a.Used > used() {
-		t.Errorf("%+v", a)
-	}
+	expect.True(t, a.Looks >= 2 && a.Window == end-start && a.Used > 0 && a.Ran > 0 && a.Used <= used(), a)
 	for _, want := range []struct {
 		Place
 		threads time.Duration
@@ -113,9 +101,8 @@ func TestLook(t *testing.T) {
 			t.Errorf("%+v, want %+v in %v", s, want, a.Window)
 		}
 	}
-	if none := l.Cut(end, end); none.Looks != 0 || none.Sleeps != nil {
-		t.Errorf("%+v", none)
-	}
+	none := l.Cut(end, end)
+	expect.True(t, none.Looks == 0 && none.Sleeps == nil, none)
 	// The sleepers end.
 	if _, err := unix.Write(fd, []byte("..")); err != nil {
 		t.Error(err)
@@ -127,9 +114,7 @@ func TestLook(t *testing.T) {
 
 func TestNoLooks(t *testing.T) {
 	gone := exec.Command("true")
-	if err := gone.Run(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, gone.Run())
 	if _, err := Look(20, []int{gone.Process.Pid}, nil, nil); !errors.Is(err, ErrNoLooks) || hint.Of(err) == "" {
 		t.Error(err)
 	}
@@ -137,14 +122,10 @@ func TestNoLooks(t *testing.T) {
 
 func TestPlaceNames(t *testing.T) {
 	for name, want := range map[string]string{"pipe_read": "pipe_read", "do_sys_poll.constprop.0": "do_sys_poll", "0": "0", "futex_do_wait\n": "futex_do_wait"} {
-		if got := kernelName(name); got != want {
-			t.Errorf("%q is %q", name, got)
-		}
+		expect.Equal(t, kernelName(name), want, name)
 	}
 	for number, want := range map[int]string{unix.SYS_FDATASYNC: "fdatasync", unix.SYS_FUTEX: "futex", -1: PageFault, 99999: "syscall 99999"} {
 		got, onFile := callName(number)
-		if got != want || onFile != (want == "fdatasync") {
-			t.Errorf("%d is %q, on a file: %t", number, got, onFile)
-		}
+		expect.True(t, got == want && onFile == (want == "fdatasync"), "is, on a file", number, got, onFile)
 	}
 }

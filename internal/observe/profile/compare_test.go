@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 )
 
@@ -133,9 +134,7 @@ func TestCompareFinds(t *testing.T) {
 	root := Compare(Work{simulated(r, 30, base, false), 3000}, Work{simulated(r, 30, next, false), 6000})
 	got := different(root)
 	slices.Sort(got)
-	if strings.Join(got, " ") != "all gone main new slower" {
-		t.Errorf("%v", got)
-	}
+	expect.Equal(t, strings.Join(got, " "), "all gone main new slower", got)
 	nodes := map[string]*Node{}
 	root.walk(func(n *Node) { nodes[n.Name] = n })
 	if n := nodes["rare"]; !math.IsNaN(n.P) || n.Different() || n.Base == 0 || n.New == 0 {
@@ -179,12 +178,8 @@ func TestCompareBuilds(t *testing.T) {
 		Compare(a, b).walk(func(n *Node) { out = append(out, n.Name) })
 		return strings.Join(out, " ")
 	}
-	if got := names(build("a"), build("a")); got != "all start_thread f;g mariadbd@12 f;g mariadbd@12 f;g vfs_write" {
-		t.Error(got)
-	}
-	if got := names(build("a"), build("b")); got != "all start_thread f;g mariadbd@? f;g mariadbd@? f;g vfs_write" {
-		t.Error(got)
-	}
+	expect.Equal(t, names(build("a"), build("a")), "all start_thread f;g mariadbd@12 f;g mariadbd@12 f;g vfs_write")
+	expect.Equal(t, names(build("a"), build("b")), "all start_thread f;g mariadbd@? f;g mariadbd@? f;g vfs_write")
 }
 
 // A function is compared over all of its callers: what it costs itself, and with those
@@ -212,9 +207,8 @@ func TestCompareFunctions(t *testing.T) {
 		t.Errorf("total %v, want %v", got, want)
 	}
 	self.Children[0].P, self.Children[1].P = 0.5, 0
-	if changed := self.Changed(); len(changed) != 1 || changed[0] != self.Children[1] {
-		t.Errorf("%v differ", changed)
-	}
+	changed := self.Changed()
+	expect.True(t, len(changed) == 1 && changed[0] == self.Children[1], "differ", changed)
 }
 
 // Profiles of several windows are one of all their seconds.
@@ -227,9 +221,7 @@ func TestMerge(t *testing.T) {
 	if got.Units != 8 || got.Lost != 1 || got.Seconds() != 3 || len(got.Images) != 1 || got.CPU() != 100 || len(got.Samples) != 2 {
 		t.Fatalf("%+v, %+v", got, got.Profile)
 	}
-	if parts := got.Samples[0].Parts; !slices.Equal(parts, []Part{{0, 20}, {1, 30}, {2, 40}}) {
-		t.Error(parts)
-	}
+	expect.List(t, got.Samples[0].Parts, []Part{{0, 20}, {1, 30}, {2, 40}})
 }
 
 // The tree of one profile has its places, whose build is its own.
@@ -237,7 +229,6 @@ func TestTree(t *testing.T) {
 	p := &Profile{Frames: []Frame{{"x@5", "x"}}, Images: []Image{{Name: "x", BuildID: "1"}}, Window: time.Second,
 		Samples: []Sample{{Stack: []int32{0}, Parts: []Part{{0, 6 * time.Microsecond}}}}}
 	n := Tree(Work{p, 2})
-	if n.Base != 3 || n.New != 0 || len(n.Children) != 1 || n.Children[0].Name != "x@5" {
-		t.Errorf("%+v, below it %+v", n, n.Children)
-	}
+	expect.True(t, n.Base == 3 && n.New == 0 && len(n.Children) == 1 && n.Children[0].Name == "x@5",
+		"below it", n, n.Children)
 }

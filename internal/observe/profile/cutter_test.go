@@ -11,22 +11,19 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rumbench/internal/expect"
 )
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // ownTable returns this program and its table of functions.
 func ownTable(t *testing.T) (*elf.File, *elf.Section) {
 	t.Helper()
-	f, err := elf.Open("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := expect.Value(elf.Open("/proc/self/exe"))(t)
 	t.Cleanup(func() { f.Close() })
 	return f, f.Section(".gopclntab")
 }
@@ -61,9 +58,8 @@ func TestKernelThreadsInAnyOrder(t *testing.T) {
 	r.event(0, event{kind: forked, pid: 2, tid: 2, parent: 0})
 	r.event(0, event{kind: named, pid: 2, tid: 2, name: "kthreadd"})
 	r.sample(1, 150, 150, inKernel, 1<<63)
-	if p := r.Cut(0, 10*time.Millisecond, Trees(1, 10)); len(p.Samples) != 1 || p.Samples[0].Side != Kernel {
-		t.Errorf("%+v", p.Samples)
-	}
+	p := r.Cut(0, 10*time.Millisecond, Trees(1, 10))
+	expect.True(t, len(p.Samples) == 1 && p.Samples[0].Side == Kernel, p.Samples)
 }
 
 // TestCut: processes are born, named, become other programs and end; a number is
@@ -125,15 +121,12 @@ func TestCut(t *testing.T) {
 		"server helper/helper f [{0 10ms}]",
 		"other ?/?  [{1 10ms}]",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	expect.True(t, slices.Equal(got, want), "got", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	if p.Seconds() != 2 || p.CPU() != 110*time.Millisecond || p.Count() != 11 || p.Of(Server).CPU() != 90*time.Millisecond || p.PerUnit(11) != 10000 {
 		t.Errorf("%d %v %d", p.Seconds(), p.CPU(), p.Count())
 	}
-	if again := r.Cut(5*time.Millisecond, 2405*time.Millisecond, Trees(1, 10)); again.CPU() != p.CPU() || len(again.Samples) != len(p.Samples) {
-		t.Error("the second cut differs")
-	}
+	again := r.Cut(5*time.Millisecond, 2405*time.Millisecond, Trees(1, 10))
+	expect.True(t, again.CPU() == p.CPU() && len(again.Samples) == len(p.Samples), "the second cut differs")
 }
 
 // TestTake feeds records as perf_event_open(2) describes them.
@@ -162,12 +155,8 @@ func TestTake(t *testing.T) {
 		{time: 1000, kind: mapped, pid: 7, tid: 8, mapping: mapping{pid: 7, begin: 0x1000, end: 0x1500, offset: 0x20, inode: 33, path: "/bin/x"}},
 		{time: 1000, kind: named}, // cut off
 	}
-	if !slices.Equal(r.events, want) {
-		t.Errorf("%+v", r.events)
-	}
-	if r.Lost != 42 || r.Throttled != 1 {
-		t.Errorf("lost %d, throttled %d", r.Lost, r.Throttled)
-	}
+	expect.List(t, r.events, want)
+	expect.True(t, r.Lost == 42 && r.Throttled == 1, "lost, throttled", r.Lost, r.Throttled)
 }
 
 func TestParseMapping(t *testing.T) {

@@ -3,6 +3,8 @@ package profile
 import (
 	"testing"
 	"time"
+
+	"rumbench/internal/expect"
 )
 
 // In a process with clients and an engine each stack is of the side whose work it is.
@@ -35,12 +37,10 @@ func TestEmbedded(t *testing.T) {
 		}
 		p.Samples = []Sample{s, {Side: Kernel}}
 		got := p.Embedded().Samples
-		if got[0].Side != c.side || got[0].Thread != c.role {
-			t.Errorf("%s is of %v, thread %q; want %v, %q", c.name, got[0].Side, got[0].Thread, c.side, c.role)
-		}
-		if got[1].Side != Kernel || p.Samples[0].Side != Client {
-			t.Errorf("%s: other samples, or the profile itself, changed", c.name)
-		}
+		expect.True(t, got[0].Side == c.side && got[0].Thread == c.role,
+			"is of, thread", c.name, got[0].Side, got[0].Thread, c.side, c.role)
+		expect.True(t, got[1].Side == Kernel && p.Samples[0].Side == Client,
+			"other samples, or the profile itself, changed", c.name)
 	}
 }
 

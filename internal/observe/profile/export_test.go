@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/pprof/profile"
+
+	"rumbench/internal/expect"
 )
 
 // example is a profile of two seconds.
@@ -34,30 +35,21 @@ func TestFolded(t *testing.T) {
 	p.Frames[4].Name = "start_thread" // two stacks that read alike are one line
 	p.Samples = append(p.Samples, Sample{Client, "rumbench", "rumbench", []int32{0, 3}, []Part{{1, time.Millisecond}}})
 	var b strings.Builder
-	if err := p.WriteFolded(&b); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, p.WriteFolded(&b))
 	want := `client rumbench;rumbench;start_thread;vfs_write 21000000
 other cron;cron 10000000
 server mariadbd;other;f:g;mariadbd@12;f:g;vfs_write 10000000
 server mariadbd;worker;start_thread;f:g 20000000
 server mariadbd;worker;start_thread;f:g;mariadbd@12 40000000
 `
-	if b.String() != want {
-		t.Errorf("got\n%s", b.String())
-	}
+	expect.Equal(t, b.String(), want)
 }
 
 func TestPprof(t *testing.T) {
 	var b bytes.Buffer
-	if err := example().WritePprof(&b); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, example().WritePprof(&b))
 	written := b.Bytes()
-	got, err := ReadPprof(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := expect.Value(ReadPprof(&b))(t)
 	// Frames are numbered as they are met.
 	resolve := func(p *Profile) (out [][]Frame) {
 		for _, s := range p.Samples {
@@ -70,27 +62,21 @@ func TestPprof(t *testing.T) {
 		return out
 	}
 	want := example()
-	if d := cmp.Diff(resolve(want), resolve(got)); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, resolve(want), resolve(got))
 	for _, p := range []*Profile{got, want} {
 		p.Frames = nil
 		for i := range p.Samples {
 			p.Samples[i].Stack = nil
 		}
 	}
-	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Profile{})); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, want, got, cmpopts.IgnoreUnexported(Profile{}))
 	other, err := profile.ParseData(written) // as other tools see it
 	if err != nil || other.CheckValid() != nil || len(other.Sample) != 6 || other.Sample[0].Location[0].Line[0].Function.Name != "mariadbd@12" {
 		t.Errorf("%v %v", err, other)
 	}
 	other.Sample[0].Label["side"] = []string{"else"}
 	b.Reset()
-	if err := other.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, other.Write(&b))
 	if _, err := ReadPprof(&b); err == nil {
 		t.Error("a profile of another program was read")
 	}
@@ -107,15 +93,10 @@ func TestFunctions(t *testing.T) {
 		{Frame{"vfs_write", KernelImage}, 1000, 1000},
 		{Frame{"start_thread", ""}, 0, 6000},
 	}
-	if d := cmp.Diff(want, p.Functions(10)); d != "" {
-		t.Error(d)
-	}
-	if got := p.Rooted(); math.Abs(got-6.0/7) > 1e-12 {
-		t.Error(got)
-	}
-	if !math.IsNaN(new(Profile).Rooted()) || new(Profile).Count() != 0 {
-		t.Error("an empty profile has samples")
-	}
+	expect.Same(t, want, p.Functions(10))
+	got := p.Rooted()
+	expect.True(t, math.Abs(got-6.0/7) <= 1e-12, got)
+	expect.True(t, math.IsNaN(new(Profile).Rooted()) && new(Profile).Count() == 0, "an empty profile has samples")
 }
 
 // TestCheck: seven samples may be 78 % off, hundred times as many 10 %.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/pprof/profile"
+
+	"rumbench/internal/expect"
 )
 
 // untilOneWaits returns when a goroutine waits for a mutex.
@@ -36,10 +38,7 @@ func TestWatchLocks(t *testing.T) {
 		group.Wait()
 	}
 	counts := func() (n [2]int64) {
-		l, err := WatchLocks()
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := expect.Value(WatchLocks())(t)
 		contend()
 		kinds, err := l.Stop()
 		if err != nil || len(kinds) != len(LockProfiles) {
@@ -50,7 +49,7 @@ func TestWatchLocks(t *testing.T) {
 				var ours, mutex bool // the runtime's own locks are in the profiles, too
 				for _, line := range s.Location {
 					name := line.Line[0].Function.Name
-					ours = ours || strings.Contains(name, "TestWatchLocks.func1.1")
+					ours = ours || strings.Contains(name, ".TestWatchLocks.")
 					mutex = mutex || strings.HasPrefix(name, "sync.(*Mutex).")
 				}
 				if ours && mutex {
@@ -91,18 +90,11 @@ func TestReadLocks(t *testing.T) {
 		}
 		p.Sample[0].Location, p.Sample[1].Location = p.Location, p.Location[1:]
 		var b bytes.Buffer
-		if err := p.Write(&b); err != nil {
-			t.Fatal(err)
-		}
-		got, err := ReadLocks(&b, c.kind, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, p.Write(&b))
+		got := expect.Value(ReadLocks(&b, c.kind, 2))(t)
 		if c.want == "" && len(got) == 0 {
 			continue
 		}
-		if len(got) != 1 || got[0] != (LockCost{c.want, 3, 6}) {
-			t.Errorf("%s: %v", c.name, got)
-		}
+		expect.True(t, len(got) == 1 && got[0] == (LockCost{c.want, 3, 6}), c.name, got)
 	}
 }

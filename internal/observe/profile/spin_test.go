@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/text/hint"
 )
@@ -112,22 +113,16 @@ func sampled(t *testing.T, cmd *exec.Cmd) (p *Profile, printed string, accounted
 	if errors.Is(err, ErrUnavailable) {
 		t.Skip(err, hint.Of(err))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	out, err := cmd.Output()
 	end := now(t)
 	r, stopErr := s.Stop()
 	own := used() - before
-	if err := errors.Join(err, stopErr); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, errors.Join(err, stopErr))
 	if r.OwnOnly {
 		t.Skip("no right to sample other processes")
 	}
-	if r.Used <= 0 || r.Used > own {
-		t.Errorf("used %v of %v", r.Used, own)
-	}
+	expect.True(t, r.Used > 0 && r.Used <= own, "used of", r.Used, own)
 	if r.Lost > 0 {
 		err = fmt.Errorf("lost %d", r.Lost)
 	}
@@ -138,10 +133,7 @@ func sampled(t *testing.T, cmd *exec.Cmd) (p *Profile, printed string, accounted
 // now returns Now, which works where Start does.
 func now(t *testing.T) time.Duration {
 	t.Helper()
-	at, err := Now()
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := expect.Value(Now())(t)
 	return at
 }
 
@@ -228,10 +220,7 @@ func TestSpinC(t *testing.T) {
 // the symbols of the same program.
 func TestSpinStripped(t *testing.T) {
 	path := compiled(t, "-fno-omit-frame-pointer")
-	full, err := openImage(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := expect.Value(openImage(path))(t)
 	if out, err := exec.Command("strip", path).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -256,9 +245,7 @@ func TestSpinStripped(t *testing.T) {
 
 func TestSpinWithoutFramePointers(t *testing.T) {
 	agrees(t, spinOf(compiled(t, "-fomit-frame-pointer", "-static")), func(p *Profile, _ string, accounted time.Duration) error {
-		if !(p.Rooted() < 0.1) {
-			t.Errorf("%.2f of the stacks reach the root", p.Rooted())
-		}
+		expect.True(t, p.Rooted() < 0.1, "of the stacks reach the root", p.Rooted())
 		return p.Check(accounted)
 	})
 }
@@ -294,9 +281,7 @@ func TestOwnOnly(t *testing.T) {
 	if i := slices.IndexFunc(costs, func(c Cost) bool { return strings.HasSuffix(c.Name, ".TestOwnOnly.func1") }); i < 0 || costs[i].Total < 0.5*p.PerUnit(1) {
 		t.Errorf("%+v", costs)
 	}
-	if p.CPU() != p.Of(Client).CPU() {
-		t.Error("samples of others")
-	}
+	expect.Equal(t, p.CPU(), p.Of(Client).CPU(), "samples of others")
 }
 
 func TestRefused(t *testing.T) {
@@ -306,9 +291,8 @@ func TestRefused(t *testing.T) {
 		refused bool
 	}{{"6.17.1-generic", false, true}, {"6.17.1", true, false}, {"6.17", false, true}, {"6.17-rc3", false, true}, {"6.18.44", false, false}, {"6.1.170", false, false}, {"6.170.1", false, false}} {
 		err := refuse(c.release, c.force)
-		if c.refused != errors.Is(err, ErrUnavailable) || c.refused != (hint.Of(err) != "") {
-			t.Errorf("%s, forced %t: %v", c.release, c.force, err)
-		}
+		expect.True(t, c.refused == errors.Is(err, ErrUnavailable) && c.refused == (hint.Of(err) != ""),
+			"forced", c.release, c.force, err)
 	}
 	err := unavailable(fmt.Errorf("perf_event_open: %w", unix.EACCES))
 	if !errors.Is(err, ErrUnavailable) || !errors.Is(err, unix.EACCES) || !strings.Contains(hint.Of(err), "perf_event_paranoid") {
@@ -328,8 +312,6 @@ func TestOverBudget(t *testing.T) {
 		processors int
 		over       bool
 	}{{49 * time.Millisecond, 1, false}, {51 * time.Millisecond, 1, true}, {51 * time.Millisecond, 2, false}, {101 * time.Millisecond, 2, true}} {
-		if got := overBudget(c.used, 10*time.Second, c.processors); got != c.over {
-			t.Errorf("%v of 10 s on %d processors: %v", c.used, c.processors, got)
-		}
+		expect.Equal(t, overBudget(c.used, 10*time.Second, c.processors), c.over, c.used, c.processors)
 	}
 }

@@ -3,9 +3,10 @@ package profile
 import (
 	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // frames returns a stack, the leaf first; names with a slash are image/name.
@@ -48,17 +49,13 @@ func TestTidy(t *testing.T) {
 		{"runtime.goexit", "runtime.goexit"},
 		{"start_thread clone3", "start_thread"},
 	} {
-		if got := shown(tidy(frames(c.leafFirst))); got != c.want {
-			t.Errorf("%s: %s, want %s", c.leafFirst, got, c.want)
-		}
+		expect.Equal(t, shown(tidy(frames(c.leafFirst))), c.want, c.leafFirst)
 	}
 	if got := tidy(nil); len(got) != 0 {
 		t.Errorf("%v", got)
 	}
 	for name, root := range map[string]bool{"start_thread": true, "_start": true, "runtime.goexit": true, "ret_from_fork": true, "main": false, "clone3": false, "": false} {
-		if isRoot(Frame{Name: name}) != root {
-			t.Errorf("%s", name)
-		}
+		expect.Equal(t, isRoot(Frame{Name: name}), root, name)
 	}
 }
 
@@ -81,14 +78,10 @@ func TestReadable(t *testing.T) {
 		{"main.cold", "main.cold", true}, // a name of Go, not an ending
 		{"finish_task_switch.isra.0", "finish_task_switch", false},
 	} {
-		if got := readable(c.symbol, c.goCode); got != c.want {
-			t.Errorf("%s: %s, want %s", c.symbol, got, c.want)
-		}
+		expect.Equal(t, readable(c.symbol, c.goCode), c.want, c.symbol)
 	}
 	for name, want := range map[string]string{"rocksdb:low0": "rocksdb:low", "jbd2/vda-8": "jbd2/vda", "kworker/0:1": "kworker", "mariadbd": "mariadbd", "17": "17", "": "?"} {
-		if got := family(name); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
+		expect.Equal(t, family(name), want, name)
 	}
 }
 
@@ -104,13 +97,9 @@ func TestFind(t *testing.T) {
 		if f := find(functions, address); f != nil {
 			got = f.name
 		}
-		if got != want {
-			t.Errorf("%x: %q, want %q", address, got, want)
-		}
+		expect.Equal(t, got, want, address)
 	}
-	if find(nil, 1) != nil {
-		t.Error("found in nothing")
-	}
+	expect.True(t, find(nil, 1) == nil, "found in nothing")
 }
 
 // TestGoFunctions: the table that a stripped Go program keeps names the functions of this program as
@@ -120,9 +109,8 @@ func TestGoFunctions(t *testing.T) {
 	for _, f := range []any{tidy, readable, TestGoFunctions, runtime.GC} {
 		pc := reflect.ValueOf(f).Pointer()
 		want := runtime.FuncForPC(pc).Name()
-		if got := find(kept, uint64(pc)); got == nil || got.begin != uint64(pc) || got.name != want {
-			t.Errorf("at %x: %+v, want %s", pc, got, want)
-		}
+		got := find(kept, uint64(pc))
+		expect.True(t, got != nil && got.begin == uint64(pc) && got.name == want, pc, got, want)
 	}
 }
 
@@ -131,9 +119,7 @@ func TestKernelFunctions(t *testing.T) {
 	write(t, path, "ffffffff81000000 T _text\nffffffff81000000 T startup_64\nffffffff81000100 t work\t[mod]\nffffffff81000080 D data\nbad\n0 T zero\nffffffff81000200 T end\n")
 	got := kernelFunctions(path)
 	want := []function{{begin: 0xffffffff81000000, end: 0xffffffff81000100, name: "startup_64"}, {begin: 0xffffffff81000100, end: 0xffffffff81000200, name: "work"}, {begin: 0xffffffff81000200, name: "end"}}
-	if !slices.Equal(got, want) {
-		t.Errorf("%+v", got)
-	}
+	expect.List(t, got, want)
 	if got := kernelFunctions(path + "x"); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}

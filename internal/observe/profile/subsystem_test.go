@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // subsystems is the list of the specification: no other words, so that engines
@@ -23,15 +25,11 @@ func TestCatalogue(t *testing.T) {
 		}
 		used[string(r.subsystem)] = true
 		r.subsystem = ""
-		if seen[r] {
-			t.Errorf("%+v is there twice", r)
-		}
+		expect.True(t, !seen[r], "is there twice", r)
 		seen[r] = true
 	}
 	for _, s := range subsystems {
-		if !used[s] {
-			t.Errorf("no function is %s", s)
-		}
+		expect.True(t, used[s], "no function is", s)
 	}
 	for line := range strings.Lines(catalogue) {
 		line = strings.TrimSpace(line)
@@ -73,16 +71,12 @@ func TestSubsystemOf(t *testing.T) {
 			s.Stack = append(s.Stack, int32(len(p.Frames)))
 			p.Frames = append(p.Frames, f)
 		}
-		if got := p.SubsystemOf(&s); got != c.want {
-			t.Errorf("%s: %s, want %s", c.leafFirst, got, c.want)
-		}
+		expect.Equal(t, p.SubsystemOf(&s), c.want, c.leafFirst)
 	}
 }
 
 func TestSubsystemOfInterrupts(t *testing.T) {
-	if got := Interrupts.subsystem(); got != "scheduling/interrupts" {
-		t.Error(got)
-	}
+	expect.Equal(t, Interrupts.subsystem(), "scheduling/interrupts")
 }
 
 func TestCompareSubsystems(t *testing.T) {
@@ -95,9 +89,7 @@ func TestCompareSubsystems(t *testing.T) {
 		return Work{p, 1000}
 	}
 	root, err := CompareSubsystems(value(map[string]float64{"btr_cur_search": 50, "page_zip_compress": 20, "x": 10}), value(map[string]float64{"btr_pcur_move": 50, "log_write": 20, "x": 10}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	got := different(root)
 	slices.Sort(got)
 	if strings.Join(got, ", ") != "compression, log" || len(root.Children) != 4 || math.Abs(root.Base-24000) > 2000 {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/run/base"
 	"rumbench/internal/text/hint"
@@ -51,9 +52,7 @@ func data(t *testing.T) string {
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 }
 
 func kept(t *testing.T) (*base.Base, string) {
@@ -77,9 +76,7 @@ func kept(t *testing.T) (*base.Base, string) {
 // A copy is what was kept: content, modes, times, holes and allocation, and without sockets.
 func TestCopy(t *testing.T) {
 	b, dir := kept(t)
-	if b.Live.Rows != 7 || !json.Valid(b.Knowledge) || b.Identity["seed"] != "1" {
-		t.Errorf("read back: %+v", b)
-	}
+	expect.True(t, b.Live.Rows == 7 && json.Valid(b.Knowledge) && b.Identity["seed"] == "1", "read back", b)
 	to := filepath.Join(t.TempDir(), "copy")
 	if _, err := b.CopyTo(to, false); err != nil {
 		t.Fatal(err)
@@ -89,15 +86,12 @@ func TestCopy(t *testing.T) {
 		must(t, err)
 		got, err := os.ReadFile(filepath.Join(to, name))
 		must(t, err)
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s differs", name)
-		}
+		expect.True(t, bytes.Equal(got, want), "differs", name)
 		var mine, other syscall.Stat_t
 		must(t, syscall.Lstat(filepath.Join(dir, "data", name), &mine))
 		must(t, syscall.Lstat(filepath.Join(to, name), &other))
-		if mine.Mode != other.Mode || mine.Uid != other.Uid || name != "link" && mine.Mtim != other.Mtim {
-			t.Errorf("%s: %v, want %v", name, other, mine)
-		}
+		expect.True(t, mine.Mode == other.Mode && mine.Uid == other.Uid && (name == "link" || mine.Mtim == other.Mtim),
+			name, other, mine)
 		if more := other.Blocks - mine.Blocks; name != "sparse" && more != 0 || more*512 > 1<<20 {
 			t.Errorf("%s has %d blocks, want %d", name, other.Blocks, mine.Blocks)
 		}
@@ -117,9 +111,7 @@ func TestChanged(t *testing.T) {
 	} {
 		b, dir := kept(t)
 		must(t, change(filepath.Join(dir, "data")))
-		if _, err := b.CopyTo(filepath.Join(t.TempDir(), "copy"), false); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		expect.Refused(b.CopyTo(filepath.Join(t.TempDir(), "copy"), false))(t, name)
 	}
 }
 
@@ -155,14 +147,10 @@ func TestCopyOwn(t *testing.T) {
 	must(t, copyTo())
 	f, err := os.Open(filepath.Join(own, "log"))
 	must(t, err)
-	if err := copyTo(); err == nil || !strings.Contains(err.Error(), "is in use by") {
-		t.Errorf("in use: %v", err)
-	}
+	expect.Error(t, copyTo(), "is in use by", "in use")
 	must(t, f.Close())
 	must(t, os.Symlink("/etc", filepath.Join(own, "tablespace")))
-	if err := copyTo(); err == nil || !strings.Contains(err.Error(), "is a link to /etc") {
-		t.Errorf("a link out of it: %v", err)
-	}
+	expect.Error(t, copyTo(), "is a link to /etc", "a link out of it")
 }
 
 // A base that is cut short, or that of other data, is refused with a hint; what another process is making,
@@ -203,9 +191,8 @@ func TestOpenWrong(t *testing.T) {
 // Data shaped by something else have another name.
 func TestName(t *testing.T) {
 	a, b := base.Identity{"seed": "1", "param rows": "5"}, base.Identity{"seed": "1", "param rows": "6"}
-	if a.Name("x") == b.Name("x") || a.Name("x") != a.Name("x") || !strings.HasPrefix(a.Name("x"), "x-") {
-		t.Errorf("%s and %s", a.Name("x"), b.Name("x"))
-	}
+	expect.True(t, a.Name("x") != b.Name("x") && a.Name("x") == a.Name("x") && strings.HasPrefix(a.Name("x"), "x-"),
+		"and", a.Name("x"), b.Name("x"))
 }
 
 // Where the file system can, a copy shares its blocks with the base; changes are still noticed.
@@ -237,7 +224,5 @@ func TestClone(t *testing.T) {
 		t.Errorf("cloned %v, %v", cloned, err)
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "base", "data", "empty"), []byte("x"), 0o600))
-	if _, err := b.CopyTo(filepath.Join(dir, "again"), true); err == nil || !strings.Contains(err.Error(), "the content of empty") {
-		t.Errorf("changed: %v", err)
-	}
+	expect.Refused(b.CopyTo(filepath.Join(dir, "again"), true))(t, "the content of empty", "changed")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -37,23 +38,17 @@ func TestBaseFails(t *testing.T) {
 			config, _ := config(dir, note+"if [ $2 = "+c.trial+" ]; then "+says(c.status)+" else "+says(result.Complete)+" fi", sets...)
 			config.KeepGoing = c.keepGoing
 			_, err := Run(t.Context(), config)
-			if !errors.Is(err, ErrIncomplete) {
-				t.Errorf("error %v", err)
-			}
+			expect.True(t, errors.Is(err, ErrIncomplete), err)
 			same(t, c.ran, ran(t, dir))
 			ended := strings.Contains(err.Error(), c.trial+" failed, and every comparison needs the base pebble") &&
 				strings.Contains(hint.Of(err), "--keep-going") && strings.Contains(hint.Of(err), "--resume "+config.Dir)
-			if ended != (len(c.ran) < len(all)) {
-				t.Errorf("error %v, hint %q", err, hint.Of(err))
-			}
+			expect.True(t, ended == (len(c.ran) < len(all)), "error, hint", err, hint.Of(err))
 			// It goes on where it was.
 			config.Resume, config.Child = true, childScript(note+says(result.Complete))
 			if _, err := Run(t.Context(), config); err != nil {
 				t.Error(err)
 			}
-			if n := len(c.ran) + len(ran(t, dir)); n != len(all)+1 {
-				t.Errorf("%d trials were run in all", n)
-			}
+			expect.Equal(t, len(c.ran)+len(ran(t, dir)), len(all)+1, "trials were run in all")
 		})
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/fsize"
+	"rumbench/internal/expect"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
@@ -99,9 +100,7 @@ func says(status result.Status) string {
 
 func same[T any](t *testing.T, want, got T) {
 	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Same(t, want, got)
 }
 
 func statuses(c *result.Campaign) (out []string) {
@@ -114,16 +113,12 @@ func statuses(c *result.Campaign) (out []string) {
 func TestAllComplete(t *testing.T) {
 	dir := t.TempDir()
 	c, p := config(dir, `mkdir $1/trials/$2/data; echo '{"step":"l.i0"}'; echo nonsense; test "$TMPDIR" -ef $1/trials/$2/tmp || exit 9; `+says(result.Complete))
-	state, err := Run(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := expect.Value(Run(context.Background(), c))(t)
 	same(t, []string{"pebble.1 complete", "bbolt.1 complete", "bbolt.2 complete", "pebble.2 complete"}, statuses(state))
 	same(t, []string{"begin pebble.1 1/4", "event l.i0", "end pebble.1 complete"}, p.lines[:3])
 	stored, err := result.ReadCampaign(c.Dir)
-	if d := cmp.Diff(statuses(state), statuses(stored)); err != nil || d != "" {
-		t.Errorf("%v (-want +got)\n%s", err, d)
-	}
+	d := cmp.Diff(statuses(state), statuses(stored))
+	expect.True(t, err == nil && d == "", err, d)
 	for _, e := range state.Trials {
 		for _, name := range []string{"data", "tmp"} {
 			if _, err := os.Stat(filepath.Join(result.TrialPath(c.Dir, e.Dir), name)); err == nil {
@@ -175,24 +170,17 @@ func TestBadEnds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			config, p := config(t.TempDir(), `if [ $2 = pebble.1 ]; then mkdir $1/trials/$2/data; `+c.script+`; else `+says(result.Complete)+`fi`)
 			state, err := Run(context.Background(), config)
-			if !errors.Is(err, ErrIncomplete) || err.Error() != "1 of 4: not all trials are complete" {
-				t.Errorf("error %v", err)
-			}
+			expect.True(t, errors.Is(err, ErrIncomplete) && err.Error() == "1 of 4: not all trials are complete", err)
 			same(t, []string{"pebble.1 failed", "bbolt.1 complete", "bbolt.2 complete", "pebble.2 complete"}, statuses(state))
 			dir := result.TrialPath(config.Dir, "pebble.1")
-			tr, err := result.ReadTrial(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tr := expect.Value(result.ReadTrial(dir))(t)
 			if tr.Status != result.Failed || !strings.Contains(tr.Reason, c.reason) || !strings.Contains(tr.Hint, c.hint) || c.hint == "" && tr.Hint != "" || tr.Ended == nil {
 				t.Errorf("%s: %q, hint %q", tr.Status, tr.Reason, tr.Hint)
 			}
 			if _, err := os.Stat(filepath.Join(dir, "data")); err == nil {
 				t.Error("data was left behind")
 			}
-			if len(p.lines) != 8 {
-				t.Errorf("%q", p.lines)
-			}
+			expect.Equal(t, len(p.lines), 8, p.lines)
 		})
 	}
 }
@@ -204,9 +192,7 @@ func TestNoProgram(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	tr, err := result.ReadTrial(result.TrialPath(c.Dir, "pebble.1"))
-	if err != nil || !strings.Contains(tr.Reason, "start the trial: ") || tr.Target != "pebble" {
-		t.Errorf("%+v, %v", tr, err)
-	}
+	expect.True(t, err == nil && strings.Contains(tr.Reason, "start the trial: ") && tr.Target == "pebble", tr, err)
 }
 
 // A campaign does not go on with other versions of servers than it began with.
@@ -227,9 +213,7 @@ func TestResumedWithAnotherVersion(t *testing.T) {
 		t.Errorf("%+v, %v", state.Programs, err)
 	}
 	state.Params["rows"] = "7" // of an older rumbench, whose default was another one
-	if err := result.WriteJSON(filepath.Join(c.Dir, result.CampaignFile), state); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, result.WriteJSON(filepath.Join(c.Dir, result.CampaignFile), state))
 	c.Progress = p
 	if _, err := Run(t.Context(), c); !errors.Is(err, ErrIncomplete) || !strings.Contains(strings.Join(p.lines, "\n"), "now, and was 7 when the campaign began") {
 		t.Errorf("error %v, said %q", err, p.lines)
@@ -244,9 +228,7 @@ func TestChangedParams(t *testing.T) {
 		"parameter gone.rows is 5 now, and was 2 when the campaign began",
 		"parameter new.mode is random now, and was append when the campaign began",
 	}
-	if got := changedParams(was, now); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	expect.List(t, changedParams(was, now), want)
 }
 
 // Ctrl-C: the trial is asked to end, those after it are not begun, and going on
@@ -264,9 +246,7 @@ fi
 `+says(result.Complete))
 	c.Progress = &cancelling{p, cancel}
 	state, err := Run(ctx, c)
-	if !strings.Contains(hint.Of(err), "--resume "+c.Dir) || !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	expect.True(t, strings.Contains(hint.Of(err), "--resume "+c.Dir) && errors.Is(err, context.Canceled), err)
 	same(t, []string{"pebble.1 complete", "bbolt.1 partial", "bbolt.2 ", "pebble.2 "}, statuses(state))
 	for _, name := range []string{"bbolt.1/data", "pebble.2"} {
 		if _, err := os.Stat(filepath.Join(c.Dir, "trials", name)); err == nil {
@@ -276,18 +256,13 @@ fi
 
 	// The campaign was killed before it could write that pebble.2 is complete.
 	done := result.TrialPath(c.Dir, "pebble.2")
-	if err := os.Mkdir(done, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Mkdir(done, 0o755))
 	if err := result.WriteJSON(filepath.Join(done, result.TrialFile), &result.Trial{Format: result.Format, Status: result.Complete, Seed: 77}); err != nil {
 		t.Fatal(err)
 	}
 	again, p := config(dir, says(result.Complete))
 	again.Resume = true
-	state, err = Run(context.Background(), again)
-	if err != nil {
-		t.Fatal(err)
-	}
+	state = expect.Value(Run(context.Background(), again))(t)
 	same(t, []string{"pebble.1 complete", "bbolt.1 complete", "bbolt.2 complete", "pebble.2 complete"}, statuses(state))
 	same(t, []string{"begin bbolt.1 2/4", "end bbolt.1 complete", "begin bbolt.2 3/4", "end bbolt.2 complete"}, p.lines)
 	if old, err := result.ReadTrial(result.TrialPath(c.Dir, "bbolt.1.partial1")); err != nil || old.Status != result.Partial {
@@ -317,9 +292,7 @@ func TestEndedWithoutAWord(t *testing.T) {
 	c, p := config(t.TempDir(), `echo '{"step":"here"}'; exec sleep 600`)
 	c.Progress = &cancelling{p, cancel}
 	state, err := Run(ctx, c)
-	if err == nil || state.Trials[0].Status != result.Partial {
-		t.Errorf("%v, %v", statuses(state), err)
-	}
+	expect.True(t, err != nil && state.Trials[0].Status == result.Partial, statuses(state), err)
 	if tr, err := result.ReadTrial(result.TrialPath(c.Dir, "pebble.1")); err != nil || tr.Reason != "it was interrupted" {
 		t.Errorf("%+v, %v", tr, err)
 	}
@@ -350,9 +323,7 @@ func TestTwoPartials(t *testing.T) {
 func TestLinkedData(t *testing.T) {
 	dir := t.TempDir()
 	precious := filepath.Join(dir, "precious")
-	if err := os.WriteFile(precious, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(precious, []byte("x"), 0o644))
 	c, _ := config(dir, fmt.Sprintf("ln -s %s $1/trials/$2/data; ", dir)+says(result.Complete))
 	if _, err := Run(context.Background(), c); err != nil {
 		t.Fatal(err)
@@ -367,22 +338,16 @@ func TestLinkedData(t *testing.T) {
 func TestLockOutlivesCampaign(t *testing.T) {
 	dir := t.TempDir()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), "RUMBENCH_TEST_CAMPAIGN="+dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, cmd.Start())
 	var child int
 	for ; child == 0; time.Sleep(10 * time.Millisecond) {
 		child = sleeper(cmd.Process.Pid)
 	}
 	defer syscall.Kill(child, syscall.SIGKILL)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	path := filepath.Join(dir, "lock")
 	_, err = lock(path, "second")
@@ -390,17 +355,11 @@ func TestLockOutlivesCampaign(t *testing.T) {
 	if !errors.As(err, &unfit) || hint.Of(err) == "" || !strings.Contains(err.Error(), fmt.Sprintf("another benchmark runs on this host: process %d, campaign %s", cmd.Process.Pid, filepath.Join(dir, "out"))) {
 		t.Fatalf("error %v", err)
 	}
-	if !strings.Contains(err.Error(), "(the process has ended, but its trial has not)") {
-		t.Errorf("error %v", err)
-	}
+	expect.Contains(t, err.Error(), "(the process has ended, but its trial has not)", err)
 	again, _ := config(dir, "exit 0")
 	again.Resume, again.LockFile = true, filepath.Join(dir, "another lock")
-	if _, err := Run(t.Context(), again); err == nil || !strings.Contains(err.Error(), "is running: process") {
-		t.Errorf("it is gone on with while its trial runs: %v", err)
-	}
-	if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	expect.Refused(Run(t.Context(), again))(t, "is running: process", "it is gone on with while its trial runs")
+	expect.NoError(t, syscall.Kill(child, syscall.SIGKILL))
 	f, err := lock(path, "third")
 	for ; err != nil; f, err = lock(path, "third") {
 		time.Sleep(10 * time.Millisecond)
@@ -434,9 +393,8 @@ func TestNeed(t *testing.T) {
 	}
 	live := c.Plan.Run.Estimate(c.Plan.Steps()).Bytes
 	peak, per := Need(c)
-	if d := cmp.Diff([]int64{2 * live, 3 * live}, per); d != "" || peak != 3*live {
-		t.Errorf("peak %d, %s", peak, d)
-	}
+	d := cmp.Diff([]int64{2 * live, 3 * live}, per)
+	expect.True(t, d == "" && peak == 3*live, "peak", peak, d)
 	c.Plan.Keep = true // two trials of each
 	if peak, _ := Need(c); peak != 10*live {
 		t.Errorf("peak %d, want %d", peak, 10*live)
@@ -452,9 +410,8 @@ func TestNeed(t *testing.T) {
 		}
 	}
 	c.InfoOf = func(*plan.Target) engine.Info { return engine.Info{SpaceFactor: 0} } // nothing on disk
-	if err := CheckSpace(c); err != nil {
-		t.Error(err)
-	}
+	err := CheckSpace(c)
+	expect.True(t, err == nil, err)
 }
 
 // Loaded data need room next to a copy, on whichever disk; those that are there already none.
@@ -463,9 +420,8 @@ func TestNeedOnce(t *testing.T) {
 	all, load := c.Plan.Run.Estimate(c.Plan.Steps()).Bytes, c.Plan.Run.Estimate(c.Plan.Loading()).Bytes
 	need := func(want int64) {
 		t.Helper()
-		if peak, _ := Need(c); peak != want {
-			t.Errorf("peak %d, want %d", peak, want)
-		}
+		peak, _ := Need(c)
+		expect.True(t, peak == want, "peak", peak, want)
 	}
 	need(all + 4*load) // two loads of each target
 	c.Plan.Start.Bases = filepath.Join(t.TempDir(), "kept", "here")
@@ -476,13 +432,9 @@ func TestNeedOnce(t *testing.T) {
 		t.Error(err)
 	}
 	c.Plan.Start.Bases = "/proc/kept"
-	if err := CheckSpace(c); err == nil || !strings.Contains(err.Error(), "cannot be kept in /proc/kept") {
-		t.Errorf("not writable: %v", err)
-	}
+	expect.Error(t, CheckSpace(c), "cannot be kept in /proc/kept", "not writable")
 	c.Plan.Start.Bases = ""
-	if err := os.MkdirAll(filepath.Join(c.Dir, result.BasesDir), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.MkdirAll(filepath.Join(c.Dir, result.BasesDir), 0o755))
 	there := make([]byte, 64<<20)
 	if err := os.WriteFile(filepath.Join(c.Dir, result.BasesDir, "x"), there[:min(int64(len(there)), 4*load+1<<20)], 0o644); err != nil {
 		t.Fatal(err)
@@ -501,27 +453,21 @@ func TestNeedAtRate(t *testing.T) {
 		"rate=80": 100 + 5600, "rate=[80, 100]": 100 + 5600 + 7000, "rate={ramp: [50, 150]}": 100 + 7000,
 		"rate={at: 80, lead_in: 10s}": 100 + 5600 + 800, "trials=1": 100 + 70*30_000, "params.events=50": 150,
 	} {
-		if got := rows(set); got != want {
-			t.Errorf("%s: %d rows, want %d", set, got, want)
-		}
+		expect.Equal(t, rows(set), want, set)
 	}
 }
 
 func TestCheckSpace(t *testing.T) {
 	dir := t.TempDir()
 	free, err := fsize.Free(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	c, _ := config(dir, says(result.Complete))
 	live := float64(c.Plan.Run.Estimate(c.Plan.Steps()).Bytes)
 	// Almost all that is free, without the reserve.
 	c.InfoOf = func(*plan.Target) engine.Info { return engine.Info{SpaceFactor: (float64(free) - reserve/2) / live} }
 	_, err = Run(context.Background(), c)
 	var unfit *UnfitError
-	if !errors.As(err, &unfit) || !strings.Contains(err.Error(), "would fill") {
-		t.Errorf("error %v", err)
-	}
+	expect.True(t, errors.As(err, &unfit) && strings.Contains(err.Error(), "would fill"), err)
 	if _, err := os.Stat(c.Dir); err == nil {
 		t.Error("a directory was made")
 	}
@@ -535,9 +481,7 @@ func TestCheckSpace(t *testing.T) {
 		t.Errorf("empty data: error %v", err)
 	}
 	const there = 8 << 20
-	if err := os.WriteFile(filepath.Join(data, "x"), []byte(strings.Repeat("x", there)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(filepath.Join(data, "x"), []byte(strings.Repeat("x", there)), 0o644))
 	c.InfoOf = func(*plan.Target) engine.Info { return engine.Info{SpaceFactor: there / live} }
 	if err := CheckSpace(c); err != nil {
 		t.Errorf("data in place: %v", err)
@@ -548,9 +492,7 @@ func TestDescribe(t *testing.T) {
 	dir := t.TempDir()
 	c, _ := config(dir, "", "params.steps=[l.i0, settle, qr500]", "params.settle_floor=3s", "params.query_seconds=7")
 	var b strings.Builder
-	if err := Describe(&b, c); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, Describe(&b, c))
 	for _, want := range []string{
 		"campaign test: workload ibench\n",
 		"  l.i0     1 × insert, 10 operations of 100 rows each\n",
@@ -560,9 +502,7 @@ func TestDescribe(t *testing.T) {
 		"  pebble.1             engine pebble   up to ",
 		"free under " + dir,
 	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
+		expect.Contains(t, b.String(), want)
 	}
 }
 

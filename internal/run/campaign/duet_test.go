@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/result"
 	"rumbench/internal/run/trial"
@@ -39,10 +40,7 @@ func duets(t *testing.T, dir, pebble, bbolt string, sets ...string) (Config, *re
 // answers are the lines that a trial was answered.
 func answers(t *testing.T, c Config, name string) (out []answer) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(result.TrialPath(c.Dir, name), "answers"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile(filepath.Join(result.TrialPath(c.Dir, name), "answers")))(t)
 	for line := range strings.Lines(string(b)) {
 		var a answer
 		if err := json.Unmarshal([]byte(line), &a); err != nil {
@@ -60,24 +58,16 @@ func TestDuet(t *testing.T) {
 		return placed + `echo > $1/trials/$2/begun; ` + ready + `test -e $1/trials/` + name + `.${2##*.}/begun || exit 7; ` + done + numbered
 	}
 	c, p := duets(t, t.TempDir(), other("bbolt"), other("pebble"))
-	state, err := Run(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := expect.Value(Run(context.Background(), c))(t)
 	same(t, []string{"pebble.1 complete", "bbolt.1 complete", "bbolt.2 complete", "pebble.2 complete"}, statuses(state))
 	allowed, _ := cpuset.Allowed()
-	h, err := cpuset.Halve(allowed, "/sys")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := expect.Value(cpuset.Halve(allowed, "/sys"))(t)
 	for name, want := range map[string]cpuset.Set{"pebble.1": h.First, "bbolt.1": h.Second, "bbolt.2": h.First, "pebble.2": h.Second} {
 		b, err := os.ReadFile(filepath.Join(result.TrialPath(c.Dir, name), "cpus"))
-		if got := strings.TrimSpace(strings.TrimPrefix(string(b), "Cpus_allowed_list:")); err != nil || got != want.String() {
-			t.Errorf("%s was on %q, not %v: %v", name, got, want, err)
-		}
-		if a := answers(t, c, name); len(a) != 2 || a[0] != (answer{}) || a[1].Gone {
-			t.Errorf("%s was answered %+v", name, a)
-		}
+		got := strings.TrimSpace(strings.TrimPrefix(string(b), "Cpus_allowed_list:"))
+		expect.True(t, err == nil && got == want.String(), "was on, not", name, got, want, err)
+		a := answers(t, c, name)
+		expect.True(t, len(a) == 2 && a[0] == (answer{}) && !a[1].Gone, "was answered", name, a)
 	}
 	same(t, []string{"begin pebble.1 1/4", "begin bbolt.1 2/4", fmt.Sprintf("note pebble.1, on processors %v", h.First), "end pebble.1 complete",
 		fmt.Sprintf("note bbolt.1, on processors %v", h.Second), "end bbolt.1 complete", "begin bbolt.2 3/4"}, p.lines[:7])
@@ -114,9 +104,7 @@ func TestOneOfDuetEnds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			config, _ := duets(t, t.TempDir(), c.pebble, c.bbolt, "trials=1")
 			state, err := Run(context.Background(), config)
-			if !errors.Is(err, ErrIncomplete) {
-				t.Errorf("error %v", err)
-			}
+			expect.True(t, errors.Is(err, ErrIncomplete), err)
 			same(t, []string{"pebble.1 failed", "bbolt.1 failed"}, statuses(state))
 			if tr, err := result.ReadTrial(result.TrialPath(config.Dir, "bbolt.1")); err != nil || tr.Reason != "alone" {
 				t.Errorf("%+v, %v", tr, err)
@@ -147,9 +135,7 @@ func TestDuetEndedEarly(t *testing.T) {
 	c, p := duets(t, dir, trap+`echo '{"step":"s","phase":"ready"}'; while :; do sleep 0.05; done`, trap+`echo '{"step":"here"}'; while :; do sleep 0.05; done`)
 	c.Progress = &cancelling{p, cancel}
 	state, err := Run(ctx, c)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	expect.True(t, errors.Is(err, context.Canceled), err)
 	same(t, []string{"pebble.1 partial", "bbolt.1 partial", "bbolt.2 ", "pebble.2 "}, statuses(state))
 }
 
@@ -168,9 +154,8 @@ func TestResumeWithinDuet(t *testing.T) {
 	if state, err = Run(context.Background(), again); err != nil || !complete(state.Trials) {
 		t.Errorf("%v, %v", statuses(state), err)
 	}
-	if len(p.lines) != 6 || p.lines[0] != "begin bbolt.2 3/4" || p.lines[1] != "begin pebble.2 4/4" {
-		t.Errorf("%q", p.lines)
-	}
+	expect.True(t, len(p.lines) == 6 && p.lines[0] == "begin bbolt.2 3/4" && p.lines[1] == "begin pebble.2 4/4",
+		p.lines)
 	for name, want := range map[string]result.Status{"pebble.2.partial1": result.Complete, "bbolt.2.partial1": result.Failed} {
 		if old, err := result.ReadTrial(result.TrialPath(c.Dir, name)); err != nil || old.Status != want {
 			t.Errorf("%s: %+v, %v", name, old, err)
@@ -226,9 +211,7 @@ func TestLine(t *testing.T) {
 		t.Errorf("said %+v", e)
 	}
 	say(`{"alone_s":1.5}`)
-	if d := l.Alone(); d != 1500*time.Millisecond {
-		t.Errorf("alone for %v", d)
-	}
+	expect.Equal(t, l.Alone(), 1500*time.Millisecond, "alone for")
 	meet(context.Background())
 	say(`{"gone":true}`)
 	if err := <-met; !errors.Is(err, errGone) {
@@ -247,7 +230,5 @@ func TestLine(t *testing.T) {
 	}
 	<-hungUp
 	out.Close()
-	if d := l.Alone(); d != 0 {
-		t.Errorf("alone for %v without a campaign", d)
-	}
+	expect.Equal(t, l.Alone(), 0, "alone for")
 }

@@ -3,9 +3,8 @@ package campaign
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/plan"
 )
 
@@ -16,9 +15,7 @@ func TestBypassing(t *testing.T) {
 	c.InfoOf = func(t *plan.Target) engine.Info { return engine.Info{SpaceFactor: 1, DirectIO: direct[t.Engine]} }
 	check := func(name string, want ...string) {
 		t.Helper()
-		if d := cmp.Diff(want, bypassing(c)); d != "" {
-			t.Errorf("%s (-want +got)\n%s", name, d)
-		}
+		expect.Same(t, want, bypassing(c), name)
 	}
 	check("none bypasses it")
 	direct["pebble"] = "of release 2"

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
@@ -19,9 +19,7 @@ func TestLockLeavesOthersAlone(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name, text string) {
-		if err := os.WriteFile(at(name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(at(name), []byte(text), 0o644))
 	}
 	write("letter", "dear reader\n")
 	write("process", "process 1, and what follows\n")
@@ -29,9 +27,7 @@ func TestLockLeavesOthersAlone(t *testing.T) {
 	for _, err := range []error{
 		syscall.Mkfifo(at("pipe"), 0o666), os.Symlink(at("process"), at("symlink")), os.Link(at("process"), at("hard link")), os.Link(at("empty"), at("empty link")), os.Mkdir(at("dir"), 0o755),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 	}
 	for _, name := range []string{"pipe", "symlink", "hard link", "empty link", "dir", "letter"} {
 		if f, err := lock(at(name), "campaign"); err == nil {
@@ -73,19 +69,10 @@ func TestLockOfAnotherUser(t *testing.T) {
 	need.Root(t, "give a file away")
 	path := filepath.Join(t.TempDir(), "lock")
 	for _, text := range []string{"", "process 1, campaign /theirs\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chown(path, 65534, 65534); err != nil {
-			t.Fatal(err)
-		}
-		f, err := lock(path, "mine")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := lock(path, "second"); err == nil || !strings.Contains(err.Error(), "another benchmark runs on this host") {
-			t.Errorf("a second campaign: %v", err)
-		}
+		expect.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+		expect.NoError(t, os.Chown(path, 65534, 65534))
+		f := expect.Value(lock(path, "mine"))(t)
+		expect.Refused(lock(path, "second"))(t, "another benchmark runs on this host", "a second campaign")
 		unlock(f)
 		if b, err := os.ReadFile(path); err != nil || string(b) != text {
 			t.Errorf("it is now %q, %v", b, err)

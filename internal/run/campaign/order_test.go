@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -52,22 +53,18 @@ func TestOrder(t *testing.T) {
 		for n, block := range all {
 			seen := map[string]bool{}
 			for i, e := range block {
-				if seen[e.Target] || e.Trial != n+1 || e.Dir != fmt.Sprintf("%s.%d", e.Target, n+1) {
-					t.Errorf("block %d has %+v", n+1, e)
-				}
+				expect.True(t, !seen[e.Target] && e.Trial == n+1 && e.Dir == fmt.Sprintf("%s.%d", e.Target, n+1),
+					"block has", n+1, e)
 				seen[e.Target] = true
 				if p.Trials%2 == 0 {
 					slowness[e.Target] += n*len(block) + i
 				}
-				if n%2 == 1 && e.Target != all[n-1][len(block)-1-i].Target {
-					t.Errorf("block %d is not the reverse of the one before: %s", n+1, dirs(entries))
-				}
+				expect.True(t, n%2 != 1 || e.Target == all[n-1][len(block)-1-i].Target,
+					"block is not the reverse of the one before", n+1, dirs(entries))
 			}
 		}
 		for target, sum := range slowness {
-			if sum != slowness["t0"] {
-				t.Errorf("%s is slowed by %d, t0 by %d", target, sum, slowness["t0"])
-			}
+			expect.Equal(t, sum, slowness["t0"], target)
 		}
 	})
 }
@@ -79,9 +76,7 @@ func TestOrderIsRandom(t *testing.T) {
 	for seed := range uint64(n) {
 		firsts[dirs(Entries(ordered(plan.Interleaved, 3, 1, seed)))]++
 	}
-	if len(firsts) != 6 {
-		t.Errorf("orders: %v", firsts)
-	}
+	expect.Equal(t, len(firsts), 6, "orders", firsts)
 	for order, count := range firsts {
 		if count < n/6-200 || count > n/6+200 { // seven standard deviations
 			t.Errorf("%s came %d times", order, count)
@@ -95,9 +90,7 @@ func TestOtherOrders(t *testing.T) {
 		plan.Duet:       "t0.1 t1.1 t1.2 t0.2 t0.3 t1.3", // the halves change from block to block
 	} {
 		for seed := range uint64(20) {
-			if got := dirs(Entries(ordered(order, 2, 3, seed))); got != want {
-				t.Errorf("%s: %s, want %s", order, got, want)
-			}
+			expect.Equal(t, dirs(Entries(ordered(order, 2, 3, seed))), want, order)
 		}
 	}
 }
@@ -109,9 +102,7 @@ func TestAgainstItself(t *testing.T) {
 		if err != nil || !slices.Equal(targetNames(twice), []string{"t0", "t0-again"}) || twice.Order != want || twice.Trials != 5 {
 			t.Errorf("%s: %+v, %v", order, twice, err)
 		}
-		if len(p.Targets) != 3 || p.Targets[0].Name != "t0" || p.Order != order {
-			t.Errorf("the plan was changed: %+v", p)
-		}
+		expect.True(t, len(p.Targets) == 3 && p.Targets[0].Name == "t0" && p.Order == order, "the plan was changed", p)
 	}
 	p := ordered(plan.Interleaved, 1, 1, 1)
 	p.Targets[0].Data = "/somewhere"
@@ -136,14 +127,11 @@ func TestUnfitForDuet(t *testing.T) {
 func TestDescribeOrders(t *testing.T) {
 	c, _ := duets(t, t.TempDir(), numbered, `if [ $2 = bbolt.2 ]; then exit 1; fi; `+numbered, "stop={precision: 2.5%, min_trials: 2, budget: 2h}", "trials=3")
 	live := c.Plan.Run.Estimate(c.Plan.Steps()).Bytes
-	if peak, _ := Need(c); peak != 2*live {
-		t.Errorf("peak %d, want %d", peak, 2*live)
-	}
+	peak, _ := Need(c)
+	expect.True(t, peak == 2*live, "peak", peak, 2*live)
 	describe := func() string {
 		var b strings.Builder
-		if err := Describe(&b, c); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, Describe(&b, c))
 		return b.String()
 	}
 	lists := func(text string, trials ...string) {
@@ -154,9 +142,7 @@ func TestDescribeOrders(t *testing.T) {
 				got = append(got, name)
 			}
 		}
-		if d := cmp.Diff(trials, got); d != "" {
-			t.Errorf("(-want +got)\n%s in\n%s", d, text)
-		}
+		expect.Same(t, trials, got, text)
 	}
 	text := describe()
 	lists(text, "pebble.1", "bbolt.1", "bbolt.2", "pebble.2", "pebble.3", "bbolt.3")
@@ -165,9 +151,7 @@ func TestDescribeOrders(t *testing.T) {
 		"they end early, from 2 trials of each target on, when these compare to within ±2.5 %\n",
 		"no block begins that is not expected to end within 2h0m0s\n",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+		expect.Contains(t, text, want)
 	}
 	if _, err := Run(context.Background(), c); !errors.Is(err, ErrIncomplete) {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
 )
@@ -25,9 +26,7 @@ func TestLeft(t *testing.T) {
 	end := start.Add(11 * time.Second)
 	b, err := json.Marshal(&result.Trial{Format: result.Format, Target: "TARGET", Status: result.Complete, Started: start, Ended: &end,
 		Steps: []result.Step{{Name: "l.i0", Status: result.Complete, Started: start.Add(time.Second)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for order, want := range map[string]map[string]string{
 		"interleaved": {"pebble.1": "an unknown time", "bbolt.1": "at least 11 s", "bbolt.2": "about 22 s", "pebble.2": "about 11 s"},
 		"duet":        {"pebble.1": "an unknown time", "bbolt.1": "an unknown time", "bbolt.2": "about 11 s", "pebble.2": "about 11 s"},
@@ -45,9 +44,7 @@ func TestLeft(t *testing.T) {
 			}
 			for name, left := range want {
 				at := seen.at[name]
-				if got := at.Left(-1, 0).String(); got != left {
-					t.Errorf("%s: %s left, want %s", name, got, left)
-				}
+				expect.Equal(t, at.Left(-1, 0).String(), left, name)
 			}
 			if at := seen.at["bbolt.2"]; at.Number != 3 || at.Of != 4 || at.Duet {
 				t.Errorf("%+v", at)

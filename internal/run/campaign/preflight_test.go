@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -77,13 +78,10 @@ func TestPreflightFails(t *testing.T) {
 		t.Fatalf("%+v, error %v", state, err)
 	}
 	for _, want := range []string{"2 of 2 targets", "\n  pebble: its process ended with: exit status 3", "it is _preflight/bbolt", "\n    log: " + c.Dir + "/_preflight/bbolt/server.log"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("no %q in\n%v", want, err)
-		}
+		expect.Contains(t, err.Error(), want, err)
 	}
-	if d := cmp.Diff([]string{"_preflight/pebble", "_preflight/bbolt"}, ran(t, dir)); d != "" || len(p.lines) > 0 {
-		t.Errorf("%s%q", d, p.lines)
-	}
+	d := cmp.Diff([]string{"_preflight/pebble", "_preflight/bbolt"}, ran(t, dir))
+	expect.True(t, d == "" && len(p.lines) == 0, d, p.lines)
 	same(t, []string{"_preflight/bbolt/server.log", "_preflight/pebble/server.log"}, files(c.Dir))
 
 	// A crash is worth reading, and where it was; a result that says it all is not.
@@ -102,9 +100,7 @@ goroutine 1 [running]:" >&2; echo '{"format":2,"status":"running","steps":[{"nam
 	if _, err := os.Stat(c.Dir); err == nil {
 		t.Errorf("there is %q", files(c.Dir))
 	}
-	if err := os.Mkdir(c.Dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Mkdir(c.Dir, 0o755))
 	if _, err := Run(t.Context(), c); err == nil {
 		t.Fatal("no error")
 	}
@@ -129,9 +125,7 @@ func TestPreflightResumed(t *testing.T) {
 	ran(t, dir)
 	// As if killed in a preflight.
 	left := filepath.Join(result.TrialPath(c.Dir, PreflightDir), "bbolt", "data")
-	if err := os.MkdirAll(left, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.MkdirAll(left, 0o755))
 	c, _ = preflown(dir, `echo words > $1/trials/$2/server.log; `+says(result.Failed))
 	c.Resume = true
 	state, err := Run(t.Context(), c)
@@ -140,9 +134,7 @@ func TestPreflightResumed(t *testing.T) {
 	}
 	same(t, []string{"_preflight/bbolt"}, ran(t, dir))
 	for _, name := range []string{"campaign.json", "plan.yaml", "trials/pebble.1/trial.json", "trials/bbolt.1/trial.json", "_preflight/bbolt/server.log"} {
-		if !slices.Contains(files(c.Dir), name) {
-			t.Errorf("no %s", name)
-		}
+		expect.True(t, slices.Contains(files(c.Dir), name), name)
 	}
 	c.NoPreflight = true
 	if _, err := Run(t.Context(), c); err != nil {
@@ -159,24 +151,14 @@ func TestPreflightInPlace(t *testing.T) {
 	if _, err := Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if got := ran(t, dir)[0]; got != "_preflight/bbolt" {
-		t.Errorf("%s was tried", got)
-	}
-	if p.lines[0] != "note preflight: pebble is not tried: it works on data in place" {
-		t.Errorf("%q", p.lines)
-	}
+	expect.Equal(t, ran(t, dir)[0], "_preflight/bbolt", "was tried")
+	expect.Equal(t, p.lines[0], "note preflight: pebble is not tried: it works on data in place", p.lines)
 	c.Plan.Targets[0].Data, c.Plan.Targets[0].Config.Server.DSN = "", "host"
-	if reason := untouchable(c.Plan, &c.Plan.Targets[0]); reason != "" {
-		t.Errorf("a schema of its own is not tried: %s", reason)
-	}
+	expect.Equal(t, untouchable(c.Plan, &c.Plan.Targets[0]), "", "a schema of its own is not tried")
 	c, _ = preflown(dir, "", "params.steps=[qr100]")
 	c.Plan.Targets[0].Config.Server.DSN = "host"
-	if untouchable(c.Plan, &c.Plan.Targets[0]) == "" {
-		t.Error("tables that are there would be changed")
-	}
-	if untouchable(c.Plan, &c.Plan.Targets[1]) != "" {
-		t.Error("a private target is always tried")
-	}
+	expect.True(t, untouchable(c.Plan, &c.Plan.Targets[0]) != "", "tables that are there would be changed")
+	expect.Equal(t, untouchable(c.Plan, &c.Plan.Targets[1]), "", "a private target is always tried")
 }
 
 // Ctrl-C in a preflight: the campaign can be gone on with, and is tried again.
@@ -196,7 +178,5 @@ func TestPreflightEndedEarly(t *testing.T) {
 	if _, err := Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(ran(t, dir)); n != 6 {
-		t.Errorf("%d were run", n)
-	}
+	expect.Equal(t, len(ran(t, dir)), 6, "were run")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -30,9 +31,8 @@ func TestProfiled(t *testing.T) {
 	same(t, []string{"begin pebble.1 1/4", "begin bbolt.1 2/4", "begin pebble.p1 3/4", "begin bbolt.p1 4/4"}, begun())
 	same(t, []string{"pebble.1 complete", "bbolt.1 complete"}, statuses(state))
 	measured, err := result.ReadTrials(c.Dir, state)
-	if err != nil || len(measured) != 2 {
-		t.Errorf("%d trials, %v: those with profiles are not among them", len(measured), err)
-	}
+	expect.True(t, err == nil && len(measured) == 2,
+		"trials,: those with profiles are not among them", len(measured), err)
 	if profiled, err := result.ReadProfiled(c.Dir, state); err != nil || len(profiled) != 2 || !strings.HasSuffix(profiled[0].Dir, "pebble.p1") {
 		t.Errorf("profiled trials: %v, %v", profiled, err)
 	}
@@ -50,7 +50,6 @@ func TestProfiledAfterFailure(t *testing.T) {
 	if _, err := Run(context.Background(), c); !errors.Is(err, ErrIncomplete) {
 		t.Fatal(err)
 	}
-	if text := strings.Join(p.lines, "\n"); strings.Contains(text, "bbolt.p1") || !strings.Contains(text, "end pebble.p1 complete") {
-		t.Error(text)
-	}
+	text := strings.Join(p.lines, "\n")
+	expect.True(t, !strings.Contains(text, "bbolt.p1") && strings.Contains(text, "end pebble.p1 complete"), text)
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
@@ -39,9 +40,7 @@ func TestTrimRefused(t *testing.T) {
 		t.Errorf("attached: %v", err)
 	}
 	for err, want := range map[error]string{unix.EPERM: "root", unix.EOPNOTSUPP: "discards nothing", unix.ENOTTY: "ext4"} {
-		if got := trimHint(err); !strings.Contains(got, want) {
-			t.Errorf("%v: %s", err, got)
-		}
+		expect.Contains(t, trimHint(err), want, err)
 	}
 }
 
@@ -51,9 +50,8 @@ func TestTrims(t *testing.T) {
 	dir := t.TempDir()
 	c, p := config(dir, says(result.Complete), "between={trim: true, rest: 1ms}", "trials=1")
 	c.Plan.Targets[0].Data = filepath.Dir(c.Dir) // the same file system
-	if dirs := trimDirs(c); len(dirs) != 1 {
-		t.Errorf("%q", dirs)
-	}
+	dirs := trimDirs(c)
+	expect.True(t, len(dirs) == 1, dirs)
 	if err := Fits(c); err != nil {
 		t.Skip(err)
 	}

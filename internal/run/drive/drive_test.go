@@ -67,10 +67,9 @@ func every(d time.Duration) func(int64) time.Duration {
 var insert = []workload.OpKind{{Name: "insert", Unit: "row"}}
 
 // drive runs a step in fake time.
-func drive(t *testing.T, step workload.Step, clients ...[]workload.Client) (r *Result) {
+func drive(t *testing.T, step workload.Step, clients ...[]workload.Client) *Result {
 	t.Helper()
-	r = expect.Value(Run(t.Context(), Config{Coarse: true, Step: &step, Clients: clients, Interval: time.Second}))(t)
-	return r
+	return expect.Value(Run(t.Context(), Config{Coarse: true, Step: &step, Clients: clients, Interval: time.Second}))(t)
 }
 
 // judged is a group of a result with its schedules.
@@ -84,16 +83,12 @@ func TestClosedLoop(t *testing.T) {
 		r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{
 			&fake{rows: 10, took: every(10 * time.Millisecond)}, &fake{rows: 10, took: every(20 * time.Millisecond)}})
 		k := r.Groups[0].Kinds[0]
-		if k.Ops != 200 || k.Rows != 2000 || r.Window != 2*time.Second || r.Ended != nil {
-			t.Errorf("%d operations, %d rows in %v, ended by %v", k.Ops, k.Rows, r.Window, r.Ended)
-		}
-		if k.Response != nil {
-			t.Error("a closed loop has a response time")
-		}
+		expect.True(t, k.Ops == 200 && k.Rows == 2000 && r.Window == 2*time.Second && r.Ended == nil,
+			"operations, rows in, ended by", k.Ops, k.Rows, r.Window, r.Ended)
+		expect.True(t, k.Response == nil, "a closed loop has a response time")
 		expect.Equal(t, k.Service.Percentile(100), int64(20*time.Millisecond), "greatest service time")
-		if len(r.Groups[0].Rates) != 2 || math.Abs(judged(r, 0, &g, 0).Intervals[0].PerSec()-1500) > 20 {
-			t.Errorf("rates %+v", r.Groups[0].Rates)
-		}
+		expect.True(t, len(r.Groups[0].Rates) == 2 && math.Abs(judged(r, 0, &g, 0).Intervals[0].PerSec()-1500) <= 20,
+			"rates", r.Groups[0].Rates)
 	})
 }
 
@@ -115,9 +110,8 @@ func TestAwake(t *testing.T) {
 					return nil
 				}}
 			r, err := Run(t.Context(), config)
-			if err != nil || r.Ended != nil || awoken != c.want {
-				t.Errorf("rate %v: awoken %d times, want %d; %v, %v", c.rate, awoken, c.want, err, r.Ended)
-			}
+			expect.True(t, err == nil && r.Ended == nil && awoken == c.want,
+				"rate: awoken times", c.rate, awoken, c.want, err, r.Ended)
 			if k := r.Groups[0].Kinds[0]; k.Service.Max() > int64(2*time.Millisecond) || k.Response.Max() < int64(10*time.Millisecond) {
 				t.Errorf("rate %v: service %d, response %d ns", c.rate, k.Service.Max(), k.Response.Max())
 			}
@@ -143,9 +137,8 @@ func TestStallIsSeen(t *testing.T) {
 		}}
 		r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{client})
 		k := r.Groups[0].Kinds[0]
-		if k.Response.Max() < int64(3*time.Second) {
-			t.Errorf("greatest response time %v", time.Duration(k.Response.Max()))
-		}
+		expect.True(t, k.Response.Max() >= int64(3*time.Second),
+			"greatest response time", time.Duration(k.Response.Max()))
 		// 59 more operations were due while it stalled: a quarter of all is late.
 		if p := k.Response.Percentile(80); p < int64(500*time.Millisecond) {
 			t.Errorf("p80 of response time %v hides the stall", time.Duration(p))
@@ -154,9 +147,8 @@ func TestStallIsSeen(t *testing.T) {
 			t.Errorf("p99 of service time %v", time.Duration(p))
 		}
 		p := judged(r, 0, &g, 0).Judge()
-		if !p.Met || p.Saturated || p.Strict || p.Share == 1 || p.Backlog != 0 {
-			t.Errorf("a stall that was caught up with is judged %+v", p)
-		}
+		expect.True(t, p.Met && !p.Saturated && !p.Strict && p.Share != 1 && p.Backlog == 0,
+			"a stall that was caught up with is judged", p)
 	})
 }
 
@@ -166,9 +158,7 @@ func TestRateIsHeld(t *testing.T) {
 			g := workload.Group{Name: "w", Clients: 1, Ops: insert, Work: int64(rate * 10), Rate: rate, Pace: pace.Even, RowsPerOp: 50}
 			r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{&fake{rows: 50, took: every(time.Millisecond)}})
 			p := judged(r, 0, &g, 0).Judge()
-			if p.Achieved < 0.995*p.Target || !p.Met || !p.Strict || p.Share != 1 || p.Saturated {
-				t.Errorf("%v/s: %+v", rate, p)
-			}
+			expect.True(t, p.Achieved >= 0.995*p.Target && p.Met && p.Strict && p.Share == 1 && !p.Saturated, rate, p)
 		})
 	}
 }
@@ -184,12 +174,8 @@ func TestSaturation(t *testing.T) {
 			step.Groups = []workload.Group{g}
 			r := drive(t, step, []workload.Client{&fake{rows: 50, took: every(100 * time.Millisecond)}})
 			p := judged(r, 0, &g, 0).Judge()
-			if p.Met || !p.Saturated {
-				t.Errorf("%+v", p)
-			}
-			if step.Seconds > 0 && math.Abs(p.Backlog-200*50) > 100 {
-				t.Errorf("backlog %v, want about 10000 rows", p.Backlog)
-			}
+			expect.True(t, !p.Met && p.Saturated, p)
+			expect.True(t, step.Seconds <= 0 || math.Abs(p.Backlog-200*50) <= 100, "backlog", p.Backlog)
 		})
 	}
 }
@@ -203,17 +189,13 @@ func TestFollowers(t *testing.T) {
 		}
 		r := drive(t, workload.Step{Groups: groups}, []workload.Client{&fake{rows: 1, took: every(time.Millisecond)}},
 			[]workload.Client{&fake{rows: 1, took: every(7 * time.Millisecond)}})
-		if w, q := r.Groups[0].Kinds[0].Ops, r.Groups[1].Kinds[0].Ops; w != 50 || q < 700 || q > 716 {
-			t.Errorf("%d writes, %d queries", w, q)
-		}
+		w, q := r.Groups[0].Kinds[0].Ops, r.Groups[1].Kinds[0].Ops
+		expect.True(t, w == 50 && q >= 700 && q <= 716, "writes, queries", w, q)
 		// The writer's 50 slots take 5 s, and the window ends with the last
 		// operation that began in them.
-		if r.Window < 5*time.Second || r.Window > 5007*time.Millisecond {
-			t.Errorf("window %v", r.Window)
-		}
-		if p := judged(r, 0, &groups[0], 0).Judge(); p.Achieved > p.Target || p.Achieved < 0.99*p.Target {
-			t.Errorf("achieved %v of %v", p.Achieved, p.Target)
-		}
+		expect.True(t, r.Window >= 5*time.Second && r.Window <= 5007*time.Millisecond, "window", r.Window)
+		p := judged(r, 0, &groups[0], 0).Judge()
+		expect.True(t, p.Achieved <= p.Target && p.Achieved >= 0.99*p.Target, "achieved of", p.Achieved, p.Target)
 	})
 }
 
@@ -221,9 +203,8 @@ func TestTimeBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := workload.Group{Name: "q", Clients: 1, Ops: insert}
 		r := drive(t, workload.Step{Seconds: 5, Groups: []workload.Group{g}}, []workload.Client{&fake{rows: 1, took: every(300 * time.Millisecond)}})
-		if r.Window != 5100*time.Millisecond || r.Groups[0].Kinds[0].Ops != 17 {
-			t.Errorf("%d operations in %v", r.Groups[0].Kinds[0].Ops, r.Window)
-		}
+		expect.True(t, r.Window == 5100*time.Millisecond && r.Groups[0].Kinds[0].Ops == 17,
+			"operations in", r.Groups[0].Kinds[0].Ops, r.Window)
 	})
 }
 
@@ -235,16 +216,12 @@ func TestUpkeep(t *testing.T) {
 		client := &fake{rows: 1, took: every(200 * time.Millisecond), kind: func(n int64) int { return int(n % 2) }}
 		r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{client})
 		k := r.Groups[0].Kinds
-		if k[0].Ops != 10 || k[1].Ops != 9 {
-			t.Errorf("%d deletes, %d upkeep", k[0].Ops, k[1].Ops)
-		}
-		if p := judged(r, 0, &g, 0).Judge(); p.Achieved > 1.2 || !p.Met {
-			t.Errorf("%+v", p)
-		}
+		expect.True(t, k[0].Ops == 10 && k[1].Ops == 9, "deletes, upkeep", k[0].Ops, k[1].Ops)
+		p := judged(r, 0, &g, 0).Judge()
+		expect.True(t, p.Achieved <= 1.2 && p.Met, p)
 		// The upkeep before an operation makes it late.
-		if l := k[0].Lateness.Max(); l != int64(200*time.Millisecond) {
-			t.Errorf("lateness %v", time.Duration(l))
-		}
+		l := k[0].Lateness.Max()
+		expect.True(t, l == int64(200*time.Millisecond), "lateness", time.Duration(l))
 	})
 }
 
@@ -277,9 +254,7 @@ func TestFatalErrorEndsAll(t *testing.T) {
 			return nil
 		}}
 		r := drive(t, workload.Step{Groups: groups}, []workload.Client{bad, &fake{rows: 1, took: every(time.Millisecond)}})
-		if !errors.Is(r.Ended, broken) {
-			t.Errorf("ended by %v", r.Ended)
-		}
+		expect.True(t, errors.Is(r.Ended, broken), "ended by", r.Ended)
 		if n := r.Groups[0].Kinds[0].Ops; n < 195 || n > 205 {
 			t.Errorf("%d operations were done before", n)
 		}
@@ -291,9 +266,8 @@ func TestNoProgress(t *testing.T) {
 		g := workload.Group{Name: "w", Clients: 1, Ops: insert, Work: 10}
 		client := &fake{err: func(int64) error { return engine.Errorf(engine.Conflict, "always") }}
 		r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{client})
-		if r.Ended == nil || r.Groups[0].Errors[0].Count != maxFailures {
-			t.Errorf("ended by %v after %+v", r.Ended, r.Groups[0].Errors)
-		}
+		expect.True(t, r.Ended != nil && r.Groups[0].Errors[0].Count == maxFailures,
+			"ended by after", r.Ended, r.Groups[0].Errors)
 	})
 }
 
@@ -307,12 +281,9 @@ func TestCancel(t *testing.T) {
 		}}
 		r, err := Run(ctx, Config{Coarse: true, Step: &step, Interval: time.Second, Clients: [][]workload.Client{
 			{&fake{}}, {&fake{rows: 1, took: every(100 * time.Millisecond)}}}})
-		if err != nil || !errors.Is(r.Ended, context.Canceled) {
-			t.Errorf("%v, ended by %v", err, r.Ended)
-		}
-		if n := r.Groups[1].Kinds[0].Ops; n != 24 && n != 25 {
-			t.Errorf("%d operations were kept", n)
-		}
+		expect.True(t, err == nil && errors.Is(r.Ended, context.Canceled), "ended by", err, r.Ended)
+		n := r.Groups[1].Kinds[0].Ops
+		expect.True(t, n == 24 || n == 25, "operations were kept", n)
 	})
 }
 
@@ -407,9 +378,8 @@ func TestStalls(t *testing.T) {
 			for _, s := range spans {
 				total += s.To - s.From
 			}
-			if len(spans) != c.spans || math.Abs(total-c.total.Seconds()) > 1e-3 || known != c.known {
-				t.Errorf("%s: %v, known %v", c.name, spans, known)
-			}
+			expect.True(t, len(spans) == c.spans && math.Abs(total-c.total.Seconds()) <= 1e-3 && known == c.known,
+				"known", c.name, spans, known)
 		})
 	}
 }
@@ -436,9 +406,7 @@ func TestStallOfAllClients(t *testing.T) {
 			for _, s := range spans {
 				total += s.To - s.From
 			}
-			if math.Abs(total-c.want.Seconds()) > 1e-3 {
-				t.Errorf("%v and %v: stalls %v", c.first, c.second, spans)
-			}
+			expect.True(t, math.Abs(total-c.want.Seconds()) <= 1e-3, "and: stalls", c.first, c.second, spans)
 		}
 	})
 }
@@ -453,9 +421,8 @@ func TestShortPoissonWindow(t *testing.T) {
 			r, err := Run(t.Context(), Config{Coarse: true, Step: &step, Seed: seed, Interval: time.Second,
 				Clients: [][]workload.Client{{&fake{rows: 50, took: every(time.Millisecond)}, &fake{rows: 50, took: every(time.Millisecond)}}}})
 			expect.NoError(t, err)
-			if p := judged(r, 0, &g, seed).Judge(); !p.Met || p.Saturated || p.Backlog > 0 {
-				t.Errorf("seed %d: %+v", seed, p)
-			}
+			p := judged(r, 0, &g, seed).Judge()
+			expect.True(t, p.Met && !p.Saturated && p.Backlog <= 0, "seed", seed, p)
 		})
 	}
 }
@@ -480,9 +447,7 @@ func TestMissedAverage(t *testing.T) {
 			g := workload.Group{Name: "w", Clients: 1, Ops: insert, Work: 60, Rate: 20, Pace: pace.Even, RowsPerOp: 50}
 			r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{&fake{rows: 50, took: took}})
 			p := judged(r, 0, &g, 0).Judge()
-			if p.Met || p.Backlog == 0 {
-				t.Errorf("%s: %+v", name, p)
-			}
+			expect.True(t, !p.Met && p.Backlog != 0, name, p)
 		})
 	}
 }
@@ -514,9 +479,8 @@ func TestHalfTheRate(t *testing.T) {
 			clients = append(clients, &fake{rows: 50, took: every(time.Second)})
 		}
 		r := drive(t, workload.Step{Seconds: 10, Groups: []workload.Group{g}}, clients)
-		if p := judged(r, 0, &g, 0).Judge(); p.Share != 0 || p.Strict || p.Met || !p.Saturated {
-			t.Errorf("%+v", p)
-		}
+		p := judged(r, 0, &g, 0).Judge()
+		expect.True(t, p.Share == 0 && !p.Strict && !p.Met && p.Saturated, p)
 	})
 }
 
@@ -525,12 +489,10 @@ func TestPoissonGapsAreNoStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := workload.Group{Name: "w", Clients: 1, Ops: insert, Rate: 2, Pace: pace.Poisson, RowsPerOp: 50}
 		r := drive(t, workload.Step{Seconds: 60, Groups: []workload.Group{g}}, []workload.Client{&fake{rows: 50, took: every(time.Millisecond)}})
-		if spans, known := judged(r, 0, &g, 0).Stalls(); len(spans) > 0 || !known {
-			t.Errorf("%v, known %v", spans, known)
-		}
-		if p := judged(r, 0, &g, 0).Judge(); !p.Met || p.Saturated || p.Backlog > 50 {
-			t.Errorf("%+v", p)
-		}
+		spans, known := judged(r, 0, &g, 0).Stalls()
+		expect.True(t, len(spans) == 0 && known, "known", spans, known)
+		p := judged(r, 0, &g, 0).Judge()
+		expect.True(t, p.Met && !p.Saturated && p.Backlog <= 50, p)
 	})
 }
 
@@ -543,13 +505,10 @@ func TestWritersThatEndEarly(t *testing.T) {
 		}
 		r := drive(t, workload.Step{Seconds: 10, Groups: groups}, []workload.Client{&fake{rows: 1}, &fake{rows: 1}},
 			[]workload.Client{&fake{rows: 1, took: every(10 * time.Millisecond)}})
-		if spans, _ := judged(r, 0, &groups[0], 0).Stalls(); len(spans) > 0 {
-			t.Errorf("stalls %v", spans)
-		}
+		spans, _ := judged(r, 0, &groups[0], 0).Stalls()
+		expect.True(t, len(spans) == 0, "stalls", spans)
 		for _, rate := range judged(r, 0, &groups[0], 0).Intervals {
-			if rate.Due > 40 {
-				t.Errorf("%d of 40 operations are due at %v", rate.Due, rate.From)
-			}
+			expect.True(t, rate.Due <= 40, "of 40 operations are due at", rate.Due, rate.From)
 		}
 	})
 }
@@ -564,12 +523,9 @@ func TestNothingCompleted(t *testing.T) {
 		r, err := Run(ctx, Config{Coarse: true, Step: &step, Interval: time.Second, Clients: [][]workload.Client{{&fake{took: every(time.Hour)}}}})
 		expect.NoError(t, err)
 		p := judged(r, 0, &g, 0).Judge()
-		if math.IsNaN(p.Achieved) || p.Achieved != 0 || p.Met {
-			t.Errorf("%+v", p)
-		}
-		if r.Window < 5*time.Second {
-			t.Errorf("the window is %v: the time in which nothing was completed is lost", r.Window)
-		}
+		expect.True(t, !math.IsNaN(p.Achieved) && p.Achieved == 0 && !p.Met, p)
+		expect.True(t, r.Window >= 5*time.Second,
+			"the window is: the time in which nothing was completed is lost", r.Window)
 	})
 }
 
@@ -619,9 +575,8 @@ func TestNotReady(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := workload.Group{Name: "w", Clients: 1, Ops: insert}
 			r := drive(t, workload.Step{Seconds: 2, Groups: []workload.Group{g}}, []workload.Client{&unready{fake{rows: 1, took: every(time.Millisecond)}, c.err}})
-			if (r.Ended == nil) != (c.want == nil) || r.Ended != nil && r.Ended.Error() != c.want.Error() {
-				t.Errorf("ended by %v, want %v", r.Ended, c.want)
-			}
+			expect.True(t, (r.Ended == nil) == (c.want == nil) && (r.Ended == nil || r.Ended.Error() == c.want.Error()),
+				"ended by", r.Ended, c.want)
 			expect.Equal(t, r.Groups[0].Kinds[0].Ops, 2)
 		})
 	}

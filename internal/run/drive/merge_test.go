@@ -173,13 +173,11 @@ func TestDividedOpenGroup(t *testing.T) {
 			}
 			whole, merged := drive(t, step, clients()...), divided(t, &step, parts, clients)
 			a, b := whole.Groups[0].Arrivals, merged.Groups[0].Arrivals
-			if a.Offered != b.Offered || b.Longest > 9 {
-				t.Errorf("%d parts: offered %d and %d, up to %d waited", parts, a.Offered, b.Offered, b.Longest)
-			}
+			expect.True(t, a.Offered == b.Offered && b.Longest <= 9,
+				"parts: offered and, up to waited", parts, a.Offered, b.Offered, b.Longest)
 			k := merged.Groups[0].Kinds[0]
-			if k.Ops+b.Shed+merged.Groups[0].Undone.Count() != b.Offered {
-				t.Errorf("%d parts: %d done, %d shed, %d undone of %d", parts, k.Ops, b.Shed, merged.Groups[0].Undone.Count(), b.Offered)
-			}
+			expect.True(t, k.Ops+b.Shed+merged.Groups[0].Undone.Count() == b.Offered,
+				"parts: done, shed, undone of", parts, k.Ops, b.Shed, merged.Groups[0].Undone.Count(), b.Offered)
 		})
 	}
 }
@@ -240,9 +238,8 @@ func TestMergedPercentile(t *testing.T) {
 		merged := divided(t, &step, 3, func() [][]workload.Client {
 			return [][]workload.Client{{&fake{took: every(time.Millisecond)}, &fake{took: every(time.Millisecond)}, &fake{took: every(20 * time.Millisecond)}}}
 		})
-		if p := merged.Groups[0].Kinds[0].Service.Percentile(99); math.Abs(float64(p)-20e6) > 20e3 {
-			t.Errorf("p99 %d ns", p)
-		}
+		p := merged.Groups[0].Kinds[0].Service.Percentile(99)
+		expect.True(t, math.Abs(float64(p)-20e6) <= 20e3, "p99 ns", p)
 	})
 }
 
@@ -253,9 +250,7 @@ func TestMergedEnd(t *testing.T) {
 	back := &Result{}
 	expect.NoError(t, errors.Join(err, json.Unmarshal(b, back)))
 	m := Merge([]*Result{{}, back}, time.Second)
-	if engine.ClassOf(m.Ended) != engine.Gone || m.Ended.Error() != gone.Ended.Error() {
-		t.Errorf("%v", m.Ended)
-	}
+	expect.True(t, engine.ClassOf(m.Ended) == engine.Gone && m.Ended.Error() == gone.Ended.Error(), m.Ended)
 }
 
 // A gap is one only if no process completed anything in it.

@@ -93,24 +93,18 @@ func TestOpenGroup(t *testing.T) {
 		r, g := open(t, pace.Constant(pace.Even, 100), 10, 4, 20*time.Millisecond, func(iv *Interval) {
 			q := iv.Groups[0].Queue
 			offered, started, done = offered+q.Offered, started+q.Started, done+iv.Groups[0].Kinds[0].Ops
-			if q.Waiting != 0 || q.Shed != 0 {
-				t.Errorf("until %v: %+v", iv.To, q)
-			}
+			expect.True(t, q.Waiting == 0 && q.Shed == 0, "until", iv.To, q)
 		})
 		k, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
 		if k.Ops != 1000 || a.Offered != 1000 || a.Shed != 0 || r.Groups[0].Undone.Count() != 0 || offered != 1000 || started != 1000 || done != 1000 {
 			t.Errorf("%d done, %+v; intervals: %d offered, %d started, %d done", k.Ops, a, offered, started, done)
 		}
-		if k.Response.Max() != int64(20*time.Millisecond) || k.Lateness.Max() != 0 {
-			t.Errorf("response %d, lateness %d", k.Response.Max(), k.Lateness.Max())
-		}
+		expect.True(t, k.Response.Max() == int64(20*time.Millisecond) && k.Lateness.Max() == 0,
+			"response, lateness", k.Response.Max(), k.Lateness.Max())
 		p := judged(r, 0, g, 5).Judge()
-		if !p.Met || !p.Strict || p.Saturated || p.Share != 1 || p.Target < 99 || p.Target > 101 {
-			t.Errorf("%+v", p)
-		}
-		if spans, known := judged(r, 0, g, 5).Stalls(); len(spans) != 0 || !known {
-			t.Errorf("stalls %v, %v", spans, known)
-		}
+		expect.True(t, p.Met && p.Strict && !p.Saturated && p.Share == 1 && p.Target >= 99 && p.Target <= 101, p)
+		spans, known := judged(r, 0, g, 5).Stalls()
+		expect.True(t, len(spans) == 0 && known, "stalls", spans, known)
 	})
 }
 
@@ -124,13 +118,11 @@ func TestOverload(t *testing.T) {
 			t.Errorf("of %d, %d were done and %d abandoned, %d waited", a.Offered, k.Ops, left, a.Longest)
 		}
 		// The last ones waited for a third of the time.
-		if d := time.Duration(k.Response.Max()); d < 2800*time.Millisecond || d > 4*time.Second {
-			t.Errorf("response %v", d)
-		}
+		d := time.Duration(k.Response.Max())
+		expect.True(t, d >= 2800*time.Millisecond && d <= 4*time.Second, "response", d)
 		expect.Equal(t, k.Service.Max(), int64(10*time.Millisecond), "service")
-		if p := judged(r, 0, g, 5).Judge(); p.Met || !p.Saturated || p.Backlog < 800 || p.Share == 1 {
-			t.Errorf("%+v", p)
-		}
+		p := judged(r, 0, g, 5).Judge()
+		expect.True(t, !p.Met && p.Saturated && p.Backlog >= 800 && p.Share != 1, p)
 	})
 }
 
@@ -140,9 +132,8 @@ func TestOverloadInRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, g := open(t, pace.Constant(pace.Even, 300), 10, 2, 10*time.Millisecond, nil) // it can do 200 a second
 		g.RowsPerOp = 1
-		if p := judged(r, 0, g, 5).Judge(); p.Met || p.Share != 0 || p.Achieved > 201 || p.Target < 299 || p.Target > 301 {
-			t.Errorf("%+v", p)
-		}
+		p := judged(r, 0, g, 5).Judge()
+		expect.True(t, !p.Met && p.Share == 0 && p.Achieved <= 201 && p.Target >= 299 && p.Target <= 301, p)
 	})
 }
 
@@ -154,20 +145,17 @@ func TestShedding(t *testing.T) {
 		var shed int64
 		r, g := open(t, arrivals, 10, 2, 10*time.Millisecond, func(iv *Interval) {
 			shed += iv.Groups[0].Queue.Shed
-			if w := iv.Groups[0].Queue.Waiting; w > 20 {
-				t.Errorf("%d wait", w)
-			}
+			w := iv.Groups[0].Queue.Waiting
+			expect.True(t, w <= 20, "wait", w)
 		})
 		k, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
 		if a.Offered != k.Ops+a.Shed+r.Groups[0].Undone.Count() || a.Shed != shed || a.Shed < 950 || a.Longest != 20 || r.Groups[0].Undone.Count() > 20 {
 			t.Errorf("%d done of %+v, %d shed in intervals", k.Ops, a, shed)
 		}
-		if d := time.Duration(k.Response.Max()); d > 120*time.Millisecond {
-			t.Errorf("response %v with a queue of 20", d)
-		}
-		if p := judged(r, 0, g, 5).Judge(); p.Met || !p.Saturated {
-			t.Errorf("%+v", p)
-		}
+		d := time.Duration(k.Response.Max())
+		expect.True(t, d <= 120*time.Millisecond, "response with a queue of 20", d)
+		p := judged(r, 0, g, 5).Judge()
+		expect.True(t, !p.Met && p.Saturated, p)
 	})
 }
 
@@ -176,12 +164,10 @@ func TestRateSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &pace.Arrivals{Segments: []pace.Segment{{Seconds: 5, From: 20, To: 20}, {Seconds: 5, From: 200, To: 200}, {Seconds: 5, From: 20, To: 100}}}
 		r, g := open(t, a, 15, 4, 10*time.Millisecond, nil)
-		if k := r.Groups[0].Kinds[0]; k.Ops != 1400 {
-			t.Errorf("%d done", k.Ops)
-		}
-		if p := judged(r, 0, g, 5).Judge(); !p.Met || !p.Strict || p.Intervals < 10 {
-			t.Errorf("%+v", p)
-		}
+		k := r.Groups[0].Kinds[0]
+		expect.True(t, k.Ops == 1400, "done", k.Ops)
+		p := judged(r, 0, g, 5).Judge()
+		expect.True(t, p.Met && p.Strict && p.Intervals >= 10, p)
 		for i, want := range []float64{20, 20, 20, 20, 20, 200} {
 			expect.Equal(t, judged(r, 0, g, 5).Intervals[i].Arrived, want, i)
 		}
@@ -201,9 +187,7 @@ func TestOpenStall(t *testing.T) {
 		r, err := Run(t.Context(), Config{Coarse: true, Step: step, Interval: time.Second, Clients: [][]workload.Client{{client}}})
 		expect.NoError(t, err)
 		spans, known := judged(r, 0, &step.Groups[0], 0).Stalls()
-		if !known || len(spans) != 1 || math.Abs(spans[0].To-spans[0].From-3) > 1e-3 {
-			t.Errorf("%v, %v", spans, known)
-		}
+		expect.True(t, known && len(spans) == 1 && math.Abs(spans[0].To-spans[0].From-3) <= 1e-3, spans, known)
 	})
 }
 
@@ -220,9 +204,7 @@ func TestOpenRetries(t *testing.T) {
 		g := workload.Group{Arrivals: pace.Constant(pace.Even, 100), Retry: workload.Retry{Policy: workload.RetrySame}}
 		r := retried(t, k, g)
 		s, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
-		if s.Ops != 15 || a.Offered != 20 || r.Groups[0].Undone.Count() != 5 || s.GivenUp != 0 {
-			t.Errorf("%+v, %+v", s.Counts, a)
-		}
+		expect.True(t, s.Ops == 15 && a.Offered == 20 && r.Groups[0].Undone.Count() == 5 && s.GivenUp == 0, s.Counts, a)
 		expect.Equal(t, s.Response.Max(), int64(30*time.Millisecond), "response")
 		k = &keeper{fails: func(value, _ int) error {
 			if value == 3 {
@@ -233,9 +215,7 @@ func TestOpenRetries(t *testing.T) {
 		g.Retry.Policy = workload.RetryNone
 		r = retried(t, k, g)
 		s, a = &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
-		if s.Ops != 19 || s.GivenUp != 1 || a.Offered != 20 || r.Groups[0].Undone.Count() != 0 {
-			t.Errorf("%+v, %+v", s.Counts, a)
-		}
+		expect.True(t, s.Ops == 19 && s.GivenUp == 1 && a.Offered == 20 && r.Groups[0].Undone.Count() == 0, s.Counts, a)
 	})
 }
 
@@ -251,9 +231,8 @@ func TestArrivalsRefused(t *testing.T) {
 		for g := range step.Groups {
 			step.Groups[g].Clients, step.Groups[g].Ops = 1, insert
 		}
-		if _, err := Run(t.Context(), Config{Coarse: true, Step: &step, Interval: time.Second, Clients: clients}); err == nil {
-			t.Errorf("%+v is accepted", step)
-		}
+		_, err := Run(t.Context(), Config{Coarse: true, Step: &step, Interval: time.Second, Clients: clients})
+		expect.True(t, err != nil, "is accepted", step)
 	}
 }
 

@@ -103,9 +103,7 @@ func TestRetrySame(t *testing.T) {
 			t.Errorf("service %d, attempt %d", s.Service.Max(), s.Attempt.Max())
 		}
 		for i, p := range r.Groups[0].Parts {
-			if p.Count() != 12 || p.Max() != int64(5*time.Millisecond) {
-				t.Errorf("part %d: %d, %d", i, p.Count(), p.Max())
-			}
+			expect.True(t, p.Count() == 12 && p.Max() == int64(5*time.Millisecond), "part", i, p.Count(), p.Max())
 		}
 		if e := r.Groups[0].Errors; len(e) != 1 || e[0].Class != string(engine.Deadlock) || e[0].Count != 8 || e[0].Kind != 0 {
 			t.Errorf("errors %+v", e)
@@ -135,9 +133,8 @@ func TestRetryNew(t *testing.T) {
 			t.Errorf("%+v, %+v", even.Counts, odd.Counts)
 		}
 		expect.Equal(t, odd.Service.Max(), int64(20*time.Millisecond), "service")
-		if e := r.Groups[0].Errors; len(e) != 2 || e[0].Kind == e[1].Kind || e[0].Count != 3 || e[1].Count != 3 {
-			t.Errorf("errors by kind: %+v", e)
-		}
+		e := r.Groups[0].Errors
+		expect.True(t, len(e) == 2 && e[0].Kind != e[1].Kind && e[0].Count == 3 && e[1].Count == 3, "errors by kind", e)
 	})
 }
 
@@ -152,9 +149,8 @@ func TestRetryNone(t *testing.T) {
 		r := retried(t, k, workload.Group{Retry: workload.Retry{Policy: workload.RetryNone}})
 		s := &r.Groups[0].Kinds[0]
 		expect.List(t, k.tried[:10], []int{0, 1, 2, 3, 4, 4, 5, 6, 7, 8}, "attempts of", k.tried)
-		if s.Attempts != 20 || s.GivenUp != 6 || s.Ops != 13 || s.Retries != 1 || s.Service.Count() != 13 {
-			t.Errorf("%+v", s.Counts)
-		}
+		expect.True(t, s.Attempts == 20 && s.GivenUp == 6 && s.Ops == 13 && s.Retries == 1 && s.Service.Count() == 13,
+			s.Counts)
 	})
 }
 
@@ -184,9 +180,8 @@ func TestBackoff(t *testing.T) {
 			k := &keeper{fails: func(int, int) error { return busy }}
 			start := time.Now()
 			retried(t, k, workload.Group{Retry: workload.Retry{Backoff: 8 * time.Millisecond}})
-			if took := time.Since(start); took > 210*time.Millisecond {
-				t.Errorf("the step took %v: a pause outlived it", took)
-			}
+			took := time.Since(start)
+			expect.True(t, took <= 210*time.Millisecond, "the step took: a pause outlived it", took)
 			for i := 1; i < len(k.at); i++ {
 				out = append(out, k.at[i]-k.at[i-1]-10*time.Millisecond)
 			}
@@ -240,13 +235,9 @@ func TestOldestInFlight(t *testing.T) {
 			worst = max(worst, oldest[i])
 		}
 		// It begins at 5 s and the next tick sees it after a second.
-		if worst < time.Second || worst > 4*time.Second {
-			t.Errorf("oldest %v", oldest)
-		}
+		expect.True(t, worst >= time.Second && worst <= 4*time.Second, "oldest", oldest)
 		for i, o := range oldest[:4] { // before, nothing is in flight at a tick for more than 100 ms
-			if o > 100*time.Millisecond {
-				t.Errorf("interval %d: %v", i, o)
-			}
+			expect.True(t, o <= 100*time.Millisecond, "interval", i, o)
 		}
 	})
 }
@@ -284,9 +275,8 @@ func TestPartsOfSeveralAttempts(t *testing.T) {
 		r := retried(t, &keeper{fails: fails, goesOn: true}, workload.Group{Parts: []string{"select", "update"}})
 		s := &r.Groups[0].Kinds[0]
 		// All take 10 ms: those that failed once go on without taking any time.
-		if s.Ops != 20 || s.KeptTime != int64(100*time.Millisecond) || s.Attempt.Total() != 100e6 {
-			t.Errorf("%+v, attempts took %g", s.Counts, s.Attempt.Total())
-		}
+		expect.True(t, s.Ops == 20 && s.KeptTime == int64(100*time.Millisecond) && s.Attempt.Total() == 100e6,
+			"attempts took", s.Counts, s.Attempt.Total())
 		for i, p := range r.Groups[0].Parts {
 			expect.Equal(t, p.Count(), 20, "part", i)
 		}

@@ -46,9 +46,8 @@ func TestUntilSteady(t *testing.T) {
 				r, err := Run(t.Context(), Config{Coarse: true, Step: &step, Interval: time.Second, Longest: c.longest,
 					Clients: [][]workload.Client{{&fake{rows: 1, took: settles(c.settles)}}}})
 				expect.NoError(t, err)
-				if r.Window < c.low || r.Window > c.end+time.Second || r.Ended != nil {
-					t.Errorf("%v, ended by %v; want %v to %v", r.Window, r.Ended, c.low, c.end)
-				}
+				expect.True(t, r.Window >= c.low && r.Window <= c.end+time.Second && r.Ended == nil,
+					"ended by", r.Window, r.Ended, c.low, c.end)
 				if n := len(r.Groups[0].Rates); float64(n) < r.Window.Seconds()-1.5 {
 					t.Errorf("%d intervals in %v", n, r.Window)
 				}

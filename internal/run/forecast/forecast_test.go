@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
@@ -22,10 +23,7 @@ targets: [pebble, bbolt]
 
 func load(t *testing.T, text string, sets ...string) *plan.Plan {
 	t.Helper()
-	p, err := plan.Load("test.yaml", []byte(text), sets, catalog.Plugins{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := expect.Value(plan.Load("test.yaml", []byte(text), sets, catalog.Plugins{}))(t)
 	return p
 }
 
@@ -58,16 +56,10 @@ func store(t *testing.T, folder, name string, day int, params map[string]string,
 	for _, tr := range trials {
 		e := result.Entry{Dir: tr.Target + ".1", Target: tr.Target, Trial: 1, Status: tr.Status}
 		c.Trials = append(c.Trials, e)
-		if err := os.MkdirAll(result.TrialPath(dir, e.Dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := result.WriteJSON(filepath.Join(result.TrialPath(dir, e.Dir), result.TrialFile), tr); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.MkdirAll(result.TrialPath(dir, e.Dir), 0o755))
+		expect.NoError(t, result.WriteJSON(filepath.Join(result.TrialPath(dir, e.Dir), result.TrialFile), tr))
 	}
-	if err := result.WriteJSON(filepath.Join(dir, result.CampaignFile), c); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, result.WriteJSON(filepath.Join(dir, result.CampaignFile), c))
 }
 
 func entries(n int) (out []result.Entry) {
@@ -83,16 +75,10 @@ func TestFromParameters(t *testing.T) {
 	tr := f.Trial("pebble", 1)
 	want := []forecast.Span{forecast.AtLeast(0), forecast.Exactly(3 * time.Second), forecast.Exactly(7 * time.Second)}
 	for i, w := range want {
-		if got := tr.Parts[i].Length; got != w {
-			t.Errorf("%s: %v, want %v", tr.Parts[i].Name, got, w)
-		}
+		expect.Equal(t, tr.Parts[i].Length, w, tr.Parts[i].Name)
 	}
-	if got := f.Campaign(entries(2)); got != forecast.AtLeast(40*time.Second) {
-		t.Errorf("the campaign: %v", got)
-	}
-	if got := tr.Left(1, 2*time.Second); got != forecast.Exactly(8*time.Second) {
-		t.Errorf("left in the second step: %v", got)
-	}
+	expect.Equal(t, f.Campaign(entries(2)), forecast.AtLeast(40*time.Second), "the campaign")
+	expect.Equal(t, tr.Left(1, 2*time.Second), forecast.Exactly(8*time.Second), "left in the second step")
 }
 
 // A search has any number of probes up to the greatest.
@@ -145,18 +131,14 @@ func TestFromEarlierRun(t *testing.T) {
 		t.Fatalf("%+v", earlier)
 	}
 	f := forecast.New(p, earlier)
-	if got := f.Campaign(entries(1)); got != forecast.Exactly(56*time.Second) {
-		t.Errorf("the campaign: %v", got)
-	}
+	expect.Equal(t, f.Campaign(entries(1)), forecast.Exactly(56*time.Second), "the campaign")
 	if got := f.Trial("pebble", 1).Left(-1, 500*time.Millisecond); got != forecast.Exactly(22500*time.Millisecond) {
 		t.Errorf("left before the first step: %v", got)
 	}
 	f.Add(ibench("bbolt", 50, 4, 8))
 	f.Add(ibench("bbolt", 52, 4, 8))
 	f.Add(failed)
-	if got := f.Campaign(entries(1)); got != forecast.Exactly(87*time.Second) {
-		t.Errorf("with its own trials: %v", got)
-	}
+	expect.Equal(t, f.Campaign(entries(1)), forecast.Exactly(87*time.Second), "with its own trials")
 	if one := load(t, source, "targets=[bbolt, sqlite]"); forecast.New(one, forecast.Find(one, folder)).Trial("sqlite", 1).Length().Bounded() {
 		t.Error("a target without an earlier trial is known")
 	}
@@ -184,9 +166,7 @@ func TestCampaign(t *testing.T) {
 			if name == "until precise" {
 				n = 3
 			}
-			if got := f.Campaign(entries(n)); got != c.want {
-				t.Errorf("%v, want %v", got, c.want)
-			}
+			expect.Equal(t, f.Campaign(entries(n)), c.want)
 		})
 	}
 }
@@ -200,9 +180,7 @@ func TestSpan(t *testing.T) {
 		"at least 12 min":   forecast.AtLeast(12 * time.Minute),
 		"an unknown time":   forecast.AtLeast(0),
 	} {
-		if got := s.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		expect.Equal(t, s.String(), want)
 	}
 	sum := forecast.Exactly(time.Hour).Plus(forecast.AtLeast(time.Minute))
 	if sum.Bounded() || sum.Minus(2*time.Hour).Bounded() || sum.Plus(sum).Bounded() || sum.Least != 61*time.Minute {
@@ -214,9 +192,7 @@ func TestSpan(t *testing.T) {
 func TestPart(t *testing.T) {
 	tr := forecast.Trial{Parts: []forecast.Part{{Name: "q", Probes: 3}, {Name: "q@4c", Probes: 3}, {Name: "w"}}}
 	for step, want := range map[string]int{"q": 0, "q@100": 0, "q@4c": 1, "q@4c@100": 1, "w": 2, "w@100": -1, "x": -1} {
-		if got := tr.Part(step); got != want {
-			t.Errorf("%s belongs to part %d, want %d", step, got, want)
-		}
+		expect.Equal(t, tr.Part(step), want, "belongs to part", step)
 	}
 }
 
@@ -225,9 +201,7 @@ func TestCopies(t *testing.T) {
 	text := strings.Replace(source, "calibrate", "start: {copy: l.i0, loads: 1}\ntrials: 3\ncalibrate", 1)
 	f := forecast.New(load(t, text), nil)
 	for number, want := range map[int]forecast.Span{1: forecast.AtLeast(10 * time.Second), 2: forecast.Exactly(10 * time.Second)} {
-		if got := f.Trial("pebble", number).Length(); got != want {
-			t.Errorf("trial %d: %v, want %v", number, got, want)
-		}
+		expect.Equal(t, f.Trial("pebble", number).Length(), want, "trial", number)
 	}
 	start := result.Start{Copy: "l.i0", Load: 1, Loads: 1}
 	first, second := ibench("pebble", 100, 3, 7), ended("pebble", result.Step{Name: "settle", Seconds: 5}, result.Step{Name: "qr100", Seconds: 9})
@@ -238,7 +212,5 @@ func TestCopies(t *testing.T) {
 		t.Errorf("the third trial: %+v", got.Parts)
 	}
 	// The target that has not run loads first.
-	if got := f.Trial("bbolt", 1).Length(); got != forecast.AtLeast(10*time.Second) {
-		t.Errorf("another target: %v", got)
-	}
+	expect.Equal(t, f.Trial("bbolt", 1).Length(), forecast.AtLeast(10*time.Second), "another target")
 }

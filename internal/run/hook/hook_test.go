@@ -7,20 +7,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rumbench/internal/expect"
 )
 
 func TestRun(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "hooks.log")
 	done, err := Run(t.Context(), "before step s", `echo "target $RUMBENCH_TARGET"`, log, "RUMBENCH_TARGET=x")
-	if err != nil || len(done) != 1 || done[0].When != "before step s" || done[0].Failed != "" {
-		t.Errorf("%+v, %v", done, err)
-	}
+	expect.True(t, err == nil && len(done) == 1 && done[0].When == "before step s" && done[0].Failed == "", done, err)
 	if done, err = Run(t.Context(), "after trial", "echo no >&2; exit 3", log); err == nil || len(done) != 1 || done[0].Failed != "exit status 3" {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if got, _ := os.ReadFile(log); !strings.Contains(string(got), "target x\n") || !strings.Contains(string(got), "exit 3\nno\n") {
-		t.Errorf("%s", got)
-	}
+	got, _ := os.ReadFile(log)
+	expect.True(t, strings.Contains(string(got), "target x\n") && strings.Contains(string(got), "exit 3\nno\n"), got)
 	if done, err := Run(t.Context(), "before trial", "", log); done != nil || err != nil {
 		t.Errorf("%+v, %v", done, err)
 	}

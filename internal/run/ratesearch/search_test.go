@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/run/ratesearch"
 )
 
@@ -67,9 +68,8 @@ func TestOneProbeDecidesNothing(t *testing.T) {
 			s.Add(rate, rate < 30000 && n != bad, false)
 			n++
 		}
-		if a := s.Answer(); a.Kept < 27000 || a.Kept > 30000 || a.Low > 30000 || a.High < 30000 {
-			t.Errorf("probe %d spoiled: %+v", bad, a)
-		}
+		a := s.Answer()
+		expect.True(t, a.Kept >= 27000 && a.Kept <= 30000 && a.Low <= 30000 && a.High >= 30000, "probe spoiled", bad, a)
 	}
 }
 
@@ -78,20 +78,15 @@ func TestDisturbed(t *testing.T) {
 	s := ratesearch.New(ratesearch.Plan{Precision: 0.05, Closed: 1000, Ease: 3})
 	for range 4 {
 		rate, _ := s.Next()
-		if s.Add(rate, false, true) {
-			t.Errorf("%v counts", rate)
-		}
+		expect.True(t, !s.Add(rate, false, true), "counts", rate)
 	}
 	rate, _ := s.Next()
-	if !s.Add(rate, true, true) {
-		t.Error("a promise that was kept in spite of others does not count")
-	}
+	expect.True(t, s.Add(rate, true, true), "a promise that was kept in spite of others does not count")
 	if rate, _ = s.Next(); !s.Add(rate, false, true) {
 		t.Error("the search would never end")
 	}
-	if a := s.Answer(); a.Probes != 6 || a.Disturbed != 4 {
-		t.Errorf("%+v", a)
-	}
+	a := s.Answer()
+	expect.True(t, a.Probes == 6 && a.Disturbed == 4, a)
 }
 
 // Bounds far from the closed loop's rate are tried, whatever the answer is.
@@ -105,9 +100,7 @@ func TestFarBounds(t *testing.T) {
 		{ratesearch.Plan{Precision: 0.05, Closed: 1000, Ease: 1, From: 50_000, To: 90_000}, 2000, 0, 50_000},
 	} {
 		a := made(t, c.plan, c.capacity)
-		if a.Probes == 0 || a.Kept != c.kept || a.Broke != c.broke {
-			t.Errorf("%+v with capacity %v: %+v", c.plan, c.capacity, a)
-		}
+		expect.True(t, a.Probes != 0 && a.Kept == c.kept && a.Broke == c.broke, "with capacity", c.plan, c.capacity, a)
 	}
 	p := ratesearch.Plan{Precision: 0.05, Closed: 100_000, Ease: 20, To: 1000}
 	if a := made(t, p, 700); a.Kept < 600 || a.Kept > 700 {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/run/ratesearch"
 )
 
@@ -84,18 +85,15 @@ func TestSimulation(t *testing.T) {
 				if a.Probes > ratesearch.Most {
 					t.Fatalf("%d probes, at most %d were announced", a.Probes, ratesearch.Most)
 				}
-				if a.Kept < truth/2 || a.Kept > truth*1.5 {
-					t.Errorf("seed %d: %+v of %.0f", seed, a, truth)
-				}
+				expect.True(t, a.Kept >= truth/2 && a.Kept <= truth*1.5, "seed: of", seed, a, truth)
 			}
 			t.Logf("inside %.1f %%, probes %.1f, wide %d", 100*float64(inside)/n, float64(probes)/n, wide)
 			lowest := 95
 			if c.idle > 0.5 { // the answer is below half of the closed loop's rate, where nobody expects it
 				lowest = 85
 			}
-			if inside < n*lowest/100 || wide > n/2 || float64(probes)/n > c.probes {
-				t.Errorf("inside the interval %d of %d, wider than %g %d, %.1f probes", inside, n, c.width, wide, float64(probes)/n)
-			}
+			expect.True(t, inside >= n*lowest/100 && wide <= n/2 && float64(probes)/n <= c.probes,
+				"inside the interval of, wider than, probes", inside, n, c.width, wide, float64(probes)/n)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/stat/hist"
 )
 
@@ -69,9 +70,7 @@ func TestOverflow(t *testing.T) {
 		d.Total() != float64(1000+2*hist.Longest) {
 		t.Errorf("count %d, overflow %d, max %d, p99 %d, sum %v", d.Count(), d.Overflow(), d.Max(), d.Percentile(99), d.Total())
 	}
-	if hist.NewDist().Total() != 0 || (*hist.Dist)(nil).Total() != 0 {
-		t.Error("an empty distribution has a sum")
-	}
+	expect.True(t, hist.NewDist().Total() == 0 && (*hist.Dist)(nil).Total() == 0, "an empty distribution has a sum")
 }
 
 func TestCurve(t *testing.T) {
@@ -83,35 +82,24 @@ func TestCurve(t *testing.T) {
 	if !slices.IsSortedFunc(c, func(a, b [2]float64) int { return int(a[1] - b[1]) }) {
 		t.Error("the curve decreases")
 	}
-	if last := c[len(c)-1]; last[0] != 100 || last[1] != 99_000 {
-		t.Errorf("the curve ends at %v", last)
-	}
-	if c[len(c)-2][0] > 99.5 {
-		t.Errorf("100 samples do not determine p%v", c[len(c)-2][0])
-	}
+	last := c[len(c)-1]
+	expect.True(t, last[0] == 100 && last[1] == 99_000, "the curve ends at", last)
+	expect.True(t, c[len(c)-2][0] <= 99.5, "100 samples do not determine p", c[len(c)-2][0])
 }
 
 // A truncated log is read up to the truncation.
 func TestLog(t *testing.T) {
 	var buf bytes.Buffer
 	base := time.UnixMilli(1_700_000_000_000)
-	l, err := hist.NewLog(&buf, base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := expect.Value(hist.NewLog(&buf, base))(t)
 	d := hist.NewDist()
 	d.Record(5_000_000)
 	for i := range 2 {
 		start := base.Add(time.Duration(i) * time.Second)
-		if err := l.Write("step/group/op/service", start, start.Add(time.Second), d); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, l.Write("step/group/op/service", start, start.Add(time.Second), d))
 	}
 	read := func(b []byte) *hist.Dist {
-		m, err := hist.ReadLog(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := expect.Value(hist.ReadLog(bytes.NewReader(b)))(t)
 		return m["step/group/op/service"]
 	}
 	if got := read(buf.Bytes()); got == nil || got.Count() != 2 || math.Abs(float64(got.Percentile(50))-5e6) > 5e3 {

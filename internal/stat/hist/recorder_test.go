@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/stat/hist"
 	"rumbench/model"
 )
@@ -47,9 +48,7 @@ func TestRecorder(t *testing.T) {
 	want := hist.Counts{Ops: ops, Work: model.Work{Rows: 2 * ops, Reads: 10 * ops, Writes: 4 * ops, Others: 2 * ops},
 		Attempts: ops + 2*clients, Retries: ops + clients, GivenUp: clients, Wasted: 10 * clients}
 	s := &totals.Kinds[1]
-	if s.Counts != want {
-		t.Errorf("%+v, want %+v", s.Counts, want)
-	}
+	expect.Equal(t, s.Counts, want)
 	for i, d := range []*hist.Dist{s.Service, s.Response, s.Lateness, s.Attempt} {
 		if took := []int64{2, 3, 1, 1}[i]; d.Count() != ops || d.Percentile(50) != took || d.Max() != took {
 			t.Errorf("distribution %d: %d, median %d", i, d.Count(), d.Percentile(50))
@@ -58,18 +57,15 @@ func TestRecorder(t *testing.T) {
 	if a, b := totals.Parts[0], totals.Parts[1]; a.Count() != 2*ops || a.Max() != 5 || b.Count() != ops || b.Max() != 7 {
 		t.Errorf("parts: %d, %d", a.Count(), b.Count())
 	}
-	if totals.Kinds[0].Attempts != 0 {
-		t.Error("an unused kind has attempts")
-	}
+	expect.Equal(t, totals.Kinds[0].Attempts, 0, "an unused kind has attempts")
 	var conflicts int64
 	for _, e := range errs {
 		if e.Kind == 1 && e.Class == "conflict" {
 			conflicts += e.Count
 		}
 	}
-	if conflicts != 2*clients || errs[len(errs)-1].Class != "fatal" || errs[len(errs)-1].Kind != -1 {
-		t.Errorf("errors %+v", errs)
-	}
+	expect.True(t, conflicts == 2*clients && errs[len(errs)-1].Class == "fatal" && errs[len(errs)-1].Kind == -1,
+		"errors", errs)
 }
 
 // Many clients whose operations have many statements take little memory.
@@ -108,9 +104,7 @@ func TestMemory(t *testing.T) {
 	}
 	used := (heap() - before) / clients
 	t.Logf("bytes per client: %d without pages, %d with", idle, used)
-	if idle > 32<<10 || used > 80<<10 {
-		t.Errorf("a client takes %d bytes, %d with its pages", idle, used)
-	}
+	expect.True(t, idle <= 32<<10 && used <= 80<<10, "a client takes bytes, with its pages", idle, used)
 	runtime.KeepAlive(recorders)
 	runtime.KeepAlive(totals)
 }

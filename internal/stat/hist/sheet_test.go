@@ -6,6 +6,8 @@ import (
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 	"pgregory.net/rapid"
+
+	"rumbench/internal/expect"
 )
 
 // A sheet has the same buckets as a distribution, and loses nothing.
@@ -46,7 +48,6 @@ func TestEveryBucket(t *testing.T) {
 			t.Fatalf("bucket %d begins at %d, which is in %d", b, leastOf(b), got)
 		}
 	}
-	if n := pageCount * pageSize * 8; n > whole {
-		t.Errorf("pages of %d bytes, the library has %d", n, whole)
-	}
+	n := pageCount * pageSize * 8
+	expect.True(t, n <= whole, "pages of bytes, the library has", n, whole)
 }
