@@ -132,17 +132,3 @@ func TestAbsent(t *testing.T) {
 		c.Close()
 	}
 }
-
-// BenchmarkCollect is the cost of a snapshot of this process.
-func BenchmarkCollect(b *testing.B) {
-	c := Open([]int{os.Getpid()}, software())
-	if c == nil {
-		b.Skip()
-	}
-	defer c.Close()
-	var s engine.Sample
-	for b.Loop() {
-		s.Points = s.Points[:0]
-		_ = c.Collect(context.Background(), &s)
-	}
-}

@@ -314,34 +314,6 @@ func TestIntervals(t *testing.T) {
 	})
 }
 
-type nothing struct{}
-
-func (nothing) Do(_ context.Context, out *workload.Outcome) error {
-	out.Rows = 1
-	return nil
-}
-
-// BenchmarkOperation is the cost of an operation that does nothing, with
-// timing and recording. The limit is 150 ns and no allocation.
-func BenchmarkOperation(b *testing.B) {
-	step := workload.Step{Groups: []workload.Group{{Name: "w", Clients: 1, Ops: insert, Work: int64(b.N)}}}
-	b.ReportAllocs()
-	b.ResetTimer()
-	if _, err := Run(context.Background(), Config{Coarse: true, Step: &step, Clients: [][]workload.Client{{nothing{}}}, Interval: time.Second}); err != nil {
-		b.Fatal(err)
-	}
-}
-
-// BenchmarkTwoClients must take about half of that per operation on two cores.
-func BenchmarkTwoClients(b *testing.B) {
-	step := workload.Step{Groups: []workload.Group{{Name: "w", Clients: 2, Ops: insert, Work: int64(b.N/2 + 1)}}}
-	b.ReportAllocs()
-	b.ResetTimer()
-	if _, err := Run(context.Background(), Config{Coarse: true, Step: &step, Clients: [][]workload.Client{{nothing{}, nothing{}}}, Interval: time.Second}); err != nil {
-		b.Fatal(err)
-	}
-}
-
 func TestStalls(t *testing.T) {
 	stalled := func(n, at int64, took, stall time.Duration) *fake {
 		return &fake{rows: 50, took: func(i int64) time.Duration {

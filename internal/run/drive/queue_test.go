@@ -1,7 +1,6 @@
 package drive
 
 import (
-	"context"
 	"math"
 	"testing"
 	"testing/synctest"
@@ -234,39 +233,4 @@ func TestArrivalsRefused(t *testing.T) {
 		_, err := Run(t.Context(), Config{Coarse: true, Step: &step, Interval: time.Second, Clients: clients})
 		expect.True(t, err != nil, "is accepted", step)
 	}
-}
-
-func BenchmarkTake(b *testing.B) {
-	q, err := newQueue(pace.Constant(pace.Poisson, 1000), 1, workload.Part{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	now := time.Duration(0)
-	b.ReportAllocs()
-	for range b.N {
-		now = q.take(now)
-	}
-}
-
-// BenchmarkStatements is the cost of an operation of ten timed statements that
-// do nothing.
-func BenchmarkStatements(b *testing.B) {
-	parts := make([]string, 10)
-	step := workload.Step{Groups: []workload.Group{{Name: "w", Clients: 1, Ops: insert, Work: int64(b.N), Parts: parts}}}
-	b.ReportAllocs()
-	b.ResetTimer()
-	if _, err := Run(context.Background(), Config{Coarse: true, Step: &step, Clients: [][]workload.Client{{statements{}}}, Interval: time.Second}); err != nil {
-		b.Fatal(err)
-	}
-}
-
-type statements struct{}
-
-func (statements) Do(_ context.Context, out *workload.Outcome) error {
-	for part := range 10 {
-		out.Parts.Start()
-		out.Parts.Stop(part)
-	}
-	out.Rows, out.Reads = 1, 10
-	return nil
 }

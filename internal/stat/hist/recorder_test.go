@@ -68,6 +68,13 @@ func TestRecorder(t *testing.T) {
 		"errors", errs)
 }
 
+// Recording allocates nothing once the pages of an interval are there.
+func TestRecordingAllocatesNothing(t *testing.T) {
+	r := hist.NewRecorder(hist.Shape{Kinds: 1, Parts: 1, Paced: true, Attempts: true})
+	o := hist.Op{Work: &model.Work{Rows: 1}, Laps: []model.Lap{{Time: 100}}, End: 1000}
+	expect.Equal(t, testing.AllocsPerRun(100, func() { r.Record(&o) }), 0)
+}
+
 // Many clients whose operations have many statements take little memory.
 func TestMemory(t *testing.T) {
 	const clients, ops = 1024, 10
@@ -114,54 +121,6 @@ func heap() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
-}
-
-func BenchmarkRecord(b *testing.B) {
-	r := hist.NewRecorder(hist.Shape{Kinds: 1})
-	o := hist.Op{Work: &model.Work{Rows: 1}}
-	b.ReportAllocs()
-	for i := range b.N {
-		o.End = int64(100 + i&1023)
-		r.Record(&o)
-	}
-}
-
-// BenchmarkRecordParts measures an operation with ten timed statements.
-func BenchmarkRecordParts(b *testing.B) {
-	r := hist.NewRecorder(hist.Shape{Kinds: 1, Parts: 10, Attempts: true})
-	o := hist.Op{Work: &model.Work{Rows: 1}, Laps: make([]model.Lap, 10)}
-	for i := range o.Laps {
-		o.Laps[i].Part = i
-	}
-	b.ReportAllocs()
-	for i := range b.N {
-		o.End = int64(1000000 + i&1023)
-		for k := range o.Laps {
-			o.Laps[k].Time = int64(100000 + (i+k)&1023)
-		}
-		r.Record(&o)
-	}
-}
-
-// BenchmarkTake measures collecting from a client with ten operations of ten
-// statements.
-func BenchmarkTake(b *testing.B) {
-	shape := hist.Shape{Kinds: 1, Parts: 10, Attempts: true}
-	r, c, totals := hist.NewRecorder(shape), hist.NewCollector(shape), hist.NewTotals(shape)
-	o := hist.Op{Work: &model.Work{}, Laps: make([]model.Lap, 10)}
-	for i := range o.Laps {
-		o.Laps[i].Part = i
-	}
-	b.ReportAllocs()
-	for i := range b.N {
-		for j := range 10 {
-			for k := range o.Laps {
-				o.Laps[k].Time = int64(100000 + (i+k*j)<<10&0xfffff)
-			}
-			r.Record(&o)
-		}
-		c.Take(r, &totals)
-	}
 }
 
 // Unfinished operations are collected even if no attempt ended in the last
