@@ -193,8 +193,6 @@ func (f forest) set(pid int, p proc) {
 	write(f.t, filepath.Join(dir, "io"), fmt.Sprintf("rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 0\nwrite_bytes: %d\ncancelled_write_bytes: 0\n", p.written), false)
 }
 
-func (f forest) remove(pid int) { must(f.t, os.RemoveAll(filepath.Join(f.root, fmt.Sprint(pid)))) }
-
 func (f forest) process(roots ...int) *Process {
 	p := NewProcess(f.root, func() []int { return roots })
 	p.cpuClock = func(int) (time.Duration, error) { return 0, errors.New("no such process") }
@@ -204,117 +202,84 @@ func (f forest) process(roots ...int) *Process {
 // sums are the figures of a tree that the tests below look at.
 type sums struct{ ticks, written, faults, processes float64 }
 
-func (f forest) check(p *Process, when string, want sums) {
-	f.t.Helper()
-	got := collect(f.t, p)
-	have := sums{got["process.cpu_ns"] / float64(tick), got["process.write_bytes"], got["process.minor_faults"], got["process.processes"]}
-	if have != want {
-		f.t.Errorf("%s: %+v, want %+v", when, have, want)
+// anything is what is not looked at.
+var anything = sums{-1, -1, -1, -1}
+
+// Whoever of a tree is born and ends: what its processes did is counted once, and never falls.
+func TestTrees(t *testing.T) {
+	type procs map[int]proc
+	type look struct {
+		when string
+		set  procs
+		gone []int
+		want sums
 	}
-}
-
-func TestTreeOfDescendants(t *testing.T) {
-	f := newForest(t)
-	f.set(1, proc{cpu: 1000})
-	f.set(10, proc{parent: 1, cpu: 5, written: 100, faults: 50})
-	f.set(11, proc{parent: 10, cpu: 6, written: 200, faults: 60})
-	f.set(12, proc{parent: 11, cpu: 7, written: 300, faults: 70})
-	f.set(20, proc{parent: 1, cpu: 1000, written: 1000})
-	p := f.process(10)
-	f.check(p, "at first", sums{18, 600, 180, 3})
-	f.set(13, proc{parent: 12, cpu: 1, written: 1, faults: 1})
-	f.set(21, proc{parent: 20, cpu: 1})
-	f.check(p, "a child more", sums{19, 601, 181, 4})
-}
-
-func TestTreeChildWaitedFor(t *testing.T) {
-	f := newForest(t)
-	f.set(10, proc{cpu: 5, written: 100, faults: 50})
-	f.set(11, proc{parent: 10, cpu: 6, written: 200, faults: 60})
-	p := f.process(10)
-	f.check(p, "alive", sums{11, 300, 110, 2})
-	f.remove(11) // it did a little more before it ended
-	f.set(10, proc{cpu: 5, written: 301, faults: 50, reapedCPU: 7, reapedFaults: 61})
-	f.check(p, "waited for", sums{12, 301, 111, 1})
-	f.check(p, "later", sums{12, 301, 111, 1})
-}
-
-func TestTreeChildNotWaitedFor(t *testing.T) {
-	f := newForest(t)
-	f.set(10, proc{cpu: 5, written: 100, faults: 50})
-	f.set(11, proc{parent: 10, cpu: 6, written: 200, faults: 60})
-	p := f.process(10)
-	f.check(p, "alive", sums{11, 300, 110, 2})
-	f.remove(11)
-	f.check(p, "gone", sums{11, 300, 110, 1})
-	f.set(10, proc{cpu: 6, written: 101, faults: 51})
-	f.check(p, "the parent goes on", sums{12, 301, 111, 1})
-}
-
-func TestTreeGrandchildThroughItsParent(t *testing.T) {
-	f := newForest(t)
-	f.set(10, proc{faults: 50})
-	f.set(11, proc{parent: 10, cpu: 5, written: 100, faults: 60})
-	f.set(12, proc{parent: 11, cpu: 6, written: 200, faults: 70})
-	p := f.process(10)
-	f.check(p, "alive", sums{11, 300, 180, 3})
-	f.remove(11)
-	f.remove(12) // waited for by 11, which was waited for by 10
-	f.set(10, proc{written: 300, faults: 50, reapedCPU: 11, reapedFaults: 130})
-	f.check(p, "gone", sums{11, 300, 180, 1})
-}
-
-func TestTreeOrphanStays(t *testing.T) {
-	f := newForest(t)
-	f.set(1, proc{})
-	f.set(10, proc{parent: 1, faults: 50})
-	f.set(11, proc{parent: 10, cpu: 5, faults: 60})
-	f.set(12, proc{parent: 11, cpu: 6, faults: 70})
-	p := f.process(10)
-	f.check(p, "alive", sums{11, 0, 180, 3})
-	f.remove(11)
-	f.set(10, proc{parent: 1, faults: 50, reapedCPU: 5, reapedFaults: 60})
-	f.set(12, proc{parent: 1, cpu: 7, faults: 70})
-	f.check(p, "orphaned", sums{12, 0, 180, 2})
-}
-
-func TestTreeNumberReused(t *testing.T) {
-	f := newForest(t)
-	f.set(10, proc{faults: 50})
-	f.set(11, proc{parent: 10, cpu: 5, faults: 60, started: 1})
-	p := f.process(10)
-	f.check(p, "alive", sums{5, 0, 110, 2})
-	f.set(11, proc{parent: 1, cpu: 1000, faults: 1000, started: 2})
-	f.check(p, "reused by another process", sums{5, 0, 110, 1})
-	f.check(p, "later", sums{5, 0, 110, 1})
-}
-
-// A child may end between being read and its parent being read: for one sample
-// both have its figures.
-func TestTreeChildEndsWhileRead(t *testing.T) {
-	f := newForest(t)
-	f.set(10, proc{faults: 50})
-	f.set(11, proc{parent: 10, cpu: 5, faults: 60})
-	p := f.process(10)
-	f.check(p, "alive", sums{5, 0, 110, 2})
-	f.set(10, proc{faults: 50, reapedCPU: 5, reapedFaults: 60})
-	collect(t, p)
-	f.remove(11)
-	f.set(10, proc{cpu: 100, faults: 150, reapedCPU: 5, reapedFaults: 60})
-	f.check(p, "later", sums{105, 0, 210, 1})
-}
-
-func TestTreeTicksLost(t *testing.T) {
-	f := newForest(t)
-	f.set(10, proc{cpu: 50, faults: 50})
-	f.set(11, proc{parent: 10, cpu: 6, faults: 60})
-	p := f.process(10)
-	f.check(p, "alive", sums{56, 0, 110, 2})
-	f.remove(11)
-	f.set(10, proc{cpu: 50, faults: 50, reapedCPU: 4, reapedFaults: 60})
-	f.check(p, "ticks rounded off", sums{56, 0, 110, 1})
-	f.set(10, proc{cpu: 60, faults: 50, reapedCPU: 4, reapedFaults: 60})
-	f.check(p, "caught up", sums{64, 0, 110, 1})
+	for name, looks := range map[string][]look{
+		"descendants": {
+			{"at first", procs{1: {cpu: 1000}, 10: {parent: 1, cpu: 5, written: 100, faults: 50},
+				11: {parent: 10, cpu: 6, written: 200, faults: 60}, 12: {parent: 11, cpu: 7, written: 300, faults: 70},
+				20: {parent: 1, cpu: 1000, written: 1000}}, nil, sums{18, 600, 180, 3}},
+			{"a child more", procs{13: {parent: 12, cpu: 1, written: 1, faults: 1}, 21: {parent: 20, cpu: 1}}, nil,
+				sums{19, 601, 181, 4}},
+		},
+		"a child that is waited for": {
+			{"alive", procs{10: {cpu: 5, written: 100, faults: 50}, 11: {parent: 10, cpu: 6, written: 200, faults: 60}}, nil,
+				sums{11, 300, 110, 2}},
+			// It did a little more before it ended.
+			{"waited for", procs{10: {cpu: 5, written: 301, faults: 50, reapedCPU: 7, reapedFaults: 61}}, []int{11},
+				sums{12, 301, 111, 1}},
+			{"later", nil, nil, sums{12, 301, 111, 1}},
+		},
+		"a child that is not waited for": {
+			{"alive", procs{10: {cpu: 5, written: 100, faults: 50}, 11: {parent: 10, cpu: 6, written: 200, faults: 60}}, nil,
+				sums{11, 300, 110, 2}},
+			{"gone", nil, []int{11}, sums{11, 300, 110, 1}},
+			{"the parent goes on", procs{10: {cpu: 6, written: 101, faults: 51}}, nil, sums{12, 301, 111, 1}},
+		},
+		"a grandchild through its parent": {
+			{"alive", procs{10: {faults: 50}, 11: {parent: 10, cpu: 5, written: 100, faults: 60},
+				12: {parent: 11, cpu: 6, written: 200, faults: 70}}, nil, sums{11, 300, 180, 3}},
+			// 12 was waited for by 11, which was waited for by 10.
+			{"gone", procs{10: {written: 300, faults: 50, reapedCPU: 11, reapedFaults: 130}}, []int{11, 12}, sums{11, 300, 180, 1}},
+		},
+		"an orphan": {
+			{"alive", procs{1: {}, 10: {parent: 1, faults: 50}, 11: {parent: 10, cpu: 5, faults: 60},
+				12: {parent: 11, cpu: 6, faults: 70}}, nil, sums{11, 0, 180, 3}},
+			{"orphaned", procs{10: {parent: 1, faults: 50, reapedCPU: 5, reapedFaults: 60}, 12: {parent: 1, cpu: 7, faults: 70}},
+				[]int{11}, sums{12, 0, 180, 2}},
+		},
+		"a number that is used again": {
+			{"alive", procs{10: {faults: 50}, 11: {parent: 10, cpu: 5, faults: 60, started: 1}}, nil, sums{5, 0, 110, 2}},
+			{"by another process", procs{11: {parent: 1, cpu: 1000, faults: 1000, started: 2}}, nil, sums{5, 0, 110, 1}},
+			{"later", nil, nil, sums{5, 0, 110, 1}},
+		},
+		// It may end between being read and its parent being read: for one sample both have its figures.
+		"a child that ends while it is read": {
+			{"alive", procs{10: {faults: 50}, 11: {parent: 10, cpu: 5, faults: 60}}, nil, sums{5, 0, 110, 2}},
+			{"both", procs{10: {faults: 50, reapedCPU: 5, reapedFaults: 60}}, nil, anything},
+			{"later", procs{10: {cpu: 100, faults: 150, reapedCPU: 5, reapedFaults: 60}}, []int{11}, sums{105, 0, 210, 1}},
+		},
+		"ticks that are lost": {
+			{"alive", procs{10: {cpu: 50, faults: 50}, 11: {parent: 10, cpu: 6, faults: 60}}, nil, sums{56, 0, 110, 2}},
+			{"rounded off", procs{10: {cpu: 50, faults: 50, reapedCPU: 4, reapedFaults: 60}}, []int{11}, sums{56, 0, 110, 1}},
+			{"caught up", procs{10: {cpu: 60, faults: 50, reapedCPU: 4, reapedFaults: 60}}, nil, sums{64, 0, 110, 1}},
+		},
+	} {
+		f := newForest(t)
+		p := f.process(10)
+		for _, l := range looks {
+			for _, pid := range l.gone {
+				must(t, os.RemoveAll(filepath.Join(f.root, fmt.Sprint(pid))))
+			}
+			for pid, state := range l.set {
+				f.set(pid, state)
+			}
+			got := collect(t, p)
+			have := sums{got["process.cpu_ns"] / float64(tick), got["process.write_bytes"], got["process.minor_faults"],
+				got["process.processes"]}
+			expect.True(t, have == l.want || l.want == anything, name, l.when, have, l.want)
+		}
+	}
 }
 
 func TestProcessIODenied(t *testing.T) {
