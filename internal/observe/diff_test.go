@@ -124,9 +124,7 @@ func TestDiffAddsUp(t *testing.T) {
 					last[p.Name] = p.Value
 				}
 				for _, c := range Diff(prev, cur)[0].Changes {
-					if c.Value < 0 || c.Reset {
-						t.Fatalf("growth of %s is %v", c.Series, c.Value)
-					}
+					expect.True(t, c.Value >= 0 && !c.Reset, "growth of is", c.Series, c.Value)
 					got[c.Series] += c.Value
 				}
 			}
@@ -138,9 +136,7 @@ func TestDiffAddsUp(t *testing.T) {
 			prev, present = cur, now
 		}
 		for _, key := range keys {
-			if got[key] != expected[key] {
-				t.Fatalf("%s grew by %v, want %v", key, got[key], expected[key])
-			}
+			expect.Equal(t, got[key], expected[key], "grew by", key)
 		}
 	})
 }

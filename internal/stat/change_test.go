@@ -108,18 +108,12 @@ func TestChangesFollowTheValues(t *testing.T) {
 		at := rapid.IntRange(0, n-1).Draw(t, "at")
 		x := levels(normals(r, n), []int{at}, []float64{6})
 		got := points(x, 0.05)
-		if again := points(x, 0.05); !slices.Equal(got, again) {
-			t.Fatalf("%v and %v", got, again)
-		}
+		expect.List(t, got, points(x, 0.05), "and")
 		// Powers of two keep all differences, and so the running medians, exact.
-		if scaled := points(mapped(x, func(v float64) float64 { return -8 * v }), 0.05); !slices.Equal(got, scaled) {
-			t.Fatalf("%v, turned over %v", got, scaled)
-		}
+		expect.List(t, got, points(mapped(x, func(v float64) float64 { return -8 * v }), 0.05))
 		last := 0
 		for _, g := range append(got, n) {
-			if g-last < 5 {
-				t.Fatalf("a level of %d values in %v of %d", g-last, got, n)
-			}
+			expect.True(t, g-last >= 5, "a level of values in of", g-last, got, n)
 			last = g
 		}
 	})
@@ -129,17 +123,13 @@ func TestSeededWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, lowest := rapid.IntRange(10, 300).Draw(t, "n"), rapid.IntRange(10, 60).Draw(t, "least")
 		windows := Seeded(n, lowest)
-		if windows[0] != (Run{0, n}) {
-			t.Fatalf("%v is not all", windows[0])
-		}
+		expect.Equal(t, windows[0], (Run{0, n}))
 		for _, w := range windows[1:] {
-			if w.From < 0 || w.To > n || float64(w.To-w.From) < float64(lowest) {
-				t.Fatalf("%v of %d, at least %d", w, n, lowest)
-			}
+			expect.True(t, w.From >= 0 && w.To <= n && float64(w.To-w.From) >= float64(lowest),
+				"of, at least", w, n, lowest)
 		}
-		if size := float64(n * 2); len(windows) > int(4*size*math.Log2(size)) {
-			t.Fatalf("%d windows", len(windows))
-		}
+		size := float64(n * 2)
+		expect.True(t, len(windows) <= int(4*size*math.Log2(size)), "windows", len(windows))
 	})
 }
 

@@ -84,9 +84,8 @@ func TestTTestsFollowTheValues(t *testing.T) {
 			t.Fatalf("shifted: %v, %v", i, j)
 		}
 		_, wide := PairedT(a, 0.99)
-		if !(wide.Low <= i.Low && i.Low <= i.Value && i.Value <= i.High && i.High <= wide.High) {
-			t.Fatalf("bounds: %v in %v", i, wide)
-		}
+		expect.True(t, wide.Low <= i.Low && i.Low <= i.Value && i.Value <= i.High && i.High <= wide.High,
+			"bounds: in", i, wide)
 	})
 }
 

@@ -80,9 +80,8 @@ func TestMannWhitneyIsExact(t *testing.T) {
 				}
 			}
 		}
-		if got, want := MannWhitney(x[:n], x[n:]), float64(far)/float64(all); !near(got, want) {
-			t.Fatalf("%v, want %v", got, want)
-		}
+		got, want := MannWhitney(x[:n], x[n:]), float64(far)/float64(all)
+		expect.True(t, near(got, want), got, want)
 	})
 }
 
@@ -151,9 +150,8 @@ func TestWilcoxonIsExact(t *testing.T) {
 				far++
 			}
 		}
-		if got, want := Wilcoxon(d), float64(far)/float64(int(1)<<n); !near(got, want) {
-			t.Fatalf("%v, want %v", got, want)
-		}
+		got, want := Wilcoxon(d), float64(far)/float64(int(1)<<n)
+		expect.True(t, near(got, want), got, want)
 	})
 }
 
@@ -188,9 +186,7 @@ func TestRankTestsFollowTheValues(t *testing.T) {
 			t.Fatalf("negated: %v, %v", w, v)
 		}
 		for _, v := range []float64{p, w} {
-			if !(v > 0 && v <= 1+1e-12) {
-				t.Fatalf("p is %v", v)
-			}
+			expect.True(t, v > 0 && v <= 1+1e-12, "p is", v)
 		}
 	})
 }

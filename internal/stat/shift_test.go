@@ -73,13 +73,10 @@ func TestGridIsTheList(t *testing.T) {
 		}{{HodgesLehmann(a, b, 0.9), differences}, {HodgesLehmannPaired(a, 0.9), means}} {
 			slices.Sort(c.all)
 			i := c.got
-			if i.Value != Median(c.all) || i.Low > i.Value || i.High < i.Value {
-				t.Fatalf("%v of %v", i, c.all)
-			}
+			expect.True(t, i.Value == Median(c.all) && i.Low <= i.Value && i.High >= i.Value, i, c.all)
 			for _, bound := range []float64{i.Low, i.High} {
-				if _, found := slices.BinarySearch(c.all, bound); !found && !math.IsInf(bound, 0) {
-					t.Fatalf("bound %v is not in %v", bound, c.all)
-				}
+				_, found := slices.BinarySearch(c.all, bound)
+				expect.True(t, found || math.IsInf(bound, 0), "bound is not in", bound, c.all)
 			}
 		}
 	})
@@ -119,20 +116,13 @@ func TestShiftsFollowTheValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := eighths(t, "a", 1, 40), eighths(t, "b", 1, 40)
 		i, j := HodgesLehmann(a, b, 0.95), HodgesLehmann(b, a, 0.95)
-		if !nearInterval(i, Interval{-j.Value, -j.High, -j.Low, j.Confidence}) {
-			t.Fatalf("exchanged: %v, %v", i, j)
-		}
+		expect.True(t, nearInterval(i, Interval{-j.Value, -j.High, -j.Low, j.Confidence}), "exchanged", i, j)
 		j = HodgesLehmann(a, mapped(b, func(v float64) float64 { return v + 2 }), 0.95)
-		if !nearInterval(j, Interval{i.Value + 2, i.Low + 2, i.High + 2, i.Confidence}) {
-			t.Fatalf("shifted: %v, %v", i, j)
-		}
+		expect.True(t, nearInterval(j, Interval{i.Value + 2, i.Low + 2, i.High + 2, i.Confidence}), "shifted", i, j)
 		i, j = HodgesLehmannPaired(a, 0.95), HodgesLehmannPaired(mapped(a, func(v float64) float64 { return 1 - 2*v }), 0.95)
-		if !nearInterval(j, Interval{1 - 2*i.Value, 1 - 2*i.High, 1 - 2*i.Low, i.Confidence}) {
-			t.Fatalf("turned over: %v, %v", i, j)
-		}
-		if i.Confidence < 0.95 || i.Confidence > 1 {
-			t.Fatalf("confidence %v", i.Confidence)
-		}
+		expect.True(t, nearInterval(j, Interval{1 - 2*i.Value, 1 - 2*i.High, 1 - 2*i.Low, i.Confidence}),
+			"turned over", i, j)
+		expect.True(t, i.Confidence >= 0.95 && i.Confidence <= 1, "confidence", i.Confidence)
 	})
 }
 

@@ -37,9 +37,8 @@ func TestReachedIsReached(t *testing.T) {
 				n++
 			}
 		}
-		if float64(n) < math.Round(p/100*float64(len(rates))) {
-			t.Fatalf("%v is reached by %d of %d intervals only", got, n, len(rates))
-		}
+		expect.True(t, float64(n) >= math.Round(p/100*float64(len(rates))),
+			"is reached by of intervals only", got, n, len(rates))
 	})
 }
 

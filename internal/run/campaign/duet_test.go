@@ -43,9 +43,8 @@ func answers(t *testing.T, c Config, name string) (out []answer) {
 	b := expect.Value(os.ReadFile(filepath.Join(result.TrialPath(c.Dir, name), "answers")))(t)
 	for line := range strings.Lines(string(b)) {
 		var a answer
-		if err := json.Unmarshal([]byte(line), &a); err != nil {
-			t.Errorf("%s was answered %q", name, line)
-		}
+		err := json.Unmarshal([]byte(line), &a)
+		expect.True(t, err == nil, "was answered", name, line)
 		out = append(out, a)
 	}
 	return out

@@ -74,8 +74,7 @@ func TestLockOfAnotherUser(t *testing.T) {
 		f := expect.Value(lock(path, "mine"))(t)
 		expect.Refused(lock(path, "second"))(t, "another benchmark runs on this host", "a second campaign")
 		unlock(f)
-		if b, err := os.ReadFile(path); err != nil || string(b) != text {
-			t.Errorf("it is now %q, %v", b, err)
-		}
+		b, err := os.ReadFile(path)
+		expect.True(t, err == nil && string(b) == text, "it is now", b, err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"rumbench/internal/expect"
@@ -42,13 +41,10 @@ func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := ordered(plan.Interleaved, rapid.IntRange(1, 7).Draw(t, "targets"), rapid.IntRange(1, 12).Draw(t, "trials"), rapid.Uint64().Draw(t, "seed"))
 		entries := Entries(p)
-		if d := cmp.Diff(entries, Entries(p)); d != "" {
-			t.Fatalf("another order: %s", d)
-		}
+		expect.Same(t, entries, Entries(p), "another order")
 		all := blocks(entries)
-		if len(entries) != len(p.Targets)*p.Trials || len(all) != p.Trials {
-			t.Fatalf("%d trials in %d blocks", len(entries), len(all))
-		}
+		expect.True(t, len(entries) == len(p.Targets)*p.Trials && len(all) == p.Trials,
+			"trials in blocks", len(entries), len(all))
 		slowness := map[string]int{}
 		for n, block := range all {
 			seen := map[string]bool{}

@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
@@ -131,9 +130,7 @@ func TestDivided(t *testing.T) {
 			merged = summaryOf(divided(t, &step, parts, clients))
 		})
 		near := cmpopts.EquateApprox(0, 1e-6)
-		if d := cmp.Diff(whole, merged, near); d != "" {
-			rt.Fatalf("%d parts (-whole +merged)\n%s", parts, d)
-		}
+		expect.Same(rt, whole, merged, near, "parts", parts)
 	})
 }
 
@@ -218,15 +215,11 @@ func TestJoiner(t *testing.T) {
 		}
 		last := time.Duration(0)
 		for _, iv := range joined {
-			if iv.From != last || iv.To <= iv.From {
-				rt.Fatalf("from %v to %v after %v", iv.From, iv.To, last)
-			}
+			expect.True(rt, iv.From == last && iv.To > iv.From, "from to after", iv.From, iv.To, last)
 			last = iv.To
 			got += iv.Groups[0].Kinds[0].Ops
 		}
-		if got != want {
-			rt.Fatalf("%d operations of %d", got, want)
-		}
+		expect.Equal(rt, got, want, "operations of")
 	})
 }
 

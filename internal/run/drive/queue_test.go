@@ -40,9 +40,8 @@ func TestQueue(t *testing.T) {
 			now += time.Duration(rapid.Int64Range(0, int64(time.Second)).Draw(t, "pause"))
 			arrive(now)
 			if rapid.Bool().Draw(t, "look") {
-				if _, s, w := q.at(now); s != shed || w != int64(len(list)) {
-					t.Fatalf("%d shed and %d waiting, want %d and %d", s, w, shed, len(list))
-				}
+				_, s, w := q.at(now)
+				expect.True(t, s == shed && w == int64(len(list)), "shed and waiting", s, w, shed, len(list))
 				continue
 			}
 			want := next
@@ -52,21 +51,16 @@ func TestQueue(t *testing.T) {
 				next = all.Next()
 			}
 			taken++
-			if got := q.take(now); got != want {
-				t.Fatalf("took %v, want %v", got, want)
-			}
+			expect.Equal(t, q.take(now), want, "took")
 			now = max(now, want)
 		}
 		arrive(now)
 		arrived, _, _ := q.at(now)
 		waits := hist.NewDist()
 		q.leave(now, waits)
-		if waits.Count() != int64(len(list)) || arrived != taken+shed+int64(len(list)) {
-			t.Fatalf("%d arrived, %d taken, %d shed, %d left", arrived, taken, shed, waits.Count())
-		}
-		if len(list) > 0 && waits.Max() != int64(now-list[0]) {
-			t.Fatalf("the longest waited for %d", waits.Max())
-		}
+		expect.True(t, waits.Count() == int64(len(list)) && arrived == taken+shed+int64(len(list)),
+			"arrived, taken, shed, left", arrived, taken, shed, waits.Count())
+		expect.True(t, len(list) == 0 || waits.Max() == int64(now-list[0]), "the longest waited for", waits.Max())
 	})
 }
 

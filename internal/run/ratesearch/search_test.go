@@ -36,18 +36,12 @@ func TestSearch(t *testing.T) {
 			p.To = closed * rapid.Float64Range(0.5, 2).Draw(t, "greatest")
 		}
 		a := made(t, p, capacity)
-		if a.Probes > ratesearch.Most || a.Disturbed > 0 {
-			t.Fatalf("%+v", a)
-		}
+		expect.True(t, a.Probes <= ratesearch.Most && a.Disturbed <= 0, a)
 		switch {
 		case p.From > capacity:
-			if a.Kept != 0 || a.Broke != p.From || a.Low != 0 {
-				t.Fatalf("%+v of %v: nothing keeps the promise", a, capacity)
-			}
+			expect.True(t, a.Kept == 0 && a.Broke == p.From && a.Low == 0, "of: nothing keeps the promise", a, capacity)
 		case p.To > 0 && p.To <= capacity:
-			if a.Kept != p.To || !math.IsInf(a.High, 1) {
-				t.Fatalf("%+v of %v: all rates keep the promise", a, capacity)
-			}
+			expect.True(t, a.Kept == p.To && math.IsInf(a.High, 1), "of: all rates keep the promise", a, capacity)
 		case a.Low == 0 && capacity < p.From*1.1, math.IsInf(a.High, 1) && capacity > p.To*0.9: // near its bound it may not know
 		case a.Low > a.Kept || a.Kept > capacity || capacity >= a.Broke || a.Broke > a.High:
 			t.Fatalf("%+v of %v", a, capacity)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -43,9 +44,7 @@ func TestDuet(t *testing.T) {
 	s.Partner, s.Order, s.Slot = p, "duet", 3
 	tr := run(t, s, result.Complete)
 	want := []string{"meet l.i0", "done l.i0", "meet l.x", "done l.x", "meet settle", "done settle", "meet qr100", "done qr100"}
-	if !slices.Equal(p.heard, want) {
-		t.Errorf("the partner heard %q", p.heard)
-	}
+	expect.List(t, p.heard, want, "the partner heard")
 	if tr.Order != "duet" || tr.Slot != 3 || tr.CPUs == "" || !has(metric.Texts(tr.Warnings), "a duet: another target ran at the same time") {
 		t.Errorf("order %q, slot %d, processors %q, warnings %q", tr.Order, tr.Slot, tr.CPUs, tr.Warnings)
 	}
@@ -61,13 +60,10 @@ func TestDuet(t *testing.T) {
 			}
 		}
 		for _, c := range st.Counters {
-			if strings.HasPrefix(c.Name, "host.") || strings.HasPrefix(c.Name, "device.") {
-				t.Errorf("step %s has counter %s", st.Name, c.Name)
-			}
+			expect.True(t, !strings.HasPrefix(c.Name, "host.") && !strings.HasPrefix(c.Name, "device."),
+				"step has counter", st.Name, c.Name)
 		}
-		if st.Alone != 0 {
-			t.Errorf("step %s was alone for %v s", st.Name, st.Alone)
-		}
+		expect.Equal(t, st.Alone, 0, "step", st.Name)
 	}
 	load := step(t, tr, "l.i0")
 	for _, name := range []string{"server_cpu_us", "process_write_kb", "server_memory_bytes"} {
@@ -75,9 +71,8 @@ func TestDuet(t *testing.T) {
 			t.Errorf("its own %s is missing", name)
 		}
 	}
-	if len(lines(t, s.Dir, "host")) > 0 || len(lines(t, s.Dir, "device")) > 0 {
-		t.Error("the series has figures of the machine")
-	}
+	expect.True(t, len(lines(t, s.Dir, "host")) == 0 && len(lines(t, s.Dir, "device")) == 0,
+		"the series has figures of the machine")
 	page(t, s.Dir, tr)
 }
 
@@ -96,13 +91,11 @@ func TestAloneInDuet(t *testing.T) {
 	s.Partner = &fakePartner{alone: 500 * time.Millisecond}
 	tr = run(t, s, result.Complete)
 	q = step(t, tr, "qr100")
-	if q.Alone != 0.5 || !has(metric.Texts(q.Warnings), "it ran alone for the last 0.5 s, ") {
-		t.Errorf("alone for %v s, warnings %q", q.Alone, q.Warnings)
-	}
+	expect.True(t, q.Alone == 0.5 && has(metric.Texts(q.Warnings), "it ran alone for the last 0.5 s, "),
+		"alone for s, warnings", q.Alone, q.Warnings)
 	for _, name := range []string{"rows_per_s", "service_p99_us"} {
-		if r := row(t, q, "query", "query", name); !has(metric.Texts(r.Warnings), "it ran alone") {
-			t.Errorf("%s carries no warning", name)
-		}
+		r := row(t, q, "query", "query", name)
+		expect.True(t, has(metric.Texts(r.Warnings), "it ran alone"), "carries no warning", name)
 	}
 	if l := step(t, tr, "l.i0"); l.Alone > l.Seconds || l.Alone <= 0 { // it is shorter than the partner's answer
 		t.Errorf("alone for %v of %v s", l.Alone, l.Seconds)
@@ -114,10 +107,6 @@ func TestPartnerEnded(t *testing.T) {
 	s := spec(t, "memory", duetSteps)
 	s.Partner = &fakePartner{gone: "qr100"}
 	tr := run(t, s, result.Failed)
-	if tr.Reason != "step qr100: "+errGone.Error() {
-		t.Errorf("reason %q", tr.Reason)
-	}
-	if len(tr.Steps) != 3 || tr.Steps[2].Status != result.Complete {
-		t.Errorf("%d steps: %s", len(tr.Steps), dump(tr.Steps))
-	}
+	expect.Equal(t, tr.Reason, "step qr100: "+errGone.Error(), "reason")
+	expect.True(t, len(tr.Steps) == 3 && tr.Steps[2].Status == result.Complete, "steps", len(tr.Steps), dump(tr.Steps))
 }

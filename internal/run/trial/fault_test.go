@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/model"
@@ -78,17 +79,13 @@ func testStall(t *testing.T) {
 	for _, span := range q.Stalls {
 		found = found || span.Group == "insert" && span.To-span.From >= 2 && span.From > 0 && span.To <= q.Seconds
 	}
-	if !found {
-		t.Errorf("stalls: %v", q.Stalls)
-	}
+	expect.True(t, found, "stalls", q.Stalls)
 
 	sla := q.Groups[0].SLA
 	if !sla.Met || sla.Strict || sla.Saturated || sla.Share >= 0.8 || sla.Worst != 0 || sla.MaxLateness < 2 {
 		t.Errorf("SLA: %+v", sla)
 	}
-	if v := value(t, q, "insert", "", "sla_met"); v != 1 {
-		t.Errorf("sla_met is %v: the rows were inserted in the time", v)
-	}
+	expect.Equal(t, value(t, q, "insert", "", "sla_met"), 1, "sla_met is")
 	if html := page(t, s.Dir, tr); !strings.Contains(html, "Stall") || !strings.Contains(html, `"stalls":[{`) {
 		t.Error("the report does not show the stall")
 	}
@@ -109,15 +106,10 @@ func testSaturation(t *testing.T) {
 	}})
 	tr := run(t, s, result.Complete)
 	q := step(t, tr, "qr1000")
-	if v := value(t, q, "insert", "", "sla_met"); v != 0 {
-		t.Errorf("sla_met is %v", v)
-	}
-	if v := value(t, q, "insert", "", "saturated"); v != 1 {
-		t.Errorf("saturated is %v", v)
-	}
-	if sla := q.Groups[0].SLA; sla.Met || !sla.Saturated || sla.Target != 1000 || sla.Achieved > 1000.0/3+1 {
-		t.Errorf("SLA: %+v", sla)
-	}
+	expect.Equal(t, value(t, q, "insert", "", "sla_met"), 0, "sla_met is")
+	expect.Equal(t, value(t, q, "insert", "", "saturated"), 1, "saturated is")
+	sla := q.Groups[0].SLA
+	expect.True(t, !sla.Met && sla.Saturated && sla.Target == 1000 && sla.Achieved <= 1000.0/3+1, "SLA", sla)
 	if !has(metric.Texts(q.Warnings), "SLA missed: group insert was to do 1000/s") || !has(metric.Texts(q.Warnings), "saturated: group insert") {
 		t.Errorf("warnings: %q", q.Warnings)
 	}
@@ -143,16 +135,11 @@ func TestLostDeletes(t *testing.T) {
 	}})
 	tr := run(t, s, result.Invalid)
 	q := step(t, tr, "qr100")
-	if q.Status != result.Invalid || !has(metric.Texts(q.Warnings), "wrong result: the tables hold ") {
-		t.Errorf("step %s: %q", q.Status, q.Warnings)
-	}
-	if !strings.Contains(tr.Reason, "step qr100: wrong result: ") {
-		t.Errorf("reason %q", tr.Reason)
-	}
+	expect.True(t, q.Status == result.Invalid && has(metric.Texts(q.Warnings), "wrong result: the tables hold "),
+		"step", q.Status, q.Warnings)
+	expect.Contains(t, tr.Reason, "step qr100: wrong result: ", "reason")
 	for _, name := range []string{"l.i0", "l.x"} {
-		if got := step(t, tr, name).Status; got != result.Complete {
-			t.Errorf("step %s is %s", name, got)
-		}
+		expect.Equal(t, step(t, tr, name).Status, result.Complete, "step", name)
 	}
 }
 
@@ -193,19 +180,14 @@ func TestConflicts(t *testing.T) {
 			tr := run(t, s, c.want)
 			l := step(t, tr, "l.i0")
 			// 20 batches: every fifth attempt failed and was made again.
-			if v := value(t, l, "insert", "insert", "rows"); v != 2000 {
-				t.Errorf("%v rows", v)
-			}
+			expect.Equal(t, value(t, l, "insert", "insert", "rows"), 2000, "rows")
 			errs := row(t, l, "insert", "", "errors")
 			if errs.Value != 4 || errs.N != 24 || !has(metric.Texts(errs.Warnings), "4 × conflict, first: try again") {
 				t.Errorf("errors: %+v", errs)
 			}
-			if row(t, l, "insert", "insert", "service_p99_us").N != 20 {
-				t.Error("failed operations are in the latencies")
-			}
-			if !has(metric.Texts(l.Warnings), "group insert: 4 failed operations") {
-				t.Errorf("warnings %q", l.Warnings)
-			}
+			expect.True(t, row(t, l, "insert", "insert", "service_p99_us").N == 20,
+				"failed operations are in the latencies")
+			expect.True(t, has(metric.Texts(l.Warnings), "group insert: 4 failed operations"), "warnings", l.Warnings)
 			if c.want == result.Invalid && (l.Status != result.Invalid || !strings.Contains(tr.Reason, "errors_allowed")) {
 				t.Errorf("step %s: %s", l.Status, tr.Reason)
 			}
@@ -213,9 +195,7 @@ func TestConflicts(t *testing.T) {
 			for _, line := range lines(t, s.Dir, "ops") {
 				sum += line.Errors
 			}
-			if sum != 4 {
-				t.Errorf("the series shows %d errors", sum)
-			}
+			expect.Equal(t, sum, 4, "the series shows")
 		})
 	}
 }
@@ -242,22 +222,18 @@ func TestSettleFails(t *testing.T) {
 
 func TestCloseFails(t *testing.T) {
 	tr := run(t, spec(t, "memory", "params.steps=[l.i0]").with(&faulty{close: fail}), result.Failed)
-	if tr.Reason != "planted" || len(tr.Steps) != 1 || tr.Steps[0].Status != result.Complete {
-		t.Errorf("reason %q, steps %s", tr.Reason, dump(tr.Steps))
-	}
+	expect.True(t, tr.Reason == "planted" && len(tr.Steps) == 1 && tr.Steps[0].Status == result.Complete,
+		"reason, steps", tr.Reason, dump(tr.Steps))
 }
 
 // Counters that cannot be read are missing, with a warning; all else is there.
 func TestCountersFail(t *testing.T) {
 	tr := run(t, spec(t, "memory").with(&faulty{counters: fail}), result.Complete)
 	for _, s := range tr.Steps {
-		if !has(metric.Texts(s.Warnings), "no figures of source engine: planted") {
-			t.Errorf("step %s: %q", s.Name, s.Warnings)
-		}
+		expect.True(t, has(metric.Texts(s.Warnings), "no figures of source engine: planted"),
+			"step", s.Name, s.Warnings)
 		for _, c := range s.Counters {
-			if strings.HasPrefix(c.Name, "memory.") {
-				t.Errorf("step %s: where is %s from?", s.Name, c.Name)
-			}
+			expect.True(t, !strings.HasPrefix(c.Name, "memory."), "step: where is from?", s.Name, c.Name)
 		}
 	}
 	value(t, step(t, tr, "qr100"), "", "", "server_cpu_us")
@@ -295,10 +271,7 @@ func TestEndedEarly(t *testing.T) {
 	if _, err := Run(ctx, s); err == nil {
 		t.Error("no error")
 	}
-	tr, err := result.ReadTrial(s.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := expect.Value(result.ReadTrial(s.Dir))(t)
 	q := step(t, tr, "qr100")
 	if tr.Status != result.Partial || q.Status != result.Partial || q.Seconds < 0.4 || q.Groups[0].SLA == nil {
 		t.Errorf("trial %s, step %s of %v s", tr.Status, q.Status, q.Seconds)
@@ -313,29 +286,20 @@ func TestEndedEarly(t *testing.T) {
 // A disk without room for the series ends the trial soon, not after the step.
 func TestSeriesCannotBeWritten(t *testing.T) {
 	s := spec(t, "memory", "params.query_seconds=600")
-	if err := os.Symlink("/dev/full", filepath.Join(s.Dir, result.SeriesFile)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Symlink("/dev/full", filepath.Join(s.Dir, result.SeriesFile)))
 	tr := run(t, s, result.Failed)
-	if !strings.Contains(tr.Reason, "no space left on device") || !strings.Contains(tr.Hint, "disk is full") {
-		t.Errorf("reason %q, hint %q", tr.Reason, tr.Hint)
-	}
+	expect.True(t, strings.Contains(tr.Reason, "no space left on device") && strings.Contains(tr.Hint, "disk is full"),
+		"reason, hint", tr.Reason, tr.Hint)
 }
 
 // Two processes do not run the same trial.
 func TestLocked(t *testing.T) {
 	s := spec(t, "memory", "params.steps=[l.i0]")
-	log, err := result.LockLog(s.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := expect.Value(result.LockLog(s.Dir))(t)
 	defer log.Close()
-	if _, err := Run(context.Background(), s); err == nil || !strings.Contains(err.Error(), "it is being run by another process") {
-		t.Errorf("error %v", err)
-	}
-	if entries, _ := os.ReadDir(s.Dir); len(entries) != 1 {
-		t.Errorf("something was written: %v", entries)
-	}
+	expect.Refused(Run(context.Background(), s))(t, "it is being run by another process")
+	entries, _ := os.ReadDir(s.Dir)
+	expect.True(t, len(entries) == 1, "something was written", entries)
 }
 
 // Data of the user is worked on in place and left there.
@@ -347,9 +311,7 @@ func TestDataOfTheUser(t *testing.T) {
 	query := spec(t, "bbolt", "params.steps=[qr100]")
 	query.Target.Data = data
 	tr := run(t, query, result.Complete)
-	if v := value(t, step(t, tr, "qr100"), "", "", "live_rows"); v != 2100 {
-		t.Errorf("%v rows", v)
-	}
+	expect.Equal(t, value(t, step(t, tr, "qr100"), "", "", "live_rows"), 2100, "rows")
 	// Also where it fails.
 	again := spec(t, "bbolt", "params.steps=[l.i0]")
 	again.Target.Data = data
@@ -362,9 +324,7 @@ func TestDataOfTheUser(t *testing.T) {
 	// What an interrupted run has changed is said.
 	query.Dir, query.Trial = filepath.Join(t.TempDir(), "x"), 1
 	for _, dir := range []string{query.Dir, query.Dir + ".partial1"} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.Mkdir(dir, 0o755))
 	}
 	if tr := run(t, query, result.Complete); !has(metric.Texts(tr.Warnings), "the data was changed by an earlier run") {
 		t.Errorf("warnings %q", tr.Warnings)

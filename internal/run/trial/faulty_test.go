@@ -13,6 +13,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
@@ -138,10 +139,7 @@ func spec(t *testing.T, name string, sets ...string) Spec {
 // planOf makes the first trial of the first target of a plan.
 func planOf(t *testing.T, src string, sets ...string) Spec {
 	t.Helper()
-	p, err := plan.Load("test.yaml", []byte(src), sets, catalog.Plugins{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := expect.Value(plan.Load("test.yaml", []byte(src), sets, catalog.Plugins{}))(t)
 	e, _ := catalog.Plugins{}.Engine(p.Targets[0].Engine)
 	return Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Engine: e, Version: "test"}
 }
@@ -157,13 +155,8 @@ func (s Spec) with(f *faulty) Spec {
 func run(t *testing.T, s Spec, want result.Status) *result.Trial {
 	t.Helper()
 	_, err := Run(context.Background(), s)
-	if (err == nil) != (want == result.Complete) {
-		t.Errorf("error %v of a trial that was to be %s", err, want)
-	}
-	tr, rerr := result.ReadTrial(s.Dir)
-	if rerr != nil {
-		t.Fatal(rerr)
-	}
+	expect.Equal(t, err == nil, want == result.Complete, "of a trial that was to be", err, want)
+	tr := expect.Value(result.ReadTrial(s.Dir))(t)
 	if tr.Status != want || tr.Ended == nil || (want == result.Complete) != (tr.Reason == "") {
 		t.Fatalf("status %s: %q, want %s", tr.Status, tr.Reason, want)
 	}
@@ -217,9 +210,7 @@ func page(t *testing.T, dir string, tr *result.Trial) string {
 	in := report.Input{Title: "test", Trials: []report.Trial{{Trial: tr, Series: func(yield func(result.Line) error) error {
 		return result.ReadSeries(dir, report.Sources, yield)
 	}}}}
-	if err := report.HTML(&b, in); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, report.HTML(&b, in))
 	return b.String()
 }
 
@@ -230,9 +221,7 @@ func lines(t *testing.T, dir, source string) (out []result.Line) {
 		out = append(out, l)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -30,15 +31,12 @@ targets: [{engine: bbolt, durability: none}]
 		for name, drained := range map[string]bool{test + ".full": false, test: true} {
 			st := step(t, tr, name)
 			share := value(t, st, "clients", "query", "found_share")
-			if math.Abs(share-map[bool]float64{false: 1, true: 0.1}[drained]) > 0.06 {
-				t.Errorf("%s: %v of the rows were found", name, share)
-			}
-			if w := row(t, st, "clients", "query", "ops_per_s").Warnings; has(metric.Texts(w), "rows were missing") != drained {
-				t.Errorf("%s: %q", name, w)
-			}
-			if refusals := fmt.Sprint(c.Step(name).Refusals(c.Targets[0])); (refusals != "[]") != drained {
-				t.Errorf("%s: refusals %s", name, refusals)
-			}
+			expect.True(t, math.Abs(share-map[bool]float64{false: 1, true: 0.1}[drained]) <= 0.06,
+				"of the rows were found", name, share)
+			w := row(t, st, "clients", "query", "ops_per_s").Warnings
+			expect.True(t, has(metric.Texts(w), "rows were missing") == drained, name, w)
+			refusals := fmt.Sprint(c.Step(name).Refusals(c.Targets[0]))
+			expect.True(t, (refusals != "[]") == drained, "refusals", name, refusals)
 		}
 	}
 }

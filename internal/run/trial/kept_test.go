@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
@@ -89,8 +90,7 @@ func TestKeptSession(t *testing.T) {
 		if got := strings.Join(log, ", "); got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %q, %v; want %q, %q", c.name, got, err, c.want, c.err)
 		}
-		if engine.ClassOf(err) == engine.Gone && !strings.Contains(hint.Of(err), "timeout client") {
-			t.Errorf("%s: hint %q", c.name, hint.Of(err))
-		}
+		expect.True(t, engine.ClassOf(err) != engine.Gone || strings.Contains(hint.Of(err), "timeout client"),
+			"hint", c.name, hint.Of(err))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/observe"
@@ -42,18 +43,14 @@ func TestNeighbourOnDevice(t *testing.T) {
 			t.Errorf("the neighbour is not seen: %q", st.Warnings)
 		}
 		// Others may write on this machine, too: their own figure decides.
-		if own := others.Value <= 128; own && device.Disturbed {
-			t.Errorf("others wrote %v KB, and it is disturbed: %q", others.Value, st.Warnings)
-		}
+		own := others.Value <= 128
+		expect.True(t, !own || !device.Disturbed, "others wrote KB, and it is disturbed", others.Value, st.Warnings)
 	}
 }
 
 // committer appends a row to a file and syncs it, as a commit does.
 func committer(t *testing.T, path string) func(*workload.Outcome, int, int) error {
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := expect.Value(os.Create(path))(t)
 	t.Cleanup(func() { f.Close() })
 	return func(*workload.Outcome, int, int) error {
 		if _, err := f.WriteString(strings.Repeat("x", 100)); err != nil {
@@ -68,9 +65,7 @@ func committer(t *testing.T, path string) func(*workload.Outcome, int, int) erro
 func disturb(t *testing.T, path string) (stop func()) {
 	t.Helper()
 	const loop = `(i=0; while [ ! -e "$1.stop" ] && [ $i -lt 2000 ]; do i=$((i+1)); dd if=/dev/zero of="$1" bs=1M count=4 conv=fsync; done; : >"$1.over") >/dev/null 2>&1 &`
-	if err := exec.Command("sh", "-c", loop, "sh", path).Run(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, exec.Command("sh", "-c", loop, "sh", path).Run())
 	return func() {
 		if err := os.WriteFile(path+".stop", nil, 0o644); err != nil {
 			t.Error(err)

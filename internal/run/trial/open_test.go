@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -98,13 +99,11 @@ func testRetriesAreTold(t *testing.T) {
 	if errs == 0 || v("transaction", "attempts") != ops+errs || math.Abs(v("transaction", "retries")-errs) > 3 || v("transaction", "given_up") != 0 {
 		t.Errorf("%v operations, %v errors, %v attempts, %v retries", ops, errs, v("transaction", "attempts"), v("transaction", "retries"))
 	}
-	if v("", "errors") != errs || v("transaction", "wasted_statements") != 2*errs {
-		t.Errorf("%v errors, %v wasted statements", v("", "errors"), v("transaction", "wasted_statements"))
-	}
+	expect.True(t, v("", "errors") == errs && v("transaction", "wasted_statements") == 2*errs,
+		"errors, wasted statements", v("", "errors"), v("transaction", "wasted_statements"))
 	for metric, each := range map[string]float64{"queries_per_s": 7, "reads_per_s": 2, "writes_per_s": 3, "others_per_s": 2} {
-		if got := v("transaction", metric) * seconds / ops; math.Abs(got-each) > 1e-9 {
-			t.Errorf("%s: %v for each operation, want %v", metric, got, each)
-		}
+		got := v("transaction", metric) * seconds / ops
+		expect.True(t, math.Abs(got-each) <= 1e-9, "for each operation", metric, got, each)
 	}
 	for _, part := range []string{"select", "update"} {
 		if n := row(t, st, "t", part, "statement_p99_us").N; float64(n) != ops || v(part, "statement_p50_us") < 1000 || math.Abs(v(part, "statements_per_s")*seconds-ops) > 1e-6 {
@@ -124,22 +123,17 @@ func testRetriesAreTold(t *testing.T) {
 	if n := v("transaction", "unfinished"); n > 3 || n == 0 && !has(metric.Texts(st.Notes), "all were tried again") || n > 0 && !has(metric.Texts(st.Notes), "all others were tried again") {
 		t.Errorf("%v unfinished: %q", n, st.Notes)
 	}
-	if mean := v("", "fairness_ops_mean"); math.Abs(mean*3-ops) > 1e-6 || v("", "fairness_ops_stddev") > mean {
-		t.Errorf("mean %v of %v", mean, ops)
-	}
+	mean := v("", "fairness_ops_mean")
+	expect.True(t, math.Abs(mean*3-ops) <= 1e-6 && v("", "fairness_ops_stddev") <= mean, "mean of", mean, ops)
 	measures := map[string]int{}
 	for _, c := range st.Curves {
 		measures[c.Measure]++
 	}
-	if fmt.Sprint(measures) != "map[attempt:1 service:1 statement:2]" {
-		t.Errorf("curves %v", measures)
-	}
+	expect.Equal(t, fmt.Sprint(measures), "map[attempt:1 service:1 statement:2]", "curves", measures)
 	var sum result.Line
 	for _, l := range lines(t, s.Dir, "ops") {
 		sum.Ops, sum.Reads, sum.Writes, sum.Others, sum.Retries, sum.Errors = sum.Ops+l.Ops, sum.Reads+l.Reads, sum.Writes+l.Writes, sum.Others+l.Others, sum.Retries+l.Retries, sum.Errors+l.Errors
-		if l.Ops > 0 && (l.P95 < l.P50 || l.P99 < l.P95) {
-			t.Errorf("%+v", l)
-		}
+		expect.True(t, l.Ops <= 0 || l.P95 >= l.P50 && l.P99 >= l.P95, l)
 	}
 	if float64(sum.Ops) != ops || float64(sum.Reads) != 2*ops || float64(sum.Writes) != 3*ops || float64(sum.Others) != 2*ops || float64(sum.Errors) != errs || float64(sum.Retries) != v("transaction", "retries") {
 		t.Errorf("the series sum up to %+v, the step to %v operations, %v errors, %v retries", sum, ops, errs, v("transaction", "retries"))
@@ -188,15 +182,12 @@ func testNothingButFailures(t *testing.T) {
 		s := script(t, workload.Group{Clients: 1, Retry: retry}, first, "errors_allowed=100%")
 		tr, _ := Run(t.Context(), s)
 		st := step(t, tr, "s")
-		if think := value(t, st, "t", "", "think_share"); think > 0.5 {
-			t.Errorf("%+v: the client was thinking for %v of the time", retry, think)
-		}
-		if length := value(t, st, "", "", "duration_s"); length < 0.6 {
-			t.Errorf("%+v: a window of %v s of 0.6 s", retry, length)
-		}
-		if n := value(t, st, "t", "transaction", "given_up") + value(t, st, "t", "transaction", "unfinished"); n == 0 {
-			t.Errorf("%+v: %s", retry, dump(st.Rows))
-		}
+		think := value(t, st, "t", "", "think_share")
+		expect.True(t, think <= 0.5, "the client was thinking for of the time", retry, think)
+		length := value(t, st, "", "", "duration_s")
+		expect.True(t, length >= 0.6, "a window of s of 0.6 s", retry, length)
+		n := value(t, st, "t", "transaction", "given_up") + value(t, st, "t", "transaction", "unfinished")
+		expect.True(t, n != 0, retry, dump(st.Rows))
 	}
 }
 
@@ -214,9 +205,7 @@ func testShedding(t *testing.T) {
 	if offered != 1200 || float64(offered) != done+v("shed")+v("abandoned") || v("shed") < 100 || v("queue_max") != 50 || v("abandoned") > 53 {
 		t.Errorf("of %d: %v done, %v shed, %v abandoned, %v waited", offered, done, v("shed"), v("abandoned"), v("queue_max"))
 	}
-	if v("sla_met") != 0 || v("saturated") != 1 || !has(metric.Texts(st.Warnings), "were shed") {
-		t.Errorf("%q", st.Warnings)
-	}
+	expect.True(t, v("sla_met") == 0 && v("saturated") == 1 && has(metric.Texts(st.Warnings), "were shed"), st.Warnings)
 	if w := row(t, st, "t", "transaction", "response_p99_us").Warnings; !has(metric.Texts(w), "in no response time") {
 		t.Errorf("response times: %q", w)
 	}
@@ -230,9 +219,8 @@ func testShedding(t *testing.T) {
 		}
 		q.Offered, q.Started, q.Shed, q.Waiting = q.Offered+l.Queue.Offered, q.Started+l.Queue.Started, q.Shed+l.Queue.Shed, l.Queue.Waiting
 	}
-	if q.Offered != offered || float64(q.Shed) != v("shed") || q.Started+q.Shed+q.Waiting != q.Offered {
-		t.Errorf("the series sum up to %+v", q)
-	}
+	expect.True(t, q.Offered == offered && float64(q.Shed) == v("shed") && q.Started+q.Shed+q.Waiting == q.Offered,
+		"the series sum up to", q)
 }
 
 // A list of rates makes a step of each, which differ in the rate only.
@@ -244,14 +232,9 @@ func testRates(t *testing.T) {
 	tr := run(t, s, result.Complete)
 	for _, rate := range []float64{50, 100} {
 		st := step(t, tr, fmt.Sprintf("s@%g", rate))
-		if st.Base != "s" || len(st.Axes) != 1 || st.Axes[0].Value != rate {
-			t.Errorf("%s: %q, %+v", st.Name, st.Base, st.Axes)
-		}
-		if n := row(t, st, "t", "", "offered_per_s").N; float64(n) != rate*0.6 {
-			t.Errorf("%s: %d in 0.6 s", st.Name, n)
-		}
+		expect.True(t, st.Base == "s" && len(st.Axes) == 1 && st.Axes[0].Value == rate, st.Name, st.Base, st.Axes)
+		n := row(t, st, "t", "", "offered_per_s").N
+		expect.True(t, float64(n) == rate*0.6, "in 0.6 s", st.Name, n)
 	}
-	if len(tr.Steps) != 2 {
-		t.Errorf("%d steps", len(tr.Steps))
-	}
+	expect.Equal(t, len(tr.Steps), 2, "steps")
 }

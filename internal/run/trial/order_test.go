@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/workload"
 )
 
@@ -40,8 +41,7 @@ func TestOrderOfLevels(t *testing.T) {
 			}
 			return strings.Join(out, " ")
 		}
-		if names(1) != c.steps || names(3) != c.steps || names(2) != c.second {
-			t.Errorf("%s: %s, then %s; want %s", c.steps, names(1), names(2), c.second)
-		}
+		expect.True(t, names(1) == c.steps && names(3) == c.steps && names(2) == c.second,
+			"then", c.steps, names(1), names(2), c.second)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/model"
@@ -57,10 +58,7 @@ func runPlanned(t *testing.T, value func(op *model.Op, round int) engine.Plan) (
 	s := planOf(t, src)
 	s.Engine = &planned{s.Engine, value}
 	res, err := Run(context.Background(), s)
-	plans, rerr := result.ReadPlans(s.Dir)
-	if rerr != nil {
-		t.Fatal(rerr)
-	}
+	plans := expect.Value(result.ReadPlans(s.Dir))(t)
 	for i := range res.Steps {
 		if res.Steps[i].Name == "oltp_read_only" || strings.HasPrefix(res.Steps[i].Base, "oltp_read_only") {
 			return res, &res.Steps[i], plans, err
@@ -81,16 +79,10 @@ func TestWrongPlan(t *testing.T) {
 		t.Fatalf("%s, %v, step %v", res.Status, err, step)
 	}
 	for _, want := range []string{"scan sbtest1 is to be answered by primary key", "goes by whole table", "SELECT of scan sbtest1", "SCAN all of it"} {
-		if !strings.Contains(res.Reason, want) {
-			t.Errorf("%q lacks %q", res.Reason, want)
-		}
+		expect.Contains(t, res.Reason, want, "lacks")
 	}
-	if !strings.Contains(res.Hint, "index may be gone") {
-		t.Errorf("hint %q", res.Hint)
-	}
-	if len(plans) == 0 || plans[len(plans)-1].When != result.AtBegin {
-		t.Errorf("plans: %+v", plans)
-	}
+	expect.Contains(t, res.Hint, "index may be gone", "hint")
+	expect.True(t, len(plans) != 0 && plans[len(plans)-1].When == result.AtBegin, "plans", plans)
 }
 
 // Of a small table it is a note, as it may be the cheaper way.
@@ -99,12 +91,10 @@ func TestPlanOfSmallTable(t *testing.T) {
 	if err != nil || step == nil || step.Status != result.Complete {
 		t.Fatalf("%v, %+v", err, step)
 	}
-	if notes := strings.Join(metric.Texts(step.Notes), "\n"); !strings.Contains(notes, "of tables below 4 MiB the database does not use the index") {
-		t.Errorf("notes %q", notes)
-	}
-	if w := strings.Join(metric.Texts(step.Warnings), "\n"); strings.Contains(w, "plan") || strings.Contains(w, "whole") {
-		t.Errorf("warnings %q", w)
-	}
+	notes := strings.Join(metric.Texts(step.Notes), "\n")
+	expect.True(t, strings.Contains(notes, "of tables below 4 MiB the database does not use the index"), "notes", notes)
+	w := strings.Join(metric.Texts(step.Warnings), "\n")
+	expect.True(t, !strings.Contains(w, "plan") && !strings.Contains(w, "whole"), "warnings", w)
 	for _, p := range plans {
 		if p.Step != step.Name && p.Step != "load" && !strings.HasPrefix(p.Step, "oltp_read_only") || p.When != result.AtBegin || p.Plan.Text == "" {
 			t.Errorf("%+v", p)
@@ -142,9 +132,7 @@ func TestPlanChanges(t *testing.T) {
 	if err == nil || res.Status != result.Invalid || step.Status != result.Invalid || !strings.HasPrefix(step.Warnings[0].Text, "wrong plan: ") {
 		t.Errorf("%v, %s, %+v", err, res.Status, step.Warnings)
 	}
-	if w := strings.Join(metric.Texts(step.Warnings), "\n"); !strings.Contains(w, "the plan changed") {
-		t.Errorf("warnings %q", w)
-	}
+	expect.Contains(t, strings.Join(metric.Texts(step.Warnings), "\n"), "the plan changed", "warnings")
 }
 
 // What a workload demands of an operation, and which plans answer it.
@@ -165,18 +153,12 @@ func TestDemanded(t *testing.T) {
 		{model.Op{Kind: model.Scan, Where: []model.Condition{{Column: "c", Is: model.ShorterThan}}, Free: true}, "", nil, nil},
 		{model.Op{Kind: model.Get}, "", nil, nil},
 	} {
-		if got := demanded(&o.op); got != o.want {
-			t.Errorf("%+v demands %q, want %q", o.op, got, o.want)
-		}
+		expect.Equal(t, demanded(&o.op), o.want, "demands", o.op)
 		for _, a := range o.right {
-			if !answers(&o.op, o.want, &engine.Plan{Access: []engine.Access{a}}) {
-				t.Errorf("%s does not answer %+v", a, o.op)
-			}
+			expect.True(t, answers(&o.op, o.want, &engine.Plan{Access: []engine.Access{a}}), "does not answer", a, o.op)
 		}
 		for _, a := range o.faults {
-			if answers(&o.op, o.want, &engine.Plan{Access: []engine.Access{a}}) {
-				t.Errorf("%s answers %+v", a, o.op)
-			}
+			expect.True(t, !answers(&o.op, o.want, &engine.Plan{Access: []engine.Access{a}}), "answers", a, o.op)
 		}
 	}
 }

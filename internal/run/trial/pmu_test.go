@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/observe"
 	"rumbench/internal/observe/pmu"
 )
@@ -24,15 +25,13 @@ func TestEventsAtRest(t *testing.T) {
 	var w window
 	tr := &trial{observer: observer{sampler: &sampler}}
 	before := w.snapshot(context.Background(), tr)
-	if at := sampler.Snapshot(context.Background()); len(at.Sources[0].Points) != 0 {
-		t.Errorf("at an interval: %+v", at.Sources[0].Points)
-	}
+	at := sampler.Snapshot(context.Background())
+	expect.True(t, len(at.Sources[0].Points) == 0, "at an interval", at.Sources[0].Points)
 	touched := make([]byte, 64<<20)
 	for i := 0; i < len(touched); i += 4096 {
 		touched[i] = 1
 	}
 	counted, unknown := changes(before, w.snapshot(context.Background(), tr))
-	if n, ok := account.Counter(counted, "pmu.faults"); !ok || n == 0 || len(unknown) > 0 || time.Duration(touched[0]) == 0 {
-		t.Errorf("%v, %v, %v", n, counted, unknown)
-	}
+	n, ok := account.Counter(counted, "pmu.faults")
+	expect.True(t, ok && n != 0 && len(unknown) == 0 && time.Duration(touched[0]) != 0, n, counted, unknown)
 }

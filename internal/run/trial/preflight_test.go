@@ -3,13 +3,11 @@ package trial
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/model"
@@ -45,9 +43,7 @@ func TestPreflight(t *testing.T) {
 				for i := range tr.Steps {
 					got = append(got, tr.Steps[i].Name)
 				}
-				if d := cmp.Diff(c.steps, got); d != "" {
-					t.Errorf("(-want +got)\n%s", d)
-				}
+				expect.Same(t, c.steps, got)
 			})
 		}
 	}
@@ -63,9 +59,8 @@ func TestPreflightExecutesAll(t *testing.T) {
 		}})
 	run(t, s, result.Complete)
 	for _, kind := range []model.Kind{model.Insert, model.DeleteLowest, model.Get, model.Scan} {
-		if n := done[kind].Load(); n == 0 || n > 2000 {
-			t.Errorf("%v was executed %d times", kind, n)
-		}
+		n := done[kind].Load()
+		expect.True(t, n != 0 && n <= 2000, "was executed times", kind, n)
 	}
 }
 
@@ -100,9 +95,7 @@ func TestPreflightFails(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			tr := run(t, preflown(spec(t, "memory", allSteps)).with(c.f), result.Failed)
 			for _, w := range c.words {
-				if !strings.Contains(tr.Reason, w) {
-					t.Errorf("no %q in %q", w, tr.Reason)
-				}
+				expect.Contains(t, tr.Reason, w)
 			}
 		})
 	}
@@ -114,9 +107,7 @@ func TestPreflightConnects(t *testing.T) {
 	f := &limited{Engine: s.Engine, limit: 50}
 	s.Engine = f
 	tr := run(t, s, result.Failed) // of 30 inserters, deleters and queriers
-	if !strings.Contains(tr.Reason, "open a session for each of 90 clients: at number 51: too many") {
-		t.Error(tr.Reason)
-	}
+	expect.Contains(t, tr.Reason, "open a session for each of 90 clients: at number 51: too many")
 }
 
 // Steps are shortened to closed loops of few clients, and none is run twice.
@@ -137,12 +128,8 @@ func TestBrief(t *testing.T) {
 			{Clients: 1, Work: preflightDraws, Ops: make([]workload.OpKind, 3)}, {Clients: 2, Work: 3, Ops: steps[4].Groups[1].Ops},
 		}},
 	}
-	if d := cmp.Diff(want, brief(steps, preflightClients)); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
-	if steps[0].Groups[0].Clients != 8 {
-		t.Error("the plan's own steps were changed")
-	}
+	expect.Same(t, want, brief(steps, preflightClients))
+	expect.Equal(t, steps[0].Groups[0].Clients, 8, "the plan's own steps were changed")
 }
 
 // limited is an engine with a limit on sessions.

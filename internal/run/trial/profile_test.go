@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/observe/blockio"
@@ -25,9 +26,7 @@ func profiled(t *testing.T, engine string, how result.Profiling, sets ...string)
 	s := spec(t, engine, append(sets, "profile=extra")...)
 	s.Profiled = how
 	tr := run(t, s, result.Complete)
-	if tr.Profiled != how {
-		t.Errorf("the trial is profiled as %q, not %q", tr.Profiled, how)
-	}
+	expect.Equal(t, tr.Profiled, how, "the trial is profiled as")
 	for _, w := range tr.Warnings {
 		if w.Code == metric.NoProfile && strings.HasPrefix(w.Text, "no profile of CPU time") {
 			t.Skip(w.Text)
@@ -66,10 +65,7 @@ func TestProfile(t *testing.T) {
 		if withheld(t, s) {
 			continue
 		}
-		w, err := tr.ReadCPUProfile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := expect.Value(tr.ReadCPUProfile(s))(t)
 		if w.Units != s.Profile.Units || !(w.Window.Seconds() > 0.8*s.Seconds) || w.Window > tr.Ended.Sub(tr.Started) {
 			t.Errorf("step %s: a window of %v and %v units, the step has %v s and %v", s.Name, w.Window, w.Units, s.Seconds, s.Profile.Units)
 		}
@@ -83,17 +79,13 @@ func TestProfile(t *testing.T) {
 	if withheld(t, &tr.Steps[0]) {
 		return
 	}
-	load, err := tr.ReadCPUProfile(&tr.Steps[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := expect.Value(tr.ReadCPUProfile(&tr.Steps[0]))(t)
 	operations := load.Of(profile.Server).Only(func(s *profile.Sample) bool { return s.Thread == profile.Foreground })
 	if load.Count() < 5 {
 		t.Skip("the step was too short")
 	}
-	if operations.CPU() == 0 || load.Of(profile.Client).CPU() > load.CPU()/2 {
-		t.Errorf("of %v the operations have %v and the client %v", load.CPU(), operations.CPU(), load.Of(profile.Client).CPU())
-	}
+	expect.True(t, operations.CPU() != 0 && load.Of(profile.Client).CPU() <= load.CPU()/2,
+		"of the operations have and the client", load.CPU(), operations.CPU(), load.Of(profile.Client).CPU())
 }
 
 // checkExtra checks what was traced from outside: the log of the load is in no file but
@@ -110,10 +102,7 @@ func checkExtra(t *testing.T, tr *result.Trial) {
 		}
 	}
 	s := &tr.Steps[0]
-	files, err := tr.ReadFiles(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := expect.Value(tr.ReadFiles(s))(t)
 	if !slices.ContainsFunc(files.Rows, func(r blockio.Row) bool { return r.Use == engine.UseData && r.Op == blockio.Write && r.KB > 100 }) {
 		t.Errorf("%+v", files)
 	}
@@ -121,13 +110,8 @@ func checkExtra(t *testing.T, tr *result.Trial) {
 	if all := written.Value * s.Profile.Units; written.Per != s.Profile.Per || math.Abs(files.KB(blockio.Write)-all) > 0.02*all+1024 {
 		t.Errorf("%v KB were written by class, %v KB by the device", files.KB(blockio.Write), all)
 	}
-	asleep, err := tr.ReadAsleep(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if asleep.Looks == 0 || len(asleep.Sleeps) == 0 || asleep.Window <= 0 {
-		t.Errorf("%+v", asleep)
-	}
+	asleep := expect.Value(tr.ReadAsleep(s))(t)
+	expect.True(t, asleep.Looks != 0 && len(asleep.Sleeps) != 0 && asleep.Window > 0, asleep)
 }
 
 // Measured trials are sampled, and nothing more.
@@ -170,8 +154,6 @@ func TestUnusable(t *testing.T) {
 		if w := unusable(&c.r, p); w != nil {
 			got = w.Code
 		}
-		if got != c.want {
-			t.Errorf("%d lost: %q, want %q", c.r.Lost, got, c.want)
-		}
+		expect.Equal(t, got, c.want, "lost", c.r.Lost)
 	}
 }

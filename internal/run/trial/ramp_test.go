@@ -3,8 +3,7 @@ package trial
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 	"rumbench/workload/pace"
 )
@@ -16,9 +15,7 @@ func TestRampIsRecorded(t *testing.T) {
 		t.Errorf("a constant rate: %v", got)
 	}
 	ramp := &pace.Arrivals{Segments: []pace.Segment{{Seconds: 10, From: 100, To: 900}}}
-	if d := cmp.Diff([]result.Ramp{{Seconds: 10, From: 100, To: 900}}, rampOf(ramp)); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, []result.Ramp{{Seconds: 10, From: 100, To: 900}}, rampOf(ramp))
 	steps := &pace.Arrivals{Segments: []pace.Segment{{Seconds: 5, From: 100, To: 100}, {Seconds: 5, From: 900, To: 900}}}
 	if got := rampOf(steps); len(got) != 2 || got[1].From != 900 {
 		t.Errorf("steps: %v", got)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -23,15 +24,9 @@ func killed(t *testing.T, dir string, tr *result.Trial, i int) *result.Step {
 	t.Helper()
 	target := t.TempDir()
 	for _, name := range []string{result.SeriesFile, result.LatencyFile} {
-		in, err := os.Open(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := expect.Value(os.Open(filepath.Join(dir, name)))(t)
 		defer in.Close()
-		out, err := os.Create(filepath.Join(target, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := expect.Value(os.Create(filepath.Join(target, name)))(t)
 		defer out.Close()
 		if _, err := io.Copy(out, in); err != nil {
 			t.Fatal(err)
@@ -45,13 +40,8 @@ func killed(t *testing.T, dir string, tr *result.Trial, i int) *result.Step {
 		groups[g].SLA = nil
 	}
 	cut.Steps = append(slices.Clone(tr.Steps[:i]), result.Step{Name: full.Name, Status: result.Running, Primary: full.Primary, WritesPer: full.WritesPer, Groups: groups})
-	if err := result.WriteJSON(filepath.Join(target, result.TrialFile), &cut); err != nil {
-		t.Fatal(err)
-	}
-	back, err := result.ReadTrial(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, result.WriteJSON(filepath.Join(target, result.TrialFile), &cut))
+	back := expect.Value(result.ReadTrial(target))(t)
 	return step(t, back, full.Name)
 }
 
@@ -89,9 +79,7 @@ func TestRecovered(t *testing.T) {
 			}
 		})
 	}
-	if exact == 0 {
-		t.Error("no recovered step is as long as it was")
-	}
+	expect.True(t, exact != 0, "no recovered step is as long as it was")
 }
 
 // unrecovered are the metrics of operations that a recovered step lacks.
@@ -136,9 +124,8 @@ func compareRecovered(t *testing.T, want, got *result.Step) bool {
 	}
 	for _, missing := range slices.Sorted(maps.Keys(rows)) {
 		name := missing[strings.LastIndex(missing, "/")+1:]
-		if !slices.Contains(strings.Fields(unrecovered), name) && rows[missing].Group != "" {
-			t.Errorf("step %s: %s is not recovered", want.Name, missing)
-		}
+		expect.True(t, slices.Contains(strings.Fields(unrecovered), name) || rows[missing].Group == "",
+			"step: is not recovered", want.Name, missing)
 	}
 	for g := range want.Groups {
 		a, b := want.Groups[g].SLA, got.Groups[g].SLA
@@ -148,8 +135,6 @@ func compareRecovered(t *testing.T, want, got *result.Step) bool {
 			t.Errorf("step %s: promise %+v, and was %+v", want.Name, b, a)
 		}
 	}
-	if len(want.Curves) != len(got.Curves) {
-		t.Errorf("step %s: %d curves, and were %d", want.Name, len(got.Curves), len(want.Curves))
-	}
+	expect.Equal(t, len(want.Curves), len(got.Curves), "step", want.Name)
 	return later == 0
 }

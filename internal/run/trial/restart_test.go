@@ -16,6 +16,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
@@ -113,18 +114,16 @@ func TestRestart(t *testing.T) {
 			sums := &summing{Engine: s.Engine, t: t, tables: s.Plan.Run.Schema().Tables}
 			s.Engine = sums
 			kept := run(t, s, result.Complete)
-			if sums.reopens != 1 || len(sums.sums) == 0 {
-				t.Errorf("opened again %d times, with sums %q", sums.reopens, sums.sums)
-			}
+			expect.True(t, sums.reopens == 1 && len(sums.sums) != 0,
+				"opened again times, with sums", sums.reopens, sums.sums)
 			dropped := run(t, restartSpec(t, c.name, workload.CachesDropped, c.sets...), result.Complete)
 			for _, tr := range []*result.Trial{kept, dropped} {
 				checkRestart(t, tr)
 			}
 			cold, warm := bytesRead(t, dropped), bytesRead(t, kept)
 			t.Logf("%.0f KB and %.0f KB", cold, warm)
-			if cold < 64 || warm > cold/4 {
-				t.Errorf("%.0f KB read after caches were dropped, %.0f KB when they were kept", cold, warm)
-			}
+			expect.True(t, cold >= 64 && warm <= cold/4,
+				"KB read after caches were dropped, KB when they were kept", cold, warm)
 		})
 	}
 }
@@ -150,9 +149,8 @@ func checkRestart(t *testing.T, tr *result.Trial) {
 	names := []string{"l.i0", "l.x", "restart.qr100", "qr100"}
 	for i, name := range names {
 		s := &tr.Steps[i]
-		if s.Name != name || s.Status != result.Complete || (s.Caches != "") != (i >= 2) {
-			t.Errorf("step %s is %s, caches %q, want %s", s.Name, s.Status, s.Caches, name)
-		}
+		expect.True(t, s.Name == name && s.Status == result.Complete && (s.Caches != "") == (i >= 2),
+			"step is, caches", s.Name, s.Status, s.Caches, name)
 		for _, w := range s.Warnings {
 			if w.Code == metric.CounterReset || w.Code == metric.SettingChanged || w.Code == metric.SourceUnknown {
 				t.Errorf("%s: %v", s.Name, w)
@@ -161,16 +159,14 @@ func checkRestart(t *testing.T, tr *result.Trial) {
 	}
 	r := step(t, tr, "restart.qr100")
 	stop, start := value(t, r, "", "", metric.StopS), value(t, r, "", "", metric.StartS)
-	if stop <= 0 || start <= 0 || stop+start > value(t, r, "", "", metric.DurationS) {
-		t.Errorf("stopped for %v s, started for %v s: %+v", stop, start, r.Rows)
-	}
+	expect.True(t, stop > 0 && start > 0 && stop+start <= value(t, r, "", "", metric.DurationS),
+		"stopped for s, started for s", stop, start, r.Rows)
 	remark := "begun cold"
 	if r.Caches == workload.CachesKept {
 		remark = "begun after a restart, caches kept"
 	}
-	if notes := step(t, tr, "qr100").Notes; len(notes) == 0 || !strings.HasPrefix(notes[0].Text, remark) {
-		t.Errorf("remarks %v, want %q", notes, remark)
-	}
+	notes := step(t, tr, "qr100").Notes
+	expect.True(t, len(notes) != 0 && strings.HasPrefix(notes[0].Text, remark), "remarks", notes, remark)
 }
 
 // A closed database is asked for nothing, and opened with what it was opened with before.
@@ -185,9 +181,7 @@ func TestRestartCloses(t *testing.T) {
 			return nil
 		},
 		counters: func() error {
-			if closed.Load() {
-				t.Error("a closed database was asked for its counters")
-			}
+			expect.True(t, !closed.Load(), "a closed database was asked for its counters")
 			return nil
 		},
 		close: func() error {
@@ -197,13 +191,9 @@ func TestRestartCloses(t *testing.T) {
 		},
 	})
 	run(t, s, result.Complete)
-	if opened != 2 {
-		t.Errorf("opened %d times", opened)
-	}
+	expect.Equal(t, opened, 2, "opened")
 	for _, l := range lines(t, s.Dir, "engine") {
-		if l.Step == "restart.qr100" || l.T < 0 {
-			t.Errorf("sampled while it restarted: %+v", l)
-		}
+		expect.True(t, l.Step != "restart.qr100" && l.T >= 0, "sampled while it restarted", l)
 	}
 }
 
@@ -219,9 +209,7 @@ func TestRestartSetting(t *testing.T) {
 	if len(r.Warnings) == 0 || r.Warnings[0].Text != "setting planted was 1 before the restart and is 2 after it" {
 		t.Errorf("%v", r.Warnings)
 	}
-	if strings.Contains(fmt.Sprint(r.Warnings), "apart") {
-		t.Errorf("%v", r.Warnings)
-	}
+	expect.Lacks(t, fmt.Sprint(r.Warnings), "apart", r.Warnings)
 }
 
 // An engine that cannot be opened again ends the trial, as does an interruption meanwhile.
@@ -254,13 +242,9 @@ func TestRestartFails(t *testing.T) {
 			if _, err := Run(running, s); err == nil {
 				t.Error("no error")
 			}
-			tr, err := result.ReadTrial(s.Dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if tr.Status != c.status || !strings.Contains(tr.Reason, c.reason) || len(tr.Steps) != 2 {
-				t.Errorf("%s: %s, with %d steps", tr.Status, tr.Reason, len(tr.Steps))
-			}
+			tr := expect.Value(result.ReadTrial(s.Dir))(t)
+			expect.True(t, tr.Status == c.status && strings.Contains(tr.Reason, c.reason) && len(tr.Steps) == 2,
+				"with steps", tr.Status, tr.Reason, len(tr.Steps))
 			if _, err := os.Stat(filepath.Join(s.Dir, result.DataDir)); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("the data were left: %v", err)
 			}
@@ -277,9 +261,8 @@ func TestRestartServerDies(t *testing.T) {
 		return os.Truncate(filepath.Join(s.Dir, result.DataDir, "data", "ibdata1"), 4096)
 	}})
 	tr := run(t, s, result.Failed)
-	if !strings.Contains(tr.Reason, "start the engine again: ") || !strings.Contains(tr.Reason, "InnoDB") {
-		t.Errorf("reason: %s", tr.Reason)
-	}
+	expect.True(t, strings.Contains(tr.Reason, "start the engine again: ") && strings.Contains(tr.Reason, "InnoDB"),
+		"reason", tr.Reason)
 }
 
 // keeping is an engine in memory that keeps its rows over a restart.
@@ -325,9 +308,8 @@ func testWarmUp(t *testing.T) {
 	tr := run(t, s, result.Complete)
 	k.db.Close()
 	q := step(t, tr, "qr100")
-	if v := value(t, q, "query", "query", metric.WarmS); v < 19 || v > 21 {
-		t.Errorf("warm after %v s", v)
-	}
+	v := value(t, q, "query", "query", metric.WarmS)
+	expect.True(t, v >= 19 && v <= 21, "warm after s", v)
 	first := row(t, q, "query", "query", metric.FirstMinuteP99US)
 	if want := int64(20*10 + 40*100); first.Value < 100e3 || first.N < want*9/10 || first.N > want*11/10 {
 		t.Errorf("p99 of the first minute: %+v, want %d operations", first, want)
@@ -395,9 +377,7 @@ func TestPrewarm(t *testing.T) {
 			}
 			without, with := read(c.without, false), read(c.with, true)
 			t.Logf("%.0f KB without, %.0f KB with", without, with)
-			if with > without/2 {
-				t.Errorf("%.0f KB were read, and %.0f KB without", with, without)
-			}
+			expect.True(t, with <= without/2, "KB were read, and KB without", with, without)
 		})
 	}
 }

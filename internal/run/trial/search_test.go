@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -56,9 +57,8 @@ func TestConclusion(t *testing.T) {
 		if row.Metric != "highest_rate" || row.Value != c.answer.Kept || row.Trial != 3 || row.N != int64(c.answer.Probes) || !strings.Contains(out.Notes[0].Text, c.note) {
 			t.Errorf("%+v, %q, want %v, %q", row, out.Notes, c.answer.Kept, c.note)
 		}
-		if how := out.Search.How; how.Precision != 0.05 || how.Seconds != 10 {
-			t.Errorf("how it was searched for is recorded as %+v", how)
-		}
+		how := out.Search.How
+		expect.True(t, how.Precision == 0.05 && how.Seconds == 10, "how it was searched for is recorded as", how)
 		if c.warning == "" != (len(out.Warnings) == 0) || !strings.Contains(fmt.Sprint(row.Warnings), c.warning) {
 			t.Errorf("warnings %q, want %q", row.Warnings, c.warning)
 		}
@@ -80,9 +80,7 @@ func TestDisturbed(t *testing.T) {
 		{metric.Warn(metric.BesideMissed, nil), false},
 	} {
 		s := &result.Step{Seconds: 10, Rows: []metric.Row{{}, {Warnings: []metric.Warning{c.warning}}}}
-		if got := disturbed(s); got != c.want {
-			t.Errorf("%s: %v", c.warning, got)
-		}
+		expect.Equal(t, disturbed(s), c.want, c.warning)
 	}
 }
 
@@ -95,12 +93,9 @@ func testLeadIn(t *testing.T) {
 	s := script(t, workload.Group{Clients: 1}, func(*workload.Outcome, int, int) error { done.Add(1); return nil })
 	s.Plan.Rate = &plan.Rate{At: []float64{100}, Like: pace.Arrivals{Kind: pace.Even, LeadIn: 0.5}}
 	q := step(t, run(t, s, result.Complete), "s")
-	if n := row(t, q, "t", "", "offered_per_s").N; n != 60 || done.Load() < 100 {
-		t.Errorf("%d were offered in the window, %d done in all", n, done.Load())
-	}
-	if q.Groups[0].LeadIn != 0.5 {
-		t.Errorf("%+v", q.Groups[0])
-	}
+	n := row(t, q, "t", "", "offered_per_s").N
+	expect.True(t, n == 60 && done.Load() >= 100, "were offered in the window, done in all", n, done.Load())
+	expect.Equal(t, q.Groups[0].LeadIn, 0.5, q.Groups[0])
 }
 
 // A search with a client whose operations take 2 ms finds no more than 500 a
@@ -116,12 +111,8 @@ func testFind(t *testing.T) {
 	tr := run(t, s, result.Complete)
 	q := step(t, tr, "s")
 	best := row(t, q, "t", "", "highest_rate")
-	if best.Value <= 0 || best.Value > 600 || best.N < 2 || best.Unit != "1/s" {
-		t.Errorf("%+v: %q", best, q.Notes)
-	}
-	if q.Find("offered_per_s", "", "") != nil {
-		t.Error("the step itself is no closed loop")
-	}
+	expect.True(t, best.Value > 0 && best.Value <= 600 && best.N >= 2 && best.Unit == "1/s", best, q.Notes)
+	expect.True(t, q.Find("offered_per_s", "", "") == nil, "the step itself is no closed loop")
 	probes := 0
 	for i := range tr.Steps {
 		p := &tr.Steps[i]
@@ -129,9 +120,8 @@ func testFind(t *testing.T) {
 			continue
 		}
 		if strings.Contains(p.Name, "#held") {
-			if p.Seconds < hold || q.Search.Held <= 0 || q.Search.HeldSeconds != hold {
-				t.Errorf("%s took %g s: %+v", p.Name, p.Seconds, q.Search)
-			}
+			expect.True(t, p.Seconds >= hold && q.Search.Held > 0 && q.Search.HeldSeconds == hold,
+				"took s", p.Name, p.Seconds, q.Search)
 			continue
 		}
 		probes++
@@ -140,17 +130,12 @@ func testFind(t *testing.T) {
 			t.Errorf("step %s: %+v", p.Name, p.Axes)
 		}
 		g := p.Groups[len(p.Groups)-1]
-		if !g.Open || math.Abs(g.Rate-rate.Value) > 1e-6 || g.SLA == nil || g.Pace != "poisson" {
-			t.Errorf("%s: %+v", p.Name, g)
-		}
-		if !has(metric.Texts(p.Notes), "p95 < 100 ms was ") {
-			t.Errorf("%s: %q", p.Name, p.Notes)
-		}
+		expect.True(t, g.Open && math.Abs(g.Rate-rate.Value) <= 1e-6 && g.SLA != nil && g.Pace == "poisson", p.Name, g)
+		expect.True(t, has(metric.Texts(p.Notes), "p95 < 100 ms was "), p.Name, p.Notes)
 		// A random schedule: six times the square root is beyond chance.
 		due := rate.Value * max(0.5, math.Ceil(220/rate.Value)) // p95 needs 200 operations
-		if n := float64(row(t, p, "t", "", "offered_per_s").N); math.Abs(n-due) > 6*math.Sqrt(due) {
-			t.Errorf("%s: %v were offered", p.Name, n)
-		}
+		n := float64(row(t, p, "t", "", "offered_per_s").N)
+		expect.True(t, math.Abs(n-due) <= 6*math.Sqrt(due), "were offered", p.Name, n)
 		for _, m := range []string{"shed", "abandoned", "queue_max", "sla_met"} {
 			row(t, p, "t", "", m)
 		}
@@ -158,15 +143,10 @@ func testFind(t *testing.T) {
 			t.Errorf("%s kept no promise", p.Name)
 		}
 	}
-	if int64(probes) != best.N {
-		t.Errorf("%d probes, %d were reported", probes, best.N)
-	}
-	if q.Search.Held <= 0 {
-		t.Errorf("held: %+v", q.Search)
-	}
-	if len(withCode(best.Warnings, metric.DebtUnknown)) != 1 {
-		t.Errorf("an engine that reports no debt: %q", best.Warnings)
-	}
+	expect.Equal(t, int64(probes), best.N, "probes", probes)
+	expect.True(t, q.Search.Held > 0, "held", q.Search)
+	expect.True(t, len(withCode(best.Warnings, metric.DebtUnknown)) == 1,
+		"an engine that reports no debt", best.Warnings)
 }
 
 // A probe in which put-off work grows by more than the plan allows breaks the promise.
@@ -182,8 +162,6 @@ func TestCreditBreaks(t *testing.T) {
 		p := probe{}
 		r.judge(&p, &workload.Step{Groups: []workload.Group{{Ops: []workload.OpKind{{}}}}},
 			&result.Step{Status: result.Complete, Credit: &c.credit, Groups: []result.Group{{SLA: &metric.SLA{Met: true}}}})
-		if strings.Contains(p.broke, "on credit") != c.broken || (p.broke != "") != c.broken {
-			t.Errorf("%+v: %q", c, p.broke)
-		}
+		expect.True(t, strings.Contains(p.broke, "on credit") == c.broken && (p.broke != "") == c.broken, c, p.broke)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
@@ -110,18 +111,15 @@ func shares(t *testing.T, s *result.Step) map[string]float64 {
 		if r.Metric == "wait_share" {
 			out[r.Op] = r.Value
 			sum += r.Value
-			if r.Value <= 0 || r.N <= 0 || r.Source == "" {
-				t.Errorf("%+v", r)
-			}
+			expect.True(t, r.Value > 0 && r.N > 0 && r.Source != "", r)
 		}
 	}
 	detail := 0.0
 	for _, w := range s.Waits {
 		detail += w.Share
 	}
-	if math.Abs(sum-1) > 1e-9 || math.Abs(detail-1) > 1e-9 {
-		t.Errorf("the shares sum to %v, in detail to %v", sum, detail)
-	}
+	expect.True(t, math.Abs(sum-1) <= 1e-9 && math.Abs(detail-1) <= 1e-9,
+		"the shares sum to, in detail to", sum, detail)
 	return out
 }
 
@@ -137,13 +135,10 @@ func TestLockBound(t *testing.T) {
 			by := shares(t, s)
 			t.Log(by, value(t, s, "add", "add", "rows_per_s"), s.Notes, s.Warnings)
 			for role, share := range by {
-				if share > by["row lock"] {
-					t.Errorf("they waited %v of their time for the row, and %v for %s", by["row lock"], share, role)
-				}
+				expect.True(t, share <= by["row lock"],
+					"they waited of their time for the row, and for", by["row lock"], share, role)
 			}
-			if has(metric.Texts(s.Warnings), "the client was the bottleneck") {
-				t.Errorf("%q", s.Warnings)
-			}
+			expect.True(t, !has(metric.Texts(s.Warnings), "the client was the bottleneck"), s.Warnings)
 			// Ten looks a second, fewer beside other programs.
 			client := row(t, s, "", "", "client_share")
 			if math.Abs(client.Value-by["client"]) > 1e-9 || client.N < 1 || float64(client.N) > 16*(10*s.Seconds+2) {
@@ -156,9 +151,8 @@ func TestLockBound(t *testing.T) {
 					sum += r.Value
 				}
 			}
-			if all := 16 * s.Seconds * 1e6 / value(t, s, "add", "add", "rows"); math.Abs(sum/all-1) > 0.1 {
-				t.Errorf("%v µs per row, not %v", sum, all)
-			}
+			all := 16 * s.Seconds * 1e6 / value(t, s, "add", "add", "rows")
+			expect.True(t, math.Abs(sum/all-1) <= 0.1, "µs per row, not", sum, all)
 		})
 	}
 }
@@ -226,13 +220,9 @@ func TestLook(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := looked(c.closed, 1, c.see)
 			for d, n := range s.Seen {
-				if n != c.want[d] {
-					t.Errorf("%v: %d, not %d", d, n, c.want[d])
-				}
+				expect.Equal(t, n, c.want[d], d)
 			}
-			if len(s.Seen) < len(c.want) {
-				t.Errorf("%v", s.Seen)
-			}
+			expect.True(t, len(s.Seen) >= len(c.want), s.Seen)
 		})
 	}
 	if s := looked(1, 3, nil); s.Looks != 0 || s.Failed == nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
@@ -134,9 +135,8 @@ func TestServerStops(t *testing.T) {
 				if !strings.Contains(tr.Reason, "step "+c.step+": ") || !strings.Contains(tr.Reason, "the server has answered nothing for 2m") {
 					t.Errorf("%s", tr.Reason)
 				}
-				if took := tr.Ended.Sub(begun); took > 3*time.Minute {
-					t.Errorf("it ended after %v", took)
-				}
+				took := tr.Ended.Sub(begun)
+				expect.True(t, took <= 3*time.Minute, "it ended after", took)
 			})
 		})
 	}
@@ -174,9 +174,7 @@ func TestPreflightCountsStatements(t *testing.T) {
 		s := preflown(spec(t, "sqlite", "params.clients=30", "params.steps=[l.i0, l.x, qr100]"))
 		s.Engine = &counting{s.Engine, free}
 		tr, err := Run(context.Background(), s)
-		if (err == nil) != (tr.Status == result.Complete) {
-			t.Errorf("%s, %v", tr.Status, err)
-		}
+		expect.Equal(t, err == nil, tr.Status == result.Complete, tr.Status, err)
 		return tr.Reason, hint.Of(err)
 	}
 	reason, advice := counted(59)

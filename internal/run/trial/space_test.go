@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
@@ -138,18 +139,15 @@ func TestOldVersionsTakeSpace(t *testing.T) {
 			amp := func(name string) float64 { return value(t, step(t, tr, name), "", "", "space_amplification") }
 			for _, name := range []string{"fill", "change"} {
 				t.Logf("%s: amplification %.2f", name, amp(name))
-				if w := row(t, step(t, tr, name), "", "", "space_amplification").Warnings; len(w) > 0 {
-					t.Errorf("%s: %q", name, w)
-				}
+				w := row(t, step(t, tr, name), "", "", "space_amplification").Warnings
+				expect.True(t, len(w) == 0, name, w)
 			}
 			// InnoDB's tables grow by megabytes; its redo log alone would be 50.
-			if fill := amp("fill"); fill < 0.5 || fill > 6 {
-				t.Errorf("rows that were never changed take %.2f of their bytes", fill)
-			}
+			fill := amp("fill")
+			expect.True(t, fill >= 0.5 && fill <= 6, "rows that were never changed take of their bytes", fill)
 			// Every row has ten versions more.
-			if grown := amp("change") - amp("fill"); grown < versionRounds/2 {
-				t.Errorf("amplification has grown by %.2f", grown)
-			}
+			grown := amp("change") - amp("fill")
+			expect.True(t, grown >= versionRounds/2, "amplification has grown by", grown)
 		})
 	}
 }

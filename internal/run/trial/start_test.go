@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -25,10 +26,7 @@ func TestIdentity(t *testing.T) {
 		s := planOf(t, text, sets...)
 		p := s.Plan
 		s.Plan = p.For(&p.Targets[0])
-		id, err := identity(&s, &result.Start{Copy: p.Start.Copy, Load: 1, Seed: *p.DataSeed(1)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := expect.Value(identity(&s, &result.Start{Copy: p.Start.Copy, Load: 1, Seed: *p.DataSeed(1)}))(t)
 		return id.Name("sqlite")
 	}
 	for _, c := range []struct {
@@ -74,9 +72,7 @@ func TestFromCopy(t *testing.T) {
 		s := spec(t, "sqlite", []string{"trials=2", "start={copy: l.x, loads: 1, bases: " + bases + "}",
 			"params.steps=[l.i0, l.x, l.i1, settle]", "params.write_rows=500", "restart={before: l.i1, caches: kept}"}...)
 		s.Dir, s.Bases, s.Began, s.Trial = filepath.Join(dir, "trials", name), bases, began, 1
-		if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.MkdirAll(s.Dir, 0o755))
 		shown, s.Progress = nil, func(e Event) {
 			if e.Phase == PhaseEnd {
 				shown = append(shown, e.Step)
@@ -94,29 +90,23 @@ func TestFromCopy(t *testing.T) {
 	}
 	first, second := run("x.1", began), run("x.2", began)
 	again := run("x.1b", began)
-	if first.Steps[0].Name != "l.i0" || second.Steps[0].Name != "restart.l.i1" || again.Start.By != "" {
-		t.Errorf("steps from %s and %s, loaded by %q", first.Steps[0].Name, second.Steps[0].Name, again.Start.By)
-	}
+	expect.True(t, first.Steps[0].Name == "l.i0" && second.Steps[0].Name == "restart.l.i1" && again.Start.By == "",
+		"steps from and, loaded by", first.Steps[0].Name, second.Steps[0].Name, again.Start.By)
 	for _, tr := range []*result.Trial{first, second} {
 		for _, s := range tr.Steps {
-			if s.Name == "l.i1" && s.Caches != workload.CachesDropped {
-				t.Errorf("%s began with caches %q: nothing had read the copy", s.Name, s.Caches)
-			}
+			expect.True(t, s.Name != "l.i1" || s.Caches == workload.CachesDropped,
+				"began with caches: nothing had read the copy", s.Name, s.Caches)
 			if row := metric.Find(s.Rows, metric.SettledWriteKB, "", ""); row != nil {
 				t.Errorf("trial with %d steps: %s has KB written per row since an unknown load: %+v", len(tr.Steps), s.Name, row)
 			}
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "trials", "x.1")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.RemoveAll(filepath.Join(dir, "trials", "x.1")))
 	// Of a campaign that goes on, the steps that were run before are shown again, in their order.
 	if tr := run("x.1", began); len(shown) != len(tr.Steps) || shown[0] != "l.i0" {
 		t.Errorf("shown: %v", shown)
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "trials", "x.1")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.RemoveAll(filepath.Join(dir, "trials", "x.1")))
 	if tr := run("x.1", time.Now()); tr.Start.By == "" || tr.Steps[0].Name != "restart.l.i1" {
 		t.Errorf("a later campaign: loaded by %q, steps from %s", tr.Start.By, tr.Steps[0].Name)
 	}
@@ -129,9 +119,7 @@ func TestBeforeCopy(t *testing.T) {
 	s := planOf(t, text)
 	s.Dir = filepath.Join(s.Dir, "trials", "x.1")
 	s.Bases = filepath.Join(t.TempDir(), "kept")
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.MkdirAll(s.Dir, 0o755))
 	for range 2 {
 		if _, err := Run(t.Context(), s); err != nil {
 			t.Fatal(err)
@@ -142,9 +130,8 @@ func TestBeforeCopy(t *testing.T) {
 		t.Fatal(err, tr.Status, tr.Reason)
 	}
 	for _, step := range tr.Steps {
-		if row := metric.Find(step.Rows, metric.RelativeToBefore, "", ""); row != nil {
-			t.Errorf("%s is compared with a step of another process: %+v", step.Name, row)
-		}
+		row := metric.Find(step.Rows, metric.RelativeToBefore, "", "")
+		expect.True(t, row == nil, "is compared with a step of another process", step.Name, row)
 	}
 }
 
@@ -152,8 +139,6 @@ func TestBeforeCopy(t *testing.T) {
 func TestForgottenData(t *testing.T) {
 	for _, target := range []string{"{engine: tarantool, durability: none}", "{engine: mysql, storage: memory}"} {
 		_, err := plan.Load("test.yaml", []byte(small+"targets: ["+target+"]\nstart: {copy: l.x}\n"), nil, catalog.Plugins{})
-		if err == nil || !strings.Contains(err.Error(), "start: ") {
-			t.Errorf("%s: %v", target, err)
-		}
+		expect.Error(t, err, "start: ", target)
 	}
 }

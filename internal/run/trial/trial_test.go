@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
@@ -31,9 +32,7 @@ func TestNumbersAgree(t *testing.T) {
 	}
 	for i := range tr.Steps {
 		s := &tr.Steps[i]
-		if s.Status != result.Complete {
-			t.Errorf("step %s is %s: %q", s.Name, s.Status, s.Warnings)
-		}
+		expect.Equal(t, s.Status, result.Complete, "step", s.Name, s.Warnings)
 		for _, r := range s.Rows {
 			m := metric.ByName(r.Metric)
 			switch {
@@ -52,17 +51,13 @@ func TestNumbersAgree(t *testing.T) {
 	}
 	for name, want := range map[string]float64{"l.i0": 2000, "l.x": 2100, "l.i1": 2100, "l.i2": 2100, "qr100": 2100} {
 		st := step(t, tr, name)
-		if v := value(t, st, "", "", "live_rows"); v != want {
-			t.Errorf("%s leaves %v rows, not %v", name, v, want)
-		}
+		expect.Equal(t, value(t, st, "", "", "live_rows"), want, "leaves", name)
 		db, live := value(t, st, "", "", "db_bytes"), value(t, st, "", "", "live_bytes")
 		if v := value(t, st, "", "", "space_amplification"); math.Abs(v-db/live) > 1e-9 || live < want*40 {
 			t.Errorf("%s: %v of %v bytes for %v", name, v, db, live)
 		}
 	}
-	if len(step(t, tr, "settle").Settle) == 0 {
-		t.Error("settle did nothing")
-	}
+	expect.True(t, len(step(t, tr, "settle").Settle) != 0, "settle did nothing")
 	checkSeries(t, s.Dir, tr)
 	checkLatencyLog(t, s.Dir, tr)
 }
@@ -74,9 +69,7 @@ func checkRates(t *testing.T, s *result.Step) {
 		return
 	}
 	seconds := value(t, s, "", "", "duration_s")
-	if seconds != s.Seconds || seconds <= 0 {
-		t.Errorf("%s took %v s or %v s", s.Name, seconds, s.Seconds)
-	}
+	expect.True(t, seconds == s.Seconds && seconds > 0, "took s or s", s.Name, seconds, s.Seconds)
 	for _, g := range s.Groups {
 		wholes := map[string]float64{}
 		for _, op := range g.Ops {
@@ -96,21 +89,16 @@ func checkRates(t *testing.T, s *result.Step) {
 			}
 		}
 		for whole, units := range wholes {
-			if v := value(t, s, g.Name, whole, "rows"); v != units {
-				t.Errorf("%s: %v %s, the varieties are %v", s.Name, v, whole, units)
-			}
+			expect.Equal(t, value(t, s, g.Name, whole, "rows"), units, s.Name, whole)
 		}
 	}
-	if s.Find("rows_per_s", s.Primary, "") == nil {
-		t.Errorf("%s has no rate of %s", s.Name, s.Primary)
-	}
+	expect.True(t, s.Find("rows_per_s", s.Primary, "") != nil, "has no rate of", s.Name, s.Primary)
 	for _, name := range []string{"server_cpu_us", "process_write_kb", "host_cpu_us"} {
 		if name == metric.ProcessWriteKB && metric.Has(s.Warnings, metric.ImpossibleIO) {
 			continue // by large folios
 		}
-		if r := s.Find(name, "", ""); r == nil || r.Per == "" || r.N == 0 || r.Source == "" {
-			t.Errorf("%s: %s is %+v", s.Name, name, r)
-		}
+		r := s.Find(name, "", "")
+		expect.True(t, r != nil && r.Per != "" && r.N != 0 && r.Source != "", s.Name, name, r)
 	}
 }
 
@@ -126,15 +114,13 @@ func checkLatencies(t *testing.T, s *result.Step) {
 						if r.Group != g.Name || r.Op != op || r.Metric != measure+"_"+p+"_us" {
 							continue
 						}
-						if r.Value < last || r.N != row(t, s, g.Name, op, "rows").N {
-							t.Errorf("%s: %+v after %v", s.Name, r, last)
-						}
+						expect.True(t, r.Value >= last && r.N == row(t, s, g.Name, op, "rows").N,
+							"after", s.Name, r, last)
 						last = r.Value
 					}
 				}
-				if (measure == "service" || g.Rate > 0) != (last > 0) && s.Find("rows", op, "") != nil {
-					t.Errorf("%s, group %s, %s: %s times up to %v µs", s.Name, g.Name, op, measure, last)
-				}
+				expect.True(t, (measure == "service" || g.Rate > 0) == (last > 0) || s.Find("rows", op, "") == nil,
+					"group,: times up to µs", s.Name, g.Name, op, measure, last)
 			}
 		}
 	}
@@ -148,19 +134,14 @@ func checkSeries(t *testing.T, dir string, tr *result.Trial) {
 	for _, l := range lines(t, dir, "ops") {
 		k := kind{l.Step, l.Group, l.Op}
 		done[k] += l.Rows
-		if !l.Upkeep && math.Abs(end[k]+l.DT-l.T) > 1e-6 {
-			t.Errorf("%+v: an interval of %v s ends at %v after %v", k, l.DT, l.T, end[k])
-		}
+		expect.True(t, l.Upkeep || math.Abs(end[k]+l.DT-l.T) <= 1e-6,
+			"an interval of s ends at after", k, l.DT, l.T, end[k])
 		end[k] = l.T
 	}
-	if len(done) == 0 {
-		t.Error("no intervals")
-	}
+	expect.True(t, len(done) != 0, "no intervals")
 	for k, n := range done {
 		s := step(t, tr, k.step)
-		if v := value(t, s, k.group, k.op, "rows"); v != float64(n) {
-			t.Errorf("%+v: %v rows, %d in the series", k, v, n)
-		}
+		expect.Equal(t, value(t, s, k.group, k.op, "rows"), float64(n), k, n)
 		if end[k] > s.Seconds+tr.Interval { // the last tick may come after the last operation
 			t.Errorf("%+v: an interval ends at %v of %v s", k, end[k], s.Seconds)
 		}
@@ -169,29 +150,19 @@ func checkSeries(t *testing.T, dir string, tr *result.Trial) {
 	for _, src := range []string{"host", "process", "client", "engine"} {
 		for _, l := range lines(t, dir, src) {
 			sources[l.Source] = true
-			if l.T < 0 || l.DT <= 0 || len(l.V) == 0 {
-				t.Errorf("%+v", l)
-			}
+			expect.True(t, l.T >= 0 && l.DT > 0 && len(l.V) != 0, l)
 			step(t, tr, l.Step)
 		}
 	}
-	if len(sources) != 4 {
-		t.Errorf("sources in the series: %v", sources)
-	}
+	expect.Equal(t, len(sources), 4, "sources in the series", sources)
 }
 
 // checkLatencyLog: the log holds all latencies, under the tags of their steps.
 func checkLatencyLog(t *testing.T, dir string, tr *result.Trial) {
 	t.Helper()
-	f, err := os.Open(filepath.Join(dir, result.LatencyFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := expect.Value(os.Open(filepath.Join(dir, result.LatencyFile)))(t)
 	defer f.Close()
-	dists, err := hist.ReadLog(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dists := expect.Value(hist.ReadLog(f))(t)
 	n := 0
 	for i := range tr.Steps {
 		s := &tr.Steps[i]
@@ -209,9 +180,7 @@ func checkLatencyLog(t *testing.T, dir string, tr *result.Trial) {
 			}
 		}
 	}
-	if n < 8 {
-		t.Errorf("%d distributions", n)
-	}
+	expect.True(t, n >= 8, "distributions", n)
 }
 
 // The client is calibrated on the null engine, for all steps that have clients,
@@ -226,16 +195,12 @@ func TestCalibration(t *testing.T) {
 	for i := range client.Steps {
 		s := &client.Steps[i]
 		for _, g := range s.Groups {
-			if g.Rate != 0 || g.SLA != nil {
-				t.Errorf("step %s: group %s is paced", s.Name, g.Name)
-			}
+			expect.True(t, g.Rate == 0 && g.SLA == nil, "step: group is paced", s.Name, g.Name)
 			found := false
 			for _, r := range s.Rows {
 				found = found || r.Group == g.Name && r.Metric == "client_cpu_us" && r.Value > 0 && r.Per != "" && r.N > 0
 			}
-			if !found {
-				t.Errorf("step %s: no cost of group %s", s.Name, g.Name)
-			}
+			expect.True(t, found, "step: no cost of group", s.Name, g.Name)
 		}
 	}
 
@@ -248,12 +213,9 @@ func TestCalibration(t *testing.T) {
 			continue
 		}
 		mine := row(t, st, "", "", "client_cpu_us")
-		if mine.Value <= 0 || mine.Per == "" || mine.Source != "null engine" {
-			t.Errorf("step %s: %+v", st.Name, mine)
-		}
-		if st.WritesPer != st.Primary && st.Find("client_cpu_us", "", "insert row") == nil {
-			t.Errorf("step %s: no cost per insert row", st.Name)
-		}
+		expect.True(t, mine.Value > 0 && mine.Per != "" && mine.Source == "null engine", "step", st.Name, mine)
+		expect.True(t, st.WritesPer == st.Primary || st.Find("client_cpu_us", "", "insert row") != nil,
+			"step: no cost per insert row", st.Name)
 	}
 }
 
@@ -272,9 +234,8 @@ func TestSeedOfBlock(t *testing.T) {
 		first, text := rows(c.set, 1)
 		second, _ := rows(c.set, 2)
 		again, _ := rows(c.set, 2)
-		if first != 7 || (second == first) != c.same || again != second || text != c.text {
-			t.Errorf("seed %s: %d, %d, %d; %s", c.set, first, second, again, text)
-		}
+		expect.True(t, first == 7 && (second == first) == c.same && again == second && text == c.text,
+			"seed", c.set, first, second, again, text)
 	}
 }
 
@@ -285,9 +246,7 @@ func TestCalibrationKnowsTheRows(t *testing.T) {
 	s := planOf(t, text)
 	s.Calibrate = true
 	run(t, s.with(&faulty{exec: func(op *model.Op, next func() error, _ *engine.Result) error {
-		if op.Aggregate == model.Count {
-			t.Errorf("%s is counted", op.Table)
-		}
+		expect.True(t, op.Aggregate != model.Count, "is counted", op.Table)
 		return next()
 	}}), result.Complete)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat/hist"
@@ -31,9 +32,8 @@ func TestStallToTheEnd(t *testing.T) {
 			})
 			st := step(t, run(t, s, result.Complete), "s")
 			done, undone := row(t, st, "t", "transaction", "rows").N, row(t, st, "t", "", "abandoned")
-			if undone.Value < 30 || int64(undone.Value)+done != 60 || undone.N != 60 {
-				t.Errorf("%d done, %v of %d not, of 60", done, undone.Value, undone.N)
-			}
+			expect.True(t, undone.Value >= 30 && int64(undone.Value)+done == 60 && undone.N == 60,
+				"done, of not, of 60", done, undone.Value, undone.N)
 			p50 := row(t, st, "t", "transaction", "response_p50_us")
 			if p50.N != 60 || p50.Value < 50_000 || !has(metric.Texts(p50.Warnings), "operations were not done; their response time is at least their age") {
 				t.Errorf("half of the operations were due in the stall: %+v", p50)
@@ -42,23 +42,16 @@ func TestStallToTheEnd(t *testing.T) {
 				t.Errorf("service times are of what was done: %+v", r)
 			}
 			for _, c := range st.Curves {
-				if c.Measure == "response" && c.Count != 60 {
-					t.Errorf("the curve is of %d", c.Count)
-				}
+				expect.True(t, c.Measure != "response" || c.Count == 60, "the curve is of", c.Count)
 			}
-			if n := logged(t, s.Dir, "s/t/transaction/response").Count(); n != 60 {
-				t.Errorf("the latency log has %d", n)
-			}
+			expect.Equal(t, logged(t, s.Dir, "s/t/transaction/response").Count(), 60, "the latency log has")
 		})
 	}
 }
 
 func logged(t *testing.T, dir, tag string) *hist.Dist {
 	t.Helper()
-	f, err := os.Open(filepath.Join(dir, result.LatencyFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := expect.Value(os.Open(filepath.Join(dir, result.LatencyFile)))(t)
 	defer f.Close()
 	all, err := hist.ReadLog(f)
 	if err != nil || all[tag] == nil {

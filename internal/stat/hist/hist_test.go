@@ -25,20 +25,15 @@ func TestPercentile(t *testing.T) {
 		for _, p := range []float64{1, 50, 90, 99, 99.9, 100} {
 			want := values[int(math.Ceil(p/100*float64(len(values))))-1]
 			got := d.Percentile(p)
-			if math.Abs(float64(got-want)) > 0.001*float64(want)+1 {
-				t.Fatalf("p%v of %v is %d, want %d", p, values, got, want)
-			}
+			expect.True(t, math.Abs(float64(got-want)) <= 0.001*float64(want)+1, "p of is", p, values, got, want)
 		}
 		var sum int64
 		for _, v := range values {
 			sum += v
 		}
-		if d.Least() != values[0] || d.Total() != float64(sum) {
-			t.Fatalf("min %d, sum %v, want %d and %d", d.Least(), d.Total(), values[0], sum)
-		}
-		if d.Max() != values[len(values)-1] {
-			t.Fatalf("max is %d, want %d", d.Max(), values[len(values)-1])
-		}
+		expect.True(t, d.Least() == values[0] && d.Total() == float64(sum),
+			"min, sum", d.Least(), d.Total(), values[0], sum)
+		expect.Equal(t, d.Max(), values[len(values)-1], "max is")
 	})
 }
 

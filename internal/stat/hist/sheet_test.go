@@ -1,7 +1,6 @@
 package hist
 
 import (
-	"slices"
 	"testing"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -26,16 +25,12 @@ func TestBuckets(t *testing.T) {
 			}
 			h.drain(&h.parts[0], got)
 		}
-		if !slices.Equal(got.h.Export().Counts, direct.h.Export().Counts) {
-			t.Fatal("the buckets differ")
-		}
+		expect.List(t, got.h.Export().Counts, direct.h.Export().Counts, "the buckets differ")
 		if got.Least() != direct.Least() || got.Max() != direct.Max() || got.Total() != direct.Total() ||
 			got.Overflow() != direct.Overflow() || got.Count() != direct.Count() {
 			t.Fatalf("min %d, max %d, sum %v, overflow %d, count %d", got.Least(), got.Max(), got.Total(), got.Overflow(), got.Count())
 		}
-		if used := len(h.pages) - 1; used != len(h.free) {
-			t.Fatalf("of %d pages %d are free", used, len(h.free))
-		}
+		expect.Equal(t, len(h.pages)-1, len(h.free), "of")
 	})
 }
 
