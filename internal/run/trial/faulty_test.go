@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type faulty struct {
 	engine.Engine
 	open     func() error
+	opened   func(engine.DB) engine.DB // wraps what was opened
+	session  func() error
+	wait     func(context.Context, *model.Op) error // before an operation; before settling and counters, of none
 	settle   func() error
 	counters func() error
 	settings func([]engine.Setting) []engine.Setting
@@ -39,7 +43,22 @@ func (f *faulty) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 		return nil, err
 	}
 	db, err := f.Engine.Open(ctx, c)
-	return &faultyDB{db, f}, err
+	if err != nil {
+		return nil, err
+	}
+	faulty := &faultyDB{db, f}
+	if f.opened != nil {
+		return f.opened(faulty), nil
+	}
+	return faulty, nil
+}
+
+// await waits before something is done.
+func (f *faulty) await(ctx context.Context, op *model.Op) error {
+	if f.wait == nil {
+		return nil
+	}
+	return f.wait(ctx, op)
 }
 
 func call(f func() error) error {
@@ -55,14 +74,14 @@ type faultyDB struct {
 }
 
 func (d *faultyDB) Settle(ctx context.Context) ([]engine.SettleAction, error) {
-	if err := call(d.f.settle); err != nil {
+	if err := errors.Join(d.f.await(ctx, nil), call(d.f.settle)); err != nil {
 		return nil, err
 	}
 	return d.DB.Settle(ctx)
 }
 
 func (d *faultyDB) Counters(ctx context.Context, s *engine.Sample) error {
-	if err := call(d.f.counters); err != nil {
+	if err := errors.Join(d.f.await(ctx, nil), call(d.f.counters)); err != nil {
 		return err
 	}
 	return d.DB.Counters(ctx, s)
@@ -85,6 +104,9 @@ func (d *faultyDB) Close() error {
 }
 
 func (d *faultyDB) Session(ctx context.Context) (engine.Session, error) {
+	if err := call(d.f.session); err != nil {
+		return nil, err
+	}
 	s, err := d.DB.Session(ctx)
 	return &faultySession{s, d.f}, err
 }
@@ -96,7 +118,7 @@ type faultySession struct {
 
 func (s *faultySession) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
 	st, err := s.Session.Prepare(ctx, op)
-	if s.f.exec == nil {
+	if s.f.exec == nil && s.f.wait == nil {
 		return st, err
 	}
 	return &faultyStmt{st, op, s.f}, err
@@ -109,7 +131,14 @@ type faultyStmt struct {
 }
 
 func (s *faultyStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
-	return s.f.exec(s.op, func() error { return s.Stmt.Exec(ctx, args, r) }, r)
+	next := func() error { return s.Stmt.Exec(ctx, args, r) }
+	if err := s.f.await(ctx, s.op); err != nil {
+		return err
+	}
+	if s.f.exec == nil {
+		return next()
+	}
+	return s.f.exec(s.op, next, r)
 }
 
 // every makes a function that is true at each nth call, from any goroutine.

@@ -12,26 +12,16 @@ import (
 	"rumbench/model"
 )
 
-// planned is an engine that has the plans that the test gives it.
-type planned struct {
-	engine.Engine
-	plan func(op *model.Op, round int) engine.Plan
-}
-
-func (p *planned) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
-	db, err := p.Engine.Open(ctx, c)
-	return &plannedDB{DB: db, planned: p, asked: map[*model.Op]int{}}, err
-}
-
+// plannedDB has the plans that the test gives it.
 type plannedDB struct {
 	engine.DB
-	planned *planned
-	asked   map[*model.Op]int // how often
+	plan  func(op *model.Op, round int) engine.Plan
+	asked map[*model.Op]int // how often
 }
 
 func (d *plannedDB) Explain(_ context.Context, op *model.Op) (engine.Plan, error) {
 	d.asked[op]++
-	return d.planned.plan(op, d.asked[op]), nil
+	return d.plan(op, d.asked[op]), nil
 }
 
 // seeks returns a plan that goes by the index of an operation.
@@ -55,8 +45,9 @@ const big = 10 * smallTable
 func runPlanned(t *testing.T, value func(op *model.Op, round int) engine.Plan) (*result.Trial, *result.Step, []result.StatementPlan, error) {
 	t.Helper()
 	src := "workload: sysbench\nparams: {tests: [oltp_read_only], table_size: 1000, read_seconds: 0.2, warmup_seconds: 0, settle_floor: 0}\ncalibrate: false\ninterval: 100ms\ntargets: [sqlite]\n"
-	s := planOf(t, src)
-	s.Engine = &planned{s.Engine, value}
+	s := planOf(t, src).with(&faulty{opened: func(db engine.DB) engine.DB {
+		return &plannedDB{db, value, map[*model.Op]int{}}
+	}})
 	res, err := Run(context.Background(), s)
 	plans := expect.Value(result.ReadPlans(s.Dir))(t)
 	for i := range res.Steps {

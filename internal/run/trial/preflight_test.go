@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
@@ -104,8 +103,13 @@ func TestPreflightFails(t *testing.T) {
 // As many sessions are opened as the trial will need.
 func TestPreflightConnects(t *testing.T) {
 	s := preflown(spec(t, "memory", "params.clients=30"))
-	f := &limited{Engine: s.Engine, limit: 50}
-	s.Engine = f
+	var opened atomic.Int64
+	s = s.with(&faulty{session: func() error {
+		if opened.Add(1) > 50 {
+			return errors.New("too many")
+		}
+		return nil
+	}})
 	tr := run(t, s, result.Failed) // of 30 inserters, deleters and queriers
 	expect.Contains(t, tr.Reason, "open a session for each of 90 clients: at number 51: too many")
 }
@@ -130,27 +134,4 @@ func TestBrief(t *testing.T) {
 	}
 	expect.Same(t, want, brief(steps, preflightClients))
 	expect.Equal(t, steps[0].Groups[0].Clients, 8, "the plan's own steps were changed")
-}
-
-// limited is an engine with a limit on sessions.
-type limited struct {
-	engine.Engine
-	limit int
-}
-
-func (l *limited) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
-	db, err := l.Engine.Open(ctx, c)
-	return &limitedDB{db, l.limit}, err
-}
-
-type limitedDB struct {
-	engine.DB
-	left int
-}
-
-func (d *limitedDB) Session(ctx context.Context) (engine.Session, error) {
-	if d.left--; d.left < 0 {
-		return nil, errors.New("too many")
-	}
-	return d.DB.Session(ctx)
 }

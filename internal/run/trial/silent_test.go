@@ -16,21 +16,21 @@ import (
 	"rumbench/model"
 )
 
-// stopping is an engine on a server that stops, and then answers nothing. A connection
-// whose request was given up is lost.
+// stopping is a server that stops, and then answers nothing. A connection whose request was
+// given up is lost.
 type stopping struct {
-	engine.Engine
 	stopped, lost atomic.Bool
 	deaf          bool // only its counters do not answer, for some time
 }
 
-func (e *stopping) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
-	db, err := e.Engine.Open(ctx, c)
-	return &stoppingDB{db, e}, err
-}
-
 // wait waits until the server answers.
-func (e *stopping) wait(ctx context.Context) error {
+func (e *stopping) wait(ctx context.Context, op *model.Op) error {
+	if op != nil {
+		time.Sleep(200 * time.Millisecond)
+		if e.deaf {
+			return nil
+		}
+	}
 	if e.lost.Load() {
 		return engine.Errorf(engine.Gone, "the connection is lost")
 	}
@@ -45,58 +45,12 @@ func (e *stopping) wait(ctx context.Context) error {
 	return nil
 }
 
-type stoppingDB struct {
-	engine.DB
-	e *stopping
-}
+// remoteDB is of a server elsewhere.
+type remoteDB struct{ engine.DB }
 
-func (*stoppingDB) Processes() (pids []int, reason string) { return nil, "it is elsewhere" }
-func (*stoppingDB) DataDir() string                        { return "" }
-func (*stoppingDB) Died() error                            { return nil }
-
-func (d *stoppingDB) Counters(ctx context.Context, s *engine.Sample) error {
-	if err := d.e.wait(ctx); err != nil {
-		return err
-	}
-	return d.DB.Counters(ctx, s)
-}
-
-func (d *stoppingDB) Settle(ctx context.Context) ([]engine.SettleAction, error) {
-	if err := d.e.wait(ctx); err != nil {
-		return nil, err
-	}
-	return d.DB.Settle(ctx)
-}
-
-func (d *stoppingDB) Session(ctx context.Context) (engine.Session, error) {
-	s, err := d.DB.Session(ctx)
-	return &stoppingSession{s, d.e}, err
-}
-
-type stoppingSession struct {
-	engine.Session
-	e *stopping
-}
-
-func (s *stoppingSession) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
-	st, err := s.Session.Prepare(ctx, op)
-	return &stoppingStmt{st, s.e}, err
-}
-
-type stoppingStmt struct {
-	engine.Stmt
-	e *stopping
-}
-
-func (s *stoppingStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
-	if !s.e.deaf {
-		if err := s.e.wait(ctx); err != nil {
-			return err
-		}
-	}
-	time.Sleep(200 * time.Millisecond)
-	return s.Stmt.Exec(ctx, args, r)
-}
+func (remoteDB) Processes() (pids []int, reason string) { return nil, "it is elsewhere" }
+func (remoteDB) DataDir() string                        { return "" }
+func (remoteDB) Died() error                            { return nil }
 
 // A server that stops ends the step when it has answered nothing for long, whatever the
 // step waits for; one whose operations go on does not.
@@ -115,8 +69,8 @@ func TestServerStops(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := spec(t, "memory", append(c.sets, "interval=5s")...)
 				s.coarse = true
-				e := &stopping{Engine: s.Engine, deaf: c.deaf}
-				s.Engine = e
+				e := &stopping{deaf: c.deaf}
+				s = s.with(&faulty{wait: e.wait, opened: func(db engine.DB) engine.DB { return remoteDB{db} }})
 				var begun time.Time
 				s.Progress = func(ev Event) {
 					if ev.Step == c.step && ev.Phase == PhaseBegin {
@@ -142,20 +96,7 @@ func TestServerStops(t *testing.T) {
 	}
 }
 
-// counting is an engine whose server allows few prepared statements.
-type counting struct {
-	engine.Engine
-	free int64
-}
-
-func (e *counting) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
-	db, err := e.Engine.Open(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return &countingDB{db, db.(engine.Explainer), e.free}, nil
-}
-
+// countingDB is of a server that allows few prepared statements.
 type countingDB struct {
 	engine.DB
 	engine.Explainer
@@ -172,7 +113,9 @@ func TestPreflightCountsStatements(t *testing.T) {
 	// 30 clients insert, 30 delete, 30 query: each prepares what two prepare in the preflight.
 	counted := func(free int64) (string, string) {
 		s := preflown(spec(t, "sqlite", "params.clients=30", "params.steps=[l.i0, l.x, qr100]"))
-		s.Engine = &counting{s.Engine, free}
+		s = s.with(&faulty{opened: func(db engine.DB) engine.DB {
+			return &countingDB{db, db.(*faultyDB).DB.(engine.Explainer), free}
+		}})
 		tr, err := Run(context.Background(), s)
 		expect.Equal(t, err == nil, tr.Status == result.Complete, tr.Status, err)
 		return tr.Reason, hint.Of(err)
