@@ -159,7 +159,7 @@ func TestFactsOfThisMachine(t *testing.T) {
 		expect.True(t, !names[f.Name], "fact is there twice", f.Name)
 		names[f.Name] = true
 	}
-	for _, name := range []string{"kernel", "memory", "cpus usable", "filesystem", "device"} {
+	for _, name := range []string{"kernel", "memory", "cpus usable", "filesystem", "device", "vm.swappiness", "open files limit"} {
 		expect.True(t, names[name], "no fact", name)
 	}
 }

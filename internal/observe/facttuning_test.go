@@ -65,14 +65,3 @@ func TestTuningUnknown(t *testing.T) {
 	got := tuningOf(t, map[string]string{"sys/bus/event_source/devices/software/": ""}, Device{Name: "vda"}, nil)
 	expect.Same(t, Facts{{"hardware counters", "no"}}, got)
 }
-
-// Facts include the tuning: every kernel with a /proc has these.
-func TestFactsIncludeTuning(t *testing.T) {
-	names := map[string]bool{}
-	for _, f := range FactsOf(t.TempDir()) {
-		names[f.Name] = true
-	}
-	for _, name := range []string{"vm.swappiness", "open files limit"} {
-		expect.True(t, names[name], "no fact", name)
-	}
-}
