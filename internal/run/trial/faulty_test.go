@@ -30,7 +30,7 @@ type faulty struct {
 	open     func() error
 	opened   func(engine.DB) engine.DB // wraps what was opened
 	session  func() error
-	wait     func(context.Context, *model.Op) error // before an operation; before settling and counters, of none
+	wait     func(context.Context, *model.Op) error // before an operation; settling and counters have none
 	settle   func() error
 	counters func() error
 	settings func([]engine.Setting) []engine.Setting
