@@ -41,7 +41,7 @@ var passes = []pass{
 	},
 	{ // packages whose goroutines share memory; those that import all engines take minutes to compile
 		name: "race", cgo: "1", flags: []string{"-race", "-p", "1"},
-		packages: []string{"internal/run/drive", "internal/run/divided", "internal/stat/hist", "engine/memory",
+		packages: []string{"internal/run/drive", "internal/stat/hist", "engine/memory",
 			"engine/bbolt", "engine/wire", "internal/observe", "internal/observe/cpuset", "internal/run/campaign"},
 		long: []string{"engine/badger", "engine/kvkit", "engine/pebble", "internal/run/trial", "internal/cli/watch",
 			"internal/server", "internal/fleet"},
