@@ -44,7 +44,7 @@ var passes = []pass{
 		packages: []string{"internal/run/drive", "internal/stat/hist", "engine/memory",
 			"engine/bbolt", "engine/wire", "internal/observe", "internal/observe/cpuset", "internal/run/campaign"},
 		long: []string{"engine/badger", "engine/kvkit", "engine/pebble", "internal/run/trial", "internal/cli/watch",
-			"internal/server", "internal/fleet"},
+			"internal/server", "internal/fleet", "internal/run/divided"},
 	},
 	{
 		name: "plain", cgo: "0", flags: []string{"-p", "2"},

@@ -55,6 +55,7 @@ type fleet struct {
 	*Head
 	step    *workload.Step
 	stages  []*stage
+	mu      sync.Mutex // guards skew and cut, which tests change while messages pass
 	skew    []time.Duration
 	slowest time.Duration                                          // round trip when clocks were measured
 	delay   func(machine int, m *Message, back bool) time.Duration // of a message; nil: none
@@ -66,6 +67,12 @@ type fleet struct {
 }
 
 const silence = time.Second
+
+func (f *fleet) skewOf(machine int) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.skew[machine]
+}
 
 // way returns a function that sends messages to a line.
 func (f *fleet) way(ctx context.Context, over *sync.WaitGroup, machine int, back bool, to *Line) func(Message) {
@@ -79,7 +86,10 @@ func (f *fleet) way(ctx context.Context, over *sync.WaitGroup, machine int, back
 			if f.delay != nil {
 				time.Sleep(f.delay(machine, &m, back))
 			}
-			if cut := f.cut[machine]; cut != nil {
+			f.mu.Lock()
+			cut := f.cut[machine]
+			f.mu.Unlock()
+			if cut != nil {
 				select {
 				case <-cut:
 				case <-ctx.Done():
@@ -95,7 +105,7 @@ func (f *fleet) way(ctx context.Context, over *sync.WaitGroup, machine int, back
 			panic(err)
 		}
 		if sign := map[bool]int64{true: 1, false: -1}[back]; got.At != 0 {
-			got.At += sign * int64(f.skew[machine])
+			got.At += sign * int64(f.skewOf(machine))
 		}
 		queue.Hear(got)
 	}
@@ -119,7 +129,7 @@ func bubble(t *testing.T, parts int, step *workload.Step, test func(t *testing.T
 			f.lines = append(f.lines, there)
 			peer := Peer{Machine: fmt.Sprintf("c%d", i+1), Line: there, Gone: func() string { return "cut" },
 				Offset: func(context.Context, int) (Offset, error) {
-					return Offset{f.skew[i], time.Millisecond, time.Millisecond, f.slowest}, nil
+					return Offset{f.skewOf(i), time.Millisecond, time.Millisecond, f.slowest}, nil
 				}}
 			if i == parts {
 				c.Head, f.Head = peer, &Head{Line: own}
@@ -294,7 +304,11 @@ func TestStraggler(t *testing.T) {
 func TestDrift(t *testing.T) {
 	bubble(t, 2, sleeping(2, 0, 21), func(t *testing.T, f *fleet) {
 		began, skew := time.Now(), f.skew[1]
-		out, err := f.load(t.Context(), func(*Interval) { f.skew[1] = skew + time.Since(began)/5000 }) // 200 ppm
+		out, err := f.load(t.Context(), func(*Interval) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.skew[1] = skew + time.Since(began)/5000 // 200 ppm
+		})
 		if err != nil || out.Bound < 6*time.Millisecond || out.Bound > 7*time.Millisecond {
 			t.Errorf("%v, %+v", err, out)
 		}
@@ -402,8 +416,11 @@ func TestLost(t *testing.T) {
 						f.lines[1].HangUp()
 						return
 					}
-					f.cut[1] = make(chan struct{})
-					time.AfterFunc(c.length, func() { close(f.cut[1]) })
+					cut := make(chan struct{})
+					time.AfterFunc(c.length, func() { close(cut) })
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					f.cut[1] = cut
 				})
 				if c.after < 0 {
 					if err != nil || out.Result.Groups[0].Kinds[0].Ops != 2000 {
