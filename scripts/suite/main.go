@@ -47,9 +47,9 @@ var passes = []pass{
 			"internal/server", "internal/fleet", "internal/run/divided"},
 	},
 	{
-		name: "plain", cgo: "0", flags: []string{"-p", "2"},
-		packages: []string{"internal/cli", "internal/doctest", "engine/mysql", "internal/report",
-			"internal/run/trial", "engine/postgres"},
+		name: "plain", cgo: "0", flags: []string{"-p", "3"},
+		packages: []string{"internal/doctest", "internal/cli", "engine/mysql", "engine/tarantool", "engine/mongodb",
+			"engine/postgres", "internal/run/trial", "internal/report"},
 	},
 }
 
