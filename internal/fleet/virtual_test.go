@@ -164,6 +164,7 @@ type world struct {
 	stubborn bool          // trials do not end when they are asked to
 	counting func()        // is called before each try of a start; nil: nothing is to be done
 	asked    chan struct{} // the user asks again to end
+	away     string        // a machine whose agent does not join
 	servers  sync.Map      // of trials: the operations that each has counted
 	numbers  atomic.Int64  // of servers
 
@@ -279,7 +280,9 @@ func (w *world) gate(p *plan.Plan) *gate {
 	for _, host := range p.Fleet.Used() {
 		to, from := newWire(), newWire()
 		there := &end{in: to, out: from, over: make(chan struct{})}
-		g.seats[host.Name] = make(chan net.Conn, 1)
+		if g.seats[host.Name] = make(chan net.Conn, 1); host.Name == w.away {
+			continue
+		}
 		g.seats[host.Name] <- &end{in: from, out: to, over: make(chan struct{})}
 		w.mu.Lock()
 		w.wires[host.Name], w.ends[host.Name] = [2]*wire{to, from}, there
@@ -454,6 +457,9 @@ func (w *world) Note(text string) {
 func (w *world) run(ctx context.Context, p *plan.Plan, dir string) (*result.Campaign, error) {
 	dir = filepath.Join(w.dir, dir)
 	c, err := begin(ctx, &p.Fleet, w.own, w.gate(p), w.Note)
+	if err != nil && w.away != "" {
+		err = c.LeaveOut()
+	}
 	if err == nil {
 		for _, m := range c.machines {
 			m.again = func(ended <-chan struct{}, _ <-chan time.Time, kill func()) {
@@ -542,6 +548,41 @@ func TestFleet(t *testing.T) {
 					t.Errorf("%s has %v", name, left)
 				}
 			}
+		})
+	}
+}
+
+// A campaign goes on without a machine that cannot be reached, and those that need it, if others are left.
+func TestLeaveOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		cells      []string
+		away, left string
+	}{
+		"a machine":     {[]string{"m1", "m2"}, "m1", "m2"},
+		"its clients":   {[]string{"db1+c1", "db2+c2"}, "c2", "db1"},
+		"the only one":  {[]string{"m1"}, "m1", ""},
+		"the only cell": {[]string{"db+c1+c2"}, "c1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.away = c.away
+				state, err := w.run(w.Context(), w.plan(2, c.cells...), "out")
+				if c.left == "" {
+					if err == nil || !strings.Contains(err.Error(), "machine "+c.away) {
+						t.Errorf("no machine is left: %v", err)
+					}
+					return
+				}
+				w.complete("out", state, err)
+				for _, e := range state.Trials {
+					if on := w.trial("out", "trials", e.Dir).Machine; on != c.left {
+						t.Errorf("%s ran on %q, not on %s", e.Dir, on, c.left)
+					}
+				}
+				if !w.noted("the campaign goes on without it") {
+					t.Errorf("notes: %q", w.notes)
+				}
+			})
 		})
 	}
 }
