@@ -6,6 +6,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/kvkit"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -59,20 +60,20 @@ func TestAllocatesNothing(t *testing.T) {
 			if err == nil {
 				err = db.CreateTables(t.Context())
 			}
-			must(t, err)
+			expect.NoError(t, err)
 			s, err := db.Session(t.Context())
-			must(t, err)
+			expect.NoError(t, err)
 			store.tx.row = make([]byte, 8)
 			if w.Merges() {
 				store.tx.row = make([]byte, 9)
 			}
 			for _, c := range ops {
 				stmt, err := s.Prepare(t.Context(), &c.op)
-				must(t, err)
+				expect.NoError(t, err)
 				args := enginetest.Values(c.args)
 				var r engine.Result
 				n := testing.AllocsPerRun(100, func() {
-					must(t, stmt.Exec(t.Context(), args, &r))
+					expect.NoError(t, stmt.Exec(t.Context(), args, &r))
 				})
 				if n > 0 {
 					t.Errorf("concurrency %d, %+v: %s: %v allocations", kind, w, c.op.Label(), n)
@@ -91,13 +92,13 @@ func TestRowOfKeyColumns(t *testing.T) {
 		if err == nil {
 			err = db.CreateTables(t.Context())
 		}
-		must(t, err)
+		expect.NoError(t, err)
 		store.tx.row = []byte{}
 		for _, op := range []model.Op{{Kind: model.Delete, Table: "t"}, {Kind: model.Get, Table: "t", Columns: []string{"id"}}} {
 			s, err := db.Session(t.Context()) // whose memory is fresh
-			must(t, err)
+			expect.NoError(t, err)
 			stmt, err := s.Prepare(t.Context(), &op)
-			must(t, err)
+			expect.NoError(t, err)
 			var r engine.Result
 			if err := stmt.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r); err != nil || r.Rows != 1 {
 				t.Errorf("concurrency %d, %s: %d rows, %v", kind, op.Label(), r.Rows, err)

@@ -11,6 +11,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/kvkit"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -134,15 +135,15 @@ func (s *gated) open(t *testing.T, store kvkit.Store, tables int, rows int64) en
 		})
 	}
 	db, err := kvkit.Open(store, schema)
-	must(t, err)
-	must(t, db.CreateTables(ctx))
+	expect.NoError(t, err)
+	expect.NoError(t, db.CreateTables(ctx))
 	for i := range tables {
 		var args []model.Value
 		for id := range rows {
 			args = append(args, model.IntValue(id+1), model.IntValue(0))
 		}
 		insert := prepare(t, db, &model.Op{Kind: model.Insert, Table: fmt.Sprint("t", i), Columns: []string{"id", "n"}, Rows: int(rows)})
-		must(t, insert.Exec(ctx, args, &engine.Result{}))
+		expect.NoError(t, insert.Exec(ctx, args, &engine.Result{}))
 	}
 	s.gate = make(chan struct{})
 	return db
@@ -151,9 +152,9 @@ func (s *gated) open(t *testing.T, store kvkit.Store, tables int, rows int64) en
 func prepare(t *testing.T, db engine.DB, op *model.Op) engine.Stmt {
 	t.Helper()
 	s, err := db.Session(context.Background())
-	must(t, err)
+	expect.NoError(t, err)
 	stmt, err := s.Prepare(context.Background(), op)
-	must(t, err)
+	expect.NoError(t, err)
 	return stmt
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/bbolt"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -27,13 +28,13 @@ func TestOtherDefinition(t *testing.T) {
 			return err
 		}
 		if err := db.CreateTables(ctx); err == nil {
-			must(t, db.CreateIndexes(ctx, "t", "ix"))
+			expect.NoError(t, db.CreateIndexes(ctx, "t", "ix"))
 		}
 		return db.Close()
 	}
 	made := schema(model.Int, "price")
 	for range 2 {
-		must(t, open(made))
+		expect.NoError(t, open(made))
 	}
 	for name, s := range map[string]model.Schema{"column": schema(model.Float, "price"), "index": schema(model.Int, "price", "id")} {
 		if err := open(s); err == nil || !strings.Contains(err.Error(), "those of the load") {

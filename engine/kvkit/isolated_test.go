@@ -12,6 +12,7 @@ import (
 	"rumbench/engine/kvkit"
 	"rumbench/engine/memory"
 	"rumbench/engine/pebble"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -45,7 +46,7 @@ func openPairs(t *testing.T, db engine.DB, err error) engine.DB {
 		func() error { return db.CreateTables(ctx) },
 		func() error { return db.CreateIndexes(ctx, "t", "t_n", "t_u") },
 	} {
-		must(t, step())
+		expect.NoError(t, step())
 	}
 	t.Cleanup(func() { db.Close() })
 	return db
@@ -60,7 +61,7 @@ type seat struct {
 func newSeat(t *testing.T, db engine.DB) seat {
 	t.Helper()
 	s, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	return seat{t, s}
 }
 
@@ -72,7 +73,7 @@ func (s seat) op(op model.Op) *enginetest.Operation {
 func counter(t *testing.T, db engine.DB, name string) float64 {
 	t.Helper()
 	var s engine.Sample
-	must(t, db.Counters(context.Background(), &s))
+	expect.NoError(t, db.Counters(context.Background(), &s))
 	for _, p := range s.Points {
 		if p.Name == name {
 			return p.Value
@@ -259,7 +260,7 @@ func TestLimited(t *testing.T) {
 	if err == nil {
 		err = db.CreateTables(ctx)
 	}
-	must(t, err)
+	expect.NoError(t, err)
 	s := newSeat(t, db)
 	for id := range 50 {
 		s.op(addPair).OK(id, id, id)

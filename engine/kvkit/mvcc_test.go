@@ -210,10 +210,3 @@ func TestConformance(t *testing.T) {
 		},
 	})
 }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/pebble"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -44,7 +45,7 @@ func openAccounts(t *testing.T, options map[string]any) engine.DB {
 			err = db.CreateIndexes(t.Context(), table, index)
 		}
 	}
-	must(t, err)
+	expect.NoError(t, err)
 	insert := on(t, db, model.Op{Kind: model.Insert, Table: "accounts", Columns: []string{"id", "owner", "sum"}, Rows: 1})
 	push := on(t, db, model.Op{Kind: model.Insert, Table: "queue", Columns: []string{"owner"}, Rows: 1})
 	for id := range 100 {
@@ -57,7 +58,7 @@ func openAccounts(t *testing.T, options map[string]any) engine.DB {
 func on(t *testing.T, db engine.DB, op model.Op) *enginetest.Operation {
 	t.Helper()
 	s, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	return enginetest.PrepareOperation(t, s, accounts, op)
 }
 
@@ -172,7 +173,7 @@ func TestSingleDeletes(t *testing.T) {
 		flushed[deletes] = counter(t, db, "pebble.flushed_bytes") - before
 		on(t, db, model.Op{Kind: model.Scan, Table: "queue", Index: "queue_owner", Aggregate: model.Count}).Gives("100")
 		s, err := db.Session(t.Context())
-		must(t, err)
+		expect.NoError(t, err)
 		_, err = s.Prepare(t.Context(), &model.Op{Kind: model.Update, Table: "sums", Set: []model.Assign{{Column: "sum"}}})
 		if (err != nil) != (deletes == "single") {
 			t.Errorf("deletes %s: prepare of an update: %v", deletes, err)
@@ -229,7 +230,7 @@ func TestOtherSwitches(t *testing.T) {
 	all := []map[string]any{plain, merged, blind, single}
 	for i, made := range all {
 		dir := t.TempDir()
-		must(t, open(dir, made))
+		expect.NoError(t, open(dir, made))
 		for j, other := range all {
 			if err := open(dir, other); (err == nil) != (i == j) {
 				t.Errorf("made with %v, opened with %v: %v", made, other, err)

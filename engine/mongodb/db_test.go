@@ -14,6 +14,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
@@ -109,8 +110,8 @@ func TestAttached(t *testing.T) {
 	dsn := "mongodb://" + url.PathEscape(host.Private.Endpoint().Socket) + "/"
 	c := engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{DSN: dsn, Schema: "other"}}
 	d, err := Engine{}.Open(t.Context(), c)
-	must(t, err)
-	must(t, d.CreateTables(t.Context()))
+	expect.NoError(t, err)
+	expect.NoError(t, d.CreateTables(t.Context()))
 	if pids, reason := d.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != host.Private.PID() {
 		t.Errorf("%v, %s", pids, reason)
 	}
@@ -120,23 +121,23 @@ func TestAttached(t *testing.T) {
 	}
 	c.Server.Force = true
 	forced, err := Engine{}.Open(t.Context(), c)
-	must(t, err)
-	must(t, forced.CreateTables(t.Context()))
-	must(t, forced.Close())
-	must(t, d.Close())
+	expect.NoError(t, err)
+	expect.NoError(t, forced.CreateTables(t.Context()))
+	expect.NoError(t, forced.Close())
+	expect.NoError(t, d.Close())
 	names, err := host.client.ListDatabaseNames(t.Context(), map[string]any{})
-	must(t, err)
+	expect.NoError(t, err)
 	if strings.Contains(strings.Join(names, " "), "other") {
 		t.Errorf("left: %v", names)
 	}
 	w, err := Engine{}.Watch(t.Context(), dsn)
-	must(t, err)
+	expect.NoError(t, err)
 	var s engine.Sample
-	must(t, w.Counters(t.Context(), &s))
+	expect.NoError(t, w.Counters(t.Context(), &s))
 	if len(s.Points) == 0 {
 		t.Error("no counters")
 	}
-	must(t, w.Close())
+	expect.NoError(t, w.Close())
 	c.Server.DSN += "?replicaSet=rs0"
 	if _, err := (Engine{}).Open(t.Context(), c); err == nil {
 		t.Error("a server without a replica set was taken for one")
@@ -150,7 +151,7 @@ func TestForeign(t *testing.T) {
 	at := host.client.Database("mine")
 	for _, name := range []string{"sale", "other"} {
 		_, err := at.Collection(name).InsertOne(t.Context(), map[string]any{"precious": name})
-		must(t, err)
+		expect.NoError(t, err)
 	}
 	dsn := "mongodb://" + url.PathEscape(host.Private.Endpoint().Socket) + "/"
 	c := engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{DSN: dsn, Schema: "mine"}}
@@ -159,7 +160,7 @@ func TestForeign(t *testing.T) {
 	}
 	c.Server.Force = true
 	d, err := Engine{}.Open(t.Context(), c)
-	must(t, err)
+	expect.NoError(t, err)
 	s := session1(t, d)
 	_, err = s.Prepare(t.Context(), &model.Op{Kind: model.Get, Table: "sale", Columns: []string{"product"}})
 	for subject, err := range map[string]error{"used": err, "cleared": d.ClearTable(t.Context(), "sale"), "replaced": d.CreateTables(t.Context())} {
@@ -167,27 +168,27 @@ func TestForeign(t *testing.T) {
 			t.Errorf("a collection of the user's was %s: %v", subject, err)
 		}
 	}
-	must(t, s.Close())
-	must(t, d.Close())
+	expect.NoError(t, s.Close())
+	expect.NoError(t, d.Close())
 	for _, name := range []string{"sale", "other"} {
 		if n, err := at.Collection(name).CountDocuments(t.Context(), map[string]any{"precious": name}); n != 1 || err != nil {
 			t.Errorf("%s: %d documents, %v", name, n, err)
 		}
 	}
-	must(t, at.Drop(t.Context()))
+	expect.NoError(t, at.Drop(t.Context()))
 
 	c.Server.Schema, c.Server.Force = "left", false
 	left, err := Engine{}.Open(t.Context(), c)
-	must(t, err)
-	must(t, left.CreateTables(t.Context()))
+	expect.NoError(t, err)
+	expect.NoError(t, left.CreateTables(t.Context()))
 	if _, err := (Engine{}).Open(t.Context(), c); !strings.Contains(hint.Of(err), "--force") {
 		t.Errorf("%v; hint %q", err, hint.Of(err))
 	}
 	_, err = host.client.Database("left").Collection("theirs").InsertOne(t.Context(), map[string]any{"a": 1})
-	must(t, err)
-	must(t, left.Close())
+	expect.NoError(t, err)
+	expect.NoError(t, left.Close())
 	names, err := host.client.Database("left").ListCollectionNames(t.Context(), map[string]any{})
-	must(t, err)
+	expect.NoError(t, err)
 	if !slices.Contains(names, "theirs") || slices.Contains(names, "sale") {
 		t.Errorf("left: %v", names)
 	}
@@ -203,43 +204,43 @@ func TestReplacedCollection(t *testing.T) {
 	c := engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{DSN: dsn, Schema: "other"}}
 	start := func() engine.DB {
 		d, err := Engine{}.Open(t.Context(), c)
-		must(t, err)
+		expect.NoError(t, err)
 		return d
 	}
 	count := func() int64 {
 		n, err := at.Collection("sale").CountDocuments(t.Context(), map[string]any{})
-		must(t, err)
+		expect.NoError(t, err)
 		return n
 	}
 	add := func() {
 		_, err := at.Collection("sale").InsertOne(t.Context(), map[string]any{"precious": 1})
-		must(t, err)
+		expect.NoError(t, err)
 	}
 	first := start()
-	must(t, first.CreateTables(t.Context()))
+	expect.NoError(t, first.CreateTables(t.Context()))
 	c.Server.Force = true
 	second := start()
-	must(t, second.CreateTables(t.Context()))
+	expect.NoError(t, second.CreateTables(t.Context()))
 	add()
-	must(t, first.Close())
+	expect.NoError(t, first.Close())
 	if count() != 1 {
 		t.Error("the first run has removed the collection of the second")
 	}
-	must(t, at.Collection("sale").Drop(t.Context()))
+	expect.NoError(t, at.Collection("sale").Drop(t.Context()))
 	add()
 	third := start()
 	if err := third.CreateTables(t.Context()); err == nil || !strings.Contains(err.Error(), "rumbench did not make it") {
 		t.Errorf("the user's collection: %v", err)
 	}
-	must(t, third.Close())
-	must(t, second.Close())
+	expect.NoError(t, third.Close())
+	expect.NoError(t, second.Close())
 	if count() != 1 {
 		t.Error("the user's collection is gone")
 	}
-	must(t, at.Collection("sale").Drop(t.Context()))
-	must(t, at.CreateCollection(t.Context(), "sale"))
+	expect.NoError(t, at.Collection("sale").Drop(t.Context()))
+	expect.NoError(t, at.CreateCollection(t.Context(), "sale"))
 	_, err := at.Collection(catalogName).UpdateOne(t.Context(), doc(idField, "sale"), doc("$unset", doc("id", "")), options.UpdateOne().SetUpsert(true))
-	must(t, err)
+	expect.NoError(t, err)
 	for _, empty := range []bool{false, true} {
 		if !empty {
 			add()
@@ -248,9 +249,9 @@ func TestReplacedCollection(t *testing.T) {
 		if err := d.CreateTables(t.Context()); (err == nil) != empty {
 			t.Errorf("not noted, empty: %v: %v", empty, err)
 		}
-		must(t, d.Close())
+		expect.NoError(t, d.Close())
 		_, err := at.Collection("sale").DeleteMany(t.Context(), map[string]any{})
-		must(t, err)
+		expect.NoError(t, err)
 	}
 }
 
@@ -261,17 +262,17 @@ func TestIdleConnection(t *testing.T) {
 	c := engine.Config{Durability: model.DurabilityOS, Schema: schema(),
 		Server: engine.ServerConfig{DSN: fmt.Sprintf("mongodb://127.0.0.1:%d/", port), Schema: "other"}}
 	d, err := Engine{}.Open(t.Context(), c)
-	must(t, err)
-	must(t, d.CreateTables(t.Context()))
+	expect.NoError(t, err)
+	expect.NoError(t, d.CreateTables(t.Context()))
 	time.Sleep(3 * time.Second) // neither the driver nor the server reports its connections
-	must(t, d.CreateIndexes(t.Context(), "sale", "market"))
-	must(t, d.Close())
+	expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "market"))
+	expect.NoError(t, d.Close())
 }
 
 // A database that was made for other tables is refused.
 func TestOtherDefinitions(t *testing.T) {
 	c := config(t)
-	must(t, open(t, c).Close())
+	expect.NoError(t, open(t, c).Close())
 	for words, set := range map[string]func(*engine.Config){
 		"":                                     func(*engine.Config) {},
 		"link exists with another definition":  func(c *engine.Config) { c.Schema.Tables[1].Columns[3].Width = 4 },
@@ -284,7 +285,7 @@ func TestOtherDefinitions(t *testing.T) {
 		set(&other)
 		d, err := Engine{}.Open(t.Context(), other)
 		if err == nil {
-			must(t, d.Close())
+			expect.NoError(t, d.Close())
 		}
 		if words == "" && err != nil || words != "" && (err == nil || !strings.Contains(err.Error(), words)) {
 			t.Errorf("got %v, want %q", err, words)
@@ -299,7 +300,7 @@ func TestMarked(t *testing.T) {
 		t.Skip("it is MongoDB")
 	}
 	settings, err := d.Settings(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	if got := settings[0]; got.Name != engine.ServerVersion || !strings.Contains(got.Value, "FerretDB-protocol-test (not MongoDB") {
 		t.Errorf("%+v", got)
 	}
@@ -356,7 +357,7 @@ func TestSections(t *testing.T) {
 		"mem", doc("resident", 3), "transactions", doc("totalCommitted", 4),
 		"wiredTiger", doc("log", doc("log bytes written", int64(7), "log sync time duration (usecs)", 5, "other", 1)),
 	))
-	must(t, err)
+	expect.NoError(t, err)
 	var s engine.Sample
 	add(sections, &s, reply, "")
 	want := []engine.Point{

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/model"
 )
@@ -67,30 +68,23 @@ func config(t testing.TB) engine.Config {
 func open(t testing.TB, c engine.Config) *db {
 	t.Helper()
 	d, err := Engine{}.Open(t.Context(), c)
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	must(t, d.CreateTables(t.Context()))
-	must(t, d.CreateIndexes(t.Context(), "sale", "market"))
-	must(t, d.CreateIndexes(t.Context(), "link", "code", "version"))
+	expect.NoError(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "market"))
+	expect.NoError(t, d.CreateIndexes(t.Context(), "link", "code", "version"))
 	return d.(*db)
 }
 
 func session1(t testing.TB, d engine.DB) *session {
 	t.Helper()
 	s, err := d.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	return s.(*session)
 }
 
 func rawText(doc []byte) string { return bson.Raw(doc).String() }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

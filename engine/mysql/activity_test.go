@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -100,8 +101,8 @@ func TestLockRows(t *testing.T) {
 func sampler(t *testing.T, d engine.DB) engine.ActivitySampler {
 	t.Helper()
 	a, err := d.(engine.Activity).Activity(t.Context())
-	must(t, err)
-	t.Cleanup(func() { must(t, a.Close()) })
+	expect.NoError(t, err)
+	t.Cleanup(func() { expect.NoError(t, a.Close()) })
 	return a
 }
 
@@ -109,7 +110,7 @@ func sampler(t *testing.T, d engine.DB) engine.ActivitySampler {
 func blocked(t *testing.T, d *db, text string) (ended <-chan error) {
 	t.Helper()
 	c, err := d.Connect(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	done := make(chan error, 1)
 	go func() {
 		err := c.Exec(context.WithoutCancel(t.Context()), text)
@@ -130,33 +131,33 @@ func TestActivity(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := private(t, c.config)
-			must(t, d.CreateTables(t.Context()))
+			expect.NoError(t, d.CreateTables(t.Context()))
 			insert(t, d, insertOp, 1)
 			a := sampler(t, d)
 			s := newSession(t, d)
 			begin, err := s.Prepare(t.Context(), &model.Op{Kind: model.Begin})
-			must(t, err)
+			expect.NoError(t, err)
 			var r engine.Result
-			must(t, begin.Exec(t.Context(), nil, &r))
+			expect.NoError(t, begin.Exec(t.Context(), nil, &r))
 			enginetest.AwaitActivity(t, a, engine.Client, engine.RoleClient, 2) // in its transaction, and that for definitions
-			must(t, s.Close())
+			expect.NoError(t, s.Close())
 
 			holder, err := d.Connect(t.Context())
-			must(t, err)
+			expect.NoError(t, err)
 			defer holder.Close()
-			must(t, holder.Exec(t.Context(), "START TRANSACTION"))
-			must(t, holder.Exec(t.Context(), "UPDATE sale SET price = price + 1 WHERE id = 1"))
+			expect.NoError(t, holder.Exec(t.Context(), "START TRANSACTION"))
+			expect.NoError(t, holder.Exec(t.Context(), "UPDATE sale SET price = price + 1 WHERE id = 1"))
 			one, two := blocked(t, d, "UPDATE sale SET price = price + 2 WHERE id = 1"), blocked(t, d, "UPDATE sale SET price = price + 2 WHERE id = 1")
 			enginetest.AwaitActivity(t, a, engine.Waiting, engine.RoleRow, 2)
-			must(t, holder.Exec(t.Context(), "COMMIT"))
-			must(t, <-one)
-			must(t, <-two)
+			expect.NoError(t, holder.Exec(t.Context(), "COMMIT"))
+			expect.NoError(t, <-one)
+			expect.NoError(t, <-two)
 
-			must(t, holder.Exec(t.Context(), "LOCK TABLES sale WRITE"))
+			expect.NoError(t, holder.Exec(t.Context(), "LOCK TABLES sale WRITE"))
 			one = blocked(t, d, "SELECT COUNT(*) FROM sale")
 			enginetest.AwaitActivity(t, a, engine.Waiting, engine.RoleMetadata, 1)
-			must(t, holder.Exec(t.Context(), "UNLOCK TABLES"))
-			must(t, <-one)
+			expect.NoError(t, holder.Exec(t.Context(), "UNLOCK TABLES"))
+			expect.NoError(t, <-one)
 		})
 	}
 }
@@ -164,14 +165,14 @@ func TestActivity(t *testing.T) {
 func TestTimedWaits(t *testing.T) {
 	d := private(t, engine.Config{Options: map[string]any{"waits": true, "innodb_log_file_size": "16M"}})
 	settings, err := d.Settings(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	if !slices.ContainsFunc(settings, func(s engine.Setting) bool { return s.Name == "waits" && s.Source == engine.ReadBack }) {
 		t.Error("the settings do not show that waits are timed")
 	}
-	must(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateTables(t.Context()))
 	take := func() map[string]float64 {
 		var s engine.Sample
-		must(t, d.Counters(t.Context(), &s))
+		expect.NoError(t, d.Counters(t.Context(), &s))
 		out := map[string]float64{}
 		for _, p := range s.Points {
 			if p.Name == engine.WaitTime || p.Name == engine.Waits {
@@ -202,7 +203,7 @@ func TestTimedWaits(t *testing.T) {
 func TestWaitsAreAskedFor(t *testing.T) {
 	d := shared(t)
 	var s engine.Sample
-	must(t, d.Counters(t.Context(), &s))
+	expect.NoError(t, d.Counters(t.Context(), &s))
 	if slices.ContainsFunc(s.Points, func(p engine.Point) bool {
 		return p.Name == engine.WaitTime && !strings.Contains(p.Labels, "InnoDB row lock")
 	}) {
@@ -215,7 +216,7 @@ func TestWaitsAreAskedFor(t *testing.T) {
 		t.Errorf("a server that is attached to: %v", knob)
 	}
 	var names []string
-	must(t, d.status.conn.Query(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_%'", func(row []string) error {
+	expect.NoError(t, d.status.conn.Query(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_%'", func(row []string) error {
 		names = append(names, row[0])
 		return nil
 	}))

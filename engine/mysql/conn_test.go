@@ -15,6 +15,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/mysql/mysqlwire"
 	"rumbench/engine/serverkit"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -31,7 +32,7 @@ func connOf(t *testing.T, s engine.Session) *mysqlwire.Conn {
 func prepare(t testing.TB, s engine.Session, op model.Op) engine.Stmt {
 	t.Helper()
 	st, err := s.Prepare(t.Context(), &op)
-	must(t, err)
+	expect.NoError(t, err)
 	return st
 }
 
@@ -44,7 +45,7 @@ var (
 // Operations take no memory, by either protocol.
 func TestNoAllocations(t *testing.T) {
 	owner := shared(t)
-	must(t, owner.CreateTables(t.Context()))
+	expect.NoError(t, owner.CreateTables(t.Context()))
 	insert(t, owner, insertOp, 50)
 	for _, protocol := range engine.Protocols() {
 		c := attached(owner)
@@ -64,7 +65,7 @@ func TestNoAllocations(t *testing.T) {
 			rows    int64
 		}{{"get", get, key, 1}, {"update", update, change, 1}, {"sum", sum, bounds, 1}, {"begin", begin, nil, 0}, {"commit", commit, nil, 0}} {
 			n := testing.AllocsPerRun(100, func() {
-				must(t, one.stmt.Exec(ctx, one.args, &r))
+				expect.NoError(t, one.stmt.Exec(ctx, one.args, &r))
 				if r.Rows != one.rows {
 					t.Fatalf("%s: %d rows", one.subject, r.Rows)
 				}
@@ -79,14 +80,14 @@ func TestNoAllocations(t *testing.T) {
 // A wait for a lock ends with the context, and the connection goes on.
 func TestInterruptLockWait(t *testing.T) {
 	d := shared(t)
-	must(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateTables(t.Context()))
 	insert(t, d, insertOp, 2)
 	holder, waiter := newSession(t, d), newSession(t, d)
 	connOf(t, waiter)
 	var r engine.Result
 	args := []model.Value{model.IntValue(1), model.IntValue(1)}
-	must(t, prepare(t, holder, model.Op{Kind: model.Begin}).Exec(t.Context(), nil, &r))
-	must(t, prepare(t, holder, updateOp).Exec(t.Context(), args, &r))
+	expect.NoError(t, prepare(t, holder, model.Op{Kind: model.Begin}).Exec(t.Context(), nil, &r))
+	expect.NoError(t, prepare(t, holder, updateOp).Exec(t.Context(), args, &r))
 
 	update := prepare(t, waiter, updateOp)
 	for range 2 { // each with a context of its own
@@ -102,8 +103,8 @@ func TestInterruptLockWait(t *testing.T) {
 			t.Errorf("after that: %v", err)
 		}
 	}
-	must(t, prepare(t, holder, model.Op{Kind: model.Rollback}).Exec(t.Context(), nil, &r))
-	must(t, update.Exec(t.Context(), args, &r))
+	expect.NoError(t, prepare(t, holder, model.Op{Kind: model.Rollback}).Exec(t.Context(), nil, &r))
+	expect.NoError(t, update.Exec(t.Context(), args, &r))
 	if r.Rows != 1 {
 		t.Errorf("%d rows were updated", r.Rows)
 	}
@@ -123,7 +124,7 @@ func waiting(t *testing.T, d *db) {
 // A server that dies within an operation is gone, and so it stays.
 func TestServerDiesMeanwhile(t *testing.T) {
 	d := private(t, engine.Config{Cache: 32 * mb})
-	must(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateTables(t.Context()))
 	s := newSession(t, d)
 	get := prepare(t, s, getOp)
 	failed, c := make(chan error), connOf(t, s)
@@ -133,34 +134,34 @@ func TestServerDiesMeanwhile(t *testing.T) {
 	}()
 	for ask(t, d, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP%'") == "0" {
 	}
-	must(t, syscall.Kill(d.Private.PID(), syscall.SIGKILL))
+	expect.NoError(t, syscall.Kill(d.Private.PID(), syscall.SIGKILL))
 	if err := mysqlwire.Classify(<-failed); engine.ClassOf(err) != engine.Gone {
 		t.Errorf("the server died: %v", err)
 	}
 	if err := get.Exec(t.Context(), []model.Value{model.IntValue(1)}, new(engine.Result)); engine.ClassOf(err) != engine.Gone {
 		t.Errorf("and then: %v", err)
 	}
-	must(t, s.Close())
+	expect.NoError(t, s.Close())
 }
 
 // A connection that cannot be taken over leaves nothing behind.
 func TestTakeOverFails(t *testing.T) {
 	d := shared(t)
 	source, err := mysqlwire.NewConnector(mysqlwire.Socket("root", d.Private.Endpoint().Socket), serverkit.NewHost("").Dial)
-	must(t, err)
+	expect.NoError(t, err)
 	first, err := source.Connect(t.Context())
-	must(t, err)
-	must(t, first.Close())
+	expect.NoError(t, err)
+	expect.NoError(t, first.Close())
 	files, routines := openFiles(t), runtime.NumGoroutine()
 
 	var limit unix.Rlimit
-	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	expect.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	free, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0)
-	must(t, err)
-	must(t, unix.Close(free))
-	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free) + 1, Max: limit.Max})) // for the driver's socket
+	expect.NoError(t, err)
+	expect.NoError(t, unix.Close(free))
+	expect.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free) + 1, Max: limit.Max})) // for the driver's socket
 	_, err = source.Connect(t.Context())
-	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	expect.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
 	if !errors.Is(err, unix.EMFILE) || !strings.Contains(err.Error(), "take over") {
 		t.Fatalf("without a descriptor that is free: %v", err)
 	}
@@ -175,14 +176,14 @@ func TestTakeOverFails(t *testing.T) {
 func openFiles(t *testing.T) int {
 	t.Helper()
 	files, err := os.ReadDir("/proc/self/fd")
-	must(t, err)
+	expect.NoError(t, err)
 	return len(files)
 }
 
 // A connection that is compressed stays the driver's, and does the same.
 func TestCompressed(t *testing.T) {
 	owner := shared(t)
-	must(t, owner.CreateTables(t.Context()))
+	expect.NoError(t, owner.CreateTables(t.Context()))
 	insert(t, owner, insertOp, 5)
 	c := attached(owner)
 	c.Server.Schema, c.Server.Force = owner.Server.Schema, true
@@ -193,8 +194,8 @@ func TestCompressed(t *testing.T) {
 		t.Fatal("a compressed connection was taken over")
 	}
 	var r engine.Result
-	must(t, prepare(t, s, updateOp).Exec(t.Context(), []model.Value{model.IntValue(1000), model.IntValue(1)}, &r))
-	must(t, prepare(t, s, sumOp).Exec(t.Context(), []model.Value{model.IntValue(1), model.IntValue(1)}, &r))
+	expect.NoError(t, prepare(t, s, updateOp).Exec(t.Context(), []model.Value{model.IntValue(1000), model.IntValue(1)}, &r))
+	expect.NoError(t, prepare(t, s, sumOp).Exec(t.Context(), []model.Value{model.IntValue(1), model.IntValue(1)}, &r))
 	if r.Value.Int() < 1000 {
 		t.Errorf("the sum is %v", r.Value)
 	}
@@ -229,7 +230,7 @@ func TestText(t *testing.T) {
 	if err := query("SELECT nonsense", nil); err == nil || !strings.Contains(err.Error(), "1054") {
 		t.Errorf("nonsense: %v", err)
 	}
-	must(t, query("DO 0", nil))
+	expect.NoError(t, query("DO 0", nil))
 	n, _, err := c.ExecText(t.Context(), "SELECT 1 UNION SELECT 2")
 	if err != nil || n != 0 {
 		t.Errorf("rows that are not wanted: %d, %v", n, err)

@@ -5,18 +5,19 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 // What our own queries do is in no counter, and is not taken from the clients'.
 func TestObserversDoNotCount(t *testing.T) {
 	d := private(t, engine.Config{Options: map[string]any{"waits": true}})
-	must(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateTables(t.Context()))
 	insert(t, d, insertOp, 1000)
 	a, err := d.Activity(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	defer a.Close()
 	look := func() {
-		must(t, a.Sample(t.Context(), func(engine.SessionActivity, int) {}))
+		expect.NoError(t, a.Sample(t.Context(), func(engine.SessionActivity, int) {}))
 		points(t, d)
 	}
 	look()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/engine/serverkit"
+	"rumbench/internal/expect"
 )
 
 // alwaysSet is the table of what docs/engines.md says that private servers of an
@@ -14,7 +15,7 @@ import (
 func alwaysSet(t *testing.T, heading string) string {
 	t.Helper()
 	b, err := os.ReadFile("../../docs/engines.md")
-	must(t, err)
+	expect.NoError(t, err)
 	_, section, ok := strings.Cut(string(b), "\n## "+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	_, table, found := strings.Cut(section, "**Always set** on a private server:")
@@ -37,7 +38,7 @@ func TestAlwaysSetIsDocumented(t *testing.T) {
 			known[b.Name] = true
 		}
 		settings, err := st.settings(&setup{Setup: &serverkit.Setup{}}, known)
-		must(t, err)
+		expect.NoError(t, err)
 		for _, s := range settings {
 			set[s.Name+"="+s.Value] = true
 		}

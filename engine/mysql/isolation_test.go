@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit/sqlkittest"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -19,20 +20,20 @@ func TestIsolation(t *testing.T) {
 		d := attach(t, c)
 		for range 2 {
 			s := newSession(t, d)
-			must(t, s.(*session).Query(t.Context(), "SELECT @@tx_isolation, @@global.tx_isolation", func(row []string) error {
+			expect.NoError(t, s.(*session).Query(t.Context(), "SELECT @@tx_isolation, @@global.tx_isolation", func(row []string) error {
 				if got := row[0]; got != isolationWord(level) || row[1] != "REPEATABLE-READ" {
 					t.Errorf("%s: the session has %s, the server %s", level, got, row[1])
 				}
 				return nil
 			}))
-			must(t, s.Close())
+			expect.NoError(t, s.Close())
 		}
 		settings, err := d.Settings(t.Context())
-		must(t, err)
+		expect.NoError(t, err)
 		if !slices.Contains(settings, engine.Setting{Name: "isolation", Value: level.String(), Source: engine.ReadBack}) {
 			t.Errorf("%s: settings %v", level, settings)
 		}
-		must(t, d.Close())
+		expect.NoError(t, d.Close())
 	}
 }
 
@@ -70,14 +71,14 @@ func TestIsolationWithoutTransactions(t *testing.T) {
 // MyRocks calls it a deadlock when a row has changed since the snapshot.
 func TestSnapshotConflict(t *testing.T) {
 	d := private(t, engine.Config{Storage: "rocksdb", Isolation: model.RepeatableRead})
-	must(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateTables(t.Context()))
 	insert(t, d, insertOp, 1)
 	a, err := d.Connect(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	defer a.Close()
-	must(t, a.Exec(t.Context(), "BEGIN"))
-	must(t, a.Exec(t.Context(), "SELECT price FROM sale WHERE id = 1"))
-	must(t, d.Admin().Exec(t.Context(), "UPDATE sale SET price = 5 WHERE id = 1"))
+	expect.NoError(t, a.Exec(t.Context(), "BEGIN"))
+	expect.NoError(t, a.Exec(t.Context(), "SELECT price FROM sale WHERE id = 1"))
+	expect.NoError(t, d.Admin().Exec(t.Context(), "UPDATE sale SET price = 5 WHERE id = 1"))
 	if err := a.Exec(t.Context(), "UPDATE sale SET price = 6 WHERE id = 1"); engine.ClassOf(err) != engine.Conflict {
 		t.Errorf("%v of class %q", err, engine.ClassOf(err))
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
@@ -16,9 +17,9 @@ import (
 func TestOpening(t *testing.T) {
 	needServer(t)
 	program, err := server.Find(t.Context(), server.MariaDB, server.Source{})
-	must(t, err)
+	expect.NoError(t, err)
 	known, err := server.Variables(t.Context(), program)
-	must(t, err)
+	expect.NoError(t, err)
 	check := func(option string, force bool) error {
 		return Engine{}.Check(engine.Config{Durability: model.DurabilityProcess, Options: map[string]any{option: "1"}, Server: engine.ServerConfig{Force: force}})
 	}

@@ -13,6 +13,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
@@ -32,13 +33,6 @@ var schema = model.Schema{Tables: []model.Table{{
 
 var insertOp = model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"product", "price", "note"}, Rows: 2}
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // private opens a database on a private server.
 func private(t *testing.T, c engine.Config) *db {
 	t.Helper()
@@ -56,7 +50,7 @@ func private(t *testing.T, c engine.Config) *db {
 		c.Options = map[string]any{"innodb_log_file_size": "16M"}
 	}
 	d, err := Engine{}.Open(t.Context(), c)
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() { enginetest.Discard(d) })
 	return d.(*db)
 }
@@ -68,18 +62,18 @@ func shared(t *testing.T) *db {
 	needServer(t)
 	if common == nil {
 		dir, err := os.MkdirTemp("", "shared")
-		must(t, err)
-		must(t, os.Chmod(dir, 0o755)) // the server runs as another user
+		expect.NoError(t, err)
+		expect.NoError(t, os.Chmod(dir, 0o755)) // the server runs as another user
 		d, err := Engine{}.Open(context.Background(), engine.Config{Dir: dir, Durability: model.DurabilityProcess, Schema: schema,
 			Cache: 32 * mb, Options: map[string]any{"innodb_log_file_size": "16M"}})
-		must(t, err)
+		expect.NoError(t, err)
 		common = d.(*db)
 	}
 	t.Cleanup(func() {
 		for _, text := range []string{"DROP DATABASE IF EXISTS guest", "DROP DATABASE IF EXISTS other",
 			"DROP TABLE IF EXISTS " + engine.DefaultSchema + ".sale", "DROP USER IF EXISTS bench@localhost",
 			"SET GLOBAL max_prepared_stmt_count = DEFAULT"} {
-			must(t, common.Admin().Exec(context.Background(), text))
+			expect.NoError(t, common.Admin().Exec(context.Background(), text))
 		}
 	})
 	return common
@@ -110,7 +104,7 @@ func attached(d *db) engine.Config {
 func attach(t *testing.T, c engine.Config) *db {
 	t.Helper()
 	d, err := Engine{}.Open(t.Context(), c)
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() { d.Close() })
 	return d.(*db)
 }
@@ -118,7 +112,7 @@ func attach(t *testing.T, c engine.Config) *db {
 func newSession(t *testing.T, d engine.DB) engine.Session {
 	t.Helper()
 	s, err := d.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	return s
 }
 
@@ -128,22 +122,22 @@ func insert(t *testing.T, d engine.DB, op model.Op, pairs int) {
 	s := newSession(t, d)
 	defer s.Close()
 	st, err := s.Prepare(t.Context(), &op)
-	must(t, err)
+	expect.NoError(t, err)
 	var r engine.Result
 	for i := range pairs {
 		note := model.StringValue([]byte("note"))
 		n := int64(2 * i)
-		must(t, st.Exec(t.Context(), []model.Value{model.IntValue(n % 97), model.FloatValue(1), note, model.IntValue((n + 1) % 97), model.FloatValue(2), note}, &r))
+		expect.NoError(t, st.Exec(t.Context(), []model.Value{model.IntValue(n % 97), model.FloatValue(1), note, model.IntValue((n + 1) % 97), model.FloatValue(2), note}, &r))
 	}
 	if l, ok := s.(engine.Loader); ok {
-		must(t, l.EndLoad(t.Context()))
+		expect.NoError(t, l.EndLoad(t.Context()))
 	}
 }
 
 // ask is the answer of one query in one word.
 func ask(t *testing.T, d *db, query string) (answer string) {
 	t.Helper()
-	must(t, d.Admin().Query(t.Context(), query, func(row []string) error {
+	expect.NoError(t, d.Admin().Query(t.Context(), query, func(row []string) error {
 		answer += row[0] + " "
 		return nil
 	}))
@@ -159,14 +153,14 @@ func TestAttached(t *testing.T) {
 				need.Long(t)
 			}
 			owner := private(t, engine.Config{Storage: storage, Cache: 32 * mb})
-			must(t, owner.CreateTables(t.Context()))
+			expect.NoError(t, owner.CreateTables(t.Context()))
 			insert(t, owner, insertOp, 10)
 			variables := ask(t, owner, "SELECT GROUP_CONCAT(VARIABLE_NAME, VARIABLE_VALUE) FROM information_schema.GLOBAL_VARIABLES WHERE VARIABLE_NAME NOT LIKE '%timestamp%' AND VARIABLE_NAME NOT LIKE 'gtid%'")
 			c := attached(owner)
 
 			guest := attach(t, c)
-			must(t, guest.CreateTables(t.Context()))
-			must(t, guest.CreateIndexes(t.Context(), "sale", "product"))
+			expect.NoError(t, guest.CreateTables(t.Context()))
+			expect.NoError(t, guest.CreateIndexes(t.Context(), "sale", "product"))
 			insert(t, guest, insertOp, 5)
 			if pids, reason := guest.Processes(); len(pids) != 1 || pids[0] != owner.Private.PID() {
 				t.Errorf("processes %v, %s; the server is %d", pids, reason, owner.Private.PID())
@@ -175,7 +169,7 @@ func TestAttached(t *testing.T) {
 				t.Errorf("data directory %q", guest.DataDir())
 			}
 			var sample engine.Sample
-			must(t, guest.Counters(t.Context(), &sample))
+			expect.NoError(t, guest.Counters(t.Context(), &sample))
 			if len(sample.Points) < 100 {
 				t.Errorf("%d counters", len(sample.Points))
 			}
@@ -184,7 +178,7 @@ func TestAttached(t *testing.T) {
 			}
 
 			sizes, err := guest.Sizes(t.Context())
-			must(t, err)
+			expect.NoError(t, err)
 			if total := slices.IndexFunc(sizes, func(z engine.Size) bool { return z.Object == "" }); (total >= 0) != (storage == "innodb") || total >= 0 && sizes[total].Bytes < 64<<10 {
 				t.Errorf("sizes %v", sizes)
 			}
@@ -193,8 +187,8 @@ func TestAttached(t *testing.T) {
 			if _, err := (Engine{}).Open(t.Context(), c); !errors.As(err, &exists) || !strings.Contains(hint.Of(err), "--force") {
 				t.Errorf("a schema that exists: %v", err)
 			}
-			must(t, guest.Close())
-			must(t, guest.Close())
+			expect.NoError(t, guest.Close())
+			expect.NoError(t, guest.Close())
 			if got := ask(t, owner, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"); got != "" {
 				t.Errorf("%s was left behind", got)
 			}
@@ -224,11 +218,11 @@ func TestLeftSchema(t *testing.T) {
 	owner := shared(t)
 	c := attached(owner)
 	killed := attach(t, c) // it is closed after the test's end
-	must(t, killed.CreateTables(t.Context()))
+	expect.NoError(t, killed.CreateTables(t.Context()))
 	c.Server.Force = true
 	later := attach(t, c)
-	must(t, later.CreateTables(t.Context()))
-	must(t, later.Close())
+	expect.NoError(t, later.CreateTables(t.Context()))
+	expect.NoError(t, later.Close())
 	const schemas = "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"
 	if got := ask(t, owner, schemas); got != "0" {
 		t.Error("the schema is left")
@@ -236,13 +230,13 @@ func TestLeftSchema(t *testing.T) {
 	for _, made := range []string{"PROCEDURE guest.theirs() SELECT 1", "EVENT guest.theirs ON SCHEDULE EVERY 1 YEAR DO SELECT 1"} {
 		c.Server.Force = false
 		guest := attach(t, c)
-		must(t, guest.CreateTables(t.Context()))
-		must(t, owner.Admin().Exec(t.Context(), "CREATE "+made))
-		must(t, guest.Close())
+		expect.NoError(t, guest.CreateTables(t.Context()))
+		expect.NoError(t, owner.Admin().Exec(t.Context(), "CREATE "+made))
+		expect.NoError(t, guest.Close())
 		if got := ask(t, owner, schemas+" AND (SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'guest') = 0"); got != "1" {
 			t.Errorf("%s: the schema is gone, or has tables", made)
 		}
-		must(t, owner.Admin().Exec(t.Context(), "DROP DATABASE guest"))
+		expect.NoError(t, owner.Admin().Exec(t.Context(), "DROP DATABASE guest"))
 	}
 }
 
@@ -273,7 +267,7 @@ func TestDurabilityIsReadBack(t *testing.T) {
 					t.Errorf("level %s: %v", level, err)
 				}
 				if err == nil {
-					must(t, guest.Close())
+					expect.NoError(t, guest.Close())
 				}
 				if got := ask(t, owner, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"); got != "" {
 					t.Errorf("level %s: %s was left behind", level, got)
@@ -287,23 +281,23 @@ func TestDurabilityIsReadBack(t *testing.T) {
 func TestSessionIsReadBack(t *testing.T) {
 	owner := shared(t)
 	for _, text := range []string{"CREATE USER bench@localhost", "GRANT ALL ON *.* TO bench@localhost"} {
-		must(t, owner.Admin().Exec(t.Context(), text))
+		expect.NoError(t, owner.Admin().Exec(t.Context(), text))
 	}
 	c := attached(owner)
 	c.Server.DSN = strings.Replace(c.Server.DSN, "root@", "bench@", 1)
 	guest := attach(t, c)
-	must(t, guest.CreateTables(t.Context()))
+	expect.NoError(t, guest.CreateTables(t.Context()))
 	for _, o := range []struct{ set, back, want string }{
 		{"SET GLOBAL innodb_flush_log_at_trx_commit = 0", "SET GLOBAL innodb_flush_log_at_trx_commit = 2", "keeps level none"},
 		{"SET GLOBAL tx_read_only = 1", "SET GLOBAL tx_read_only = 0", "may only read"},
 	} {
-		must(t, owner.Admin().Exec(t.Context(), o.set))
+		expect.NoError(t, owner.Admin().Exec(t.Context(), o.set))
 		if _, err := guest.Session(t.Context()); err == nil || !strings.Contains(err.Error(), o.want) {
 			t.Errorf("%s: %v", o.set, err)
 		}
-		must(t, owner.Admin().Exec(t.Context(), o.back))
+		expect.NoError(t, owner.Admin().Exec(t.Context(), o.back))
 	}
-	must(t, newSession(t, guest).Close())
+	expect.NoError(t, newSession(t, guest).Close())
 }
 
 // Connections that a proxy ends because they are idle are opened again.
@@ -312,7 +306,7 @@ func TestIdleConnections(t *testing.T) {
 	c := attached(owner)
 	c.Server.DSN = fmt.Sprintf("root@tcp(127.0.0.1:%d)/", enginetest.HAProxy(t, owner.Private.Endpoint(), "2s"))
 	guest := attach(t, c)
-	must(t, guest.CreateTables(t.Context()))
+	expect.NoError(t, guest.CreateTables(t.Context()))
 	insert(t, guest, insertOp, 5)
 	number := ask(t, guest, "SELECT CONNECTION_ID()")
 	for ask(t, owner, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = "+number) != "0" {
@@ -321,15 +315,15 @@ func TestIdleConnections(t *testing.T) {
 	if _, err := guest.Explain(t.Context(), &model.Op{Kind: model.Get, Table: "sale", Columns: []string{"price"}}); err != nil {
 		t.Error(err)
 	}
-	must(t, guest.Counters(t.Context(), &engine.Sample{})) // their connection is idle for longer
-	must(t, guest.Close())
+	expect.NoError(t, guest.Counters(t.Context(), &engine.Sample{})) // their connection is idle for longer
+	expect.NoError(t, guest.Close())
 }
 
 // The statements that a server still allows are known.
 func TestFreeStatements(t *testing.T) {
 	owner := shared(t)
-	must(t, owner.Admin().Exec(t.Context(), "SET GLOBAL max_prepared_stmt_count = 5"))
-	must(t, owner.CreateTables(t.Context()))
+	expect.NoError(t, owner.Admin().Exec(t.Context(), "SET GLOBAL max_prepared_stmt_count = 5"))
+	expect.NoError(t, owner.CreateTables(t.Context()))
 	s := newSession(t, owner)
 	before, name, err := owner.FreeStatements(t.Context())
 	if err != nil || name != "max_prepared_stmt_count" || before > 5 {
@@ -344,7 +338,7 @@ func TestFreeStatements(t *testing.T) {
 	if _, err := s.Prepare(t.Context(), &insertOp); err == nil || !strings.Contains(hint.Of(err), "max_prepared_stmt_count") {
 		t.Errorf("%v; hint %q", err, hint.Of(err))
 	}
-	must(t, s.Close())
+	expect.NoError(t, s.Close())
 }
 
 // The levels follow from the variables, and so does how often the log is synced.
@@ -411,7 +405,7 @@ func TestSettings(t *testing.T) {
 func settings(t *testing.T, d *db) map[string]string {
 	t.Helper()
 	list, err := d.Settings(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	out := map[string]string{}
 	for _, s := range list {
 		if s.Source != engine.ReadBack && s.Name != "protocol" && (s.Name != "compression" || d.storage == rocksdb) &&
@@ -426,7 +420,7 @@ func settings(t *testing.T, d *db) map[string]string {
 // The tables really have the storage and the form that the plan asks for.
 func TestCompressedTables(t *testing.T) {
 	d := private(t, engine.Config{Compression: model.CompressionZlib})
-	must(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateTables(t.Context()))
 	if got := ask(t, d, "SELECT ROW_FORMAT FROM information_schema.TABLES WHERE TABLE_NAME = 'sale'"); got != "Compressed" {
 		t.Errorf("row format %q", got)
 	}
@@ -436,14 +430,14 @@ func TestCompressedTables(t *testing.T) {
 func TestCovered(t *testing.T) {
 	for _, storage := range []string{"innodb", "rocksdb"} {
 		d := private(t, engine.Config{Storage: storage})
-		must(t, d.CreateTables(t.Context()))
-		must(t, d.CreateIndexes(t.Context(), "sale", "product"))
+		expect.NoError(t, d.CreateTables(t.Context()))
+		expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "product"))
 		insert(t, d, insertOp, 500)
 		op := &model.Op{Kind: model.Scan, Table: "sale", Index: "product", Columns: []string{"product", "price"}, Lower: model.Inclusive, Limit: 10}
 		text, err := newDialect("", true).Statement(&schema.Tables[0], op)
-		must(t, err)
+		expect.NoError(t, err)
 		var extra string
-		must(t, d.Admin().Query(t.Context(), "EXPLAIN "+strings.ReplaceAll(text.Text, "?", "5"), func(row []string) error {
+		expect.NoError(t, d.Admin().Query(t.Context(), "EXPLAIN "+strings.ReplaceAll(text.Text, "?", "5"), func(row []string) error {
 			extra = row[5] + " " + row[len(row)-1]
 			return nil
 		}))
@@ -463,8 +457,8 @@ func TestLoad(t *testing.T) {
 				need.Long(t)
 			}
 			d := private(t, engine.Config{Storage: "rocksdb", Options: options})
-			must(t, d.CreateTables(t.Context()))
-			must(t, d.CreateIndexes(t.Context(), "sale", "product"))
+			expect.NoError(t, d.CreateTables(t.Context()))
+			expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "product"))
 			load := insertOp
 			load.Load = true
 			insert(t, d, load, 2000)
@@ -484,27 +478,27 @@ func TestLoad(t *testing.T) {
 // Real errors of the server get their classes.
 func TestClasses(t *testing.T) {
 	d := private(t, engine.Config{Options: map[string]any{"innodb_lock_wait_timeout": 1, "innodb_log_file_size": "16M"}})
-	must(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateTables(t.Context()))
 	insert(t, d, insertOp, 5)
 	exec := func(c *sqlkit.Admin, text string) error { return c.Exec(t.Context(), text) }
 	a, err := d.Connect(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	b, err := d.Connect(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	defer a.Close()
 	defer b.Close()
-	must(t, exec(a, "BEGIN"))
-	must(t, exec(a, "UPDATE sale SET price = 0 WHERE id = 1"))
+	expect.NoError(t, exec(a, "BEGIN"))
+	expect.NoError(t, exec(a, "UPDATE sale SET price = 0 WHERE id = 1"))
 	if err := exec(b, "UPDATE sale SET price = 0 WHERE id = 1"); engine.ClassOf(err) != engine.LockTimeout {
 		t.Errorf("a lock that is held: %v", err)
 	}
 	if err := exec(b, "INSERT INTO sale (id, product, price) VALUES (2, 0, 0)"); engine.ClassOf(err) != engine.Duplicate {
 		t.Errorf("a key that exists: %v", err)
 	}
-	must(t, exec(a, "SET SESSION innodb_lock_wait_timeout = 50"))
-	must(t, exec(b, "SET SESSION innodb_lock_wait_timeout = 50"))
-	must(t, exec(b, "BEGIN"))
-	must(t, exec(b, "UPDATE sale SET price = 0 WHERE id = 3"))
+	expect.NoError(t, exec(a, "SET SESSION innodb_lock_wait_timeout = 50"))
+	expect.NoError(t, exec(b, "SET SESSION innodb_lock_wait_timeout = 50"))
+	expect.NoError(t, exec(b, "BEGIN"))
+	expect.NoError(t, exec(b, "UPDATE sale SET price = 0 WHERE id = 3"))
 	waiting := make(chan error)
 	go func() { waiting <- a.Exec(context.Background(), "UPDATE sale SET price = 0 WHERE id = 3") }()
 	for ask(t, d, "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'") != "1" {
@@ -520,12 +514,12 @@ func TestClasses(t *testing.T) {
 func TestCounters(t *testing.T) {
 	for _, storage := range []string{"innodb", "rocksdb"} {
 		d := private(t, engine.Config{Storage: storage, Cache: 64 * mb})
-		must(t, d.CreateTables(t.Context()))
-		must(t, d.CreateIndexes(t.Context(), "sale", "product"))
+		expect.NoError(t, d.CreateTables(t.Context()))
+		expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "product"))
 		before := points(t, d)
 		insert(t, d, insertOp, 3000)
 		_, err := d.Settle(t.Context())
-		must(t, err)
+		expect.NoError(t, err)
 		after := points(t, d)
 		grew := func(name string) float64 { return after[name].Value - before[name].Value }
 		if n := grew("mysql.com_insert"); n != 3000 {
@@ -584,7 +578,7 @@ func TestCounters(t *testing.T) {
 func points(t *testing.T, d *db) map[string]engine.Point {
 	t.Helper()
 	var s engine.Sample
-	must(t, d.Counters(t.Context(), &s))
+	expect.NoError(t, d.Counters(t.Context(), &s))
 	out := map[string]engine.Point{}
 	for _, p := range s.Points {
 		if _, twice := out[p.Key()]; twice {
@@ -603,8 +597,8 @@ func TestOtherStorages(t *testing.T) {
 			t.Errorf("%s has transactions", storage)
 		}
 		d := private(t, c)
-		must(t, d.CreateTables(t.Context()))
-		must(t, d.CreateIndexes(t.Context(), "sale", "product"))
+		expect.NoError(t, d.CreateTables(t.Context()))
+		expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "product"))
 		insert(t, d, insertOp, 50)
 		if got := settings(t, d); got["durability"] != string(level) || got["storage"] != storage {
 			t.Errorf("%v", got)
@@ -613,7 +607,7 @@ func TestOtherStorages(t *testing.T) {
 			t.Errorf("%s: %+v", storage, p[engine.CacheLookups])
 		}
 		_, err := d.Settle(t.Context())
-		must(t, err)
+		expect.NoError(t, err)
 		enginetest.Discard(d)
 	}
 	_, err := Engine{}.Open(t.Context(), engine.Config{Dir: need.TempDir(t), Storage: "tokudb", Durability: model.DurabilityNone, Schema: schema})
@@ -625,12 +619,12 @@ func TestOtherStorages(t *testing.T) {
 
 func TestWatch(t *testing.T) {
 	d := private(t, engine.Config{Storage: "rocksdb"})
-	must(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateTables(t.Context()))
 	w, err := Engine{}.Watch(t.Context(), "root@unix("+d.Private.Endpoint().Socket+")/")
-	must(t, err)
+	expect.NoError(t, err)
 	defer w.Close()
 	var s engine.Sample
-	must(t, w.Counters(t.Context(), &s))
+	expect.NoError(t, w.Counters(t.Context(), &s))
 	keys := map[string]bool{}
 	for _, p := range s.Points {
 		keys[p.Key()] = true
@@ -641,12 +635,12 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	sizes, err := watched(t.Context(), d.Admin())
-	must(t, err)
-	must(t, sizes.sample(t.Context(), &s))
-	must(t, d.Admin().Exec(t.Context(), "DROP TABLE sale"))
+	expect.NoError(t, err)
+	expect.NoError(t, sizes.sample(t.Context(), &s))
+	expect.NoError(t, d.Admin().Exec(t.Context(), "DROP TABLE sale"))
 	sizes.asked = time.Time{} // they are not asked for at every sample
 	s.Reset()
-	must(t, sizes.sample(t.Context(), &s))
+	expect.NoError(t, sizes.sample(t.Context(), &s))
 	for _, p := range s.Points {
 		if strings.HasPrefix(p.Name, "mysql.table.") {
 			t.Errorf("%s is reported for a table that is gone", p.Key())
@@ -691,8 +685,8 @@ func TestOldRelease(t *testing.T) {
 	_, err := server.Find(t.Context(), server.MySQL, server.Source{Binary: path})
 	need.Installed(t, err)
 	d := private(t, engine.Config{Cache: 32 * mb, Server: engine.ServerConfig{Kind: "mysql", Binary: path}, Options: map[string]any{"innodb_log_file_size": "16M"}})
-	must(t, d.CreateTables(t.Context()))
-	must(t, d.CreateIndexes(t.Context(), "sale", "product"))
+	expect.NoError(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "product"))
 	insert(t, d, insertOp, 500)
 	if got := settings(t, d); got[engine.ServerVersion] != "5.5.9" || got["innodb_buffer_pool_size"] != "33554432" {
 		t.Errorf("%v", got)
@@ -704,9 +698,9 @@ func TestOldRelease(t *testing.T) {
 		t.Error("nothing was written")
 	}
 	_, err = d.Settle(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	sizes, err := d.Sizes(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	if len(sizes) < 2 {
 		t.Errorf("%v", sizes)
 	}

@@ -7,6 +7,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/model"
 )
@@ -78,8 +79,8 @@ func blocked(t *testing.T, d *db, text string) (ended <-chan error) {
 func connect(t *testing.T, d *db) *sqlkit.Admin {
 	t.Helper()
 	c, err := d.Connect(t.Context())
-	must(t, err)
-	t.Cleanup(func() { must(t, c.Close()) })
+	expect.NoError(t, err)
+	t.Cleanup(func() { expect.NoError(t, c.Close()) })
 	return c
 }
 
@@ -87,27 +88,27 @@ func TestActivity(t *testing.T) {
 	d := open(t, config(need.TempDir(t)))
 	fill(t, d)
 	a, err := d.Activity(t.Context())
-	must(t, err)
-	defer func() { must(t, a.Close()) }()
+	expect.NoError(t, err)
+	defer func() { expect.NoError(t, a.Close()) }()
 	s := newSession(t, d)
 	var r engine.Result
-	must(t, prepare(t, s, model.Op{Kind: model.Begin}).Stmt.Exec(t.Context(), nil, &r))
+	expect.NoError(t, prepare(t, s, model.Op{Kind: model.Begin}).Stmt.Exec(t.Context(), nil, &r))
 	enginetest.AwaitActivity(t, a, engine.Client, engine.RoleClient, 2) // in its transaction, and that for definitions
-	must(t, prepare(t, s, model.Op{Kind: model.Commit}).Stmt.Exec(t.Context(), nil, &r))
+	expect.NoError(t, prepare(t, s, model.Op{Kind: model.Commit}).Stmt.Exec(t.Context(), nil, &r))
 
 	holder := connect(t, d)
-	must(t, holder.Exec(t.Context(), `INSERT INTO link VALUES (1, 'a', '', 0, 0)`))
-	must(t, holder.Exec(t.Context(), `BEGIN; UPDATE link SET version = 1 WHERE "from" = 1`))
+	expect.NoError(t, holder.Exec(t.Context(), `INSERT INTO link VALUES (1, 'a', '', 0, 0)`))
+	expect.NoError(t, holder.Exec(t.Context(), `BEGIN; UPDATE link SET version = 1 WHERE "from" = 1`))
 	const update = `UPDATE link SET version = version + 1 WHERE "from" = 1`
 	one, two := blocked(t, d, update), blocked(t, d, update)
 	enginetest.AwaitActivity(t, a, engine.Waiting, engine.RoleRow, 2)
-	must(t, holder.Exec(t.Context(), "COMMIT"))
-	must(t, <-one)
-	must(t, <-two)
+	expect.NoError(t, holder.Exec(t.Context(), "COMMIT"))
+	expect.NoError(t, <-one)
+	expect.NoError(t, <-two)
 
-	must(t, holder.Exec(t.Context(), "BEGIN; LOCK TABLE link IN ACCESS EXCLUSIVE MODE"))
+	expect.NoError(t, holder.Exec(t.Context(), "BEGIN; LOCK TABLE link IN ACCESS EXCLUSIVE MODE"))
 	one = blocked(t, d, "SELECT count(*) FROM link")
 	enginetest.AwaitActivity(t, a, engine.Waiting, engine.RoleMetadata, 1)
-	must(t, holder.Exec(t.Context(), "COMMIT"))
-	must(t, <-one)
+	expect.NoError(t, holder.Exec(t.Context(), "COMMIT"))
+	expect.NoError(t, <-one)
 }

@@ -15,6 +15,7 @@ import (
 	"rumbench/engine/postgres/pgwire"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/expect"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
@@ -27,26 +28,26 @@ func hosted(t *testing.T) (*server.Server, *sqlkit.Admin) {
 	needServer(t)
 	if host == nil {
 		dir, err := os.MkdirTemp("", "hosted")
-		must(t, err)
-		must(t, os.Chmod(dir, 0o755)) // the server runs as another user
+		expect.NoError(t, err)
+		expect.NoError(t, os.Chmod(dir, 0o755)) // the server runs as another user
 		host, err = server.Start(t.Context(), server.Config{
 			Kind: server.Postgres, Source: server.Source{Binary: program()}, Dir: dir, Ready: traits.Ready,
 			Settings: []server.Setting{{Name: "synchronous_commit", Value: "on"}, {Name: "fsync", Value: "off"}},
 		})
-		must(t, err)
+		expect.NoError(t, err)
 	}
 	end, err := traits.Reach("", host.Endpoint(), serverkit.NewHost("").Dial)
-	must(t, err)
+	expect.NoError(t, err)
 	owner, err := sqlkit.Connect(t.Context(), end.Connect, newDialect())
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() {
 		for _, text := range []string{"DROP SCHEMA IF EXISTS guest, precious CASCADE; DROP TABLE IF EXISTS public.sale; " +
 			"DROP OWNED BY bench CASCADE; DROP ROLE bench", "DROP DATABASE IF EXISTS latin", "DROP DATABASE IF EXISTS more"} {
-			must(t, owner.Exec(context.Background(), text))
+			expect.NoError(t, owner.Exec(context.Background(), text))
 		}
-		must(t, owner.Close())
+		expect.NoError(t, owner.Close())
 	})
-	must(t, owner.Exec(t.Context(), `CREATE SCHEMA precious; CREATE TABLE precious.sale (a int); INSERT INTO precious.sale VALUES (7);
+	expect.NoError(t, owner.Exec(t.Context(), `CREATE SCHEMA precious; CREATE TABLE precious.sale (a int); INSERT INTO precious.sale VALUES (7);
 		CREATE ROLE bench LOGIN; GRANT CREATE ON DATABASE postgres TO bench`))
 	return host, owner
 }
@@ -101,9 +102,9 @@ func TestAttached(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	actions, err := d.Settle(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	sizes, err := d.Sizes(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	if len(actions) != 3 || len(sizes) != 7 || sizes[len(sizes)-1].Bytes > 1<<20 {
 		t.Errorf("%v, %v", actions, sizes)
 	}
@@ -111,8 +112,8 @@ func TestAttached(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "has a schema guest already (made by rumbench, process ") || !strings.Contains(hint.Of(err), "--force") {
 		t.Errorf("a schema that exists: %v; hint %q", err, hint.Of(err))
 	}
-	must(t, d.Close())
-	must(t, d.Close())
+	expect.NoError(t, d.Close())
+	expect.NoError(t, d.Close())
 	if after := answer(t, owner, everything); after != before {
 		t.Errorf("before\n%s\nafter\n%s", before, after)
 	}
@@ -133,8 +134,8 @@ func TestOthersInOurSchema(t *testing.T) {
 	s, owner := hosted(t)
 	d := open(t, guest(s))
 	fill(t, d)
-	must(t, owner.Exec(t.Context(), "CREATE FUNCTION guest.theirs() RETURNS int LANGUAGE sql AS 'SELECT 1'"))
-	must(t, d.Close())
+	expect.NoError(t, owner.Exec(t.Context(), "CREATE FUNCTION guest.theirs() RETURNS int LANGUAGE sql AS 'SELECT 1'"))
+	expect.NoError(t, d.Close())
 	if got := answer(t, owner, "SELECT guest.theirs()"); got != "1" {
 		t.Errorf("got %s", got)
 	}
@@ -155,13 +156,13 @@ func TestUnprivileged(t *testing.T) {
 		t.Errorf("%+v, though the server hides the sessions of others", p)
 	}
 	actions, err := d.Settle(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	if last := actions[len(actions)-1]; last.Name != "checkpoint" || !strings.HasPrefix(last.Detail, "not done") {
 		t.Errorf("%+v", last)
 	}
 	settings(t, d)
-	must(t, d.Close())
-	must(t, owner.Exec(t.Context(), "REVOKE CREATE ON DATABASE postgres FROM bench"))
+	expect.NoError(t, d.Close())
+	expect.NoError(t, owner.Exec(t.Context(), "REVOKE CREATE ON DATABASE postgres FROM bench"))
 	if _, err := (Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(hint.Of(err), "GRANT CREATE") {
 		t.Errorf("%v; hint %q", err, hint.Of(err))
 	}
@@ -177,11 +178,11 @@ func TestOtherDurability(t *testing.T) {
 	if !errors.As(err, &knob) || knob.Knob != "durability" || !strings.Contains(err.Error(), "set durability: process") {
 		t.Error(err)
 	}
-	must(t, owner.Exec(t.Context(), "ALTER ROLE bench SET synchronous_commit = off"))
+	expect.NoError(t, owner.Exec(t.Context(), "ALTER ROLE bench SET synchronous_commit = off"))
 	c.Durability = model.DurabilityNone
 	c.Server.DSN = strings.Replace(c.Server.DSN, "user=postgres", "user=bench", 1)
 	d := open(t, c) // what is in force for the role counts
-	must(t, d.Close())
+	expect.NoError(t, d.Close())
 	if got := answer(t, owner, "SELECT count(*) FROM pg_namespace WHERE nspname = 'guest'"); got != "0" {
 		t.Error("a schema was left")
 	}
@@ -208,9 +209,9 @@ func TestPort(t *testing.T) {
 		if pids, reason := db.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != s.PID() {
 			t.Errorf("%v %s", pids, reason)
 		}
-		must(t, db.Close())
+		expect.NoError(t, db.Close())
 	}
-	must(t, owner.Exec(t.Context(), "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0"))
+	expect.NoError(t, owner.Exec(t.Context(), "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0"))
 	c := guest(s)
 	c.Server.DSN = strings.Replace(c.Server.DSN, "dbname=postgres", "dbname=latin", 1)
 	if _, err := (Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "encoding LATIN1") {
@@ -228,9 +229,9 @@ func TestPort(t *testing.T) {
 
 func TestWatch(t *testing.T) {
 	s, owner := hosted(t)
-	must(t, owner.Exec(t.Context(), "CREATE INDEX shiny ON precious.sale (a)"))
+	expect.NoError(t, owner.Exec(t.Context(), "CREATE INDEX shiny ON precious.sale (a)"))
 	w, err := Engine{}.Watch(t.Context(), guest(s).Server.DSN)
-	must(t, err)
+	expect.NoError(t, err)
 	defer w.Close()
 	got := points(t, w)
 	for _, key := range []string{
@@ -241,8 +242,8 @@ func TestWatch(t *testing.T) {
 			t.Errorf("no %s", key)
 		}
 	}
-	must(t, owner.Exec(t.Context(), "DROP TABLE precious.sale"))
-	must(t, owner.Exec(t.Context(), "CREATE DATABASE more"))
+	expect.NoError(t, owner.Exec(t.Context(), "DROP TABLE precious.sale"))
+	expect.NoError(t, owner.Exec(t.Context(), "CREATE DATABASE more"))
 	got = points(t, w)
 	if _, ok := got[`postgres.database.commits{database="more"}`]; !ok {
 		t.Error("a new database is not reported")
@@ -255,8 +256,8 @@ func TestWatch(t *testing.T) {
 	if pids, reason := w.Processes(); len(pids) != 1 || pids[0] != s.PID() || w.DataDir() != s.DataDir() {
 		t.Errorf("processes %v %s, data in %q", pids, reason, w.DataDir())
 	}
-	must(t, w.Close())
-	must(t, w.Close())
+	expect.NoError(t, w.Close())
+	expect.NoError(t, w.Close())
 	if err := w.Counters(context.Background(), &engine.Sample{}); engine.ClassOf(err) != engine.Gone {
 		t.Error(err)
 	}
@@ -278,7 +279,7 @@ func bouncer(t *testing.T, s *server.Server, mode, settings string) engine.Confi
 // refuses them; the user's tables of the same names are not touched, also with force.
 func TestPooler(t *testing.T) {
 	s, owner := hosted(t)
-	must(t, owner.Exec(t.Context(), "CREATE TABLE public.sale (id int, precious text); INSERT INTO public.sale VALUES (1, 'mine')"))
+	expect.NoError(t, owner.Exec(t.Context(), "CREATE TABLE public.sale (id int, precious text); INSERT INTO public.sale VALUES (1, 'mine')"))
 	before := answer(t, owner, everything)
 	for _, ignored := range []string{"", "ignore_startup_parameters = search_path,extra_float_digits,default_transaction_isolation"} {
 		for _, protocol := range engine.Protocols() {
@@ -294,7 +295,7 @@ func TestPooler(t *testing.T) {
 				if got := settings(t, d)["isolation"]; got != "repeatable read" {
 					t.Errorf("isolation %s", got)
 				}
-				must(t, d.Close())
+				expect.NoError(t, d.Close())
 				if after := answer(t, owner, everything); after != before {
 					t.Errorf("before\n%s\nafter\n%s", before, after)
 				}
@@ -321,13 +322,13 @@ func TestTransactionPooling(t *testing.T) {
 			t.Errorf("%s: before\n%s\nafter\n%s", mode, before, after)
 		}
 		other, err := pgwire.ParseDSN(c.Server.DSN, serverkit.NewHost("").Dial)
-		must(t, err)
+		expect.NoError(t, err)
 		user, err := sqlkit.Connect(t.Context(), other.Connect, newDialect())
-		must(t, err)
+		expect.NoError(t, err)
 		if got := answer(t, user, "SELECT current_schema() || ' ' || current_setting('search_path')"); got != `public "$user", public` {
 			t.Errorf("%s: another client of the pooler is in %s", mode, got)
 		}
-		must(t, user.Close())
+		expect.NoError(t, user.Close())
 	}
 }
 
@@ -370,8 +371,8 @@ func TestIdleConnections(t *testing.T) {
 		if err != nil || len(plan.Access) != 1 {
 			t.Errorf("%s: %+v, %v", way, plan, err)
 		}
-		must(t, d.Counters(t.Context(), &engine.Sample{})) // their connection is idle for longer
-		must(t, d.Close())
+		expect.NoError(t, d.Counters(t.Context(), &engine.Sample{})) // their connection is idle for longer
+		expect.NoError(t, d.Close())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/model"
 )
@@ -56,7 +57,7 @@ func testTextContexts(t *testing.T, d *db) {
 	holder, s := newSession(t, d), newSession(t, d)
 	prepare(t, s, linkInsert(1)).OK(1, "a", nil, 1, 1)
 	_, _, err := holder.conn().ExecText(t.Context(), "BEGIN; LOCK TABLE link")
-	must(t, err)
+	expect.NoError(t, err)
 	for range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		_, _, err := s.conn().ExecText(ctx, "UPDATE link SET version = 2")
@@ -70,7 +71,7 @@ func testTextContexts(t *testing.T, d *db) {
 		cancel()
 	}
 	_, _, err = holder.conn().ExecText(t.Context(), "ROLLBACK")
-	must(t, err)
+	expect.NoError(t, err)
 	if n, _, err := s.conn().ExecText(t.Context(), "UPDATE link SET version = 2"); n != 1 || err != nil {
 		t.Errorf("%d rows, %v", n, err)
 	}
@@ -83,8 +84,8 @@ func testTextTransactions(t *testing.T, d *db) {
 		_, _, err := s.conn().ExecText(t.Context(), text)
 		return err
 	}
-	must(t, do("BEGIN"))
-	must(t, do("INSERT INTO link VALUES (1, 'a', NULL, 1, 1)"))
+	expect.NoError(t, do("BEGIN"))
+	expect.NoError(t, do("INSERT INTO link VALUES (1, 'a', NULL, 1, 1)"))
 	if err := do("INSERT INTO link VALUES (1, 'a', NULL, 1, 1)"); engine.ClassOf(err) != engine.Duplicate {
 		t.Errorf("%v of class %q", err, engine.ClassOf(err))
 	}
@@ -94,11 +95,11 @@ func testTextTransactions(t *testing.T, d *db) {
 	if err := do("COMMIT"); engine.ClassOf(err) != engine.Duplicate {
 		t.Errorf("commit: %v of class %q", err, engine.ClassOf(err))
 	}
-	must(t, errors.Join(do("BEGIN"), do("INSERT INTO link VALUES (2, 'a', NULL, 1, 1)")))
+	expect.NoError(t, errors.Join(do("BEGIN"), do("INSERT INTO link VALUES (2, 'a', NULL, 1, 1)")))
 	if err := do("SELECT 1/0"); engine.ClassOf(err) != engine.Fatal {
 		t.Error(err)
 	}
-	must(t, errors.Join(do("ROLLBACK"), do("BEGIN"), do("INSERT INTO link VALUES (3, 'a', NULL, 1, 1)"), do("COMMIT")))
+	expect.NoError(t, errors.Join(do("ROLLBACK"), do("BEGIN"), do("INSERT INTO link VALUES (3, 'a', NULL, 1, 1)"), do("COMMIT")))
 	if got := answer(t, d.Admin(), "SELECT string_agg(\"from\"::text, ' ') FROM link"); got != "3" {
 		t.Errorf("rows %s", got)
 	}

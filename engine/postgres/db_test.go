@@ -13,6 +13,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -22,7 +23,7 @@ import (
 func answer(t *testing.T, c *sqlkit.Admin, query string) string {
 	t.Helper()
 	var out []string
-	must(t, c.Query(t.Context(), query, func(row []string) error {
+	expect.NoError(t, c.Query(t.Context(), query, func(row []string) error {
 		out = append(out, row[0])
 		return nil
 	}))
@@ -32,7 +33,7 @@ func answer(t *testing.T, c *sqlkit.Admin, query string) string {
 // clear empties the tables.
 func clear(t *testing.T, d *db) {
 	t.Helper()
-	must(t, d.Admin().Exec(t.Context(), "TRUNCATE sale, link RESTART IDENTITY"))
+	expect.NoError(t, d.Admin().Exec(t.Context(), "TRUNCATE sale, link RESTART IDENTITY"))
 }
 
 // TestOperations runs on one server, since starting one takes a second.
@@ -242,7 +243,7 @@ func testClasses(t *testing.T, d *db) {
 	commit.Fails(engine.Conflict)
 
 	// A session that is ended from outside is gone.
-	must(t, d.Admin().Exec(t.Context(), fmt.Sprintf("SELECT pg_terminate_backend(%d)", waiter.conn().PID())))
+	expect.NoError(t, d.Admin().Exec(t.Context(), fmt.Sprintf("SELECT pg_terminate_backend(%d)", waiter.conn().PID())))
 	theirs.Fails(engine.Gone, 1, 1, "a")
 	theirs.Fails(engine.Gone, 1, 1, "a")
 	if err := d.Admin().Exec(t.Context(), "SELECT 1/0"); engine.ClassOf(err) != engine.Fatal {
@@ -254,7 +255,7 @@ func testClasses(t *testing.T, d *db) {
 func set(t *testing.T, s *session, text string) {
 	t.Helper()
 	_, _, err := s.conn().ExecText(t.Context(), "SET "+text)
-	must(t, err)
+	expect.NoError(t, err)
 }
 
 func testDeadlock(t *testing.T, d *db) {
@@ -309,7 +310,7 @@ func testContexts(t *testing.T, d *db) {
 	rollback.OK()
 
 	ctx, cancel := context.WithCancel(t.Context())
-	must(t, theirs.Stmt.Exec(ctx, enginetest.Values([]any{1, 1, "a"}), &theirs.Result))
+	expect.NoError(t, theirs.Stmt.Exec(ctx, enginetest.Values([]any{1, 1, "a"}), &theirs.Result))
 	cancel() // while nothing runs
 	if err := theirs.Stmt.Exec(ctx, enginetest.Values([]any{1, 1, "a"}), &theirs.Result); !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -349,26 +350,26 @@ func testCommands(t *testing.T, d *db) {
 	if _, err := s.Prepare(t.Context(), &model.Op{Kind: model.Get, Table: "none"}); err == nil {
 		t.Error("a table that does not exist was prepared")
 	}
-	must(t, d.DropIndex(t.Context(), "sale", "pdc"))
+	expect.NoError(t, d.DropIndex(t.Context(), "sale", "pdc"))
 	scan := model.Op{Kind: model.Scan, Table: "sale", Index: "pdc", Columns: []string{"price"}}
 	if _, err := s.Prepare(t.Context(), &scan); err == nil {
 		t.Error("an index that does not exist was prepared")
 	}
-	must(t, d.CreateIndexes(t.Context(), "sale", "pdc"))
+	expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "pdc"))
 	prepare(t, s, scan).Want(nil)
 	get := prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}})
-	must(t, s.Close())
+	expect.NoError(t, s.Close())
 	get.Fails(engine.Gone, 1)
 }
 
 // Indexes of several tables are built at the same time: each waits for a lock
 // that the test holds, so that all of them must have begun.
 func testParallelIndexes(t *testing.T, d *db) {
-	must(t, d.DropIndex(t.Context(), "sale", "pdc"))
-	must(t, d.DropIndex(t.Context(), "link", "code"))
+	expect.NoError(t, d.DropIndex(t.Context(), "sale", "pdc"))
+	expect.NoError(t, d.DropIndex(t.Context(), "link", "code"))
 	holder := newSession(t, d)
 	_, _, err := holder.conn().ExecText(t.Context(), "BEGIN; LOCK TABLE sale, link IN ROW EXCLUSIVE MODE")
-	must(t, err)
+	expect.NoError(t, err)
 	errs := make(chan error)
 	go func() { errs <- d.CreateIndexes(context.Background(), "sale", "pdc") }()
 	go func() { errs <- d.CreateIndexes(context.Background(), "link", "code") }()
@@ -380,5 +381,5 @@ func testParallelIndexes(t *testing.T, d *db) {
 		}
 	}
 	_, _, err = holder.conn().ExecText(t.Context(), "ROLLBACK")
-	must(t, errors.Join(err, <-errs, <-errs))
+	expect.NoError(t, errors.Join(err, <-errs, <-errs))
 }

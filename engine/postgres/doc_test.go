@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -17,7 +18,7 @@ var settingPattern = regexp.MustCompile("`([a-z_]+)(?:=([^`]*))?`")
 // is set is there.
 func TestAlwaysSetIsDocumented(t *testing.T) {
 	b, err := os.ReadFile("../../docs/engines.md")
-	must(t, err)
+	expect.NoError(t, err)
 	_, section, ok := strings.Cut(string(b), "\n## postgres\n")
 	_, table, found := strings.Cut(section, "**Always set** on a private server:")
 	table, _, _ = strings.Cut(table, "\n\nThe database has")

@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -39,7 +40,7 @@ func open(t testing.TB, c engine.Config) *db {
 	t.Helper()
 	needServer(t)
 	d, err := Engine{}.Open(t.Context(), c)
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -51,23 +52,16 @@ func open(t testing.TB, c engine.Config) *db {
 // fill makes all tables and indexes.
 func fill(t testing.TB, d engine.DB) {
 	t.Helper()
-	must(t, d.CreateTables(t.Context()))
-	must(t, d.CreateIndexes(t.Context(), "sale", "market", "pdc", "wide"))
-	must(t, d.CreateIndexes(t.Context(), "link", "code"))
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "market", "pdc", "wide"))
+	expect.NoError(t, d.CreateIndexes(t.Context(), "link", "code"))
 }
 
 func newSession(t testing.TB, d engine.DB) *session {
 	t.Helper()
 	s, err := d.Session(t.Context())
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
+	expect.NoError(t, err)
+	t.Cleanup(func() { expect.NoError(t, s.Close()) })
 	return s.(*session)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit/sqlkittest"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -21,7 +22,7 @@ func TestIsolation(t *testing.T) {
 		for range 2 {
 			s := newSession(t, d)
 			prepare(t, s, model.Op{Kind: model.Begin}).OK()
-			must(t, s.Query(t.Context(), "SHOW transaction_isolation", func(row []string) error {
+			expect.NoError(t, s.Query(t.Context(), "SHOW transaction_isolation", func(row []string) error {
 				if got := row[0]; got != levelName(level) {
 					t.Errorf("%s: a transaction has %s", level, got)
 				}
@@ -30,14 +31,14 @@ func TestIsolation(t *testing.T) {
 			prepare(t, s, model.Op{Kind: model.Rollback}).OK()
 		}
 		settings, err := d.Settings(t.Context())
-		must(t, err)
+		expect.NoError(t, err)
 		if said[level] == "" {
 			said[level] = levelName(level)
 		}
 		if !slices.Contains(settings, engine.Setting{Name: "isolation", Value: said[level], Source: engine.ReadBack}) {
 			t.Errorf("%s: settings %v", level, settings)
 		}
-		must(t, d.Close())
+		expect.NoError(t, d.Close())
 	}
 }
 

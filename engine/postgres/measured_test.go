@@ -12,6 +12,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/model"
 )
@@ -21,7 +22,7 @@ func points(t *testing.T, d interface {
 }) map[string]engine.Point {
 	t.Helper()
 	var s engine.Sample
-	must(t, d.Counters(t.Context(), &s))
+	expect.NoError(t, d.Counters(t.Context(), &s))
 	out := map[string]engine.Point{}
 	for _, p := range s.Points {
 		if _, twice := out[p.Key()]; twice {
@@ -38,12 +39,12 @@ func points(t *testing.T, d interface {
 func testCounters(t *testing.T, d *db) {
 	before := points(t, d)
 	s, err := d.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	insert := prepare(t, s, enginetest.SaleInsert(50))
 	for i := range 40 {
 		insert.OK(saleRows(i*50, 50)...)
 	}
-	must(t, s.Close()) // a session that ends reports all that it has counted
+	expect.NoError(t, s.Close()) // a session that ends reports all that it has counted
 	// Old releases report commits later, and those of who samples later than they are subtracted.
 	commits := 40.0
 	if d.about.release/10000 < reportsAsked {
@@ -90,11 +91,11 @@ func testCounters(t *testing.T, d *db) {
 		}
 	}
 	// What is dropped is not reported any more.
-	must(t, d.DropIndex(t.Context(), "sale", "wide"))
+	expect.NoError(t, d.DropIndex(t.Context(), "sale", "wide"))
 	if p, ok := points(t, d)[`postgres.index.scans{index="sale.wide"}`]; ok {
 		t.Errorf("%+v", p)
 	}
-	must(t, d.CreateIndexes(t.Context(), "sale", "wide"))
+	expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "wide"))
 	var wg sync.WaitGroup
 	for range 4 { // from several goroutines
 		wg.Go(func() { points(t, d) })
@@ -109,10 +110,10 @@ func TestObserversDoNotCount(t *testing.T) {
 	d := open(t, c)
 	fill(t, d)
 	a, err := d.Activity(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	defer a.Close()
 	look := func() {
-		must(t, a.Sample(t.Context(), func(engine.SessionActivity, int) {}))
+		expect.NoError(t, a.Sample(t.Context(), func(engine.SessionActivity, int) {}))
 		points(t, d)
 	}
 	look()
@@ -160,7 +161,7 @@ func testRest(t *testing.T, d *db) {
 	}
 	remove.Changes(500, 0)
 	actions, err := d.Settle(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	var names []string
 	for _, a := range actions {
 		t.Logf("%s %v: %s", a.Name, a.Duration, a.Detail)
@@ -179,7 +180,7 @@ func testRest(t *testing.T, d *db) {
 		t.Errorf("%v bytes of log since the checkpoint", age)
 	}
 	sizes, err := d.Sizes(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	got := map[string]int64{}
 	var parts int64
 	for _, z := range sizes {
@@ -199,8 +200,8 @@ func testRest(t *testing.T, d *db) {
 	// The files of the class data are those of tables and indexes.
 	var files int64
 	class, err := d.FileClass(t.Context())
-	must(t, err)
-	must(t, filepath.WalkDir(d.DataDir(), func(path string, e fs.DirEntry, err error) error {
+	expect.NoError(t, err)
+	expect.NoError(t, filepath.WalkDir(d.DataDir(), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -223,7 +224,7 @@ func testPlans(t *testing.T, d *db) {
 		insert.OK(saleRows(i*500, 500)...)
 	}
 	_, err := d.Settle(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	table := schema().Tables[0]
 	for _, c := range []struct {
 		name string
@@ -240,7 +241,7 @@ func testPlans(t *testing.T, d *db) {
 	} {
 		c.op.Kind, c.op.Table = model.Scan, "sale"
 		st, err := newDialect().Statement(&table, &c.op)
-		must(t, err)
+		expect.NoError(t, err)
 		plan := answer(t, d.Admin(), "EXPLAIN (COSTS OFF) "+strings.ReplaceAll(st.Text, "$1", "5"))
 		if !strings.Contains(plan, c.want) || strings.Contains(plan, "Sort") {
 			t.Errorf("%s: %s\n%s", c.name, st.Text, plan)

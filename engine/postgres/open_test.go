@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
@@ -126,7 +127,7 @@ func TestSettings(t *testing.T) {
 func settings(t *testing.T, d engine.DB) map[string]string {
 	t.Helper()
 	list, err := d.Settings(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	got := map[string]string{}
 	for _, s := range list {
 		if s.Source != engine.ReadBack && s.Name != "compression" && s.Name != "protocol" {
@@ -144,7 +145,7 @@ func TestDurabilityIsReadBack(t *testing.T) {
 	if got := settings(t, d); got["fsync"] != "off" || got["synchronous_commit"] != "off" || got["durability"] != "none" {
 		t.Errorf("%v", got)
 	}
-	must(t, d.Close())
+	expect.NoError(t, d.Close())
 	c.Durability, c.Options = model.DurabilityOS, map[string]any{"fsync": false}
 	_, err := Engine{}.Open(t.Context(), c)
 	var knob *engine.KnobError
@@ -156,7 +157,7 @@ func TestDurabilityIsReadBack(t *testing.T) {
 	if got := settings(t, d); got["fsync"] != "on" || got["synchronous_commit"] != "off" || got["wal_writer_delay"] != "200ms" || got["durability"] != "interval" {
 		t.Errorf("%v", got)
 	}
-	must(t, d.Close())
+	expect.NoError(t, d.Close())
 	c.Options = map[string]any{"wal_writer_delay": "1s"} // up to three seconds would be lost
 	if _, err := (Engine{}).Open(t.Context(), c); !errors.As(err, &knob) || knob.Knob != "durability" || !strings.Contains(err.Error(), "keeps level none") {
 		t.Error(err)
@@ -182,7 +183,7 @@ func TestOtherDefinitions(t *testing.T) {
 	dir := need.TempDir(t)
 	d := open(t, config(dir))
 	fill(t, d)
-	must(t, d.Close())
+	expect.NoError(t, d.Close())
 	for _, c := range []struct {
 		words string
 		set   func(*engine.Config)
@@ -203,8 +204,8 @@ func TestOtherDefinitions(t *testing.T) {
 		c.set(&conf)
 		d, err := Engine{}.Open(t.Context(), conf)
 		if c.words == "" {
-			must(t, err)
-			must(t, d.Close())
+			expect.NoError(t, err)
+			expect.NoError(t, d.Close())
 		} else if err == nil || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("got %v, want %s", err, c.words)
 		}
@@ -214,7 +215,7 @@ func TestOtherDefinitions(t *testing.T) {
 func TestForeignDirectory(t *testing.T) {
 	needServer(t)
 	dir := need.TempDir(t)
-	must(t, os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644))
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644))
 	if _, err := (Engine{}).Open(t.Context(), config(dir)); err == nil || !strings.Contains(err.Error(), "it holds precious") {
 		t.Error(err)
 	}

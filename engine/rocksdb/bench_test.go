@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/native"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -24,14 +25,14 @@ func statements(b testing.TB, options map[string]any) map[string]func() {
 		{Name: "id", Type: model.Int, Auto: true}, {Name: "v", Type: model.Bytes, Width: 98, NotNull: true},
 	}}}}
 	db, err := Engine{}.Open(ctx, engine.Config{Dir: b.TempDir(), Durability: model.DurabilityProcess, Schema: schema, Options: options})
-	must(b, err)
+	expect.NoError(b, err)
 	b.Cleanup(func() { db.Close() })
-	must(b, db.CreateTables(ctx))
+	expect.NoError(b, db.CreateTables(ctx))
 	s, err := db.Session(ctx)
-	must(b, err)
+	expect.NoError(b, err)
 	prepare := func(op *model.Op) engine.Stmt {
 		stmt, err := s.Prepare(ctx, op)
-		must(b, err)
+		expect.NoError(b, err)
 		return stmt
 	}
 	insert := prepare(&model.Op{Kind: model.Insert, Table: "t", Columns: []string{"v"}, Rows: 1})
@@ -46,12 +47,12 @@ func statements(b testing.TB, options map[string]any) map[string]func() {
 		return key
 	}
 	for range benchRows {
-		must(b, insert.Exec(ctx, value, &r))
+		expect.NoError(b, insert.Exec(ctx, value, &r))
 	}
 	return map[string]func(){
-		"insert": func() { must(b, insert.Exec(ctx, value, &r)) },
-		"get":    func() { must(b, get.Exec(ctx, random(), &r)) },
-		"scan":   func() { must(b, scan.Exec(ctx, random(), &r)) },
+		"insert": func() { expect.NoError(b, insert.Exec(ctx, value, &r)) },
+		"get":    func() { expect.NoError(b, get.Exec(ctx, random(), &r)) },
+		"scan":   func() { expect.NoError(b, scan.Exec(ctx, random(), &r)) },
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/kvkit"
 	"rumbench/engine/native"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/model"
 )
@@ -37,13 +38,13 @@ func TestOperator(t *testing.T) {
 	need.Installed(t, err)
 	schema := mergeSchema()
 	o, err := kvkit.NewOperator(schema)
-	must(t, err)
+	expect.NoError(t, err)
 	c := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Schema: schema, Options: map[string]any{"updates": "merge", "rocksdb": "level0_file_num_compaction_trigger=2"}}
 	set, err := newSettings(c)
-	must(t, err)
-	must(t, set.find())
+	expect.NoError(t, err)
+	expect.NoError(t, set.find())
 	s, err := openStore(c, set)
-	must(t, err)
+	expect.NoError(t, err)
 	defer s.Close()
 	format := o.Formats()[1]
 	n := uint64(0)
@@ -56,20 +57,20 @@ func TestOperator(t *testing.T) {
 			values = append(values, value)
 			write(t, s, func(tx *tx) {
 				if kvkit.IsRow(value) {
-					must(t, tx.Put(key, value))
+					expect.NoError(t, tx.Put(key, value))
 				} else {
-					must(t, tx.Merge(key, value))
+					expect.NoError(t, tx.Merge(key, value))
 				}
 			})
 			if rapid.IntRange(0, 9).Draw(t, "flush") == 0 {
-				must(t, s.flush())
+				expect.NoError(t, s.flush())
 			}
 		}
 		want, there, err := o.Merge(nil, key, true, values...)
-		must(t, err)
+		expect.NoError(t, err)
 		write(t, s, func(tx *tx) {
 			got, err := tx.Get(key)
-			must(t, err)
+			expect.NoError(t, err)
 			if there != kvkit.IsRow(got) || there && !bytes.Equal(got, want) {
 				t.Errorf("%x makes %x, want %x", values, got, want)
 			}
@@ -79,18 +80,10 @@ func TestOperator(t *testing.T) {
 
 func write(t *rapid.T, s *store, f func(tx *tx)) {
 	begun, err := s.Begin(kvkit.Write)
-	must(t, err)
+	expect.NoError(t, err)
 	defer begun.Rollback()
 	f(begun.(*tx))
-	must(t, begun.Commit())
-}
-
-type failing interface{ Fatal(...any) }
-
-func must(t failing, err error) {
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, begun.Commit())
 }
 
 // drawRecord returns a row or an operand of one or two records.

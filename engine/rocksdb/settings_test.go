@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/native"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/model"
 )
@@ -26,7 +27,7 @@ func openDB(t *testing.T, c engine.Config) engine.DB {
 	need.Installed(t, err)
 	c.Schema = schema
 	db, err := Engine{}.Open(t.Context(), c)
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -39,7 +40,7 @@ func TestSettings(t *testing.T) {
 		Options: map[string]any{"rocksdb": "block_based_table_factory={filter_policy=bloomfilter:10:false};write_buffer_size=1234567;"},
 	}
 	settings, err := openDB(t, c).Settings(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	table := `TableOptions/BlockBasedTable "default".`
 	for name, want := range map[string]string{
 		"cache": "9437184", "Version.rocksdb_version": newest,
@@ -63,17 +64,17 @@ func TestFamilies(t *testing.T) {
 		t.Errorf("%v tables of the catalog, a table and its index", tables)
 	}
 	sizes, err := db.Sizes(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	for _, size := range sizes[1:] {
 		if size.Kind != engine.Exact || size.Bytes == 0 || size.Bytes > sizes[0].Bytes {
 			t.Errorf("%+v of %+v", size, sizes[0])
 		}
 	}
-	must(t, db.Close())
+	expect.NoError(t, db.Close())
 	c.Options = nil
 	refuses(t, c)
 	c.Dir = t.TempDir()
-	must(t, openDB(t, c).Close())
+	expect.NoError(t, openDB(t, c).Close())
 	c.Options = map[string]any{"families": true}
 	refuses(t, c)
 }
@@ -101,10 +102,10 @@ func TestStructure(t *testing.T) {
 			t.Errorf("%s: %v tables", c.options, tables)
 		}
 		got, err := db.(engine.Structured).Structure(t.Context())
-		if must(t, err); got.Block != c.block || got.Memtable != c.size || got.Filters != c.filters {
+		if expect.NoError(t, err); got.Block != c.block || got.Memtable != c.size || got.Filters != c.filters {
 			t.Errorf("%s: %+v", c.options, got)
 		}
-		must(t, db.Close())
+		expect.NoError(t, db.Close())
 	}
 }
 
@@ -116,30 +117,30 @@ func TestCacheHeld(t *testing.T) {
 		if held := total(t, db, engine.CacheHeld); (held > 0) != direct {
 			t.Errorf("direct I/O %v: %v bytes held", direct, held)
 		}
-		must(t, db.Close())
+		expect.NoError(t, db.Close())
 	}
 }
 
 // fill inserts rows, and flushes them.
 func fill(t *testing.T, db engine.DB) {
 	t.Helper()
-	must(t, db.CreateTables(t.Context()))
-	must(t, db.CreateIndexes(t.Context(), "t", "t_v"))
+	expect.NoError(t, db.CreateTables(t.Context()))
+	expect.NoError(t, db.CreateIndexes(t.Context(), "t", "t_v"))
 	s, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	const rows = 1000
 	insert, err := s.Prepare(t.Context(), &model.Op{Kind: model.Insert, Table: "t", Columns: []string{"v"}, Rows: rows})
-	must(t, err)
-	must(t, insert.Exec(t.Context(), slices.Repeat([]model.Value{model.BytesValue(make([]byte, 100))}, rows), &engine.Result{}))
+	expect.NoError(t, err)
+	expect.NoError(t, insert.Exec(t.Context(), slices.Repeat([]model.Value{model.BytesValue(make([]byte, 100))}, rows), &engine.Result{}))
 	_, err = db.Settle(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 }
 
 // total returns the sum of all points of a name.
 func total(t *testing.T, db engine.DB, name string) (sum float64) {
 	t.Helper()
 	var s engine.Sample
-	must(t, db.Counters(t.Context(), &s))
+	expect.NoError(t, db.Counters(t.Context(), &s))
 	for _, p := range s.Points {
 		if p.Name == name {
 			sum += p.Value

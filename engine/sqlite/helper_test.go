@@ -5,6 +5,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -14,8 +15,8 @@ const defaultPage = int64(4096)
 func newSession(t testing.TB, db engine.DB) engine.Session {
 	t.Helper()
 	s, err := db.Session(t.Context())
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
+	expect.NoError(t, err)
+	t.Cleanup(func() { expect.NoError(t, s.Close()) })
 	return s
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -30,7 +31,7 @@ func config(dir string) engine.Config {
 func open(t testing.TB, c engine.Config) engine.DB {
 	t.Helper()
 	db, err := Engine{}.Open(context.Background(), c)
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -43,17 +44,10 @@ func open(t testing.TB, c engine.Config) engine.DB {
 func fresh(t testing.TB) engine.DB {
 	t.Helper()
 	db := open(t, config(t.TempDir()))
-	must(t, db.CreateTables(t.Context()))
-	must(t, db.CreateIndexes(t.Context(), "sale", "market", "register", "pdc", "wide"))
-	must(t, db.CreateIndexes(t.Context(), "link", "code"))
+	expect.NoError(t, db.CreateTables(t.Context()))
+	expect.NoError(t, db.CreateIndexes(t.Context(), "sale", "market", "register", "pdc", "wide"))
+	expect.NoError(t, db.CreateIndexes(t.Context(), "link", "code"))
 	return db
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestCheck(t *testing.T) {
@@ -86,7 +80,7 @@ func TestSettings(t *testing.T) {
 	c.Cache, c.Page, c.Durability = 8<<20, 16384, model.DurabilityOS
 	c.Options = map[string]any{"wal_autocheckpoint": 500, "mmap_size": 1 << 20, "temp_store": "memory"}
 	settings, err := open(t, c).Settings(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	got := map[string]string{}
 	for _, s := range settings {
 		got[s.Name] = s.Value
@@ -107,20 +101,20 @@ func TestSessionsShareTheCache(t *testing.T) {
 	c := config(t.TempDir())
 	c.Cache = 12 << 20
 	db := open(t, c)
-	must(t, db.CreateTables(t.Context()))
+	expect.NoError(t, db.CreateTables(t.Context()))
 	var sessions []*session
 	add := func() {
 		s, err := db.Session(t.Context())
-		must(t, err)
+		expect.NoError(t, err)
 		sessions = append(sessions, s.(*session))
 	}
 	check := func(want string) {
 		t.Helper()
 		for _, s := range sessions {
 			st, err := s.Prepare(t.Context(), &model.Op{Kind: model.Scan, Table: c.Schema.Tables[0].Name, Aggregate: model.Count, Free: true})
-			must(t, err)
-			must(t, st.Exec(t.Context(), nil, &engine.Result{}))
-			must(t, s.Query(t.Context(), "PRAGMA cache_size", func(row []string) error {
+			expect.NoError(t, err)
+			expect.NoError(t, st.Exec(t.Context(), nil, &engine.Result{}))
+			expect.NoError(t, s.Query(t.Context(), "PRAGMA cache_size", func(row []string) error {
 				if got := row[0]; got != want {
 					t.Errorf("of %d sessions one has a cache_size of %s, want %s", len(sessions), got, want)
 				}
@@ -133,8 +127,8 @@ func TestSessionsShareTheCache(t *testing.T) {
 	add()
 	add()
 	check("-4096")
-	must(t, sessions[2].Close())
-	must(t, sessions[2].Close()) // counts once
+	expect.NoError(t, sessions[2].Close())
+	expect.NoError(t, sessions[2].Close()) // counts once
 	sessions = sessions[:2]
 	check("-6144")
 }
@@ -144,7 +138,7 @@ func TestDurabilityIsReadBack(t *testing.T) {
 		c := config(t.TempDir())
 		c.Durability = level
 		settings, err := open(t, c).Settings(t.Context())
-		must(t, err)
+		expect.NoError(t, err)
 		for _, s := range settings {
 			if s.Name == "synchronous" && (s.Value != want || s.Source != engine.ReadBack) {
 				t.Errorf("%s: %+v", level, s)
@@ -157,7 +151,7 @@ func TestOpenRefusesAnotherPageSize(t *testing.T) {
 	c := config(t.TempDir())
 	c.Page = 4096
 	db := open(t, c)
-	must(t, db.Close())
+	expect.NoError(t, db.Close())
 	c.Page = 8192
 	_, err := Engine{}.Open(t.Context(), c)
 	var knob *engine.KnobError
@@ -176,7 +170,7 @@ func TestOpenInOddlyNamedDirectory(t *testing.T) {
 
 func TestOpenWhereNothingCanBe(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.Mkdir(filepath.Join(dir, fileName), 0o755))
+	expect.NoError(t, os.Mkdir(filepath.Join(dir, fileName), 0o755))
 	_, err := Engine{}.Open(t.Context(), config(dir))
 	if err == nil {
 		t.Fatal("opened a directory")
@@ -189,8 +183,8 @@ func TestCreateTablesFailsWhole(t *testing.T) {
 	c := config(dir)
 	c.Schema.Tables = c.Schema.Tables[1:]
 	db := open(t, c)
-	must(t, db.CreateTables(t.Context()))
-	must(t, db.Close())
+	expect.NoError(t, db.CreateTables(t.Context()))
+	expect.NoError(t, db.Close())
 
 	both := open(t, config(dir))
 	err := both.CreateTables(t.Context())
@@ -206,7 +200,7 @@ func TestCreateTablesFailsWhole(t *testing.T) {
 
 func TestIndexes(t *testing.T) {
 	db := open(t, config(t.TempDir()))
-	must(t, db.CreateTables(t.Context()))
+	expect.NoError(t, db.CreateTables(t.Context()))
 	s := newSession(t, db)
 	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "code"}, Rows: 2})
 	insert.OK(1, "a", 7, 2, "b", 7)
@@ -215,16 +209,16 @@ func TestIndexes(t *testing.T) {
 	if engine.ClassOf(err) != engine.Duplicate {
 		t.Errorf("a unique index on equal values: %v", err)
 	}
-	must(t, db.CreateIndexes(t.Context(), "sale", "market", "pdc"))
+	expect.NoError(t, db.CreateIndexes(t.Context(), "sale", "market", "pdc"))
 	if err := db.CreateIndexes(t.Context(), "sale", "register", "pdc"); err == nil {
 		t.Error("created an index twice")
 	}
-	must(t, db.CreateIndexes(t.Context(), "sale", "register")) // the failure left none
-	must(t, db.DropIndex(t.Context(), "sale", "pdc"))
+	expect.NoError(t, db.CreateIndexes(t.Context(), "sale", "register")) // the failure left none
+	expect.NoError(t, db.DropIndex(t.Context(), "sale", "pdc"))
 	if err := db.DropIndex(t.Context(), "sale", "pdc"); err == nil {
 		t.Error("dropped an index twice")
 	}
-	must(t, db.CreateIndexes(t.Context(), "sale", "pdc"))
+	expect.NoError(t, db.CreateIndexes(t.Context(), "sale", "pdc"))
 }
 
 func TestSizesCountersAndSettle(t *testing.T) {
@@ -235,7 +229,7 @@ func TestSizesCountersAndSettle(t *testing.T) {
 		insert.OK(enginetest.SaleRow(i)...)
 	}
 	var sample engine.Sample
-	must(t, db.Counters(t.Context(), &sample))
+	expect.NoError(t, db.Counters(t.Context(), &sample))
 	points := map[string]float64{}
 	for _, p := range sample.Points {
 		points[p.Name] = p.Value
@@ -246,19 +240,19 @@ func TestSizesCountersAndSettle(t *testing.T) {
 		}
 	}
 	actions, err := db.Settle(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	for _, a := range actions {
 		t.Logf("%s %v: %s", a.Name, a.Duration, a.Detail)
 	}
 	sample.Reset()
-	must(t, db.Counters(t.Context(), &sample))
+	expect.NoError(t, db.Counters(t.Context(), &sample))
 	for _, p := range sample.Points {
 		if p.Name == "sqlite.wal.bytes" && p.Value != 0 {
 			t.Errorf("%v bytes of log after settling", p.Value)
 		}
 	}
 	sizes, err := db.Sizes(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	got := map[string]int64{}
 	for _, size := range sizes {
 		got[size.Object] = size.Bytes

@@ -13,6 +13,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/expect"
 	errhint "rumbench/internal/text/hint"
 	"rumbench/model"
 )
@@ -123,7 +124,7 @@ func TestClosedInTransaction(t *testing.T) {
 	insert.OK(1, "a", 1)
 	insert.Fails(engine.Duplicate, 1, "b", 1)
 	insert.OK(1, "c", 3) // the transaction goes on
-	must(t, s.Close())
+	expect.NoError(t, s.Close())
 	prepare(t, other, model.Op{Kind: model.Scan, Table: "link", Aggregate: model.Count}).Gives("0")
 	rollback.Fails(engine.Gone)
 	insert.Fails(engine.Gone, 1, "e", 5)
@@ -164,13 +165,13 @@ func TestPlans(t *testing.T) {
 			c.op.Kind, c.op.Table = model.Scan, "sale"
 			sch := schema()
 			st, err := newDialect("", new(defaultPage)).Statement(&sch.Tables[0], &c.op)
-			must(t, err)
+			expect.NoError(t, err)
 			var got []string
 			text := st.Text
 			for i := range 3 { // text queries take no arguments
 				text = strings.Replace(text, "?", fmt.Sprint(i), 1)
 			}
-			must(t, d.Admin().Query(t.Context(), "EXPLAIN QUERY PLAN "+text, func(row []string) error {
+			expect.NoError(t, d.Admin().Query(t.Context(), "EXPLAIN QUERY PLAN "+text, func(row []string) error {
 				got = append(got, row[3])
 				return nil
 			}))
@@ -269,7 +270,7 @@ func TestReadBufferIsNotKept(t *testing.T) {
 	s := newSession(t, fresh(t))
 	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "data"}, Rows: 1})
 	dst, data := []byte("text"), []byte("data")
-	must(t, insert.Stmt.Exec(t.Context(), []model.Value{model.IntValue(1), model.StringValue(dst), model.BytesValue(data)}, &insert.Result))
+	expect.NoError(t, insert.Stmt.Exec(t.Context(), []model.Value{model.IntValue(1), model.StringValue(dst), model.BytesValue(data)}, &insert.Result))
 	copy(dst, "!!!!")
 	copy(data, bytes.Repeat([]byte("!"), 4))
 	prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"to", "data"}}).Want(nil, `"text" x'64617461'`)
@@ -279,5 +280,5 @@ func TestReadBufferIsNotKept(t *testing.T) {
 func setLimit(t *testing.T, s *session, pragma string) {
 	t.Helper()
 	_, _, err := s.Conn().ExecText(t.Context(), "PRAGMA "+pragma)
-	must(t, err)
+	expect.NoError(t, err)
 }

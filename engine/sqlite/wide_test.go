@@ -6,6 +6,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -19,7 +20,7 @@ func TestLongRows(t *testing.T) {
 				{Name: "a", Type: model.String, Width: 16}, {Name: "b", Type: model.Int}, {Name: "v", Type: model.Bytes, Width: length},
 			}}}}
 			db := open(t, c)
-			must(t, db.CreateTables(t.Context()))
+			expect.NoError(t, db.CreateTables(t.Context()))
 			s := newSession(t, db)
 			insert := enginetest.PrepareOperation(t, s, c.Schema,
 				model.Op{Kind: model.Insert, Table: "long", Columns: []string{"a", "b", "v"}, Rows: 1})
@@ -27,7 +28,7 @@ func TestLongRows(t *testing.T) {
 				insert.Changes(1, fmt.Sprintf("key %d", i), i, make([]byte, length))
 			}
 			sizes, err := db.Sizes(t.Context())
-			must(t, err)
+			expect.NoError(t, err)
 			if len(sizes) != 2 || sizes[0].Object != "long" {
 				t.Fatalf("the sizes are of %+v", sizes)
 			}
@@ -44,7 +45,7 @@ func TestLongRows(t *testing.T) {
 			} {
 				op.Table = "long"
 				p, err := db.(engine.Explainer).Explain(t.Context(), &op)
-				must(t, err)
+				expect.NoError(t, err)
 				for _, a := range p.Access {
 					if a.Index != engine.PrimaryKey || a.How != engine.Seek {
 						t.Errorf("%s: %+v by\n%s", op.Label(), a, p.Text)
@@ -66,17 +67,17 @@ func TestPagesOfAnExistingDatabase(t *testing.T) {
 		{Name: "a", Type: model.String, Width: 16}, {Name: "v", Type: model.Bytes, Width: 1200},
 	}}}}
 	db := open(t, c)
-	must(t, db.CreateTables(t.Context()))
+	expect.NoError(t, db.CreateTables(t.Context()))
 	session, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	enginetest.PrepareOperation(t, session, c.Schema,
 		model.Op{Kind: model.Insert, Table: "long", Columns: []string{"a", "v"}, Rows: 1}).Changes(1, "key", []byte{1})
-	must(t, session.Close())
-	must(t, db.Close())
+	expect.NoError(t, session.Close())
+	expect.NoError(t, db.Close())
 	c.Page = 0
 	p, err := open(t, c).(engine.Explainer).Explain(t.Context(),
 		&model.Op{Kind: model.Scan, Table: "long", Columns: []string{"v"}, Equal: 1})
-	must(t, err)
+	expect.NoError(t, err)
 	if want := "SEARCH long USING PRIMARY KEY (a=?)"; p.Text != want {
 		t.Errorf("%q, want %q", p.Text, want)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine/sqlkit"
 	"rumbench/engine/sqlkit/sqlkittest"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -23,7 +24,7 @@ func TestKeepOpen(t *testing.T) {
 			delete(lost.fail, "SELECT 1")
 			delete(lost.fail, "DO 2")
 			c, err := sqlkit.Connect(t.Context(), lost.connect, dialect())
-			must(t, err)
+			expect.NoError(t, err)
 			if kept {
 				c.KeepOpen(fresh.connect)
 			}
@@ -59,7 +60,7 @@ func TestKeepOpenFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lost := &fake{fail: map[string]error{"SELECT 1": errLost, "DO 1": context.Canceled}}
 		c, err := sqlkit.Connect(t.Context(), lost.connect, dialect())
-		must(t, err)
+		expect.NoError(t, err)
 		c.KeepOpen(func(context.Context) (sqlkit.Conn, error) { return nil, errLost })
 		time.Sleep(time.Minute)
 		if err := c.Exec(t.Context(), "DO 1"); !errors.Is(err, errLost) || !strings.Contains(err.Error(), "connect again") {
@@ -91,7 +92,7 @@ func TestSchemaIsNamed(t *testing.T) {
 		{Kind: model.Update, Set: []model.Assign{{Column: "price"}}}, {Kind: model.DeleteLowest, Rows: 5},
 	} {
 		st, err := d.Statement(table, &op)
-		must(t, err)
+		expect.NoError(t, err)
 		texts = append(texts, st.Text)
 	}
 	for _, text := range texts {
@@ -106,7 +107,7 @@ func TestSchemaIsNamed(t *testing.T) {
 func TestForeign(t *testing.T) {
 	f := &fake{}
 	db, err := sqlkit.Open(t.Context(), f.connect, dialect(), sqlkittest.Schema())
-	must(t, err)
+	expect.NoError(t, err)
 	db.Replace = true
 	db.SetForeign([]string{"other", "link"})
 	for subject, err := range map[string]error{
@@ -130,7 +131,7 @@ func TestLongSQL(t *testing.T) {
 	long := "DO " + strings.Repeat("x", 5000)
 	f := &fake{fail: map[string]error{long: errLost}}
 	c, err := sqlkit.Connect(t.Context(), f.connect, dialect())
-	must(t, err)
+	expect.NoError(t, err)
 	if err := c.Exec(t.Context(), long); !errors.Is(err, errLost) || len(err.Error()) > 300 || !strings.HasPrefix(err.Error(), "DO xxx") {
 		t.Errorf("%.400s", err)
 	}

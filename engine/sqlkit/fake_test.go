@@ -11,6 +11,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
 	"rumbench/engine/sqlkit/sqlkittest"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -121,28 +122,28 @@ func numbered(n sqlkit.Number) func(*sqlkit.Dialect) {
 func open(t *testing.T, f *fake, d *sqlkit.Dialect) *sqlkit.DB {
 	t.Helper()
 	db, err := sqlkit.Open(t.Context(), f.connect, d, sqlkittest.Schema())
-	must(t, err)
+	expect.NoError(t, err)
 	return db
 }
 
 func session(t *testing.T, f *fake, d *sqlkit.Dialect) *sqlkit.Session {
 	t.Helper()
 	s, err := open(t, f, d).NewSession(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	return s
 }
 
 func prepare(t *testing.T, s *sqlkit.Session, op model.Op) engine.Stmt {
 	t.Helper()
 	st, err := s.Prepare(t.Context(), &op)
-	must(t, err)
+	expect.NoError(t, err)
 	return st
 }
 
 func run(t *testing.T, st engine.Stmt, args ...model.Value) engine.Result {
 	t.Helper()
 	var r engine.Result
-	must(t, st.Exec(t.Context(), args, &r))
+	expect.NoError(t, st.Exec(t.Context(), args, &r))
 	return r
 }
 
@@ -152,11 +153,4 @@ func want(t *testing.T, f *fake, lines ...string) {
 		t.Error(diff)
 	}
 	f.log = nil
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
 	"rumbench/engine/sqlkit/sqlkittest"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -64,7 +65,7 @@ func TestResults(t *testing.T) {
 	st := prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"note", "count"}})
 	var got string
 	r := engine.Result{Each: func(row []model.Value) { got += row[0].String() + row[1].String() + " " }}
-	must(t, st.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r))
+	expect.NoError(t, st.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r))
 	if got != `"ab"5 NULLNULL ` || r.Rows != 2 || r.Bytes != 10 {
 		t.Errorf("%d rows, %d bytes: %s", r.Rows, r.Bytes, got)
 	}
@@ -182,7 +183,7 @@ func TestParallelIndexes(t *testing.T) {
 func TestIndexesExist(t *testing.T) {
 	db := open(t, &fake{}, dialect())
 	s, err := db.NewSession(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	get := &model.Op{Kind: model.Get, Table: "sale", Index: "product", Equal: 1, Columns: []string{"id"}}
 	exists := func() bool {
 		_, err := s.Prepare(t.Context(), get)
@@ -278,10 +279,10 @@ func TestCloseEndsSessions(t *testing.T) {
 	f := &fake{}
 	db := open(t, f, dialect())
 	s, err := db.NewSession(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	get := prepare(t, s, model.Op{Kind: model.Delete, Table: "sale"})
 	f.log = nil
-	must(t, db.Close())
+	expect.NoError(t, db.Close())
 	const text = `DELETE FROM "sale" WHERE "id" = ?`
 	want(t, f, "close "+text, "close connection", "close connection")
 	var r engine.Result

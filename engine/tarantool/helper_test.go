@@ -9,6 +9,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/serverkit"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -36,30 +37,23 @@ func open(t testing.TB, c engine.Config) *db {
 	t.Helper()
 	needServer(t)
 	d, err := Engine{}.Open(t.Context(), c)
-	must(t, err)
-	t.Cleanup(func() { must(t, d.Close()) })
+	expect.NoError(t, err)
+	t.Cleanup(func() { expect.NoError(t, d.Close()) })
 	return d.(*db)
 }
 
 // fill makes the table, with its first index.
 func fill(t testing.TB, d engine.DB) {
 	t.Helper()
-	must(t, d.CreateTables(t.Context()))
-	must(t, d.CreateIndexes(t.Context(), "sale", "customer"))
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "customer"))
 }
 
 func newSession(t testing.TB, d engine.DB) engine.Session {
 	t.Helper()
 	s, err := d.Session(t.Context())
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
+	expect.NoError(t, err)
+	t.Cleanup(func() { expect.NoError(t, s.Close()) })
 	return s
 }
 
@@ -91,12 +85,12 @@ func hosted(t *testing.T, walMode string) (*server.Server, *conn) {
 		Kind: server.Tarantool, Dir: need.TempDir(t), Ready: ready,
 		Settings: []server.Setting{{Name: "wal_mode", Value: walMode}},
 	})
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Stop()) })
+	expect.NoError(t, err)
+	t.Cleanup(func() { expect.NoError(t, s.Stop()) })
 	owner, err := connect(t.Context(), socket(s.Endpoint()), serverkit.NewHost("").Dial)
-	must(t, err)
-	t.Cleanup(func() { must(t, owner.Close()) })
-	must(t, owner.eval(t.Context(), nil, `
+	expect.NoError(t, err)
+	t.Cleanup(func() { expect.NoError(t, owner.Close()) })
+	expect.NoError(t, owner.eval(t.Context(), nil, `
 		box.schema.space.create('precious'):create_index('primary')
 		box.schema.user.create('bench', {password = 'a secret'})
 		box.session.su('admin', box.schema.user.grant, 'bench', 'super')`))
@@ -107,6 +101,6 @@ func hosted(t *testing.T, walMode string) (*server.Server, *conn) {
 func answer(t *testing.T, c *conn, expr string) string {
 	t.Helper()
 	var raw json.RawMessage
-	must(t, c.eval(context.Background(), &raw, "return require('json').encode("+expr+")"))
+	expect.NoError(t, c.eval(context.Background(), &raw, "return require('json').encode("+expr+")"))
 	return string(raw)
 }

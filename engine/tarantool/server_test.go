@@ -14,6 +14,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/text/escape"
 	"rumbench/internal/text/hint"
@@ -57,8 +58,8 @@ func TestAttached(t *testing.T) {
 	if e, ok := errors.AsType[*engine.ExistsError](err); !ok {
 		t.Errorf("%T", e)
 	}
-	must(t, d.Close())
-	must(t, d.Close())
+	expect.NoError(t, d.Close())
+	expect.NoError(t, d.Close())
 	if after := answer(t, owner, everything); after != before {
 		t.Errorf("before %s, after %s", before, after)
 	}
@@ -85,13 +86,13 @@ func TestAttachedDurability(t *testing.T) {
 					continue
 				}
 				settings, err := d.Settings(t.Context())
-				must(t, err)
+				expect.NoError(t, err)
 				for name, value := range map[string]string{"durability": string(given), "wal_mode": mode} {
 					if !slices.Contains(settings, engine.Setting{Name: name, Value: value, Source: engine.ReadBack}) {
 						t.Errorf("%s, level %s: no %s = %s in %v", storage, level, name, value, settings)
 					}
 				}
-				must(t, d.Close())
+				expect.NoError(t, d.Close())
 			}
 		}
 	}
@@ -103,19 +104,19 @@ func TestIndexCalledPrimary(t *testing.T) {
 	c := attach(s.Endpoint().Socket)
 	c.Schema.Tables[0].Indexes[0].Name = "primary"
 	d, name := open(t, c), c.Schema.Tables[0].Name
-	must(t, d.CreateTables(t.Context()))
-	must(t, d.CreateIndexes(t.Context(), name, "primary"))
+	expect.NoError(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateIndexes(t.Context(), name, "primary"))
 	if got := answer(t, owner, "box.space['guest."+name+"'].index.primary.id"); got != "1" {
 		t.Errorf("the index is number %s", got)
 	}
-	must(t, d.Close())
+	expect.NoError(t, d.Close())
 }
 
 // With force a schema may exist: only tables that an earlier run has left are replaced, and
 // only by CreateTables. The user's are neither used nor replaced.
 func TestForce(t *testing.T) {
 	s, owner := hosted(t, "write")
-	must(t, owner.eval(t.Context(), nil, `for _, name in pairs({'sale', 'other'}) do box.schema.space.create('guest.' .. name):create_index('primary') end`))
+	expect.NoError(t, owner.eval(t.Context(), nil, `for _, name in pairs({'sale', 'other'}) do box.schema.space.create('guest.' .. name):create_index('primary') end`))
 	c := attach(s.Endpoint().Socket)
 	if _, err := (Engine{}).Open(t.Context(), c); err == nil || strings.Contains(hint.Of(err), "--force") {
 		t.Errorf("a schema of the user's: %v; hint %q", err, hint.Of(err))
@@ -133,14 +134,14 @@ func TestForce(t *testing.T) {
 	if after := answer(t, owner, everything); after != before {
 		t.Errorf("before %s, after %s", before, after)
 	}
-	must(t, d.Close())
-	must(t, owner.eval(t.Context(), nil, "box.space['guest.sale']:drop()"))
+	expect.NoError(t, d.Close())
+	expect.NoError(t, owner.eval(t.Context(), nil, "box.space['guest.sale']:drop()"))
 	d = open(t, c)
 	fill(t, d)
 	again := open(t, c)
-	must(t, again.CreateTables(t.Context())) // what another run has left
-	must(t, again.Close())
-	must(t, d.Close())
+	expect.NoError(t, again.CreateTables(t.Context())) // what another run has left
+	expect.NoError(t, again.Close())
+	expect.NoError(t, d.Close())
 	if got := answer(t, owner, everything); strings.Contains(got, "guest.sale") || !strings.Contains(got, "guest.other") {
 		t.Errorf("left: %s", got)
 	}
@@ -156,17 +157,17 @@ func TestReplacedSpace(t *testing.T) {
 	c.Server.Force = true
 	second := open(t, c)
 	fill(t, second)
-	must(t, first.Close())
+	expect.NoError(t, first.Close())
 	if got := answer(t, owner, everything); !strings.Contains(got, "guest.sale") {
 		t.Error("the first run has removed the space of the second")
 	}
-	must(t, owner.eval(t.Context(), nil, "box.space['guest.sale']:drop() box.schema.space.create('guest.sale'):create_index('mine')"))
+	expect.NoError(t, owner.eval(t.Context(), nil, "box.space['guest.sale']:drop() box.schema.space.create('guest.sale'):create_index('mine')"))
 	third := open(t, c)
 	if err := third.CreateTables(t.Context()); err == nil || !strings.Contains(err.Error(), "rumbench did not make it") {
 		t.Errorf("the user's space: %v", err)
 	}
-	must(t, third.Close())
-	must(t, second.Close())
+	expect.NoError(t, third.Close())
+	expect.NoError(t, second.Close())
 	if got := answer(t, owner, everything); !strings.Contains(got, "guest.sale") {
 		t.Error("the user's space is gone")
 	}
@@ -176,16 +177,16 @@ func TestReplacedSpace(t *testing.T) {
 func TestIdleConnection(t *testing.T) {
 	s, owner := hosted(t, "write")
 	d := open(t, attach(fmt.Sprintf("127.0.0.1:%d", enginetest.HAProxy(t, s.Endpoint(), "2s"))))
-	must(t, d.CreateTables(t.Context()))
+	expect.NoError(t, d.CreateTables(t.Context()))
 	count := "box.stat.net().CONNECTIONS.current"
 	before := answer(t, owner, count)
 	for answer(t, owner, count) == before {
 		time.Sleep(50 * time.Millisecond)
 	}
 	time.Sleep(time.Second) // a connection that was just used is not tried
-	must(t, d.CreateIndexes(t.Context(), "sale", "customer"))
-	must(t, d.Counters(t.Context(), &engine.Sample{})) // their connection is idle for longer
-	must(t, d.Close())
+	expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "customer"))
+	expect.NoError(t, d.Counters(t.Context(), &engine.Sample{})) // their connection is idle for longer
+	expect.NoError(t, d.Close())
 	if got := answer(t, owner, everything); strings.Contains(got, "guest.sale") {
 		t.Errorf("left: %s", got)
 	}
@@ -195,16 +196,16 @@ func TestIdleConnection(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	s, owner := hosted(t, "write")
 	d := open(t, attach(s.Endpoint().Socket))
-	must(t, owner.eval(t.Context(), nil, "box.cfg{read_only = true}"))
+	expect.NoError(t, owner.eval(t.Context(), nil, "box.cfg{read_only = true}"))
 	if _, err := d.Session(t.Context()); err == nil || !strings.Contains(err.Error(), "may only read") {
 		t.Error(err)
 	}
-	must(t, owner.eval(t.Context(), nil, "box.cfg{read_only = false}"))
+	expect.NoError(t, owner.eval(t.Context(), nil, "box.cfg{read_only = false}"))
 }
 
 func TestRefusedUsers(t *testing.T) {
 	s, owner := hosted(t, "write")
-	must(t, owner.eval(t.Context(), nil, "box.schema.user.create('weak', {password = ''})"))
+	expect.NoError(t, owner.eval(t.Context(), nil, "box.schema.user.create('weak', {password = ''})"))
 	for user, want := range map[string]string{"bench:wrong": "the password in the dsn", "nobody:": "the user in the dsn", "weak:": "needs the rights"} {
 		_, err := Engine{}.Open(t.Context(), attach(user+"@"+s.Endpoint().Socket))
 		if engine.ClassOf(err) != engine.Fatal || !strings.Contains(hint.Of(err), want) || strings.Contains(err.Error(), "wrong") {
@@ -273,7 +274,7 @@ func TestRepeated(t *testing.T) {
 		one.OK(id, 0, 0.5, strings.Repeat("x", 1000))
 	}
 	_, err := d.Settle(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	var wg sync.WaitGroup
 	for w := range clients {
 		add := prepare(t, newSession(t, d), model.Op{Kind: model.Update, Table: "sale", Set: []model.Assign{{Column: "customer", Add: true}}})
@@ -317,11 +318,11 @@ func TestGreatNumbers(t *testing.T) {
 func TestDefinitionsChange(t *testing.T) {
 	for _, storage := range []string{memtx, vinyl} {
 		d := open(t, config(need.TempDir(t), storage))
-		must(t, d.CreateTables(t.Context()))
+		expect.NoError(t, d.CreateTables(t.Context()))
 		s := newSession(t, d)
 		one, many := prepare(t, s, insert(1, model.Fail)), prepare(t, s, insert(3, model.Fail))
 		many.OK(rows(0, 3)...)
-		must(t, d.CreateIndexes(t.Context(), "sale", "customer"))
+		expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "customer"))
 		one.OK(rows(3, 1)...)
 		many.OK(rows(4, 3)...)
 		byIndex := model.Op{Kind: model.Scan, Table: "sale", Index: "customer", Columns: []string{"customer"}, Aggregate: model.Sum}
@@ -339,15 +340,15 @@ func TestMadeAllOrNone(t *testing.T) {
 		c.Schema.Tables = append(c.Schema.Tables, other)
 		d := open(t, c)
 		before := answer(t, d.admin, everything)
-		must(t, d.admin.eval(t.Context(), nil, "box.schema.space.create('rumbench.other')"))
+		expect.NoError(t, d.admin.eval(t.Context(), nil, "box.schema.space.create('rumbench.other')"))
 		if err := d.CreateTables(t.Context()); err == nil {
 			t.Error("a table was made twice")
 		}
-		must(t, d.admin.eval(t.Context(), nil, "box.space['rumbench.other']:drop()"))
+		expect.NoError(t, d.admin.eval(t.Context(), nil, "box.space['rumbench.other']:drop()"))
 		if after := answer(t, d.admin, everything); after != before {
 			t.Errorf("%s: before %s, after %s", storage, before, after)
 		}
-		must(t, d.CreateTables(t.Context()))
+		expect.NoError(t, d.CreateTables(t.Context()))
 		put := insert(2, model.Fail)
 		put.Table = "other"
 		enginetest.PrepareOperation(t, newSession(t, d), c.Schema, put).OK(1, 1, 1.5, "same", 2, 2, 2.5, "same")
@@ -390,7 +391,7 @@ func TestLookups(t *testing.T) {
 
 func lookups(t *testing.T, d *db) (n float64) {
 	var s engine.Sample
-	must(t, d.Counters(t.Context(), &s))
+	expect.NoError(t, d.Counters(t.Context(), &s))
 	for _, p := range s.Points {
 		if p.Name == "tarantool.index.lookups" {
 			n += p.Value
@@ -406,7 +407,7 @@ func TestMemoryFull(t *testing.T) {
 	d := open(t, c)
 	fill(t, d)
 	settings, err := d.Settings(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	if i := slices.IndexFunc(settings, func(s engine.Setting) bool { return s.Name == "memtx_memory" }); settings[i].Value != "67108864" {
 		t.Errorf("%v", settings[i])
 	}
@@ -438,12 +439,12 @@ func TestExpired(t *testing.T) {
 func TestWatch(t *testing.T) {
 	s, _ := hosted(t, "write")
 	w, err := Engine{}.Watch(t.Context(), s.Endpoint().Socket)
-	must(t, err)
+	expect.NoError(t, err)
 	defer w.Close()
 	var sample engine.Sample
-	must(t, w.Counters(t.Context(), &sample))
+	expect.NoError(t, w.Counters(t.Context(), &sample))
 	settings, err := w.Settings(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	if pids, _ := w.Processes(); len(sample.Points) < 20 || settings[1].Value != "process" || len(pids) != 1 || w.DataDir() != s.DataDir() {
 		t.Errorf("%d points, %v, process %v in %s", len(sample.Points), settings[:2], pids, w.DataDir())
 	}
@@ -471,7 +472,7 @@ func TestAllocations(t *testing.T) {
 		o.Each = nil
 		args := enginetest.Values(c.args)
 		ctx := context.Background()
-		if n := testing.AllocsPerRun(100, func() { must(t, o.Stmt.Exec(ctx, args, &o.Result)) }); n > 0 {
+		if n := testing.AllocsPerRun(100, func() { expect.NoError(t, o.Stmt.Exec(ctx, args, &o.Result)) }); n > 0 {
 			t.Errorf("%s allocates %v times", c.op.Label(), n)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rumbench/engine/wire"
+	"rumbench/internal/expect"
 )
 
 // watched returns an interrupter that counts requests and cuts.
@@ -24,7 +25,7 @@ func TestInterrupter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, asked, cuts := watched()
 		ctx, cancel := context.WithCancel(t.Context())
-		must(t, w.Begin(ctx))
+		expect.NoError(t, w.Begin(ctx))
 		w.End()
 		cancel() // while nothing runs
 		synctest.Wait()
@@ -33,21 +34,21 @@ func TestInterrupter(t *testing.T) {
 		}
 
 		ctx, cancel = context.WithCancel(t.Context())
-		must(t, w.Begin(ctx))
+		expect.NoError(t, w.Begin(ctx))
 		cancel()
 		synctest.Wait()
 		if asked.Load() != 1 {
 			t.Errorf("asked %d times", asked.Load())
 		}
 		w.End() // the server has cancelled
-		must(t, w.Begin(context.Background()))
+		expect.NoError(t, w.Begin(context.Background()))
 		time.Sleep(2 * wire.Patience)
 		if cuts.Load() != 0 {
 			t.Error("the connection was cut though the server had cancelled")
 		}
 
 		ctx, cancel = context.WithCancel(t.Context())
-		must(t, w.Begin(ctx))
+		expect.NoError(t, w.Begin(ctx))
 		cancel()
 		time.Sleep(wire.Patience - 1)
 		synctest.Wait()
@@ -60,7 +61,7 @@ func TestInterrupter(t *testing.T) {
 			t.Errorf("the connection was cut %d times, want 1", cuts.Load())
 		}
 		w.End()
-		must(t, w.Leave())
+		expect.NoError(t, w.Leave())
 	})
 }
 
@@ -75,16 +76,16 @@ func TestInterrupterWaits(t *testing.T) {
 			return nil
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		must(t, w.Begin(ctx))
+		expect.NoError(t, w.Begin(ctx))
 		cancel()
 		synctest.Wait()
 		w.End()
-		must(t, w.Begin(t.Context()))
+		expect.NoError(t, w.Begin(t.Context()))
 		if !arrived {
 			t.Error("the next operation began first")
 		}
 		w.End()
-		must(t, w.Leave())
+		expect.NoError(t, w.Leave())
 	})
 }
 
@@ -100,22 +101,22 @@ func TestInterrupterForgets(t *testing.T) {
 		}
 		for want := range 2 {
 			ctx, cancel := context.WithCancel(t.Context())
-			must(t, w.Begin(ctx))
+			expect.NoError(t, w.Begin(ctx))
 			cancel()
 			synctest.Wait()
 			w.End()
-			must(t, w.Begin(t.Context()))
+			expect.NoError(t, w.Begin(t.Context()))
 			w.End()
 			if forgot != want+1 || cuts.Load() != int32(want) {
 				t.Errorf("Forget was called %d times, Cut %d times", forgot, cuts.Load())
 			}
 		}
-		must(t, w.Begin(context.Background()))
+		expect.NoError(t, w.Begin(context.Background()))
 		w.End()
 		if forgot != 2 {
 			t.Error("Forget was called without a request")
 		}
-		must(t, w.Leave())
+		expect.NoError(t, w.Leave())
 	})
 }
 
@@ -131,7 +132,7 @@ func TestLasting(t *testing.T) {
 				cancel()
 			}
 			for range 2 {
-				must(t, w.Begin(&wire.Lasting{Until: ctx}))
+				expect.NoError(t, w.Begin(&wire.Lasting{Until: ctx}))
 				cancel()
 				time.Sleep(wire.LastTime - 1)
 				synctest.Wait()
@@ -144,14 +145,14 @@ func TestLasting(t *testing.T) {
 			if cuts.Load() != 0 {
 				t.Errorf("ended %s: cut though the server has answered", ended)
 			}
-			must(t, w.Begin(&wire.Lasting{Until: ctx}))
+			expect.NoError(t, w.Begin(&wire.Lasting{Until: ctx}))
 			time.Sleep(wire.LastTime)
 			synctest.Wait()
 			if asked.Load() != 0 || cuts.Load() != 1 {
 				t.Errorf("ended %s: asked %d times, cut %d times", ended, asked.Load(), cuts.Load())
 			}
 			w.End()
-			must(t, w.Leave())
+			expect.NoError(t, w.Leave())
 		})
 	}
 }

@@ -14,21 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rumbench/engine/wire"
+	"rumbench/internal/expect"
 )
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // pair returns a Conn connected to a net.Conn over a kind of network.
 func pair(t testing.TB, network string) (*wire.Conn, net.Conn) {
 	t.Helper()
 	here, there := connect(t, network)
 	c, err := wire.Take(here)
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c, there
 }
@@ -43,12 +37,12 @@ func connect(t testing.TB, network string) (here, there net.Conn) {
 			at = filepath.Join(t.TempDir(), "s")
 		}
 		l, err := net.Listen(network, at)
-		must(t, err)
+		expect.NoError(t, err)
 		defer l.Close()
 		here, err = net.Dial(network, l.Addr().String())
-		must(t, err)
+		expect.NoError(t, err)
 		there, err = l.Accept()
-		must(t, err)
+		expect.NoError(t, err)
 	}
 	t.Cleanup(func() { there.Close() })
 	return here, there
@@ -77,9 +71,9 @@ func TestStream(t *testing.T) {
 			for n := 1; len(got) < len(sent); n = n*3 + 1 {
 				n = min(n, len(sent)-len(got))
 				b, err := c.Peek(n)
-				must(t, err)
+				expect.NoError(t, err)
 				again, err := c.Peek(n)
-				must(t, err)
+				expect.NoError(t, err)
 				if !bytes.Equal(b, again) || len(b) != n {
 					t.Fatalf("%d bytes differ when peeked at again", n)
 				}
@@ -105,8 +99,8 @@ func TestSend(t *testing.T) {
 			var got []byte
 			var read sync.WaitGroup
 			read.Go(func() { got, _ = io.ReadAll(iotest.HalfReader(there)) })
-			must(t, c.Send(sent))
-			must(t, c.Close())
+			expect.NoError(t, c.Send(sent))
+			expect.NoError(t, c.Close())
 			read.Wait()
 			if !bytes.Equal(got, sent) {
 				t.Errorf("%d bytes were read of %d", len(got), len(sent))
@@ -134,7 +128,7 @@ func TestAskLong(t *testing.T) {
 			c.Ask(request)
 			for rest := response; len(rest) > 0; {
 				b, err := c.Peek(min(len(rest), 1<<10))
-				must(t, err)
+				expect.NoError(t, err)
 				if !bytes.HasPrefix(rest, b) {
 					t.Fatal("the response read differs from the one written")
 				}
@@ -143,7 +137,7 @@ func TestAskLong(t *testing.T) {
 			}
 			c.Ask(request)
 			b, err := c.Peek(3)
-			must(t, err)
+			expect.NoError(t, err)
 			if string(b) != "end" {
 				t.Errorf("the second response is %q", b)
 			}
@@ -167,7 +161,7 @@ func TestHungUp(t *testing.T) {
 		}()
 		c.Ask(make([]byte, 32<<20))
 		b, err := c.Peek(2)
-		must(t, err)
+		expect.NoError(t, err)
 		if string(b) != "no" {
 			t.Errorf("%s: the other end sent %q", network, b)
 		}
@@ -191,8 +185,8 @@ func TestEnd(t *testing.T) {
 		if _, err := c.Peek(4); err != io.ErrUnexpectedEOF {
 			t.Errorf("%s: the end within four bytes is %v", network, err)
 		}
-		must(t, c.Close())
-		must(t, c.Close())
+		expect.NoError(t, c.Close())
+		expect.NoError(t, c.Close())
 		c.Break() // does nothing any more
 	}
 }
@@ -243,7 +237,7 @@ func TestMany(t *testing.T) {
 // A closed connection cannot be taken.
 func TestTakeClosed(t *testing.T) {
 	here, _ := connect(t, "unix")
-	must(t, here.Close())
+	expect.NoError(t, here.Close())
 	if _, err := wire.Take(here); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("a closed connection was taken: %v", err)
 	}
@@ -254,13 +248,13 @@ func TestTakeFails(t *testing.T) {
 	here, _ := connect(t, "unix")
 	files := openFiles(t)
 	var limit unix.Rlimit
-	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	expect.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	free, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0)
-	must(t, err)
-	must(t, unix.Close(free))
-	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free), Max: limit.Max}))
+	expect.NoError(t, err)
+	expect.NoError(t, unix.Close(free))
+	expect.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free), Max: limit.Max}))
 	_, err = wire.Take(here)
-	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	expect.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
 	if !errors.Is(err, unix.EMFILE) {
 		t.Errorf("without a free descriptor: %v", err)
 	}
@@ -275,6 +269,6 @@ func TestTakeFails(t *testing.T) {
 func openFiles(t *testing.T) int {
 	t.Helper()
 	files, err := os.ReadDir("/proc/self/fd")
-	must(t, err)
+	expect.NoError(t, err)
 	return len(files)
 }

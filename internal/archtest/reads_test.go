@@ -10,7 +10,7 @@ import (
 // readers are the folders that read files without a limit: those of the kernel, of
 // servers and libraries, and of the project itself. All others read files that users
 // name, by internal/result/regular.
-var readers = []string{"internal/server", "engine", "internal/observe", "internal/cli/doctor", "internal/result/regular", "internal/need", "bench", "scripts"}
+var readers = []string{"internal/server", "engine", "internal/observe", "internal/cli/doctor", "internal/result/regular", "internal/need", "internal/expect", "bench", "scripts"}
 
 // TestReads: no file is read that never begins or never ends.
 func TestReads(t *testing.T) {

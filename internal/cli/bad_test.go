@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -96,7 +96,7 @@ func TestCampaignKilled(t *testing.T) {
 	h.write("plan.yaml", planFor("{engine: bbolt, params: {query_seconds: 0.3}}", "sqlite"))
 	c := h.start("run", "plan.yaml", "--out", "out", "--no-preflight")
 	c.during("out/trials/sqlite.1", "qr100")
-	kept := need.Value(snapshot(h.path("out/trials/bbolt.1")))(t)
+	kept := expect.Value(snapshot(h.path("out/trials/bbolt.1")))(t)
 
 	child := c.child()
 	send(t, c.cmd.Process, syscall.SIGKILL)
@@ -113,7 +113,7 @@ func TestCampaignKilled(t *testing.T) {
 	}
 	h.unchanged("out/trials/bbolt.1", kept)
 	h.checkPartial("out/trials/sqlite.1.partial1", result.Partial, "it was interrupted")
-	state := need.Value(result.ReadCampaign(h.path("out")))(t)
+	state := expect.Value(result.ReadCampaign(h.path("out")))(t)
 	for _, e := range state.Trials {
 		if e.Status != result.Complete {
 			t.Errorf("campaign.json: %s is %q", e.Dir, e.Status)

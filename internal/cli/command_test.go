@@ -15,7 +15,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/cli/progress"
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 	"rumbench/internal/plan"
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/text/hint"
@@ -41,7 +41,7 @@ func TestExitCodes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			p := need.Value(plan.Load("test.yaml", []byte(source), nil, catalog.Plugins{}))(t)
+			p := expect.Value(plan.Load("test.yaml", []byte(source), nil, catalog.Plugins{}))(t)
 			var stdout, stderr strings.Builder
 			a := &App{Stdout: &stdout, Stderr: &stderr}
 			err := execute(context.Background(), a, campaign.Config{
@@ -107,14 +107,14 @@ func TestOutputs(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		r, w := io.Pipe()
 		var o outputs
-		f := need.Value(o.pass(w))(t)
+		f := expect.Value(o.pass(w))(t)
 		limit := time.Hour
 		if open {
-			defer syscall.Close(need.Value(syscall.Dup(int(f.Fd())))(t))
+			defer syscall.Close(expect.Value(syscall.Dup(int(f.Fd())))(t))
 			limit = time.Millisecond
 		}
-		need.Value(f.WriteString("a line\n"))(t)
-		need.Value(io.ReadFull(r, make([]byte, len("a line\n"))))(t)
+		expect.Value(f.WriteString("a line\n"))(t)
+		expect.Value(io.ReadFull(r, make([]byte, len("a line\n"))))(t)
 		if remark := o.end(limit); (remark != "") != open {
 			t.Errorf("open %v: %q", open, remark)
 		}
@@ -123,10 +123,10 @@ func TestOutputs(t *testing.T) {
 
 // The log of a command has a limit, what is shown has none.
 func TestCapped(t *testing.T) {
-	f := need.Value(os.Create(filepath.Join(t.TempDir(), "load.log")))(t)
+	f := expect.Value(os.Create(filepath.Join(t.TempDir(), "load.log")))(t)
 	o := outputs{log: &capped{file: f, size: mostLog - 5}}
 	var out bytes.Buffer
-	w := need.Value(o.pass(&out))(t)
+	w := expect.Value(o.pass(&out))(t)
 	if _, err := w.WriteString("1234567890"); err != nil {
 		t.Fatal(err)
 	}

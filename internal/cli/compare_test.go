@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"rumbench/internal/cli"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
-	"rumbench/internal/need"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -88,8 +88,8 @@ func rumbench(t *testing.T, args ...string) (stdout, stderr string, code int) {
 // change changes all trials of a written campaign.
 func change(t *testing.T, dir string, by func(*result.Trial)) {
 	t.Helper()
-	for _, file := range need.Value(filepath.Glob(filepath.Join(dir, result.TrialsDir, "*", result.TrialFile)))(t) {
-		trial := need.Value(result.ReadTrial(filepath.Dir(file)))(t)
+	for _, file := range expect.Value(filepath.Glob(filepath.Join(dir, result.TrialsDir, "*", result.TrialFile)))(t) {
+		trial := expect.Value(result.ReadTrial(filepath.Dir(file)))(t)
 		by(trial)
 		must(t, result.WriteJSON(file, trial))
 	}
@@ -357,7 +357,7 @@ func TestGate(t *testing.T) {
 // ask gives a written campaign a question.
 func ask(t *testing.T, dir string, q result.Question) {
 	t.Helper()
-	c := need.Value(result.ReadCampaign(dir))(t)
+	c := expect.Value(result.ReadCampaign(dir))(t)
 	c.Question = q
 	must(t, result.WriteJSON(filepath.Join(dir, result.CampaignFile), c))
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
 )
@@ -66,7 +67,7 @@ func TestFullDisk(t *testing.T) {
 			h.contains("standard error", talk, "the disk under disk/next would fill", "hint: ")
 
 			var names []string
-			for _, e := range need.Value(os.ReadDir(h.dir))(t) {
+			for _, e := range expect.Value(os.ReadDir(h.dir))(t) {
 				names = append(names, e.Name())
 			}
 			if got := strings.Join(names, " "); got != "disk letter.txt lock plan.yaml" {
@@ -94,10 +95,10 @@ func (h *host) mount(options string) string {
 // fill takes all space that is left.
 func fill(t *testing.T, path string) {
 	t.Helper()
-	f := need.Value(os.Create(path))(t)
+	f := expect.Value(os.Create(path))(t)
 	defer f.Close()
 	for size := int64(64 << 20); size >= 4096; {
-		at := need.Value(f.Seek(0, io.SeekEnd))(t)
+		at := expect.Value(f.Seek(0, io.SeekEnd))(t)
 		switch err := syscall.Fallocate(int(f.Fd()), 0, at, size); {
 		case errors.Is(err, syscall.ENOSPC):
 			size /= 2
@@ -113,7 +114,7 @@ func TestNoPermission(t *testing.T) {
 	h := newHost(t)
 	// A program that others can run too.
 	program := h.path("rumbench")
-	if out, err := exec.Command("cp", need.Value(exec.LookPath("rumbench"))(t), program).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", expect.Value(exec.LookPath("rumbench"))(t), program).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	h.write("plan.yaml", planFor("bbolt"))

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
-	"rumbench/internal/need"
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/result"
 )
@@ -28,7 +28,7 @@ func twoProcessors(t *testing.T) cpuset.Halves {
 	if err != nil || len(allowed) < 2 {
 		t.Skipf("processors %v, %v", allowed, err)
 	}
-	h := need.Value(cpuset.Halve(allowed, "/sys"))(t)
+	h := expect.Value(cpuset.Halve(allowed, "/sys"))(t)
 	return h
 }
 

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 )
 
 // A file without an end, or a beginning, is refused by every command that a user gives one.
@@ -56,7 +56,7 @@ func TestEndlessTimes(t *testing.T) {
 		if !strings.Contains(text, "targets") {
 			text += "targets: [bbolt]\n"
 		}
-		need.Write(t, plan, text, 0o644)
+		expect.Write(t, plan, text, 0o644)
 		if _, talk, code := rumbench(t, "run", plan, "--dry-run"); code != 2 || !regexp.MustCompile(want).MatchString(talk) {
 			t.Errorf("%s: exit code %d: %s", text, code, talk)
 		}

@@ -11,8 +11,8 @@ import (
 	"unicode"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
-	"rumbench/internal/need"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -85,7 +85,7 @@ func writeHostile(t *testing.T, dir string, rate float64) {
 // writeRaw writes JSON with its characters as they are.
 func writeRaw(t *testing.T, path string, v any) {
 	t.Helper()
-	need.Write(t, path, string(need.Value(json.Marshal(v))(t))+"\n", 0o644)
+	expect.Write(t, path, string(expect.Value(json.Marshal(v))(t))+"\n", 0o644)
 }
 
 // Whatever a campaign of others is called and says, no command hands it on to a
@@ -95,9 +95,9 @@ func TestHostileNames(t *testing.T) {
 	one, two, notes := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "notes")
 	writeHostile(t, one, 100)
 	writeHostile(t, two, 90)
-	need.Write(t, notes, "a: \x1b[2J\n", 0o644)
+	expect.Write(t, notes, "a: \x1b[2J\n", 0o644)
 	wrong := filepath.Join(dir, "wrong\x1b[2J.yaml")
-	need.Write(t, wrong, "workload: \"a\\e[2J\\u202e\"\ntargets: [\"b\\e[2J\"]\n\u202e: 1\n", 0o644)
+	expect.Write(t, wrong, "workload: \"a\\e[2J\\u202e\"\ntargets: [\"b\\e[2J\"]\n\u202e: 1\n", 0o644)
 	for _, args := range [][]string{
 		{"report", one, two, "--out", filepath.Join(dir, "page")}, {"report", one, "--out", filepath.Join(dir, "redacted"), "--redact"},
 		{"show", one}, {"show", one, "--json"}, {"show", one, "--format", "sysbench"},
@@ -122,7 +122,7 @@ func TestHostileNames(t *testing.T) {
 		harmless(t, "standard error of "+subject, talk)
 	}
 	for _, made := range []string{"page", "redacted", "imported"} {
-		for path, text := range need.Value(snapshot(filepath.Join(dir, made)))(t) {
+		for path, text := range expect.Value(snapshot(filepath.Join(dir, made)))(t) {
 			if text == "" {
 				t.Errorf("%s is empty", path)
 			}
@@ -135,9 +135,9 @@ func TestHostileNames(t *testing.T) {
 func hostileLogs(t *testing.T, dir string) string {
 	t.Helper()
 	logs := filepath.Join(dir, "logs")
-	log := need.Read(t, "../importer/testdata/sysbench/mysql-5.5.9/sb.o.point-query.range100.pk1.dop2")
+	log := expect.Read(t, "../importer/testdata/sysbench/mysql-5.5.9/sb.o.point-query.range100.pk1.dop2")
 	for _, name := range []string{"a\x1b[2J\u202eb", "c\u009b31m"} {
-		need.Write(t, filepath.Join(logs, name, "run\x1b[2J.log"), log, 0o644)
+		expect.Write(t, filepath.Join(logs, name, "run\x1b[2J.log"), log, 0o644)
 	}
 	return logs
 }

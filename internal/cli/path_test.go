@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine/all"
 	"rumbench/engine/native"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
@@ -63,7 +64,7 @@ func runUgly(t *testing.T, engines ...string) {
 	}
 	h.write("plan.yaml", plan.String())
 	h.run(0, "run", "plan.yaml", "--no-preflight", "--out", need.UgliestName)
-	c := need.Value(result.ReadCampaign(h.path(need.UgliestName)))(t)
+	c := expect.Value(result.ReadCampaign(h.path(need.UgliestName)))(t)
 	for _, e := range c.Trials {
 		tr := h.trial(filepath.Join(need.UgliestName, result.TrialsDir, e.Dir))
 		if tr.Status != result.Complete {

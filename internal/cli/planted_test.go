@@ -27,6 +27,7 @@ import (
 	"rumbench/engine/sqlkit"
 	"rumbench/engine/tarantool/iproto"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/plan"
 	"rumbench/internal/server"
@@ -185,7 +186,7 @@ func plant(t *testing.T, name string) *planted {
 		need.Installed(t, err)
 	}
 	c.Durability = p.durability
-	db := need.Value(e.Open(t.Context(), c))(t)
+	db := expect.Value(e.Open(t.Context(), c))(t)
 	t.Cleanup(func() { enginetest.Discard(db) })
 	at := db.(interface{ Endpoint() server.Endpoint }).Endpoint()
 	p.dsns = []string{enginetest.DSN(e, at), fmt.Sprintf(byProxy, enginetest.HAProxy(t, at, "4s"))}
@@ -234,15 +235,15 @@ func sqlOwner(t *testing.T, name, dsn string) owner {
 	var c serverkit.Connector
 	var err error
 	if name == "mysql" {
-		c, err = mysqlwire.NewConnector(need.Value(mysqlwire.ParseDSN(dsn))(t), dial)
+		c, err = mysqlwire.NewConnector(expect.Value(mysqlwire.ParseDSN(dsn))(t), dial)
 	} else {
 		c, err = pgwire.ParseDSN(dsn, dial)
 	}
 	must(t, err)
-	db := need.Value(sqlkit.Connect(t.Context(), c.Connect, &sqlkit.Dialect{Classify: func(err error) error { return err }}))(t)
+	db := expect.Value(sqlkit.Connect(t.Context(), c.Connect, &sqlkit.Dialect{Classify: func(err error) error { return err }}))(t)
 	t.Cleanup(func() { must(t, db.Close()) })
 	exec := func(text string) { t.Helper(); must(t, db.Exec(t.Context(), text)) }
-	lines := func(text string) []string { t.Helper(); return need.Value(db.Lines(t.Context(), text))(t) }
+	lines := func(text string) []string { t.Helper(); return expect.Value(db.Lines(t.Context(), text))(t) }
 	if name == "mysql" {
 		exec("SET SESSION sql_mode = 'ANSI_QUOTES'")
 	}
@@ -274,7 +275,7 @@ func sqlOwner(t *testing.T, name, dsn string) owner {
 // luaOwner is the user of Tarantool. Its homes are beginnings of the spaces' names.
 func luaOwner(t *testing.T, at server.Endpoint) owner {
 	t.Helper()
-	conn := need.Value(iproto.Connect(t.Context(), need.Value(net.Dial("unix", at.Socket))(t), at.User, ""))(t)
+	conn := expect.Value(iproto.Connect(t.Context(), expect.Value(net.Dial("unix", at.Socket))(t), at.User, ""))(t)
 	t.Cleanup(func() { must(t, conn.Close()) })
 	eval := func(expr string, args ...string) string {
 		t.Helper()
@@ -284,7 +285,7 @@ func luaOwner(t *testing.T, at server.Endpoint) owner {
 		for _, a := range args {
 			b = iproto.AppendText(b, a)
 		}
-		data := need.Value(conn.Do(t.Context(), iproto.Finish(b)))(t)
+		data := expect.Value(conn.Do(t.Context(), iproto.Finish(b)))(t)
 		data.Array()
 		return string(data.Text())
 	}
@@ -314,21 +315,21 @@ func luaOwner(t *testing.T, at server.Endpoint) owner {
 // documentOwner is the user of MongoDB.
 func documentOwner(t *testing.T, uri string) owner {
 	t.Helper()
-	c := need.Value(mongo.Connect(options.Client().ApplyURI(uri).SetDirect(true).SetMaxConnIdleTime(time.Second).
+	c := expect.Value(mongo.Connect(options.Client().ApplyURI(uri).SetDirect(true).SetMaxConnIdleTime(time.Second).
 		SetHeartbeatInterval(10 * time.Minute).SetServerMonitoringMode(options.ServerMonitoringModePoll)))(t)
 	t.Cleanup(func() { must(t, c.Disconnect(context.WithoutCancel(t.Context()))) })
 	return owner{
 		make: func(home string, names []string) {
 			for _, name := range names {
-				need.Value(c.Database(home).Collection(name).InsertMany(t.Context(), []any{
+				expect.Value(c.Database(home).Collection(name).InsertMany(t.Context(), []any{
 					bson.D{{Key: "_id", Value: 1}, {Key: "precious", Value: "mine"}}, bson.D{{Key: "_id", Value: 2}}}))(t)
 			}
 		},
 		tables: func(schema string) []string {
-			return need.Value(c.Database(schema).ListCollectionNames(t.Context(), bson.D{}))(t)
+			return expect.Value(c.Database(schema).ListCollectionNames(t.Context(), bson.D{}))(t)
 		},
 		read: func(home, table string) string {
-			cursor := need.Value(c.Database(home).Collection(table).Find(t.Context(), bson.D{}))(t)
+			cursor := expect.Value(c.Database(home).Collection(table).Find(t.Context(), bson.D{}))(t)
 			var rows []bson.D
 			must(t, cursor.All(t.Context(), &rows))
 			return fmt.Sprint(rows)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
 )
@@ -129,7 +130,7 @@ func (c *campaign) processOf(trial string) *os.Process {
 		pid = childOf(c.cmd.Process.Pid, trial)
 		return pid != 0
 	})
-	p := need.Value(os.FindProcess(pid))(c)
+	p := expect.Value(os.FindProcess(pid))(c)
 	c.Cleanup(func() { _ = p.Kill() })
 	return p
 }
@@ -186,7 +187,7 @@ func send(t *testing.T, p *os.Process, s syscall.Signal) {
 
 func (h *host) write(name, text string) {
 	h.Helper()
-	need.Write(h, h.path(name), text, 0o644)
+	expect.Write(h, h.path(name), text, 0o644)
 }
 
 // replace changes the text of a file.
@@ -201,13 +202,13 @@ func (h *host) replace(name, old, text string) {
 
 func (h *host) trial(dir string) *result.Trial {
 	h.Helper()
-	return need.Value(result.ReadTrial(h.path(dir)))(h)
+	return expect.Value(result.ReadTrial(h.path(dir)))(h)
 }
 
 // unchanged checks that the files of a directory are what they were.
 func (h *host) unchanged(dir string, before map[string]string) {
 	h.Helper()
-	if d := cmp.Diff(before, need.Value(snapshot(h.path(dir)))(h)); d != "" || len(before) == 0 {
+	if d := cmp.Diff(before, expect.Value(snapshot(h.path(dir)))(h)); d != "" || len(before) == 0 {
 		h.Errorf("%s: (-before +now) %s", dir, d)
 	}
 }
@@ -245,17 +246,19 @@ func (h *host) removed(names ...string) {
 
 func (h *host) contains(subject, text string, want ...string) {
 	h.Helper()
-	need.Contains(h, subject, text, want...)
+	for _, part := range want {
+		expect.Contains(h, text, part, subject)
+	}
 }
 
 func (h *host) file(name string) string {
 	h.Helper()
-	return need.Read(h, h.path(name))
+	return expect.Read(h, h.path(name))
 }
 
 func must(t testing.TB, err error) {
 	t.Helper()
-	need.Must(t, err)
+	expect.NoError(t, err)
 }
 
 // snapshot reads all files below a directory, by their paths in it.

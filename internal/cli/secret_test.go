@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 )
 
 // secretDSNs hold a password that begins with "geheim", in every way that the
@@ -59,8 +59,8 @@ func TestNoPasswordIsStored(t *testing.T) {
 	h.contains("plan.yaml", h.file("out/plan.yaml"), "dsn: \"${RUMBENCH_DSN_1}\"", "dsn: \"${BENCH_DSN}\"", "/pg.dsn")
 	kept := 0
 	for _, dir := range []string{"out", "page", "redacted"} {
-		for path, text := range need.Value(snapshot(h.path(dir)))(t) {
-			info := need.Value(os.Stat(h.path(dir, path)))(t)
+		for path, text := range expect.Value(snapshot(h.path(dir)))(t) {
+			info := expect.Value(os.Stat(h.path(dir, path)))(t)
 			if filepath.Base(path) == "secrets.env" && info.Mode().Perm() == 0o600 {
 				kept++
 				continue

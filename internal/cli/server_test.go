@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
@@ -303,7 +304,7 @@ func fillTo(t *testing.T, path string, free int64) {
 	t.Helper()
 	var st syscall.Statfs_t
 	must(t, syscall.Statfs(filepath.Dir(path), &st))
-	f := need.Value(os.Create(path))(t)
+	f := expect.Value(os.Create(path))(t)
 	defer f.Close()
 	must(t, syscall.Fallocate(int(f.Fd()), 0, 0, int64(st.Bavail)*st.Bsize-free))
 }
@@ -365,12 +366,12 @@ func TestRecording(t *testing.T) {
 			h.contains("standard error", talk, "***")
 			noSecret(t, "standard error", talk)
 		}
-		for path, text := range need.Value(snapshot(h.path("secret")))(t) {
+		for path, text := range expect.Value(snapshot(h.path("secret")))(t) {
 			noSecret(t, path, text)
 		}
 
-		log := need.Read(t, "../importer/testdata/sysbench/mysql-5.5.9/sb.o.read-write.range100.pk1.dop2")
-		need.Write(t, h.path("sysbench"), "#!/bin/sh\nsleep 1\ncat <<'END'\n"+log+"END\n", 0o755)
+		log := expect.Read(t, "../importer/testdata/sysbench/mysql-5.5.9/sb.o.read-write.range100.pk1.dop2")
+		expect.Write(t, h.path("sysbench"), "#!/bin/sh\nsleep 1\ncat <<'END'\n"+log+"END\n", 0o755)
 		h.run(0, "stat", attach, "--interval", "200ms", "--out", "timed", "--", h.path("sysbench"))
 		if p99 := h.trial("timed/trials/db.1").Steps[0].Find("service_p99_us", "transaction", ""); p99 == nil || p99.Source != "the output of sysbench 1.0.20" {
 			t.Errorf("%+v", p99)

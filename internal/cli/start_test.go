@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
 )
@@ -108,7 +109,7 @@ func TestCopyOwnData(t *testing.T) {
 	load := strings.NewReplacer("start: {copy: load}\n", "keep: true\n").Replace(fmt.Sprintf(copies, "0.2", "", 1, "sqlite"))
 	h.write("load.yaml", load)
 	h.run(0, "run", "load.yaml", "--out", "made", "--no-preflight")
-	before := need.Value(snapshot(h.path("made/trials/sqlite.1/data")))(t)
+	before := expect.Value(snapshot(h.path("made/trials/sqlite.1/data")))(t)
 	own := fmt.Sprintf(copies, "0.2", "", 2, "{engine: sqlite, data: made/trials/sqlite.1/data}")
 	h.write("own.yaml", strings.NewReplacer("copy: load", "copy: data", "tests:", "load: false, tests:").Replace(own))
 	h.run(0, "run", "own.yaml", "--out", "out", "--no-preflight")

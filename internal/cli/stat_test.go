@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"rumbench/internal/cli"
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 )
 
 // TestEndpoint runs the command as a service, asks it, and interrupts it.
@@ -29,7 +29,7 @@ func TestEndpoint(t *testing.T) {
 		stderr.Close()
 	}()
 	talk := bufio.NewReader(r)
-	line := need.Value(talk.ReadString('\n'))(t)
+	line := expect.Value(talk.ReadString('\n'))(t)
 	url := regexp.MustCompile(`http://\S+/metrics`).FindString(line)
 	rest := make(chan string, 1)
 	go func() {
@@ -54,9 +54,9 @@ func TestEndpoint(t *testing.T) {
 
 func get(t *testing.T, url string) string {
 	t.Helper()
-	resp := need.Value(http.Get(url))(t)
+	resp := expect.Value(http.Get(url))(t)
 	defer resp.Body.Close()
-	return string(need.Value(io.ReadAll(resp.Body))(t))
+	return string(expect.Value(io.ReadAll(resp.Body))(t))
 }
 
 // Who listens at all interfaces is warned; at the loopback nobody is.

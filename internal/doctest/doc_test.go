@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	engines "rumbench/engine/all"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
@@ -23,7 +24,7 @@ const root = "../.."
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	b := need.Value(os.ReadFile(filepath.Join(root, path)))(t)
+	b := expect.Value(os.ReadFile(filepath.Join(root, path)))(t)
 	return string(b)
 }
 
@@ -80,9 +81,9 @@ func TestReadme(t *testing.T) {
 	if reports, _ := filepath.Glob(filepath.Join(dir, "results", "quick-*", result.ReportFile)); len(reports) == 0 {
 		t.Error("make demo left no report")
 	}
-	summary := need.Read(t, filepath.Join(dir, "summary.md"))
+	summary := expect.Read(t, filepath.Join(dir, "summary.md"))
 	// A number that other programs disturbed is not judged: of how many verdicts are is not known before.
-	need.Contains(t, "the summary", summary, "## new against old, the base", "| l.i1 | rows_per_s insert |", "on what is asked are corrected for")
+	expect.All(t, summary, "## new against old, the base", "| l.i1 | rows_per_s insert |", "on what is asked are corrected for")
 	if n := strings.Count(summary, "\n"); n > 40 {
 		t.Errorf("the summary has %d lines", n)
 	}
@@ -98,7 +99,7 @@ func workflow(t *testing.T) (commands []string) {
 	}
 	for _, block := range blocks(read(t, "docs/howto.md"), "yaml") {
 		if strings.HasPrefix(block, "name: performance\n") {
-			need.Must(t, yaml.Unmarshal([]byte(block), &text))
+			expect.NoError(t, yaml.Unmarshal([]byte(block), &text))
 		}
 	}
 	for _, s := range text.Jobs["gate"].Steps {
@@ -191,8 +192,8 @@ func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
 	found := 0
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md"} {
-		for _, doc := range need.Value(filepath.Glob(filepath.Join(root, pattern)))(t) {
-			for _, m := range link.FindAllStringSubmatch(need.Read(t, doc), -1) {
+		for _, doc := range expect.Value(filepath.Glob(filepath.Join(root, pattern)))(t) {
+			for _, m := range link.FindAllStringSubmatch(expect.Read(t, doc), -1) {
 				if strings.Contains(m[1], "://") {
 					continue
 				}

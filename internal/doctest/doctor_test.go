@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"rumbench/internal/cli/doctor"
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 )
 
 // TestDoctor: docs/doctor.md lists the checks of the host as the code has them, and
 // its table of fixes has a row for each of them and no other.
 func TestDoctor(t *testing.T) {
 	r, err := doctor.Look(context.Background(), doctor.Options{Dir: t.TempDir(), Period: 10 * time.Millisecond, Lock: t.TempDir() + "/lock"})
-	need.Must(t, err)
+	expect.NoError(t, err)
 	var b strings.Builder
 	b.WriteString("| check | wanted | why |\n|---|---|---|\n")
 	_, byHand, _ := strings.Cut(read(t, "docs/doctor.md"), "<!-- end -->")

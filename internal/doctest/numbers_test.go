@@ -14,8 +14,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
-	"rumbench/internal/need"
 	"rumbench/internal/plan"
 	"rumbench/workload"
 	"rumbench/workload/all"
@@ -37,7 +37,7 @@ func generated(t *testing.T, path, want string) {
 		return
 	}
 	if *update {
-		need.Must(t, os.WriteFile(filepath.Join(root, path), []byte(head+source+want+target+tail), 0o644))
+		expect.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(head+source+want+target+tail), 0o644))
 		return
 	}
 	if d := gocmp.Diff(want, got); d != "" {
@@ -171,7 +171,7 @@ func minimal(line string) (*plan.Plan, error) {
 // TestPlanNumbers: the defaults and limits in docs/plan.md are those of plans.
 func TestPlanNumbers(t *testing.T) {
 	text := read(t, "docs/plan.md")
-	same := need.Value(minimal(""))(t)
+	same := expect.Value(minimal(""))(t)
 	for _, c := range []struct {
 		row, text    string   // of the table, and what it says
 		usual        string   // a line that changes nothing

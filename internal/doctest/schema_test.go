@@ -13,7 +13,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/all"
 	"rumbench/internal/cli/catalog"
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 
 	planfile "rumbench/internal/plan"
 )
@@ -21,16 +21,16 @@ import (
 // compiled compiles a schema.
 func compiled(t *testing.T, text []byte) *jsonschema.Schema {
 	t.Helper()
-	doc := need.Value(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
+	doc := expect.Value(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 	c := jsonschema.NewCompiler()
-	need.Must(t, c.AddResource("schema.json", doc))
-	return need.Value(c.Compile("schema.json"))(t)
+	expect.NoError(t, c.AddResource("schema.json", doc))
+	return expect.Value(c.Compile("schema.json"))(t)
 }
 
 // planSchema returns the schema of plans with all engines and workloads.
 func planSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	return compiled(t, need.Value(planfile.Schema(catalog.Plugins{}))(t))
+	return compiled(t, expect.Value(planfile.Schema(catalog.Plugins{}))(t))
 }
 
 // values reads a plan as an editor does; nil if it is no map.
@@ -44,12 +44,12 @@ func values(text string) (plan map[string]any) {
 // accepted checks the files of a pattern.
 func accepted(t *testing.T, s *jsonschema.Schema, pattern string, least int) {
 	t.Helper()
-	files := need.Value(filepath.Glob(filepath.Join(root, pattern)))(t)
+	files := expect.Value(filepath.Glob(filepath.Join(root, pattern)))(t)
 	if len(files) < least {
 		t.Errorf("only %d files are %s", len(files), pattern)
 	}
 	for _, file := range files {
-		if plan := values(need.Read(t, file)); plan == nil {
+		if plan := values(expect.Read(t, file)); plan == nil {
 			t.Errorf("%s is no map", file)
 		} else if err := validate(t, s, plan); err != nil {
 			t.Errorf("%s: %v", file, err)
@@ -69,8 +69,8 @@ func hasKey(m map[string]any, keys map[string]*jsonschema.Schema) bool {
 
 func validate(t *testing.T, s *jsonschema.Schema, plan map[string]any) error {
 	t.Helper()
-	text := need.Value(json.Marshal(plan))(t)
-	value := need.Value(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
+	text := expect.Value(json.Marshal(plan))(t)
+	value := expect.Value(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 	return s.Validate(value)
 }
 
@@ -79,10 +79,10 @@ func validate(t *testing.T, s *jsonschema.Schema, plan map[string]any) error {
 func TestSchemaAccepts(t *testing.T) {
 	s := planSchema(t)
 	accepted(t, s, "plans/*.yaml", 10)
-	documents := need.Value(filepath.Glob(filepath.Join(root, "docs", "*.md")))(t)
+	documents := expect.Value(filepath.Glob(filepath.Join(root, "docs", "*.md")))(t)
 	checked := 0
 	for _, file := range append(documents, filepath.Join(root, "README.md")) {
-		for _, block := range blocks(need.Read(t, file), "yaml") {
+		for _, block := range blocks(expect.Read(t, file), "yaml") {
 			plan := values(block)
 			if !hasKey(plan, s.Properties) || plan["tables"] != nil || plan["operations"] != nil || plan["steps"] != nil {
 				continue // several excerpts, or files of another kind

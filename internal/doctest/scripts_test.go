@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 )
 
@@ -31,7 +32,7 @@ func TestDist(t *testing.T) {
 	output(root, "scripts/dist.sh")
 	output(out, "sha256sum", "--check", "SHA256SUMS")
 	name := "rumbench-1.2.3-linux-" + runtime.GOARCH
-	need.Contains(t, "the archive", strings.ReplaceAll(output(out, "tar", "-tvf", name+".tar.gz"), "0/0", "root"),
+	expect.All(t, strings.ReplaceAll(output(out, "tar", "-tvf", name+".tar.gz"), "0/0", "root"),
 		"/rumbench\n", "/README.md\n", "/LICENSE\n", "/plans/quick.yaml\n", "/man/rumbench-run.1\n", "/completions/_rumbench\n",
 		"/plan.schema.json\n", "root", "1970-01-02 00:00")
 	output(out, "tar", "-xf", name+".tar.gz")
@@ -42,9 +43,9 @@ func TestDist(t *testing.T) {
 		return
 	}
 	deb := "rumbench_1.2.3_" + runtime.GOARCH + ".deb"
-	need.Contains(t, "the head of the package", output(out, "dpkg-deb", "--field", deb, "Version", "Architecture"),
+	expect.All(t, output(out, "dpkg-deb", "--field", deb, "Version", "Architecture"),
 		"Version: 1.2.3\nArchitecture: "+runtime.GOARCH+"\n")
-	need.Contains(t, "the package", output(out, "dpkg-deb", "--contents", deb), "./usr/bin/rumbench\n", "./usr/share/man/man1/rumbench.1.gz\n",
+	expect.All(t, output(out, "dpkg-deb", "--contents", deb), "./usr/bin/rumbench\n", "./usr/share/man/man1/rumbench.1.gz\n",
 		"./usr/share/bash-completion/completions/rumbench\n", "./usr/share/rumbench/plans/quick.yaml\n", "./usr/share/doc/rumbench/copyright\n")
 }
 
@@ -70,8 +71,8 @@ func TestScriptsLeaveFilesAlone(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "dir")
 			path := filepath.Join(dir, c.file)
 			const text = "#!/bin/sh\necho something else\n"
-			need.Must(t, os.MkdirAll(dir, 0o755)) // the file may be next to it
-			need.Write(t, path, text, 0o755)
+			expect.NoError(t, os.MkdirAll(dir, 0o755)) // the file may be next to it
+			expect.Write(t, path, text, 0o755)
 			words := strings.Fields(c.script)
 			cmd := exec.CommandContext(t.Context(), "scripts/"+words[0], words[1:]...)
 			cmd.Dir = root
@@ -97,7 +98,7 @@ func TestScriptsLeaveFilesAlone(t *testing.T) {
 func TestOnce(t *testing.T) {
 	dir := t.TempDir()
 	recipe, product := filepath.Join(dir, "make.sh"), filepath.Join(dir, "opt/thing/file")
-	write := func(path, text string) { t.Helper(); need.Write(t, path, text, 0o755) }
+	write := func(path, text string) { t.Helper(); expect.Write(t, path, text, 0o755) }
 	// Like the real ones, it keeps what is there.
 	script := "#!/bin/sh\nmkdir -p $1\n[ -e $1/file ] || echo new >$1/file\n"
 	write(recipe, script)
@@ -123,7 +124,7 @@ func TestOnce(t *testing.T) {
 	once("all is there", false)
 	write(product, "damaged")
 	once("a file differs", true)
-	need.Must(t, os.Remove(product))
+	expect.NoError(t, os.Remove(product))
 	once("a file is missing", true)
 	write(recipe, script+"# changed\n")
 	once("the recipe differs", true)

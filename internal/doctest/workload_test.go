@@ -8,7 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/memory"
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/declared"
@@ -17,7 +17,7 @@ import (
 
 // TestWorkloadSchema: the schema of workload files accepts those that come with rumbench.
 func TestWorkloadSchema(t *testing.T) {
-	s := compiled(t, need.Value(declared.Schema())(t))
+	s := compiled(t, expect.Value(declared.Schema())(t))
 	accepted(t, s, "workload/declared/files/*.yaml", 7)
 	for _, wrong := range []string{
 		"name: x", "name: x\ntables: {t: {columns: {a: {value: {unifrom: [1, 2]}}}}}\nsteps: [settle]",
@@ -37,7 +37,7 @@ func TestOwnWorkload(t *testing.T) {
 	ran := 0
 	for _, block := range blocks(read(t, "docs/own-workload.md"), "yaml") {
 		var keys map[string]any
-		need.Must(t, yaml.Unmarshal([]byte(block), &keys))
+		expect.NoError(t, yaml.Unmarshal([]byte(block), &keys))
 		switch {
 		case keys["workload"] != nil:
 			continue
@@ -54,17 +54,17 @@ func TestOwnWorkload(t *testing.T) {
 		if !strings.Contains(file, "\nsteps:") {
 			continue
 		}
-		w := need.Value(declared.Read("own-workload.md", []byte(file)))(t)
+		w := expect.Value(declared.Read("own-workload.md", []byte(file)))(t)
 		file = ""
-		r := need.Value(workload.NewRun(w, "", map[string]any{"rows": int64(300)}))(t)
+		r := expect.Value(workload.NewRun(w, "", map[string]any{"rows": int64(300)}))(t)
 		ran++
 		if r.(workload.Speaker).Speaks() != nil {
 			continue // it has SQL of its own
 		}
 		db, err := memory.Engine{}.Open(t.Context(), engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Schema: r.Schema()})
-		need.Must(t, err)
+		expect.NoError(t, err)
 		workloadtest.CheckFound(t, "own-workload.md", workloadtest.Lockstep(t, r, db, 1))
-		need.Must(t, db.Close())
+		expect.NoError(t, db.Close())
 	}
 	if ran != 3 {
 		t.Errorf("%d workloads were found, not 3", ran)

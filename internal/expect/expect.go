@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// reporter is a test, also a drawn one of rapid.
-type reporter interface {
+// Reporter is a test, also a drawn one of rapid.
+type Reporter interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatal(args ...any)
@@ -28,7 +28,7 @@ func about(subject []any) string {
 }
 
 // NoError ends the test if there is an error.
-func NoError(t reporter, err error) {
+func NoError(t Reporter, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -36,8 +36,8 @@ func NoError(t reporter, err error) {
 }
 
 // Value returns a function that returns the value, or ends the test if there is an error.
-func Value[T any](v T, err error) func(reporter) T {
-	return func(t reporter) T {
+func Value[T any](v T, err error) func(Reporter) T {
+	return func(t Reporter) T {
 		t.Helper()
 		NoError(t, err)
 		return v
@@ -45,7 +45,7 @@ func Value[T any](v T, err error) func(reporter) T {
 }
 
 // Near expects a number but for a tolerance; an unknown one is an error.
-func Near(t reporter, got, want, tolerance float64, subject ...any) {
+func Near(t Reporter, got, want, tolerance float64, subject ...any) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
 		t.Errorf("%sgot  %v\nwant %v ± %v", about(subject), got, want, tolerance)
@@ -53,7 +53,7 @@ func Near(t reporter, got, want, tolerance float64, subject ...any) {
 }
 
 // Error expects an error that contains a text.
-func Error(t reporter, err error, part string, subject ...any) {
+func Error(t Reporter, err error, part string, subject ...any) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), part) {
 		t.Errorf("%serror %v, want %q", about(subject), err, part)
@@ -61,15 +61,15 @@ func Error(t reporter, err error, part string, subject ...any) {
 }
 
 // Refused returns Error for a function that returns a value, too.
-func Refused[T any](_ T, err error) func(t reporter, part string, subject ...any) {
-	return func(t reporter, part string, subject ...any) {
+func Refused[T any](_ T, err error) func(t Reporter, part string, subject ...any) {
+	return func(t Reporter, part string, subject ...any) {
 		t.Helper()
 		Error(t, err, part, subject...)
 	}
 }
 
 // True expects a condition; the subject has the values that it is about.
-func True(t reporter, condition bool, subject ...any) {
+func True(t Reporter, condition bool, subject ...any) {
 	t.Helper()
 	if !condition {
 		t.Errorf("not as expected: %s", strings.TrimSuffix(about(subject), ": "))
@@ -77,7 +77,7 @@ func True(t reporter, condition bool, subject ...any) {
 }
 
 // Written returns what a function writes, and ends the test if there is an error.
-func Written(t reporter, write func(io.Writer) error) string {
+func Written(t Reporter, write func(io.Writer) error) string {
 	t.Helper()
 	var b strings.Builder
 	NoError(t, write(&b))
@@ -85,7 +85,7 @@ func Written(t reporter, write func(io.Writer) error) string {
 }
 
 // Equal expects a value.
-func Equal[T comparable](t reporter, got, want T, subject ...any) {
+func Equal[T comparable](t Reporter, got, want T, subject ...any) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%sgot  %+v\nwant %+v", about(subject), got, want)
@@ -93,7 +93,7 @@ func Equal[T comparable](t reporter, got, want T, subject ...any) {
 }
 
 // Same expects a value with parts. Options of cmp may be among the words of the subject.
-func Same(t reporter, want, got any, subject ...any) {
+func Same(t Reporter, want, got any, subject ...any) {
 	t.Helper()
 	var options []cmp.Option
 	subject = slices.DeleteFunc(subject, func(s any) bool {
@@ -109,7 +109,7 @@ func Same(t reporter, want, got any, subject ...any) {
 }
 
 // List expects a list of values; nil is an empty one.
-func List[T comparable](t reporter, got, want []T, subject ...any) {
+func List[T comparable](t Reporter, got, want []T, subject ...any) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("%sgot  %+v\nwant %+v", about(subject), got, want)
@@ -117,7 +117,7 @@ func List[T comparable](t reporter, got, want []T, subject ...any) {
 }
 
 // Contains expects a part of a text.
-func Contains(t reporter, text, part string, subject ...any) {
+func Contains(t Reporter, text, part string, subject ...any) {
 	t.Helper()
 	if !strings.Contains(text, part) {
 		t.Errorf("%sno %q in\n%s", about(subject), part, text)
@@ -125,7 +125,7 @@ func Contains(t reporter, text, part string, subject ...any) {
 }
 
 // All expects several parts of a text.
-func All(t reporter, text string, parts ...string) {
+func All(t Reporter, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
 		Contains(t, text, part)
@@ -133,7 +133,7 @@ func All(t reporter, text string, parts ...string) {
 }
 
 // Lacks expects that a text does not contain a part.
-func Lacks(t reporter, text, part string, subject ...any) {
+func Lacks(t Reporter, text, part string, subject ...any) {
 	t.Helper()
 	if i := strings.Index(text, part); i >= 0 {
 		t.Errorf("%s%q is in %q", about(subject), part, text[max(0, i-200):min(len(text), i+len(part)+200)])

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/text/hint"
 )
@@ -97,10 +98,10 @@ func TestImage(t *testing.T) {
 				t.Run("kinds", func(t *testing.T) { testImageKinds(t, image) })
 			}
 			c := Config{Kind: kind, Source: Source{Image: image}, Dir: filepath.Join(need.TempDir(t), need.UgliestName)}
-			must(t, os.MkdirAll(c.Dir, 0o755))
+			expect.NoError(t, os.MkdirAll(c.Dir, 0o755))
 			s := start(t, c)
 			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
-			must(t, err)
+			expect.NoError(t, err)
 			for _, line := range []string{"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1",
 				fmt.Sprintf("Uid:\t%d\t", s.owner.uid)} {
 				if !strings.Contains(string(status), line) {
@@ -166,8 +167,8 @@ func testSweptContainers(t *testing.T, image string) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "RUMBENCH_TEST_SERVER="+dir, "RUMBENCH_TEST_KIND="+Tarantool, "RUMBENCH_TEST_IMAGE="+image)
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	expect.NoError(t, err)
+	expect.NoError(t, cmd.Start())
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
@@ -183,7 +184,7 @@ func testSweptContainers(t *testing.T, image string) {
 	id := podman(t, "image", "inspect", "--format", "{{.Id}}", image)
 	foreign := podman(t, "create", "--label", label+dir+"2", "--entrypoint", "/bin/sh", id, "-c", "true")
 	podman(t, "create", "--label", label+dir, "--entrypoint", "/bin/sh", id, "-c", "true")
-	must(t, os.WriteFile((&Config{Dir: dir}).runtimeFile(), []byte("podman"), 0o644))
+	expect.NoError(t, os.WriteFile((&Config{Dir: dir}).runtimeFile(), []byte("podman"), 0o644))
 	if err := Sweep(dir); err != nil {
 		t.Error(err)
 	}
@@ -209,7 +210,7 @@ func TestLinksOfTheServer(t *testing.T) {
 	if again, err := s.password(); err != nil || again != password {
 		t.Errorf("%q is another password, %v", again, err)
 	}
-	must(t, os.WriteFile(s.runtimeFile(), []byte("/bin/echo"), 0o644))
+	expect.NoError(t, os.WriteFile(s.runtimeFile(), []byte("/bin/echo"), 0o644))
 	if err := removeContainers(dir); err == nil {
 		t.Error("a program that is none of those that run containers was run")
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/server"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestProbe(t *testing.T) {
 	write := func(text string) string {
 		path := filepath.Join(t.TempDir(), "mariadbd")
-		must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
+		expect.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 		return path
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -57,9 +58,9 @@ func TestOutput(t *testing.T) {
 // A child that keeps the output open does not live on.
 func TestOutputLeavesNoChild(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
-	must(t, syscall.Mkfifo(fifo, 0o600))
+	expect.NoError(t, syscall.Mkfifo(fifo, 0o600))
 	f, err := os.OpenFile(fifo, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	must(t, err)
+	expect.NoError(t, err)
 	defer f.Close()
 	if out, err := server.Output(t.Context(), "/bin/sh", "-c", "exec 3>"+fifo+"; sleep 60 & echo 15.3"); err != nil || out != "15.3\n" {
 		t.Errorf("%q, %v", out, err)
@@ -76,7 +77,7 @@ func TestLook(t *testing.T) {
 	path, log := filepath.Join(dir, "postgres"), filepath.Join(dir, "log")
 	script := "#!/bin/sh\necho \"$1\" >> " + log + "\n" +
 		"case $1 in --version) echo 'postgres (PostgreSQL) 15.3';; *) printf 'work_mem\\tuser\\nfsync\\tsighup\\n';; esac\n"
-	must(t, os.WriteFile(path, []byte(script), 0o755))
+	expect.NoError(t, os.WriteFile(path, []byte(script), 0o755))
 	f, err := server.Look(t.Context(), []string{server.MariaDB, server.Postgres}, server.Source{Binary: path})
 	if err != nil || f.Version != "15.3" || f.Variables != "fsync work_mem" {
 		t.Fatalf("%+v, %v", f, err)
@@ -96,12 +97,5 @@ func TestLook(t *testing.T) {
 	ask(f.Binary)
 	if runs, err := os.ReadFile(log); err != nil || string(runs) != "--version\n--version\n--describe-config\n" {
 		t.Errorf("the program was run with %q, %v", runs, err)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -7,16 +7,17 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/server"
 )
 
 func TestPeer(t *testing.T) {
 	for _, at := range [][2]string{{"unix", filepath.Join(t.TempDir(), "s")}, {"tcp", "127.0.0.1:0"}} {
 		l, err := net.Listen(at[0], at[1])
-		must(t, err)
+		expect.NoError(t, err)
 		defer l.Close()
 		c, err := net.Dial(at[0], l.Addr().String())
-		must(t, err)
+		expect.NoError(t, err)
 		defer c.Close()
 		if _, err := server.Peer(c, "mysqld"); !errors.Is(err, server.ErrElsewhere) {
 			t.Errorf("%s: this is no mysqld: %v", at[0], err)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 )
 
@@ -25,7 +26,7 @@ func requirePostgres(t *testing.T) {
 func segmentOf(t *testing.T, dataDir string) segment {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dataDir, "postmaster.pid"))
-	must(t, err)
+	expect.NoError(t, err)
 	s, ok := parseLockFile(string(b))
 	if !ok || s.dir != dataDir {
 		t.Fatalf("%+v of %q", s, b)
@@ -48,7 +49,7 @@ func sharedFiles(t *testing.T, s *Server) (out []string) {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
 			continue // a worker that has ended
 		}
-		must(t, err)
+		expect.NoError(t, err)
 		for line := range strings.Lines(string(maps)) {
 			if at := strings.Index(line, "/dev/shm/"); at >= 0 {
 				out = append(out, line[at:])
@@ -105,10 +106,10 @@ func TestSharedMemoryOfOthers(t *testing.T) {
 	check("a copy was swept")
 	other := start(t, Config{Kind: Postgres})
 	lies, err := os.ReadFile(filepath.Join(s.DataDir(), "postmaster.pid"))
-	must(t, err)
+	expect.NoError(t, err)
 	other.Kill()
 	own := []byte(strings.Replace(string(lies), s.DataDir(), other.DataDir(), 1))
-	must(t, os.WriteFile(filepath.Join(other.DataDir(), "postmaster.pid"), own, 0o600))
+	expect.NoError(t, os.WriteFile(filepath.Join(other.DataDir(), "postmaster.pid"), own, 0o600))
 	if err := Sweep(other.Dir); err != nil {
 		t.Error(err)
 	}
@@ -118,7 +119,7 @@ func TestSharedMemoryOfOthers(t *testing.T) {
 // An unused segment is left only if its key and creator match.
 func TestLeft(t *testing.T) {
 	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600)
-	must(t, err)
+	expect.NoError(t, err)
 	defer unix.SysvShmCtl(id, unix.IPC_RMID, nil)
 	right := segment{dir: "/d", creator: os.Getpid(), key: 0, id: id}
 	otherKey, otherCreator := right, right

@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/text/quantity"
 )
@@ -92,7 +93,7 @@ func start(t *testing.T, c Config) *Server {
 		c.Ready = ready(c.Kind, c.Dir)
 	}
 	s, err := Start(t.Context(), c)
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() { s.Stop() })
 	return s
 }
@@ -100,7 +101,7 @@ func start(t *testing.T, c Config) *Server {
 // A server whose port is taken before it has started gets another one.
 func TestPortIsTaken(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	expect.NoError(t, err)
 	defer taken.Close()
 	for _, k := range installedKinds(t) {
 		if k == Tarantool {
@@ -126,7 +127,7 @@ func TestLife(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		t.Run(k, func(t *testing.T) {
 			dir := filepath.Join(need.TempDir(t), need.UgliestName)
-			must(t, os.Mkdir(dir, 0o755))
+			expect.NoError(t, os.Mkdir(dir, 0o755))
 			again := func(created bool) *Server {
 				t.Helper()
 				s := start(t, Config{Kind: k, Dir: dir, anew: true})
@@ -165,7 +166,7 @@ func TestLife(t *testing.T) {
 			}
 
 			s = again(false)
-			must(t, syscall.Kill(s.PID(), syscall.SIGKILL))
+			expect.NoError(t, syscall.Kill(s.PID(), syscall.SIGKILL))
 			s.Wait(time.Minute)
 			err := s.Died()
 			var died *DiedError
@@ -208,15 +209,15 @@ func TestDiesWithItsStarter(t *testing.T) {
 			cmd.Env = append(os.Environ(), "RUMBENCH_TEST_SERVER="+dir, "RUMBENCH_TEST_KIND="+k)
 			cmd.Stderr = os.Stderr
 			out, err := cmd.StdoutPipe()
-			must(t, err)
-			must(t, cmd.Start())
+			expect.NoError(t, err)
+			expect.NoError(t, cmd.Start())
 			if _, err := out.Read(make([]byte, 10)); err != nil {
 				t.Fatal("it did not start")
 			}
 			if len(workers(dir)) == 0 {
 				t.Error("no server runs")
 			}
-			must(t, cmd.Process.Kill())
+			expect.NoError(t, cmd.Process.Kill())
 			cmd.Wait()
 			if err := waitGone(t.Context(), dir); err != nil {
 				t.Error(err)
@@ -232,7 +233,7 @@ func TestDiesWithItsStarter(t *testing.T) {
 // A failed start reports the server's messages and a hint.
 func TestFailures(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	expect.NoError(t, err)
 	defer l.Close()
 	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 	wrong := map[string][2]string{
@@ -307,7 +308,7 @@ func TestMissing(t *testing.T) {
 func TestForeignDirectory(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		dir := need.TempDir(t)
-		must(t, os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644))
+		expect.NoError(t, os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644))
 		_, err := Start(t.Context(), Config{Kind: k, Dir: dir, Ready: accepts})
 		if err == nil || !strings.Contains(err.Error(), "it holds precious") {
 			t.Error(err)
@@ -328,7 +329,7 @@ func TestQuoted(t *testing.T) {
 		}
 	}
 	s := &Server{Config: Config{Kind: Postgres, Listen: ThisMachine, Dir: t.TempDir(), Settings: []Setting{{"x", `it's a\b`}}}, kind: &postgres}
-	must(t, configurePostgres(s))
+	expect.NoError(t, configurePostgres(s))
 	if b, err := os.ReadFile(s.configFile()); err != nil || !strings.Contains(string(b), `x = 'it''s a\\b'`+"\n") {
 		t.Errorf("%s, %v", b, err)
 	}
@@ -339,8 +340,8 @@ func TestClosedDirectory(t *testing.T) {
 	need.Root(t, "start servers as another user")
 	for _, k := range installedKinds(t) {
 		dir := filepath.Join(need.TempDir(t), "closed", "data")
-		must(t, os.MkdirAll(dir, 0o755))
-		must(t, os.Chmod(filepath.Dir(dir), 0o700))
+		expect.NoError(t, os.MkdirAll(dir, 0o755))
+		expect.NoError(t, os.Chmod(filepath.Dir(dir), 0o700))
 		_, err := Start(t.Context(), Config{Kind: k, Dir: dir, Ready: accepts})
 		var u *UnreachableError
 		if !errors.As(err, &u) || u.Blocked != filepath.Dir(dir) || !strings.Contains(u.Hint(), "/var/tmp") {
@@ -356,9 +357,9 @@ func TestVariables(t *testing.T) {
 	}
 	for _, k := range installedKinds(t) {
 		p, err := Find(t.Context(), k, Source{})
-		must(t, err)
+		expect.NoError(t, err)
 		known, err := Variables(t.Context(), p)
-		must(t, err)
+		expect.NoError(t, err)
 		for _, name := range some[k] {
 			if !known[name] {
 				t.Errorf("%s does not know %s", p.Name(), name)
@@ -383,21 +384,21 @@ func TestNatural(t *testing.T) {
 func TestSweepLeavesOthers(t *testing.T) {
 	above := need.TempDir(t)
 	dir := filepath.Join(above, "data")
-	must(t, os.Mkdir(dir, 0o755))
+	expect.NoError(t, os.Mkdir(dir, 0o755))
 	other := exec.Command("sleep", "600")
 	other.Dir = dir
-	must(t, other.Start())
+	expect.NoError(t, other.Start())
 	defer func() {
 		other.Process.Kill()
 		other.Wait()
 	}()
 	link := filepath.Join(need.TempDir(t), "link")
-	must(t, os.Symlink(above, link))
+	expect.NoError(t, os.Symlink(above, link))
 	ours := exec.Command("sleep", "600")
 	ours.Dir, ours.Env = dir, []string{"PATH=" + os.Getenv("PATH"), marker + dir}
-	must(t, ours.Start())
+	expect.NoError(t, ours.Start())
 	target := filepath.Join(above, "to")
-	must(t, os.Symlink(dir, target))
+	expect.NoError(t, os.Symlink(dir, target))
 	if err := Sweep(target); err != nil || len(workers(dir)) != 1 {
 		t.Errorf("the target of a link was swept: %v", err)
 	}
@@ -515,19 +516,12 @@ func TestPrune(t *testing.T) {
 	dir, long := t.TempDir(), time.Now().Add(-72*time.Hour)
 	for name, at := range map[string]time.Time{"used": time.Now(), "unused": long, "new-1": long, "old-killed": long} {
 		path := filepath.Join(dir, name)
-		must(t, errors.Join(os.MkdirAll(filepath.Join(path, "data"), 0o755), os.Chtimes(path, at, at)))
+		expect.NoError(t, errors.Join(os.MkdirAll(filepath.Join(path, "data"), 0o755), os.Chtimes(path, at, at)))
 	}
 	if err := prune(dir); err != nil {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "used" {
 		t.Errorf("%v is left, %v", left, err)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 )
 
 // Every command that is shown has a page, which man renders without a warning.
 func TestPages(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("SOURCE_DATE_EPOCH", "86400")
-	need.Must(t, run([]string{dir, "1.2"}))
+	expect.NoError(t, run([]string{dir, "1.2"}))
 	pages, _ := filepath.Glob(filepath.Join(dir, "*.1"))
 	if len(pages) < 15 {
 		t.Errorf("only %d pages: %v", len(pages), pages)
@@ -22,8 +22,8 @@ func TestPages(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "rumbench-trial.1")); err == nil {
 		t.Error("a hidden command has a page")
 	}
-	run := need.Read(t, filepath.Join(dir, "rumbench-run.1"))
-	need.Contains(t, "the page", run, ".TH RUMBENCH-RUN 1 1970-01-02 \"rumbench 1.2\"\n",
+	run := expect.Read(t, filepath.Join(dir, "rumbench-run.1"))
+	expect.All(t, run, ".TH RUMBENCH-RUN 1 1970-01-02 \"rumbench 1.2\"\n",
 		".TP\n\\fB\\-\\-set\\fR \\fIkey=value\\fR\noverride a key", "\nrumbench run plans/quick.yaml \\-\\-dry\\-run\n")
 	if _, err := exec.LookPath("man"); err != nil {
 		t.Skip("there is no man")

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
@@ -17,9 +18,9 @@ func TestAccessAsByName(t *testing.T) {
 		info := w.Info()
 		for _, preset := range info.Presets {
 			params, err := info.Resolve(preset.Name, nil)
-			must(t, err)
+			expect.NoError(t, err)
 			run, err := w.New(params)
-			must(t, err)
+			expect.NoError(t, err)
 			for _, s := range run.Steps() {
 				old := result.Step{Name: s.Name, Primary: s.Primary, Warmup: s.Warmup}
 				for _, g := range s.Groups {

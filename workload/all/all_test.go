@@ -17,6 +17,7 @@ import (
 	"rumbench/engine/enginetest"
 	"rumbench/engine/native"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -336,7 +337,7 @@ func libraryOf(name string) map[string]any {
 func openEngine(t *testing.T, e engine.Engine, c engine.Config) engine.DB {
 	t.Helper()
 	db, err := e.Open(context.Background(), c)
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() { enginetest.Discard(db) })
 	return db
 }
@@ -467,7 +468,7 @@ func startServer(t *testing.T, e engine.Engine, settings ...server.Setting) (run
 			return w.Close()
 		},
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(running.Kill)
 	return running, enginetest.DSN(e, running.Endpoint())
 }
@@ -485,10 +486,10 @@ func TestForeignData(t *testing.T) {
 		c := engine.Config{Dir: need.TempDir(t), Durability: model.DurabilityOS, Schema: anySchema}
 		c.Server.Binary, c.Options = binaries[mine.Info().Name], libraryOf(mine.Info().Name)
 		db, err := mine.Open(ctx, c)
-		must(t, err)
-		must(t, db.Close())
+		expect.NoError(t, err)
+		expect.NoError(t, db.Close())
 		before, err := os.ReadDir(c.Dir)
-		must(t, err)
+		expect.NoError(t, err)
 		for _, other := range onDisk {
 			if other.Info().Name == mine.Info().Name {
 				continue
@@ -502,12 +503,5 @@ func TestForeignData(t *testing.T) {
 		if after, err := os.ReadDir(c.Dir); err != nil || len(after) != len(before) {
 			t.Errorf("the directory of %s holds %v, before %v (%v)", mine.Info().Name, after, before, err)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/memory"
+	"rumbench/internal/expect"
 	"rumbench/model"
 	"rumbench/workload"
 	workloads "rumbench/workload/all"
@@ -47,13 +48,13 @@ func TestCheckReportsClose(t *testing.T) {
 		t.Run(w.Info().Name, func(t *testing.T) {
 			r := runOf(t, w, given)
 			inner, err := memory.Engine{}.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
-			must(t, err)
+			expect.NoError(t, err)
 			db := &closing{DB: inner}
 			defer db.Close()
-			must(t, db.CreateTables(t.Context()))
+			expect.NoError(t, db.CreateTables(t.Context()))
 			step := r.Steps()[0]
 			stage, err := step.Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true})
-			must(t, err)
+			expect.NoError(t, err)
 			done := allDone(t, db, &step, stage)
 			db.lost = true
 			if _, err := stage.Finish(t.Context(), done); db.opened > 0 && !errors.Is(err, errLost) {
@@ -72,7 +73,7 @@ func allDone(t *testing.T, db engine.DB, step *workload.Step, stage workload.Sta
 	t.Helper()
 	clients, closeAll, err := workload.Seats(t.Context(), step, stage, workload.Part{}, db.Session)
 	defer closeAll()
-	must(t, err)
+	expect.NoError(t, err)
 	done, left := make(workload.Totals, len(clients)), map[workload.Client]int64{}
 	for g, group := range clients {
 		done[g] = make([]workload.Total, len(step.Groups[g].Ops))

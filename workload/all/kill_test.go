@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/run/drive"
 	"rumbench/model"
@@ -76,7 +77,7 @@ func killMidway(t *testing.T, name string, c engine.Config) {
 	given["load"] = false
 	again := runOf(t, w, given).Steps()[0]
 	stage, err := again.Open(t.Context(), workload.Env{DB: db, Seed: killSeed, Results: true})
-	must(t, err)
+	expect.NoError(t, err)
 	found, err := stage.Finish(t.Context(), nil)
 	if err != nil || !found.ReadAll {
 		t.Fatalf("%+v, %v", found, err)
@@ -97,7 +98,7 @@ func (r stepsOf) Steps() []workload.Step { return r.steps }
 func openAgain(t *testing.T, e engine.Engine, c engine.Config) engine.DB {
 	t.Helper()
 	db, err := e.Open(t.Context(), c)
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -105,10 +106,10 @@ func openAgain(t *testing.T, e engine.Engine, c engine.Config) engine.DB {
 func countRows(t *testing.T, db engine.DB, table string) int64 {
 	t.Helper()
 	session, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	defer session.Close()
 	n, _, err := workload.QueryInt(t.Context(), session, &model.Op{Kind: model.Scan, Table: table, Aggregate: model.Count})
-	must(t, err)
+	expect.NoError(t, err)
 	return n
 }
 
@@ -118,10 +119,10 @@ func mixUntilKilled(t *testing.T, db engine.DB, step *workload.Step) (entered, p
 	t.Helper()
 	ctx := context.Background()
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: killSeed, Results: true})
-	must(t, err)
+	expect.NoError(t, err)
 	clients, closeAll, err := workload.Seats(ctx, step, stage, workload.Part{}, db.Session)
 	defer closeAll()
-	must(t, err)
+	expect.NoError(t, err)
 	pids, reason := db.(engine.Hosted).Processes()
 	if len(pids) != 1 {
 		t.Fatalf("processes %v: %s", pids, reason)
@@ -143,7 +144,7 @@ func mixUntilKilled(t *testing.T, db engine.DB, step *workload.Step) (entered, p
 			}
 		},
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	if engine.ClassOf(res.Ended) != engine.Gone {
 		t.Fatalf("the mix ended by %v", res.Ended)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/plan"
@@ -22,7 +23,7 @@ func planned(t *testing.T, target, test string, midway func() *exec.Cmd) (*resul
 	t.Helper()
 	src := "workload: sysbench\nparams: {tests: [" + test + "], table_size: 20k, range_size: 10, clients: 1, read_seconds: 2, warmup_seconds: 0, settle_floor: 0}\ncalibrate: false\ninterval: 100ms\ntargets: [" + target + "]\n"
 	p, err := plan.Load("planned.yaml", []byte(src), nil, catalog.Plugins{})
-	must(t, err)
+	expect.NoError(t, err)
 	e, _ := catalog.Plugins{}.Engine(p.Targets[0].Engine)
 	if len(e.Info().Servers) > 0 {
 		need.Installed(t, e.Check(p.Targets[0].Config))
@@ -43,7 +44,7 @@ func planned(t *testing.T, target, test string, midway func() *exec.Cmd) (*resul
 	})
 	t.Logf("%s: %v", tr.Status, err)
 	plans, err := result.ReadPlans(dir)
-	must(t, err)
+	expect.NoError(t, err)
 	for i := range tr.Steps {
 		if strings.HasPrefix(tr.Steps[i].Name, test) {
 			return tr, &tr.Steps[i], plans

@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -61,7 +62,7 @@ func runLocked(t *testing.T, e engine.Engine, sets ...string) *result.Step {
 	at := running.Endpoint()
 	src := fmt.Sprintf("workload: sysbench\nparams: {tests: [point-query], read_seconds: 9, settle_floor: 0}\ncalibrate: false\ntargets: [{name: server, engine: mysql, durability: os, dsn: %q}]\n", dsn)
 	p, err := plan.Load("locked.yaml", []byte(src), sets, catalog.Plugins{})
-	must(t, err)
+	expect.NoError(t, err)
 	var lock sync.WaitGroup
 	var once sync.Once
 	dir := t.TempDir()
@@ -82,7 +83,7 @@ func runLocked(t *testing.T, e engine.Engine, sets ...string) *result.Step {
 		},
 	})
 	lock.Wait()
-	must(t, err)
+	expect.NoError(t, err)
 	for i := range tr.Steps {
 		if strings.HasPrefix(tr.Steps[i].Name, "point-query") {
 			return &tr.Steps[i]

@@ -15,6 +15,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -93,7 +94,7 @@ func (o *original) logged(f func()) (out []string) {
 	before := o.size()
 	f()
 	all, err := os.ReadFile(o.log)
-	must(o.t, err)
+	expect.NoError(o.t, err)
 	var entries []string // a statement of several lines goes on in the next
 	for line := range strings.Lines(string(all[before:])) {
 		if entry.MatchString(line) || len(entries) == 0 {
@@ -115,7 +116,7 @@ var entry = regexp.MustCompile(`^(?:\d{6} +[\d:]+)?\t+ *\d+ [A-Z]`)
 
 func (o *original) size() int64 {
 	info, err := os.Stat(o.log)
-	must(o.t, err)
+	expect.NoError(o.t, err)
 	return info.Size()
 }
 
@@ -172,23 +173,23 @@ func (u *ours) step(s *workload.Step, watch func(event func() error)) {
 	u.t.Helper()
 	ctx := u.t.Context()
 	if s.Creates {
-		must(u.t, u.db.CreateTables(ctx))
+		expect.NoError(u.t, u.db.CreateTables(ctx))
 	}
 	stage, err := s.Open(ctx, workload.Env{DB: u.db, Seed: 3, Results: true})
-	must(u.t, err)
+	expect.NoError(u.t, err)
 	var clients []workload.Client
 	for i := range s.Groups[0].Clients {
 		session, err := u.db.Session(ctx)
-		must(u.t, err)
+		expect.NoError(u.t, err)
 		defer session.Close()
 		c, err := stage.Client(ctx, workload.Seat{Client: i, Session: session})
-		must(u.t, err)
+		expect.NoError(u.t, err)
 		clients = append(clients, c)
 	}
 	for _, c := range clients {
 		watch(func() error {
 			if r, ok := c.(workload.Readier); ok {
-				must(u.t, r.Ready(ctx))
+				expect.NoError(u.t, r.Ready(ctx))
 			}
 			return c.Do(ctx, &workload.Outcome{})
 		})
@@ -213,7 +214,7 @@ func (u *ours) all(s *workload.Step) {
 func (o *original) event(u *ours, step *workload.Step) (statements []string) {
 	o.t.Helper()
 	u.step(step, func(event func() error) {
-		statements = o.logged(func() { must(o.t, event()) })
+		statements = o.logged(func() { expect.NoError(o.t, event()) })
 	})
 	return statements
 }
@@ -228,9 +229,9 @@ func sysbenchRun(t *testing.T, given map[string]any) workload.Run {
 func runOf(t *testing.T, w workload.Workload, given map[string]any) workload.Run {
 	t.Helper()
 	p, err := w.Info().Resolve("", given)
-	must(t, err)
+	expect.NoError(t, err)
 	r, err := w.New(p)
-	must(t, err)
+	expect.NoError(t, err)
 	return r
 }
 
@@ -477,7 +478,7 @@ func (o *original) statistics(schema string) map[string]float64 {
 		}
 		for i, name := range names {
 			v, err := strconv.ParseFloat(values[i], 64)
-			must(o.t, err)
+			expect.NoError(o.t, err)
 			out[name] = v
 		}
 	}

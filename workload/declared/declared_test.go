@@ -11,6 +11,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
+	"rumbench/internal/expect"
 	"rumbench/workload"
 	"rumbench/workload/pace"
 	"rumbench/workload/workloadtest"
@@ -29,7 +30,7 @@ func readTest(t *testing.T, file string, content []byte) *Workload {
 func newRun(t *testing.T, w workload.Workload, preset string, given map[string]any) workload.Run {
 	t.Helper()
 	r, err := workload.NewRun(w, preset, given)
-	must(t, err)
+	expect.NoError(t, err)
 	return r
 }
 
@@ -46,7 +47,7 @@ func TestFiles(t *testing.T) {
 	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		must(t, err)
+		expect.NoError(t, err)
 		w := readTest(t, file, content)
 		for _, preset := range w.Info().Presets {
 			t.Run(w.Info().Name+"/"+preset.Name, func(t *testing.T) {
@@ -85,9 +86,9 @@ func TestNoAllocations(t *testing.T) {
 			c := clientOf(t, entry.file, entry.step, entry.given)
 			var out workload.Outcome
 			one := func() {
-				must(t, c.Ready(t.Context()))
+				expect.NoError(t, c.Ready(t.Context()))
 				out = workload.Outcome{}
-				must(t, c.Do(t.Context(), &out))
+				expect.NoError(t, c.Do(t.Context(), &out))
 			}
 			for range 1000 { // memory grows to its size
 				one()
@@ -110,7 +111,7 @@ func clientOf(t *testing.T, file, step string, given map[string]any) *client {
 	}
 	i := slices.IndexFunc(r.steps, func(s workload.Step) bool { return s.Name == step })
 	stage, err := r.steps[i].Open(t.Context(), workload.Env{DB: db, Seed: 1, Previous: &workload.Live{}})
-	must(t, err)
+	expect.NoError(t, err)
 	return workloadtest.Alone(t, db, stage, 0).(*client)
 }
 
@@ -134,12 +135,5 @@ func TestWave(t *testing.T) {
 	}
 	if math.Abs(low-3500) > 5 || math.Abs(high-5500) > 5 {
 		t.Errorf("the rate is from %v to %v", low, high)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -3,6 +3,7 @@ package declared
 import (
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/workload"
 	"rumbench/workload/workloadtest"
 )
@@ -85,7 +86,7 @@ func lastStep(t *testing.T, file string) (do func() workload.Outcome) {
 	r.steps = steps[:last]
 	workloadtest.Lockstep(t, r, db, 1)
 	stage, err := steps[last].Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true, Previous: &workload.Live{}})
-	must(t, err)
+	expect.NoError(t, err)
 	c := workloadtest.Alone(t, db, stage, 0)
 	return func() workload.Outcome { return workloadtest.Once(t, c) }
 }

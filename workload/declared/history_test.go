@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/workload"
 )
 
@@ -24,12 +25,12 @@ func concurrent(t *testing.T, r workload.Run, db engine.DB, last string, ops int
 			continue // it does not load
 		}
 		if s.Creates {
-			must(t, db.CreateTables(ctx))
+			expect.NoError(t, db.CreateTables(ctx))
 		}
 		stage, err := s.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true, Previous: previous})
-		must(t, err)
+		expect.NoError(t, err)
 		clients, closeAll, err := workload.Seats(ctx, s, stage, workload.Part{}, db.Session)
-		must(t, err)
+		expect.NoError(t, err)
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		totals := workload.Totals{make([]workload.Total, len(s.Groups[0].Ops))}
@@ -107,7 +108,7 @@ func TestPutsAreReadBack(t *testing.T) {
 		read := map[key]bool{}
 		var out workload.Outcome
 		for range 50_000 {
-			must(t, c.Ready(t.Context()))
+			expect.NoError(t, c.Ready(t.Context()))
 			s := c.ops[c.kind].statements[0]
 			k := key{s.table, slices.Concat(s.rows, []int64{-1})[0]}
 			switch s.kind {
@@ -120,7 +121,7 @@ func TestPutsAreReadBack(t *testing.T) {
 				}
 			}
 			out = workload.Outcome{}
-			must(t, c.Do(t.Context(), &out))
+			expect.NoError(t, c.Do(t.Context(), &out))
 		}
 		if back < gets/5 || len(read) < 200 {
 			t.Errorf("%s: of %d gets, %d read what was put before; of %d rows that were put, %d were read", file, gets, back, len(put), len(read))

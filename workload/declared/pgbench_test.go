@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 )
 
@@ -25,7 +26,7 @@ SELECT 'it''s', "x\y" FROM pgbench_accounts a, "pgbench_tellers" AS b WHERE aid 
 END;
 `
 	out, err := FromPgbench("scripts/two-tables.sql", []byte(script))
-	must(t, err)
+	expect.NoError(t, err)
 	text := string(out)
 	for _, want := range []string{
 		"name: two-tables\n", "    transaction: repeatable-read\n",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/strictyaml"
 )
 
@@ -20,7 +21,7 @@ func TestReference(t *testing.T) {
 		end     = "<!-- end -->\n"
 	)
 	text, err := os.ReadFile(path)
-	must(t, err)
+	expect.NoError(t, err)
 	head, rest, ok := strings.Cut(string(text), mark)
 	got, tail, closed := strings.Cut(rest, end)
 	if !ok || !closed {
@@ -28,7 +29,7 @@ func TestReference(t *testing.T) {
 	}
 	want := reference()
 	if *update {
-		must(t, os.WriteFile(path, []byte(head+mark+want+end+tail), 0o644))
+		expect.NoError(t, os.WriteFile(path, []byte(head+mark+want+end+tail), 0o644))
 		return
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/workload"
 	"rumbench/workload/workloadtest"
 )
@@ -33,15 +34,15 @@ func TestRequire(t *testing.T) {
 	r.steps = steps[:1] // the load
 	workloadtest.Lockstep(t, r, db, 1)
 	stage, err := steps[1].Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true, Previous: &workload.Live{}})
-	must(t, err)
+	expect.NoError(t, err)
 	session, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	defer session.Close()
 	c, err := stage.Client(t.Context(), workload.Seat{Session: session})
-	must(t, err)
+	expect.NoError(t, err)
 	for n, want := range []engine.Class{engine.OK, engine.Conflict, engine.Conflict} { // row 1 is taken once
 		var out workload.Outcome
-		must(t, c.(workload.Readier).Ready(t.Context()))
+		expect.NoError(t, c.(workload.Readier).Ready(t.Context()))
 		if err := c.Do(t.Context(), &out); engine.ClassOf(err) != want {
 			t.Fatalf("attempt %d: %v, want class %s", n, err, want)
 		}
@@ -65,8 +66,8 @@ func TestRequireWithoutTransaction(t *testing.T) {
 	db := openMemory(t, r)
 	steps := r.steps
 	load, err := steps[0].Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true})
-	must(t, err)
-	must(t, db.CreateTables(t.Context()))
+	expect.NoError(t, err)
+	expect.NoError(t, db.CreateTables(t.Context()))
 	do := func(s workload.Stage, times int) (outs []workload.Outcome) {
 		c := workloadtest.Alone(t, db, s, 0)
 		for range times {
@@ -75,9 +76,9 @@ func TestRequireWithoutTransaction(t *testing.T) {
 		return outs
 	}
 	loaded, err := load.Finish(t.Context(), workload.Totals{{{Ops: 1, Work: do(load, 1)[0].Work}}})
-	must(t, err)
+	expect.NoError(t, err)
 	stage, err := steps[1].Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true, Previous: &loaded.Live})
-	must(t, err)
+	expect.NoError(t, err)
 	outs := do(stage, 3)
 	for i, want := range []int64{1, 0, 0} {
 		if outs[i].Expected != 1 || outs[i].Found != want {

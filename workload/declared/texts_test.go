@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/gen"
@@ -96,18 +97,18 @@ steps: [{load: t, rows: 10}, {run: r, groups: {g: {do: look, operations: 3}}}]
 	r := newRun(t, readTest(t, "w.yaml", []byte(text)), "", nil).(*run)
 	db := openMemory(t, r)
 	ctx := context.Background()
-	must(t, db.CreateTables(ctx))
+	expect.NoError(t, db.CreateTables(ctx))
 	session, err := db.Session(ctx)
-	must(t, err)
+	expect.NoError(t, err)
 	run := func(step int, previous *workload.Live) workload.Finding {
 		stage, err := r.steps[step].Open(ctx, workload.Env{DB: db, Seed: 1, Results: true, Previous: previous})
-		must(t, err)
+		expect.NoError(t, err)
 		c := workloadtest.Alone(t, db, stage, 0)
 		for range r.steps[step].Groups[0].Work {
 			workloadtest.Once(t, c)
 		}
 		found, err := stage.Finish(ctx, workload.Totals{{{Ops: r.steps[step].Groups[0].Work}}})
-		must(t, err)
+		expect.NoError(t, err)
 		return found
 	}
 	live := run(0, nil).Live
@@ -118,8 +119,8 @@ steps: [{load: t, rows: 10}, {run: r, groups: {g: {do: look, operations: 3}}}]
 	spoiled := bytes.Clone(cols.list[1].at(&env{src: *gen.NewSource(gen.NewStream(1))}, 4).Buf())
 	spoiled[20] ^= 1
 	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Update, Table: "t", Set: []model.Assign{{Column: "x"}}})
-	must(t, err)
-	must(t, stmt.Exec(ctx, []model.Value{model.StringValue(spoiled), model.IntValue(4)}, &engine.Result{}))
+	expect.NoError(t, err)
+	expect.NoError(t, stmt.Exec(ctx, []model.Value{model.StringValue(spoiled), model.IntValue(4)}, &engine.Result{}))
 	if found := run(1, &live); len(found.Broken) != 1 || !strings.HasPrefix(found.Broken[0], "3 texts") { // in each scan
 		t.Errorf("a flipped byte is reported as %v", found.Broken)
 	}

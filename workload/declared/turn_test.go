@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/workload"
 	"rumbench/workload/workloadtest"
 )
@@ -43,7 +44,7 @@ steps:
 		"first": {{"get", "get", 1}}, "second": {{"get", "second", 1}}, // the step's rate is the first one's alone
 	}
 	db, steps := openMemory(t, r), r.Steps()
-	must(t, db.CreateTables(t.Context()))
+	expect.NoError(t, db.CreateTables(t.Context()))
 	for _, s := range steps[1:] {
 		for _, g := range s.Groups {
 			var got []op
@@ -63,7 +64,7 @@ steps:
 // turns returns the operations that a client of a step's first group begins with.
 func turns(t *testing.T, s *workload.Step, env workload.Env) (names []string) {
 	stage, err := s.Open(t.Context(), env)
-	must(t, err)
+	expect.NoError(t, err)
 	c := workloadtest.Alone(t, env.DB, stage, 0)
 	for range 7 {
 		names = append(names, s.Groups[0].Ops[workloadtest.Once(t, c).Kind].Name)

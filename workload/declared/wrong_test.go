@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 )
 
@@ -25,7 +26,7 @@ func TestWrong(t *testing.T) {
 		base := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(base, func(t *testing.T) {
 			src, err := os.ReadFile(file)
-			must(t, err)
+			expect.NoError(t, err)
 			_, err = Read(base+".yaml", src)
 			if err == nil {
 				t.Fatal("the file is accepted")
@@ -33,10 +34,10 @@ func TestWrong(t *testing.T) {
 			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
 			got := err.Error() + "\n"
 			if *update {
-				must(t, os.WriteFile(golden, []byte(got), 0o644))
+				expect.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			must(t, err)
+			expect.NoError(t, err)
 			if d := cmp.Diff(string(want), got); d != "" {
 				t.Error(d)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/memory"
+	"rumbench/internal/expect"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/workloadtest"
@@ -39,7 +40,7 @@ func TestBeyond(t *testing.T) {
 func work(t *testing.T, db engine.DB, step *workload.Step, group int, operations int64) (sum workload.Total) {
 	t.Helper()
 	stage, err := step.Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true})
-	must(t, err)
+	expect.NoError(t, err)
 	c := workloadtest.Alone(t, db, stage, group)
 	for range operations {
 		out := workloadtest.Once(t, c)
@@ -57,7 +58,7 @@ func TestQueriesFind(t *testing.T) {
 	const rows = 20_000
 	r := mustRun(t, "", map[string]any{"rows": int64(rows), "products": int64(1000)})
 	db := workloadtest.Open(t, memory.Engine{}, r.Schema())
-	must(t, db.CreateTables(ctx))
+	expect.NoError(t, db.CreateTables(ctx))
 	steps := map[string]*workload.Step{}
 	for i := range r.steps {
 		steps[r.steps[i].Name] = &r.steps[i]
@@ -78,10 +79,10 @@ func TestQueriesFind(t *testing.T) {
 	check("qp100", 1, 1)
 
 	session, err := db.Session(ctx)
-	must(t, err)
+	expect.NoError(t, err)
 	defer session.Close()
 	remove, err := session.Prepare(ctx, &model.Op{Kind: model.DeleteLowest, Table: tableName(0), Rows: rows + int(r.p.Int("load_batch")) - 10})
-	must(t, err)
-	must(t, remove.Exec(ctx, []model.Value{model.IntValue(0)}, &engine.Result{}))
+	expect.NoError(t, err)
+	expect.NoError(t, remove.Exec(ctx, []model.Value{model.IntValue(0)}, &engine.Result{}))
 	check("qr100", 0.3, 0.7)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"rumbench/internal/expect"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/gen"
@@ -25,7 +26,7 @@ func newRun(preset string, given map[string]any) (*run, error) {
 func mustRun(t *testing.T, preset string, given map[string]any) *run {
 	t.Helper()
 	r, err := newRun(preset, given)
-	must(t, err)
+	expect.NoError(t, err)
 	return r
 }
 
@@ -235,7 +236,7 @@ func TestSchemas(t *testing.T) {
 		}
 		for _, q := range r.rangeQueries() {
 			ix, err := table.Index("pi1_" + q.index)
-			must(t, err)
+			expect.NoError(t, err)
 			for _, c := range q.columns {
 				if !slices.Contains(ix.Columns, c) {
 					t.Errorf("%s: query %s selects %s, which %s does not hold", era, q.name, c, ix.Name)
@@ -300,12 +301,5 @@ func TestLiveBytes(t *testing.T) {
 	}
 	if got := r.live(1000, true).Bytes; got != 1000*(8+8+4*4+15+20+20+24) {
 		t.Errorf("%d bytes with indexes", got)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

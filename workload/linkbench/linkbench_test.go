@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/workload"
 	"rumbench/workload/gen"
 )
@@ -13,14 +14,14 @@ import (
 func newRun(t *testing.T, given map[string]any) *run {
 	t.Helper()
 	r, err := workload.NewRun(Workload{}, "", given)
-	must(t, err)
+	expect.NoError(t, err)
 	return r.(*run)
 }
 
 func newGraph(t *testing.T, given map[string]any) *graph {
 	t.Helper()
 	g, err := newRun(t, given).newGraph()
-	must(t, err)
+	expect.NoError(t, err)
 	return g
 }
 
@@ -239,7 +240,7 @@ func TestMix(t *testing.T) {
 	for name, p := range profiles {
 		r := newRun(t, map[string]any{"profile": name, "maxid": int64(100_000)})
 		g, err := r.newGraph()
-		must(t, err)
+		expect.NoError(t, err)
 		c := &client{
 			stage:  &requestStage{run: r, graph: g, data: r.newData(1), thresholds: p.thresholds(mixed), tick: 1},
 			source: gen.NewSource(gen.NewStream(5, name)),
@@ -294,12 +295,5 @@ func TestTargets(t *testing.T) {
 			}
 			near(t, name+" "+kindNames[k], there/draws, share, 0.02)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

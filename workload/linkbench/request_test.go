@@ -12,6 +12,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
+	"rumbench/internal/expect"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/gen"
@@ -33,33 +34,33 @@ func open(t *testing.T, given map[string]any) *opened {
 	maps.Copy(params, given)
 	r := newRun(t, params)
 	db := workloadtest.Open(t, memory.Engine{}, r.Schema())
-	must(t, db.CreateTables(ctx))
+	expect.NoError(t, db.CreateTables(ctx))
 	load := r.load()
 	stage, err := load.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true})
-	must(t, err)
+	expect.NoError(t, err)
 	clients, closeAll, err := workload.Seats(ctx, &load, stage, workload.Part{}, db.Session)
-	must(t, err)
+	expect.NoError(t, err)
 	defer closeAll()
 	for _, group := range clients {
 		for _, c := range group {
 			for err = nil; err == nil; {
-				must(t, c.(workload.Readier).Ready(ctx))
+				expect.NoError(t, c.(workload.Readier).Ready(ctx))
 				err = c.Do(ctx, &workload.Outcome{})
 			}
 			if err != workload.ErrDone {
 				t.Fatal(err)
 			}
-			must(t, c.(workload.Finisher).Finish(ctx))
+			expect.NoError(t, c.(workload.Finisher).Finish(ctx))
 		}
 	}
 	found, err := stage.Finish(ctx, nil)
-	must(t, err)
+	expect.NoError(t, err)
 	if len(found.Broken) > 0 {
 		t.Fatal(found.Broken)
 	}
-	must(t, db.CreateIndexes(ctx, linkTable, linkIndex))
+	expect.NoError(t, db.CreateIndexes(ctx, linkTable, linkIndex))
 	requests, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1, Results: true}, true)
-	must(t, err)
+	expect.NoError(t, err)
 	return &opened{t, db, requests.(*requestStage), workloadtest.Alone(t, db, requests, 0).(*client)}
 }
 
@@ -70,7 +71,7 @@ func (o *opened) do(r request) workload.Outcome {
 	o.request = r
 	o.request.linkType += firstLinkType
 	var out workload.Outcome
-	must(o.t, o.Do(context.Background(), &out))
+	expect.NoError(o.t, o.Do(context.Background(), &out))
 	return out
 }
 
@@ -84,7 +85,7 @@ func (o *opened) dump() map[string]string {
 		if err == nil {
 			err = stmt.Exec(context.Background(), nil, &engine.Result{Each: each})
 		}
-		must(o.t, err)
+		expect.NoError(o.t, err)
 	}
 	scan(model.Op{Table: linkTable, Columns: linkColumns}, func(row []model.Value) {
 		out[fmt.Sprint(row[1], row[0], row[2])] = fmt.Sprint(row[3], row[4], row[5])
@@ -222,8 +223,8 @@ func TestFinish(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := open(t, nil)
 			stmt, err := o.session.Prepare(context.Background(), &c.op)
-			must(t, err)
-			must(t, stmt.Exec(context.Background(), c.args, &engine.Result{}))
+			expect.NoError(t, err)
+			expect.NoError(t, stmt.Exec(context.Background(), c.args, &engine.Result{}))
 			f, err := o.stage.Finish(context.Background(), nil)
 			if err != nil || len(f.Broken) != c.want {
 				t.Errorf("%v, broken %q", err, f.Broken)
@@ -251,7 +252,7 @@ func TestAllocations(t *testing.T) {
 		r := newRun(t, map[string]any{"maxid": int64(10_000), "dialect": dialect})
 		db := workloadtest.Open(t, null.Engine{}, r.Schema())
 		stage, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1}, false)
-		must(t, err)
+		expect.NoError(t, err)
 		c := workloadtest.Alone(t, db, stage, 0).(*client)
 		c.data = make([]byte, 0, nodeWidth)
 		for n := range mostGets {
@@ -263,7 +264,7 @@ func TestAllocations(t *testing.T) {
 		var out workload.Outcome
 		if n := testing.AllocsPerRun(20_000, func() {
 			out = workload.Outcome{}
-			must(t, cmp.Or(c.Ready(ctx), c.Do(ctx, &out)))
+			expect.NoError(t, cmp.Or(c.Ready(ctx), c.Do(ctx, &out)))
 		}); n > 0 {
 			t.Errorf("dialect %s: %v allocations per request", dialect, n)
 		}
@@ -276,9 +277,9 @@ func TestRunAgain(t *testing.T) {
 	ctx := context.Background()
 	o := open(t, nil)
 	again, err := o.stage.openRequests(ctx, "test", 1, o.stage.env, true)
-	must(t, err)
+	expect.NoError(t, err)
 	made, err := again.Client(ctx, workload.Seat{Session: o.session})
-	must(t, err)
+	expect.NoError(t, err)
 	c, same := made.(*client), 0
 	const draws = 1000
 	for range draws {
@@ -342,7 +343,7 @@ func TestOldProfiles(t *testing.T) {
 			}
 			workloadtest.Run(t, workloadtest.Suite{Workload: w, Small: small, Open: open})
 			r, err := workload.NewRun(w, "", small)
-			must(t, err)
+			expect.NoError(t, err)
 			workloadtest.Concurrent(t, r, open(t, r.Schema()), 42)
 		})
 	}

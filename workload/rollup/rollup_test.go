@@ -10,6 +10,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/sqlite"
+	"rumbench/internal/expect"
 	"rumbench/internal/run/drive"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
@@ -21,7 +22,7 @@ import (
 func newRun(t *testing.T, given map[string]any) workload.Run {
 	t.Helper()
 	r, err := workload.NewRun(Workload{}, "", given)
-	must(t, err)
+	expect.NoError(t, err)
 	return r
 }
 
@@ -54,12 +55,12 @@ func runStep(t *testing.T, db engine.DB, step workload.Step, seed uint64, previo
 	t.Helper()
 	ctx := t.Context()
 	if step.Creates {
-		must(t, db.CreateTables(ctx))
+		expect.NoError(t, db.CreateTables(ctx))
 	}
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
-	must(t, err)
+	expect.NoError(t, err)
 	clients, closeAll, err := workload.Seats(ctx, &step, stage, workload.Part{}, db.Session)
-	must(t, err)
+	expect.NoError(t, err)
 	defer closeAll()
 	res, err := drive.Run(ctx, drive.Config{Step: &step, Clients: clients, Interval: time.Second, Seed: seed})
 	if err == nil {
@@ -81,7 +82,7 @@ func load(t *testing.T, e engine.Engine, r workload.Run, before func(db engine.D
 	var previous *workload.Live
 	for _, step := range r.Steps() {
 		f, err := runStep(t, db, step, 7, previous, before)
-		must(t, err)
+		expect.NoError(t, err)
 		found, previous = append(found, f), &f.Live
 	}
 	return found
@@ -132,15 +133,15 @@ func TestBrokenInvariants(t *testing.T) {
 func execute(t *testing.T, db engine.DB, op model.Op, numbers ...int64) {
 	t.Helper()
 	s, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	defer s.Close()
 	stmt, err := s.Prepare(t.Context(), &op)
-	must(t, err)
+	expect.NoError(t, err)
 	var args []model.Value
 	for _, n := range numbers {
 		args = append(args, model.IntValue(n))
 	}
-	must(t, stmt.Exec(t.Context(), args, &engine.Result{}))
+	expect.NoError(t, stmt.Exec(t.Context(), args, &engine.Result{}))
 }
 
 // Steps continue in another process with the same seed. With another one, or if a fact
@@ -255,10 +256,10 @@ func TestNoAllocations(t *testing.T) {
 	db := null{open(t, memory.Engine{}, r)}
 	step := r.Steps()[0]
 	stage, err := step.Open(t.Context(), workload.Env{DB: db, Seed: 1})
-	must(t, err)
+	expect.NoError(t, err)
 	c := workloadtest.Alone(t, db, stage, 0)
 	ctx, out := context.Background(), workload.Outcome{}
-	must(t, c.(workload.Readier).Ready(ctx))
+	expect.NoError(t, c.(workload.Readier).Ready(ctx))
 	if n := testing.AllocsPerRun(100, func() { _ = c.Do(ctx, &out) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -277,10 +278,3 @@ func (nullSession) Prepare(context.Context, *model.Op) (engine.Stmt, error) {
 }
 func (nullSession) Exec(context.Context, []model.Value, *engine.Result) error { return nil }
 func (nullSession) Close() error                                              { return nil }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/gen"
@@ -83,7 +84,7 @@ func TestFinds(t *testing.T) {
 			name = name[:n] + "10"
 		}
 		test, err := r.newTest(name)
-		must(t, err)
+		expect.NoError(t, err)
 		looks := name != "scan" && name != "insert" && name != "oltp_insert"
 		for _, k := range r.kinds(test, level{tables: 1, clients: 1}) {
 			if (k.Finds != workload.FindsNothing) != looks {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/gen"
@@ -22,7 +23,7 @@ func newRun(preset string, given map[string]any) (*run, error) {
 func mustRun(t *testing.T, preset string, given map[string]any) *run {
 	t.Helper()
 	r, err := newRun(preset, given)
-	must(t, err)
+	expect.NoError(t, err)
 	return r
 }
 
@@ -66,7 +67,7 @@ func TestDistributionOfK(t *testing.T) {
 	for name, want := range map[string]float64{uniform: 1 - 1/math.E, special: 3453.0 / n} {
 		r := mustRun(t, "", map[string]any{"distribution": name, "table_size": int64(n)})
 		k, err := newDistribution(r.p, name, n)
-		must(t, err)
+		expect.NoError(t, err)
 		seen := map[int64]bool{}
 		for i := range int64(n) {
 			args, _ := appendRow(nil, nil, tableStream(1, 0), i, k)
@@ -86,7 +87,7 @@ func TestStatementsPerEvent(t *testing.T) {
 	} {
 		r := mustRun(t, "", map[string]any{"tests": []string{name}})
 		test, err := r.newTest(name)
-		must(t, err)
+		expect.NoError(t, err)
 		n := 0
 		for _, b := range test.blocks {
 			for _, u := range b {
@@ -106,9 +107,9 @@ func TestStatementsPerEvent(t *testing.T) {
 func TestRatio(t *testing.T) {
 	r := mustRun(t, "", map[string]any{"tests": []string{"ratio"}, "ratios": []int64{4}})
 	test, err := r.newTest("ratio")
-	must(t, err)
+	expect.NoError(t, err)
 	ids, err := newDistribution(r.p, uniform, r.size)
-	must(t, err)
+	expect.NoError(t, err)
 	stage := &testStage{run: r, test: test, level: level{1, 1, 4}, ids: ids, draw: drawBlock}
 	stage.findParts()
 	for phase := range int64(4) {
@@ -116,7 +117,7 @@ func TestRatio(t *testing.T) {
 		c.ids, c.source, c.writer = ids, gen.NewSource(gen.NewStream(1)), []prepared{{}}
 		writes := 0
 		for range 400 {
-			must(t, c.Ready(t.Context()))
+			expect.NoError(t, c.Ready(t.Context()))
 			writes += c.kind
 			c.finish(&workload.Outcome{}, tally{})
 		}
@@ -173,12 +174,5 @@ func TestRefusals(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v: %v, want %q", given, err, name)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

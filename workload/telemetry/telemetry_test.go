@@ -11,6 +11,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/memory"
+	"rumbench/internal/expect"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/telemetry"
@@ -41,7 +42,7 @@ func TestConcurrent(t *testing.T) {
 	for _, schema := range []string{"write", "middle", "read"} {
 		p := small(map[string]any{"schema": schema, "rates": []int64{2000}, "writers": int64(3), "readers": int64(3), "rollup_devices": int64(4)})
 		r, err := workload.NewRun(telemetry.Workload{}, "", p)
-		must(t, err)
+		expect.NoError(t, err)
 		workloadtest.Concurrent(t, r, open(t, r.Schema()), 7)
 	}
 }
@@ -50,7 +51,7 @@ func TestConcurrent(t *testing.T) {
 func TestRate(t *testing.T) {
 	sums := func(rate int64, seconds float64) string {
 		r, err := workload.NewRun(telemetry.Workload{}, "", small(map[string]any{"rates": []int64{rate}, "mix_seconds": seconds, "burst_share": 0.0, "readers": int64(1), "writers": int64(1)}))
-		must(t, err)
+		expect.NoError(t, err)
 		for _, s := range workloadtest.Lockstep(t, r, open(t, r.Schema()), 3) {
 			if s.Step[:3] == "mix" {
 				return strings.Join(s.Sums, "\n")
@@ -113,7 +114,7 @@ func TestWrongRowsAreFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := workload.NewRun(telemetry.Workload{}, "", tiny("read"))
-			must(t, err)
+			expect.NoError(t, err)
 			db := open(t, r.Schema())
 			device := int64(-1)
 			spoil := func(s engine.Session) {
@@ -146,7 +147,7 @@ func execute(t *testing.T, s engine.Session, op *model.Op, args []model.Value, e
 	if err == nil {
 		err = stmt.Exec(t.Context(), args, &engine.Result{Each: each})
 	}
-	must(t, err)
+	expect.NoError(t, err)
 }
 
 // perform runs a step of one client, for so many operations or all, and spoils the data
@@ -157,28 +158,21 @@ func perform(t *testing.T, r workload.Run, db engine.DB, name string, ops int64,
 	steps := r.Steps()
 	step := &steps[slices.IndexFunc(steps, func(s workload.Step) bool { return s.Name == name })]
 	if step.Creates {
-		must(t, db.CreateTables(ctx))
+		expect.NoError(t, db.CreateTables(ctx))
 	}
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true})
-	must(t, err)
+	expect.NoError(t, err)
 	client := workloadtest.Alone(t, db, stage, 0)
 	for range cmp.Or(ops, step.Groups[0].Work) {
 		workloadtest.Once(t, client)
 	}
 	if spoil != nil {
 		s, err := db.Session(ctx)
-		must(t, err)
+		expect.NoError(t, err)
 		spoil(s)
-		must(t, s.Close())
+		expect.NoError(t, s.Close())
 	}
 	found, err := stage.Finish(ctx, nil)
-	must(t, err)
+	expect.NoError(t, err)
 	return found
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

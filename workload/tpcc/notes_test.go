@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/workload"
 )
 
@@ -20,7 +21,7 @@ func TestUncertainWarmup(t *testing.T) {
 		uncertain, extra int64
 	}{{steps[3], 1, -1}, {steps[4], 0, 0}, {steps[4], 0, 0}} {
 		stage, err := c.step.Open(t.Context(), workload.Env{DB: db, Seed: 3, Results: true})
-		must(t, err)
+		expect.NoError(t, err)
 		s := stage.(*mixStage)
 		s.terminals = []*terminal{{tally: tally{uncertain: c.uncertain, changed: totals{payments: c.extra}}}}
 		if f, err := stage.Finish(t.Context(), nil); err != nil || len(f.Broken) > 0 {
@@ -45,7 +46,7 @@ func TestSettleAndNotes(t *testing.T) {
 		{map[string]any{"waits": 0.5, "items": int64(50)}, 60 * time.Second, []string{unaudited, "times × 0.5", "not the sizes of TPC-C: 50 items"}, "no keying"},
 	} {
 		made, err := workload.NewRun(Workload{}, "", c.given)
-		must(t, err)
+		expect.NoError(t, err)
 		r := made.(*run)
 		if got := r.steps[2].Settle.Floor; got != c.want {
 			t.Errorf("it rests for %v, want %v", got, c.want)

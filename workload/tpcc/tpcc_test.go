@@ -14,6 +14,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
+	"rumbench/internal/expect"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/gen"
@@ -29,7 +30,7 @@ func small(t *testing.T, more map[string]any) *run {
 	}
 	maps.Copy(p, more)
 	r, err := workload.NewRun(Workload{}, "", p)
-	must(t, err)
+	expect.NoError(t, err)
 	return r.(*run)
 }
 
@@ -94,10 +95,10 @@ func TestLastNames(t *testing.T) {
 func loadedRows(t *testing.T, db engine.DB, table string) (out [][]model.Value) {
 	t.Helper()
 	session, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	defer session.Close()
 	stmt, err := session.Prepare(t.Context(), &model.Op{Kind: model.Scan, Table: table, Columns: tableOf(table).ColumnNames()})
-	must(t, err)
+	expect.NoError(t, err)
 	if err := stmt.Exec(t.Context(), nil, &engine.Result{Each: func(row []model.Value) {
 		clone := make([]model.Value, len(row))
 		for i := range row {
@@ -232,18 +233,18 @@ func brokenBy(t *testing.T, op *model.Op, args ...model.Value) []string {
 	r.steps = r.steps[:2]
 	db := loaded(t, r, 3)
 	session, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	defer session.Close()
 	if op != nil {
 		stmt, err := session.Prepare(t.Context(), op)
-		must(t, err)
+		expect.NoError(t, err)
 		var result engine.Result
 		if err := stmt.Exec(t.Context(), args, &result); err != nil || result.Rows == 0 {
 			t.Fatalf("%s changed %d rows: %v", op.Label(), result.Rows, err)
 		}
 	}
 	var f workload.Finding
-	must(t, r.check(context.Background(), session, false, &f))
+	expect.NoError(t, r.check(context.Background(), session, false, &f))
 	return f.Broken
 }
 
@@ -321,7 +322,7 @@ func TestLoadIsJudged(t *testing.T) {
 		}
 		return nil
 	})
-	must(t, err)
+	expect.NoError(t, err)
 }
 
 // A database of an earlier load is used if it has the same seed and sizes, and
@@ -354,7 +355,7 @@ func TestLostOrder(t *testing.T) {
 	db := loaded(t, r, 3)
 	step := &r.steps[len(r.steps)-1]
 	stage, err := step.Open(t.Context(), workload.Env{DB: db, Seed: 3, Results: true})
-	must(t, err)
+	expect.NoError(t, err)
 	stage.(*mixStage).start.payments++ // as if a payment had vanished
 	f, err := stage.Finish(t.Context(), nil)
 	if err != nil || len(f.Broken) != 1 || !strings.Contains(f.Broken[0], "the tables hold") {
@@ -491,25 +492,18 @@ func TestNoAllocation(t *testing.T) {
 	r := small(t, map[string]any{"warehouses": int64(3)})
 	db := open(t, null.Engine{}, r)
 	stage, err := r.openMix(t.Context(), "mix", 1, workload.Env{DB: db}, false)
-	must(t, err)
+	expect.NoError(t, err)
 	c := workloadtest.Alone(t, db, stage, 0)
 	ctx, ready := t.Context(), c.(workload.Readier)
 	var out workload.Outcome
 	once := func() {
 		out = workload.Outcome{}
-		must(t, cmp.Or(ready.Ready(ctx), c.Do(ctx, &out)))
+		expect.NoError(t, cmp.Or(ready.Ready(ctx), c.Do(ctx, &out)))
 	}
 	for range 2000 {
 		once()
 	}
 	if n := testing.AllocsPerRun(1000, once); n > 0 {
 		t.Errorf("%v allocations per transaction", n)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

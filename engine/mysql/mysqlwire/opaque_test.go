@@ -12,6 +12,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/sqlkit/stdsql"
 	"rumbench/engine/wire"
+	"rumbench/internal/expect"
 )
 
 // hanging is a driver's connection to a server that has stopped to answer.
@@ -41,7 +42,7 @@ func TestOpaqueCommit(t *testing.T) {
 		ours, theirs := net.Pipe()
 		defer theirs.Close()
 		own, err := stdsql.New(&hanging{socket: ours}, true)
-		must(t, err)
+		expect.NoError(t, err)
 		c := newOpaque(own, &dialled{Conn: ours})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -17,6 +17,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/wire"
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
@@ -28,7 +29,7 @@ func spoken(t *testing.T, answers ...[]byte) (c *Conn, asked func() []byte) {
 	t.Helper()
 	here, there := net.Pipe()
 	w, err := wire.Take(here)
-	must(t, err)
+	expect.NoError(t, err)
 	var question bytes.Buffer
 	done := make(chan struct{})
 	go func() {
@@ -64,13 +65,6 @@ func own(w *wire.Conn) *Conn {
 	return c
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // packet makes a packet.
 func packet(seq byte, content ...byte) []byte {
 	return append([]byte{byte(len(content)), byte(len(content) >> 8), byte(len(content) >> 16), seq}, content...)
@@ -88,20 +82,20 @@ func TestEncode(t *testing.T) {
 	s := &stmt{conn: &Conn{}, id: 7, params: []byte{unsent, unsent, unsent, unsent, unsent}}
 	at := time.Date(2024, 2, 29, 13, 14, 15, 16_000, time.UTC)
 	args := []model.Value{model.IntValue(-2), model.FloatValue(1.5), model.StringValue([]byte("né")), {}, model.TimeValue(at)}
-	must(t, s.encode(args))
+	expect.NoError(t, s.encode(args))
 	want := "00000000 17 07000000 00 01000000 08 01 0800 0500 fe00 0600 0c00 " +
 		"feffffffffffffff 000000000000f83f 03 6ec3a9 0b e807 02 1d 0d 0e 0f 10000000"
 	hexed(t, "first", s.conn.out, want)
 
 	// The types are sent again only when one is another.
-	must(t, s.encode(args))
+	expect.NoError(t, s.encode(args))
 	hexed(t, "again", s.conn.out, "00000000 17 07000000 00 01000000 08 00 "+
 		"feffffffffffffff 000000000000f83f 03 6ec3a9 0b e807 02 1d 0d 0e 0f 10000000")
-	must(t, s.encode([]model.Value{{}, {}, {}, model.BytesValue([]byte{0}), {}}))
+	expect.NoError(t, s.encode([]model.Value{{}, {}, {}, model.BytesValue([]byte{0}), {}}))
 	hexed(t, "another", s.conn.out, "00000000 17 07000000 00 01000000 17 01 0800 0500 fe00 fe00 0c00 01 00")
 
 	two := &stmt{conn: &Conn{micros: true}, params: []byte{unsent, unsent}}
-	must(t, two.encode([]model.Value{model.MicrosValue(2), model.IntValue(1)}))
+	expect.NoError(t, two.encode([]model.Value{model.MicrosValue(2), model.IntValue(1)}))
 	hexed(t, "micros", two.conn.out, "00000000 17 00000000 00 01000000 00 01 0800 0800 0200000000000000 0100000000000000")
 
 	if err := two.encode(args); err == nil {
@@ -159,7 +153,7 @@ func TestBinaryRows(t *testing.T) {
 	// The NULL is the column before the last.
 	types := []model.Type{model.Int, model.Int, model.Int, model.Int, model.Float, model.Time, model.Bytes, model.Int, model.Float}
 	rows, _, err := query(t, nil, types, answer)
-	must(t, err)
+	expect.NoError(t, err)
 	want := []string{"-1 65534 -2147483648 513 1.5 2024-02-29T13:14:15Z x'616263' NULL -1.5 "}
 	if !slices.Equal(rows, want) {
 		t.Errorf("%q, want %q", rows, want)
@@ -172,7 +166,7 @@ var aNumber = []column{{kind: kindLongLong}}
 func TestCachedColumns(t *testing.T) {
 	row := packet(2, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0)
 	rows, _, err := query(t, aNumber, []model.Type{model.Int}, packet(1, 1, 0), row, packet(3, endOfRows...))
-	must(t, err)
+	expect.NoError(t, err)
 	if !slices.Equal(rows, []string{"9 "}) {
 		t.Errorf("rows are %q", rows)
 	}
@@ -188,7 +182,7 @@ func TestLongPackets(t *testing.T) {
 	c, _ := spoken(t, packet(1, 1, 0), first, rest, packet(4, endOfRows...))
 	s := &stmt{conn: c, columns: []column{{kind: kindString}}}
 	n := 0
-	must(t, s.Query(context.Background(), nil, []model.Type{model.Bytes}, func(row []model.Value) error {
+	expect.NoError(t, s.Query(context.Background(), nil, []model.Type{model.Bytes}, func(row []model.Value) error {
 		n++
 		if !bytes.Equal(row[0].Buf(), value) {
 			t.Error("another value came than was sent")
@@ -205,7 +199,7 @@ func TestLongPackets(t *testing.T) {
 		question = append(question, value[:length-len(question)]...)
 		c, asked := spoken(t, packet(byte(1+length/longest), isOK, 0, 0, 2, 0, 0, 0))
 		_, _, err := c.ExecText(context.Background(), string(question[1:]))
-		must(t, err)
+		expect.NoError(t, err)
 		got := asked()
 		var want []byte
 		for seq, rest := byte(0), question; ; seq++ {
@@ -230,7 +224,7 @@ func TestEarlyRefusal(t *testing.T) {
 			at = filepath.Join(t.TempDir(), "s")
 		}
 		l, err := net.Listen(network, at)
-		must(t, err)
+		expect.NoError(t, err)
 		defer l.Close()
 		go func() {
 			there, err := l.Accept()
@@ -242,9 +236,9 @@ func TestEarlyRefusal(t *testing.T) {
 			there.Close()
 		}()
 		here, err := net.Dial(network, l.Addr().String())
-		must(t, err)
+		expect.NoError(t, err)
 		w, err := wire.Take(here)
-		must(t, err)
+		expect.NoError(t, err)
 		defer w.Close()
 		c := own(w)
 		_, _, err = c.ExecText(context.Background(), strings.Repeat("x", 2*longest))
@@ -262,7 +256,7 @@ func TestForgetEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := net.Pipe()
 		w, err := wire.Take(here)
-		must(t, err)
+		expect.NoError(t, err)
 		go io.Copy(io.Discard, there)
 		c := own(w)
 		c.watch.Ask = func(context.Context) error {
@@ -280,7 +274,7 @@ func TestForgetEnds(t *testing.T) {
 		if _, _, err := c.ExecText(t.Context(), "SELECT 1"); engine.ClassOf(err) != engine.Gone {
 			t.Errorf("the server says nothing: %v", err)
 		}
-		must(t, c.Close())
+		expect.NoError(t, c.Close())
 	})
 }
 
@@ -375,7 +369,7 @@ func TestOldAnswer(t *testing.T) {
 	c, _ := spoken(t, packet(1, 1), packet(2, describe(kindString, 0)...), packet(3, eof...), packet(4, 2, '4', '2'), packet(5, isNull), packet(6, eof...))
 	c.noEOF, c.caches = false, false
 	var rows []string
-	must(t, c.QueryText(context.Background(), "SELECT n", []model.Type{model.Int}, func(row []model.Value) error {
+	expect.NoError(t, c.QueryText(context.Background(), "SELECT n", []model.Type{model.Int}, func(row []model.Value) error {
 		rows = append(rows, row[0].String())
 		return nil
 	}))
@@ -389,7 +383,7 @@ func TestTextRows(t *testing.T) {
 	eof := []byte{isEnd, 0, 0, 2, 0, 0, 0}
 	c, _ := spoken(t, packet(1, 2, 1), packet(2, describe(kindLongLong, 0)...), packet(3, describe(kindString, 0)...), packet(4, 2, '4', '2', isNull), packet(5, eof...))
 	var rows []string
-	must(t, c.QueryText(context.Background(), "SELECT n", nil, func(row []model.Value) error {
+	expect.NoError(t, c.QueryText(context.Background(), "SELECT n", nil, func(row []model.Value) error {
 		rows = append(rows, row[0].String(), row[1].String())
 		return nil
 	}))
@@ -439,7 +433,7 @@ func TestRestIsDropped(t *testing.T) {
 		t.Errorf("after %d rows: %v", n, err)
 	}
 	rows, _, err := c.ExecText(context.Background(), "UPDATE")
-	must(t, err)
+	expect.NoError(t, err)
 	if rows != 3 {
 		t.Errorf("%d rows were changed", rows)
 	}

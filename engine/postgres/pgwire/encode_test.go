@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -19,7 +20,7 @@ func TestArguments(t *testing.T) {
 		{oidText, stringValue("")}, {oidText, stringValue("a ")}, {oidChar, stringValue("a")}, {oidBytes, model.BytesValue([]byte{0, 255})},
 	} {
 		b, err := appendValue(nil, c.oid, c.v)
-		must(t, err)
+		expect.NoError(t, err)
 		if got, err := decode(b, c.oid, c.v.Type()); err != nil || got.Compare(c.v) != 0 {
 			t.Errorf("%v of type %d is %v, %v", c.v, c.oid, got, err)
 		}

@@ -11,15 +11,9 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/wire"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // pair is a link and what is at its other end: a socket of the kernel's, or not.
 func pair(t *testing.T, socket bool) (*Conn, net.Conn) {
@@ -27,20 +21,20 @@ func pair(t *testing.T, socket bool) (*Conn, net.Conn) {
 	near, far := net.Pipe()
 	if socket {
 		l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
-		must(t, err)
+		expect.NoError(t, err)
 		defer l.Close()
 		near, err = net.Dial("unix", l.Addr().String())
-		must(t, err)
+		expect.NoError(t, err)
 		far, err = l.Accept()
-		must(t, err)
+		expect.NoError(t, err)
 	}
 	stream, err := wire.Take(near)
-	must(t, err)
+	expect.NoError(t, err)
 	c := &Conn{link: link{wire: stream}}
 	c.watch.Cut = stream.Break
 	t.Cleanup(func() {
 		_ = far.Close()
-		must(t, c.wire.Close())
+		expect.NoError(t, c.wire.Close())
 	})
 	return c, far
 }
@@ -50,7 +44,7 @@ func TestQuestions(t *testing.T) {
 	c.parameters, c.columns = []uint32{oidInt8, oidText, oidInt4}, []uint32{oidInt8, oidNumeric}
 	s := newStmt(c, "s7", false)
 	values, err := s.appendMessages(nil, []model.Value{model.IntValue(258), stringValue("né"), {}})
-	must(t, err)
+	expect.NoError(t, err)
 	for name, x := range map[string]struct {
 		got  []byte
 		want string
@@ -274,7 +268,7 @@ func TestLargeQuestion(t *testing.T) {
 func TestNewsBefore(t *testing.T) {
 	c, far := pair(t, true)
 	_, err := far.Write([]byte(notice + changed))
-	must(t, err)
+	expect.NoError(t, err)
 	reply(far, "x", sent(commandComplete, "UPDATE 2\x00")+ready)
 	if n, _, err := c.ExecText(t.Context(), "x"); n != 2 || err != nil {
 		t.Errorf("%d rows, %v", n, err)
@@ -286,7 +280,7 @@ func TestNewsBefore(t *testing.T) {
 func TestLastWord(t *testing.T) {
 	c, far := pair(t, true)
 	_, err := far.Write([]byte(failure("FATAL", "57P01")))
-	must(t, errors.Join(err, far.Close()))
+	expect.NoError(t, errors.Join(err, far.Close()))
 	_, _, err = c.ExecText(t.Context(), "x")
 	if reported, ok := errors.AsType[*Error](err); !ok || reported.Code != "57P01" || engine.ClassOf(err) != engine.Gone {
 		t.Errorf("%v of class %q", err, engine.ClassOf(err))
@@ -311,8 +305,8 @@ func TestCut(t *testing.T) {
 func TestFarewell(t *testing.T) {
 	c, far := pair(t, true)
 	_, err := far.Write([]byte(sent(commandComplete, "UPDATE 1\x00") + ready + notice))
-	must(t, err)
-	must(t, c.run(t.Context(), nil)) // nothing is asked; what was sent is read together with the notice
+	expect.NoError(t, err)
+	expect.NoError(t, c.run(t.Context(), nil)) // nothing is asked; what was sent is read together with the notice
 	heard := make(chan string, 1)
 	go func() {
 		b := make([]byte, len(terminateMessage))
@@ -320,7 +314,7 @@ func TestFarewell(t *testing.T) {
 		heard <- string(b)
 		_ = far.Close()
 	}()
-	must(t, c.Close())
+	expect.NoError(t, c.Close())
 	if got := <-heard; got != terminateMessage {
 		t.Errorf("the server hears %q", got)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 	"rumbench/internal/observe"
 )
 
@@ -21,12 +21,12 @@ func plant(t *testing.T, files map[string]string) string {
 	for path, content := range files {
 		full := filepath.Join(root, path)
 		if strings.HasSuffix(path, "/") {
-			need.Must(t, os.MkdirAll(full, 0o755))
+			expect.NoError(t, os.MkdirAll(full, 0o755))
 		} else if target, ok := strings.CutPrefix(content, "-> "); ok {
-			need.Must(t, os.MkdirAll(filepath.Dir(full), 0o755))
-			need.Must(t, os.Symlink(target, full))
+			expect.NoError(t, os.MkdirAll(filepath.Dir(full), 0o755))
+			expect.NoError(t, os.Symlink(target, full))
 		} else {
-			need.Write(t, full, content, 0o644)
+			expect.Write(t, full, content, 0o644)
 		}
 	}
 	return root
@@ -119,7 +119,7 @@ func (f fixture) machine(t *testing.T) *machine {
 	}
 	m.before = m.sample()
 	for path, content := range f.later {
-		need.Must(t, os.WriteFile(filepath.Join(root, path), []byte(content), 0o644))
+		expect.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(content), 0o644))
 	}
 	m.after = m.sample()
 	m.after.at = m.before.at.Add(time.Second)

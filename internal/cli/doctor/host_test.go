@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 	"rumbench/internal/observe"
 )
 
@@ -101,17 +101,17 @@ func TestProcessIO(t *testing.T) {
 func TestAnotherBenchmark(t *testing.T) {
 	m := quiet().machine(t)
 	compare(t, m, "another benchmark", OK, "none", "")
-	need.Must(t, os.WriteFile(m.lock, []byte("process 12, campaign /x\n"), 0o600))
+	expect.NoError(t, os.WriteFile(m.lock, []byte("process 12, campaign /x\n"), 0o600))
 	compare(t, m, "another benchmark", OK, "none", "")
-	f := need.Value(os.Open(m.lock))(t)
+	f := expect.Value(os.Open(m.lock))(t)
 	defer f.Close()
-	need.Must(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
+	expect.NoError(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
 	compare(t, m, "another benchmark", Bad, "process 12, campaign /x", "wait")
 	if names := m.report().Bad(); len(names) != 1 || names[0] != "another benchmark" {
 		t.Errorf("bad: %v", names)
 	}
 	link := m.lock + ".link"
-	need.Must(t, os.Symlink(m.lock, link))
+	expect.NoError(t, os.Symlink(m.lock, link))
 	m.lock = link
 	compare(t, m, "another benchmark", Unknown, "cannot be read", "RUMBENCH_LOCK")
 }
@@ -128,7 +128,7 @@ func TestReusedNumber(t *testing.T) {
 
 func TestLook(t *testing.T) {
 	r, err := Look(context.Background(), Options{Dir: t.TempDir(), Period: 50 * time.Millisecond, Lock: t.TempDir() + "/lock"})
-	need.Must(t, err)
+	expect.NoError(t, err)
 	if len(r.Findings) != len(checks()) {
 		t.Errorf("%d findings of %d checks", len(r.Findings), len(checks()))
 	}

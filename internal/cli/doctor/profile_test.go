@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 )
 
 // What the kernel's files show of a profile's needs.
@@ -30,7 +30,7 @@ func TestFiles(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "file")
 		if c.text != none {
-			need.Write(t, path, c.text, 0o600)
+			expect.Write(t, path, c.text, 0o600)
 		}
 		if got := c.check(path); got.Status != c.status || (got.Fix == "") != (c.status == OK) {
 			t.Errorf("%s: %+v", c.name, got)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -54,14 +54,14 @@ func TestText(t *testing.T) {
 		if name != "troubled.txt" {
 			list = list[:1]
 		}
-		need.Must(t, r.Text(&b, list, 100))
+		expect.NoError(t, r.Text(&b, list, 100))
 		for line := range strings.Lines(b.String()) {
 			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 100 {
 				t.Errorf("wider than 100: %s", line)
 			}
 		}
 		if name != "" {
-			need.Golden(t, *update, name, b.String())
+			expect.Golden(t, *update, name, b.String())
 		}
 	}
 }
@@ -69,11 +69,11 @@ func TestText(t *testing.T) {
 func TestJSON(t *testing.T) {
 	r := troubled(t)
 	var b bytes.Buffer
-	need.Must(t, r.JSON(&b, programs()))
+	expect.NoError(t, r.JSON(&b, programs()))
 	var got []Finding
 	d := json.NewDecoder(&b)
 	d.DisallowUnknownFields()
-	need.Must(t, d.Decode(&got))
+	expect.NoError(t, d.Decode(&got))
 	n := len(r.Findings)
 	if diff := cmp.Diff(r.Findings, got[:n]); diff != "" {
 		t.Error(diff)

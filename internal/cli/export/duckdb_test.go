@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/internal/cli/export"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
@@ -59,8 +60,8 @@ func newDuck(t *testing.T) *duck {
 func (d *duck) file(name string, write func(io.Writer, []export.Trial) (int64, error)) {
 	d.Helper()
 	var b bytes.Buffer
-	need.Value(write(&b, d.trials))(d)
-	need.Write(d, filepath.Join(d.dir, name), b.String(), 0o644)
+	expect.Value(write(&b, d.trials))(d)
+	expect.Write(d, filepath.Join(d.dir, name), b.String(), 0o644)
 }
 
 // query returns what DuckDB answers, as JSON.
@@ -91,9 +92,9 @@ func (d *duck) want(sql string, rows ...[]any) {
 		}
 		got = append(got, row)
 	}
-	b := need.Value(json.Marshal(rows))(d)
+	b := expect.Value(json.Marshal(rows))(d)
 	var want [][]any // through JSON too, so that numbers are of one type
-	need.Must(d, json.Unmarshal(b, &want))
+	expect.NoError(d, json.Unmarshal(b, &want))
 	if diff := cmp.Diff(want, got); diff != "" {
 		d.Errorf("%s (-want +got)\n%s", sql, diff)
 	}
@@ -107,7 +108,7 @@ func TestDuckDB(t *testing.T) {
 	d.checkTypes()
 	d.checkRows()
 	d.checkJoin()
-	doc := need.Read(t, "../../../docs/results.md")
+	doc := expect.Read(t, "../../../docs/results.md")
 	queries := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(doc, -1)
 	if len(queries) < 4 {
 		t.Fatalf("the document has %d queries", len(queries))

@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/internal/cli/export"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
-	"rumbench/internal/need"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -44,11 +44,11 @@ func trial(target string, n int, rows ...metric.Row) export.Trial {
 }
 
 // back reads a file that was written.
-func back[T any](t need.Failing, write func(*bytes.Buffer) (int64, error)) []T {
+func back[T any](t expect.Reporter, write func(*bytes.Buffer) (int64, error)) []T {
 	t.Helper()
 	var b bytes.Buffer
-	n := need.Value(write(&b))(t)
-	rows := need.Value(parquet.Read[T](bytes.NewReader(b.Bytes()), int64(b.Len())))(t)
+	n := expect.Value(write(&b))(t)
+	rows := expect.Value(parquet.Read[T](bytes.NewReader(b.Bytes()), int64(b.Len())))(t)
 	if int64(len(rows)) != n {
 		t.Fatal(fmt.Sprintf("%d lines, but %d are said to be written", len(rows), n))
 	}
@@ -56,11 +56,11 @@ func back[T any](t need.Failing, write func(*bytes.Buffer) (int64, error)) []T {
 }
 
 // rowsOf and samplesOf are what is read back of trials.
-func rowsOf(t need.Failing, trials ...export.Trial) []export.Row {
+func rowsOf(t expect.Reporter, trials ...export.Trial) []export.Row {
 	return back[export.Row](t, func(b *bytes.Buffer) (int64, error) { return export.WriteRows(b, trials) })
 }
 
-func samplesOf(t need.Failing, tr export.Trial) []export.Sample {
+func samplesOf(t expect.Reporter, tr export.Trial) []export.Sample {
 	return back[export.Sample](t, func(b *bytes.Buffer) (int64, error) { return export.WriteSeries(b, []export.Trial{tr}) })
 }
 
@@ -124,12 +124,12 @@ func TestRowsRoundTrip(t *testing.T) {
 }
 
 // withSeries gives a trial a directory with lines in it.
-func withSeries(t need.Failing, tr export.Trial, dir string, lines []result.Line) export.Trial {
+func withSeries(t expect.Reporter, tr export.Trial, dir string, lines []result.Line) export.Trial {
 	t.Helper()
-	need.Must(t, os.MkdirAll(dir, 0o755))
-	w := need.Value(result.CreateSeries(dir))(t)
-	need.Must(t, w.Write(lines...))
-	need.Must(t, w.Close())
+	expect.NoError(t, os.MkdirAll(dir, 0o755))
+	w := expect.Value(result.CreateSeries(dir))(t)
+	expect.NoError(t, w.Write(lines...))
+	expect.NoError(t, w.Close())
 	tr.Path = dir
 	return tr
 }
@@ -224,15 +224,15 @@ func TestDeterministic(t *testing.T) {
 	var first, bytesOf [2]string
 	for i := range 3 {
 		var rows, series bytes.Buffer
-		need.Value(export.WriteRows(&rows, []export.Trial{tr, tr}))(t)
-		need.Value(export.WriteSeries(&series, []export.Trial{tr}))(t)
+		expect.Value(export.WriteRows(&rows, []export.Trial{tr, tr}))(t)
+		expect.Value(export.WriteSeries(&series, []export.Trial{tr}))(t)
 		if bytesOf = [2]string{rows.String(), series.String()}; i == 0 {
 			first = bytesOf
 		} else if bytesOf != first {
 			t.Error("the bytes differ from those of the first time")
 		}
 	}
-	f := need.Value(parquet.OpenFile(strings.NewReader(first[1]), int64(len(first[1]))))(t)
+	f := expect.Value(parquet.OpenFile(strings.NewReader(first[1]), int64(len(first[1]))))(t)
 	if n := len(f.RowGroups()); n != 2 || f.NumRows() != 160_000 {
 		t.Errorf("%d lines in %d row groups", f.NumRows(), n)
 	}
@@ -248,7 +248,7 @@ func TestErrors(t *testing.T) {
 	if _, err := export.WriteSeries(full, []export.Trial{tr}); err == nil {
 		t.Error("series: no error")
 	}
-	need.Must(t, os.WriteFile(filepath.Join(tr.Path, result.SeriesFile), []byte("{}\nnonsense\n"), 0o644))
+	expect.NoError(t, os.WriteFile(filepath.Join(tr.Path, result.SeriesFile), []byte("{}\nnonsense\n"), 0o644))
 	var b bytes.Buffer
 	if _, err := export.WriteSeries(&b, []export.Trial{tr}); err == nil || !bytes.Contains([]byte(err.Error()), []byte(tr.Path+": line 2")) {
 		t.Errorf("a line that cannot be read: %v", err)

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
-	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
 	"rumbench/internal/run/trial"
@@ -72,7 +72,7 @@ func TestPlainLines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
 			script(New(&b, width))
-			need.Golden(t, *update, "plain.txt", b.String())
+			expect.Golden(t, *update, "plain.txt", b.String())
 		})
 	}
 }
@@ -83,7 +83,7 @@ func TestTerminal(t *testing.T) {
 	var b strings.Builder
 	script(New(&b, func() int { return 60 }))
 	visible := strings.NewReplacer("\x1b", "␛", "\r", "␍").Replace(b.String())
-	need.Golden(t, *update, "terminal.txt", visible)
+	expect.Golden(t, *update, "terminal.txt", visible)
 	// What is redrawn never wraps: it could not be removed then.
 	for _, drawn := range strings.Split(b.String(), "\r\x1b[2K")[1:] {
 		line, _, ended := strings.Cut(drawn, "\n")
@@ -109,7 +109,7 @@ func screen(s string) string {
 // plainWithoutRunning are the plain lines but for those of running steps.
 func plainWithoutRunning(t *testing.T) string {
 	t.Helper()
-	b := need.Value(os.ReadFile("testdata/plain.txt"))(t)
+	b := expect.Value(os.ReadFile("testdata/plain.txt"))(t)
 	var out strings.Builder
 	for line := range strings.Lines(string(b)) {
 		if !strings.Contains(line, " · ") && !strings.Contains(line, "settling") {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
-	"rumbench/internal/need"
 	"rumbench/internal/report/published"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
@@ -60,12 +60,12 @@ func TestSysbench(t *testing.T) {
 		}
 		return nil
 	})
-	need.Must(t, err)
-	need.Golden(t, *update, "sysbench.txt", after.String())
+	expect.NoError(t, err)
+	expect.Golden(t, *update, "sysbench.txt", after.String())
 
 	dir := t.TempDir()
-	need.Must(t, os.MkdirAll(result.TrialPath(dir, "innodb.1"), 0o755))
-	series := need.Value(result.CreateSeries(result.TrialPath(dir, "innodb.1")))(t)
+	expect.NoError(t, os.MkdirAll(result.TrialPath(dir, "innodb.1"), 0o755))
+	series := expect.Value(result.CreateSeries(result.TrialPath(dir, "innodb.1")))(t)
 	var live, talk strings.Builder
 	p := &Sysbench{Progress: New(&talk, nil), Out: &live, Dir: dir, Interval: 1}
 	p.Event(trial.Event{Step: "read-write.c2", Phase: trial.PhaseRun}) // of the calibration
@@ -75,7 +75,7 @@ func TestSysbench(t *testing.T) {
 		s := &tr.Steps[i]
 		p.Event(trial.Event{Step: s.Name, Phase: trial.PhaseBegin, Is: &result.Step{Name: s.Name, Primary: s.Primary, Groups: s.Groups}})
 		for _, l := range lines[s.Name] {
-			need.Must(t, series.Write(l))
+			expect.NoError(t, series.Write(l))
 			p.Event(trial.Event{Step: s.Name, Phase: trial.PhaseRun})
 		}
 		p.Event(trial.Event{Step: s.Name, Phase: trial.PhaseEnd, Is: s})

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 )
 
@@ -76,23 +76,23 @@ func TestParseAttachment(t *testing.T) {
 func TestAttachedServers(t *testing.T) {
 	s := newServer()
 	s.dsn, s.dir, s.pids = secret, t.TempDir(), []int{os.Getpid()}
-	targets := need.Value(ParseAttachments([]string{"one=fake:" + secret, "two=fake:" + secret}, fakeEngines{s}))(t)
+	targets := expect.Value(ParseAttachments([]string{"one=fake:" + secret, "two=fake:" + secret}, fakeEngines{s}))(t)
 	var b bytes.Buffer
 	note := func(text string) { b.WriteString(text + "\n") }
 	must(t, AttachAll(t.Context(), targets, note))
 	defer CloseAll(targets)
 	c := Config{Interval: 50 * time.Millisecond, Count: 2, Targets: targets, Expressions: Builtins()}
-	c.Collectors = need.Value((&Machine{}).Collectors(targets, note))(t)
+	c.Collectors = expect.Value((&Machine{}).Collectors(targets, note))(t)
 	notes := b.String()
 	b.Reset()
 	must(t, Run(t.Context(), c, CSV(&b, nil)))
-	need.Contains(t, "the output", b.String(),
+	expect.All(t, b.String(),
 		`one/engine,fake.statements,"target=""one""",rate,count/s,`,
 		`two/engine,fake.database.commits,"database=""a"",target=""two""",rate,count/s,`,
 		`one/process,process.cpu_ns,"target=""one""",rate,ns/s,`,
 		`two/process,process.threads,"target=""two""",gauge,count,`,
 		`derived,engine.cache_hit_percent,"target=""one""",derived,percent,90,`)
-	rows := need.Value(csv.NewReader(strings.NewReader(b.String())).ReadAll())(t)
+	rows := expect.Value(csv.NewReader(strings.NewReader(b.String())).ReadAll())(t)
 	times := make(map[string]int)
 	for _, r := range rows {
 		times[r[3]+"{"+r[4]+"}"]++
@@ -108,7 +108,7 @@ func TestAttachedServers(t *testing.T) {
 }
 
 func TestAttachFails(t *testing.T) {
-	list := need.Value(ParseAttachments([]string{"fake:wrong"}, fakeEngines{newServer()}))(t)
+	list := expect.Value(ParseAttachments([]string{"fake:wrong"}, fakeEngines{newServer()}))(t)
 	if err := AttachAll(t.Context(), list, func(string) {}); !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "attach fake: ") {
 		t.Error(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"rumbench/engine"
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 )
 
 // TestDashboard: every name in the dashboard is one that is exported of this machine,
@@ -36,12 +36,12 @@ func TestDashboard(t *testing.T) {
 		return nil
 	}}
 	machine := Machine{PIDs: []int{os.Getpid()}}
-	collectors := need.Value(machine.Collectors(nil, func(text string) { t.Log(text) }))(t)
+	collectors := expect.Value(machine.Collectors(nil, func(text string) { t.Log(text) }))(t)
 	e := NewExporter()
 	must(t, Run(t.Context(), Config{Interval: 50 * time.Millisecond, Count: 3, Collectors: append(collectors, server, disk), Expressions: Builtins()}, e.Frame))
 	body, _ := scrape(t, e, "text/plain")
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	exported := need.Value(parser.TextToMetricFamilies(strings.NewReader(body)))(t)
+	exported := expect.Value(parser.TextToMetricFamilies(strings.NewReader(body)))(t)
 
 	var b bytes.Buffer
 	must(t, Dashboard(&b))

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 )
 
@@ -92,7 +92,7 @@ func TestExpressions(t *testing.T) {
 			continue
 		}
 		var got []string
-		values := need.Value(e.eval(f.scope()))(t)
+		values := expect.Value(e.eval(f.scope()))(t)
 		for _, v := range values {
 			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %.12g", v.labels, v.value)))
 		}
@@ -159,7 +159,7 @@ func TestExpressionErrors(t *testing.T) {
 }
 
 func TestDefinitions(t *testing.T) {
-	e := need.Value(ParseDefinition("--expr", ` my.share =  rate("device.reads{dev='sda'}") `))(t)
+	e := expect.Value(ParseDefinition("--expr", ` my.share =  rate("device.reads{dev='sda'}") `))(t)
 	if e.Name != "my.share" || e.Text != `rate("device.reads{dev='sda'}")` {
 		t.Errorf("%+v", e)
 	}
@@ -194,7 +194,7 @@ func TestWarnings(t *testing.T) {
 		{`rate("host.memory.dirty_bytes")`, `expression x: host.memory.dirty_bytes is a gauge, which has no rate; use value`},
 		{`1 + rate("device.reads") / rate("fake.reads")`, `expression x: at column 26, no series on the left of / has the labels of one on the right; make a number of either side with sum, avg, min or max`},
 	} {
-		e := need.Value(ParseExpression("test", "x", test.text))(t)
+		e := expect.Value(ParseExpression("test", "x", test.text))(t)
 		const failed = "other/engine: connection\nrefused\n" // the source, not the expression
 		if got := strings.Join(append(Warnings(f, []*Expression{e}), ""), "\n"); strings.TrimSpace(strings.TrimPrefix(got, failed)) != test.want {
 			t.Errorf("%s: %s\nwant %s", test.text, got, test.want)
@@ -292,8 +292,8 @@ seven: 7
 }
 
 func TestFilter(t *testing.T) {
-	a := need.Value(ParseSelector("device.*{dev=sda}"))(t)
-	b := need.Value(ParseSelector("host.memory.dirty_bytes"))(t)
+	a := expect.Value(ParseSelector("device.*{dev=sda}"))(t)
+	b := expect.Value(ParseSelector("host.memory.dirty_bytes"))(t)
 	var got []string
 	f := some()
 	for _, r := range f.each {

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 )
 
 // frames are some, with what is derived, before and after a frame of its own.
 func frames(t *testing.T) []*Frame {
 	t.Helper()
-	e := need.Value(ParseExpression("test", "await_ms", `delta("device.read_ns") / delta("device.reads") / 1e6`))(t)
+	e := expect.Value(ParseExpression("test", "await_ms", `delta("device.read_ns") / delta("device.reads") / 1e6`))(t)
 	e.Unit = "ms"
 	first, f := some(), some()
 	first.Number = 0
@@ -35,11 +35,11 @@ func written(t *testing.T, writer func(io.Writer, Filter) func(*Frame) error, fi
 
 func TestCSV(t *testing.T) {
 	text := written(t, CSV, nil)
-	need.Golden(t, *update, "frame.csv", text)
-	if rows := need.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t); len(rows) != 14 {
+	expect.Golden(t, *update, "frame.csv", text)
+	if rows := expect.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t); len(rows) != 14 {
 		t.Errorf("%d lines", len(rows))
 	}
-	filtered := written(t, CSV, Filter{need.Value(ParseSelector("device.reads"))(t)})
+	filtered := written(t, CSV, Filter{expect.Value(ParseSelector("device.reads"))(t)})
 	if n := strings.Count(filtered, "\n"); n != 1+2+1 { // errors are always written
 		t.Errorf("%d lines:\n%s", n, filtered)
 	}
@@ -47,7 +47,7 @@ func TestCSV(t *testing.T) {
 
 func TestJSONL(t *testing.T) {
 	text := written(t, JSONL, nil)
-	need.Golden(t, *update, "frame.jsonl", text)
+	expect.Golden(t, *update, "frame.jsonl", text)
 	for line := range strings.Lines(text) {
 		var l Line
 		dec := json.NewDecoder(strings.NewReader(line))

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/text/hint"
 )
@@ -59,13 +60,13 @@ func scrape(t *testing.T, e *Exporter, accept string) (body, contentType string)
 	t.Helper()
 	server := httptest.NewServer(e.Handler())
 	defer server.Close()
-	req := need.Value(http.NewRequestWithContext(t.Context(), "GET", server.URL+"/metrics", nil))(t)
+	req := expect.Value(http.NewRequestWithContext(t.Context(), "GET", server.URL+"/metrics", nil))(t)
 	req.Header.Set("Accept", accept)
 	client := server.Client()
 	defer client.CloseIdleConnections()
-	resp := need.Value(client.Do(req))(t)
+	resp := expect.Value(client.Do(req))(t)
 	defer resp.Body.Close()
-	b := need.Value(io.ReadAll(resp.Body))(t)
+	b := expect.Value(io.ReadAll(resp.Body))(t)
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s", resp.Status, b)
 	}
@@ -82,7 +83,7 @@ func TestOpenMetrics(t *testing.T) {
 	if !strings.HasPrefix(contentType, "application/openmetrics-text; version=1.0.0") {
 		t.Errorf("content type %s", contentType)
 	}
-	need.Golden(t, *update, "frame.openmetrics", body)
+	expect.Golden(t, *update, "frame.openmetrics", body)
 	if again, _ := scrape(t, e, openMetrics); again != body {
 		t.Error("the second answer differs")
 	}
@@ -94,7 +95,7 @@ func TestExpfmt(t *testing.T) {
 	must(t, e.Frame(awkward()))
 	body, _ := scrape(t, e, "text/plain")
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families := need.Value(parser.TextToMetricFamilies(strings.NewReader(body)))(t)
+	families := expect.Value(parser.TextToMetricFamilies(strings.NewReader(body)))(t)
 	var got []string
 	for name, family := range families {
 		for _, m := range family.Metric {
@@ -107,7 +108,7 @@ func TestExpfmt(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	need.Golden(t, *update, "frame.expfmt", strings.Join(got, "\n")+"\n")
+	expect.Golden(t, *update, "frame.expfmt", strings.Join(got, "\n")+"\n")
 }
 
 // Names end with their unit, and say nothing of what it was before.
@@ -183,7 +184,7 @@ func TestListen(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- NewExporter().Serve(ctx, l) }()
-	resp := need.Value(http.Get("http://" + l.Addr().String() + "/"))(t)
+	resp := expect.Value(http.Get("http://" + l.Addr().String() + "/"))(t)
 	b, err := io.ReadAll(resp.Body)
 	resp.Body.Close()
 	if err != nil || !strings.Contains(string(b), "/metrics") {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"rumbench/engine"
-	"rumbench/internal/need"
+	"rumbench/internal/expect"
 )
 
 func TestTable(t *testing.T) {
@@ -23,7 +23,7 @@ func TestTable(t *testing.T) {
 	for _, f := range append(all, f) {
 		must(t, table.Frame(f))
 	}
-	need.Golden(t, *update, "frame.table", b.String())
+	expect.Golden(t, *update, "frame.table", b.String())
 }
 
 // What matters first fits on 80 columns and in few lines.
@@ -39,7 +39,7 @@ func TestLeadTable(t *testing.T) {
 	}
 	var b strings.Builder
 	must(t, (&Table{Out: &b, Expressions: []*Expression{{Name: "mine"}}}).Frame(f))
-	need.Golden(t, *update, "lead.table", b.String())
+	expect.Golden(t, *update, "lead.table", b.String())
 	lines := strings.Split(b.String(), "\n")
 	if len(lines) > 20 {
 		t.Errorf("%d lines", len(lines))
@@ -52,13 +52,13 @@ func TestLeadTable(t *testing.T) {
 }
 
 func TestFilteredTable(t *testing.T) {
-	s := need.Value(ParseSelector("device.*{dev=nvme*}"))(t)
-	all := need.Value(ParseSelector("*"))(t)
+	s := expect.Value(ParseSelector("device.*{dev=nvme*}"))(t)
+	all := expect.Value(ParseSelector("*"))(t)
 	var b strings.Builder
 	for _, filter := range []Filter{{s}, {all}} {
 		must(t, (&Table{Out: &b, Filter: filter}).Frame(frames(t)[1]))
 	}
-	need.Golden(t, *update, "filtered.table", b.String())
+	expect.Golden(t, *update, "filtered.table", b.String())
 }
 
 // TestRedraw: on a terminal a frame replaces the last one, and never grows
