@@ -5,6 +5,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/bbolt"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -14,17 +15,11 @@ func TestOwnRowOfKeyOnly(t *testing.T) {
 	ctx := t.Context()
 	table := model.Table{Name: "t", Key: []string{"id"}, Columns: []model.Column{{Name: "id", Type: model.Int, NotNull: true}}}
 	db, err := bbolt.Engine{}.Open(ctx, engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Schema: model.Schema{Tables: []model.Table{table}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer db.Close()
-	if err := db.CreateTables(ctx); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, db.CreateTables(ctx))
 	s, err := db.Session(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var r engine.Result
 	do := func(op model.Op, args ...model.Value) {
 		t.Helper()
@@ -32,9 +27,7 @@ func TestOwnRowOfKeyOnly(t *testing.T) {
 		if err == nil {
 			err = stmt.Exec(ctx, args, &r)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 	}
 	do(model.Op{Kind: model.Begin})
 	do(model.Op{Kind: model.Insert, Table: "t", Columns: []string{"id"}, Rows: 1}, model.IntValue(7))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine/fsize"
+	"rumbench/internal/expect"
 )
 
 // Allocated counts whole blocks, without holes and targets of links.
@@ -14,14 +15,10 @@ func TestAllocated(t *testing.T) {
 	if n, err := fsize.Allocated(dir); n != 0 || err != nil {
 		t.Errorf("empty: %d, %v", n, err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755))
 	write := func(name string, size int) *os.File {
 		f, err := os.Create(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		t.Cleanup(func() { f.Close() })
 		if _, err := f.Write(make([]byte, size)); err != nil {
 			t.Fatal(err)
@@ -34,12 +31,8 @@ func TestAllocated(t *testing.T) {
 	write("one", 100_000)
 	write("a/b/two", 200_000)
 	hole := write("hole", 1)
-	if err := hole.Truncate(1 << 40); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/proc/kcore", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, hole.Truncate(1<<40))
+	expect.NoError(t, os.Symlink("/proc/kcore", filepath.Join(dir, "link")))
 	n, err := fsize.Allocated(dir)
 	if err != nil || n < 300_000 || n > 1<<20 {
 		t.Errorf("%d bytes, %v", n, err)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -16,9 +17,7 @@ func lockTable(t testing.TB) *layout {
 	_, tables, err := newLayouts(model.Schema{Tables: []model.Table{
 		{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return tables[0]
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -20,13 +21,9 @@ func TestOperator(t *testing.T) {
 		}
 		schema := model.Schema{Tables: []model.Table{{Name: "t", Columns: columns, Key: []string{"a"}}}}
 		_, tables, err := newLayouts(schema)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		operator, err := NewOperator(schema)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		l := tables[0]
 		l.tagged = true
 		w := operatorWalk{t: t, l: l}
@@ -150,9 +147,7 @@ func TestFormats(t *testing.T) {
 		}, Indexes: []model.Index{{Name: "x", Columns: []string{"q"}}}},
 		{Name: "b", Key: []string{"id"}, Columns: []model.Column{{Name: "id", Type: model.Int}}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if f := o.Formats(); len(f) != 2 || f[1] != "IqTdSs" || f[3] != "" {
 		t.Errorf("formats %v", f)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -23,22 +24,16 @@ func config(dir string, options map[string]any) engine.Config {
 func open(t testing.TB, dir string, options map[string]any) db {
 	t.Helper()
 	d, err := Engine{}.Open(context.Background(), config(dir, options))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return d.(db)
 }
 
 func begin(t testing.TB, d db) engine.Stmt {
 	t.Helper()
 	s, err := d.Session(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	st, err := s.Prepare(context.Background(), &model.Op{Kind: model.Begin})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return st
 }
 
@@ -114,9 +109,7 @@ func TestDelay(t *testing.T) {
 		var r engine.Result
 		for range 20 {
 			start := time.Now()
-			if err := st.Exec(context.Background(), nil, &r); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, st.Exec(context.Background(), nil, &r))
 			if took := time.Since(start); took < c.lowest {
 				t.Errorf("%v: %v", c.options, took)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 // The sizes of an empty server are measured when its data is created, and known
@@ -15,9 +16,7 @@ import (
 func TestEmptyIsMeasuredOnce(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, bytes int) {
-		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, bytes), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(filepath.Join(dir, name), make([]byte, bytes), 0o644))
 	}
 	class := func(path string) engine.FileClass {
 		if strings.HasPrefix(path, "log") {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 // Sums are of what all servers have. One that was started again, whose counters have fallen, is no part of a sum.
@@ -23,9 +24,7 @@ func TestSumsOfGateways(t *testing.T) {
 		}})
 	}
 	var s engine.Sample
-	if err := d.Counters(t.Context(), &s); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, d.Counters(t.Context(), &s))
 	found := map[string]float64{}
 	for _, p := range s.Points {
 		found[p.Name] = p.Value

@@ -12,6 +12,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/expect"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
@@ -154,9 +155,7 @@ func TestPlace(t *testing.T) {
 			Hurry: "HURRY", Exists: func(err error) bool { return errors.Is(err, errExists) },
 		}}
 		admin, err := sqlkit.Connect(t.Context(), c.server.Connect, fakeDialect)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		err = p.take(t.Context(), admin, fakeDialect, c.mustBeNew)
 		var exists *engine.ExistsError
 		if errors.As(err, &exists) != c.exists || err != nil && !c.exists {
@@ -254,9 +253,7 @@ func TestPooling(t *testing.T) {
 		d := New(&Setup{}, &Traits{Serving: "PID", Dialect: fakeDialect})
 		d.Connector = &c.pooler
 		first, err := meet(t.Context(), d.Connector.Connect, fakeDialect)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		err = d.checkPooling(t.Context(), first)
 		if (err == nil) != c.ok || err != nil && !strings.Contains(hint.Of(err), "pool_mode = session") {
 			t.Errorf("%+v: %v", c.pooler, err)

@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"net"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // A connection that the other end has ended is noticed without an operation, also when it is
@@ -17,9 +19,7 @@ func TestEnded(t *testing.T) {
 				conn = tls.Client(ours, &tls.Config{InsecureSkipVerify: true})
 			}
 			w, err := Take(conn)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			if w.Ended() {
 				t.Errorf("%s, encrypted %v: it has not ended", network, encrypted)
 			}
@@ -49,9 +49,7 @@ func ends(t *testing.T, network string) (ours, theirs net.Conn) {
 		address = t.TempDir() + "/s"
 	}
 	l, err := net.Listen(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer l.Close()
 	if ours, err = net.Dial(network, l.Addr().String()); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 const module = "rumbench/"
@@ -135,9 +137,7 @@ func walk(t *testing.T, each func(path string)) {
 		each(filepath.ToSlash(rel))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if seen < 50 {
 		t.Errorf("only %d files were found", seen)
 	}
@@ -148,9 +148,7 @@ func TestImports(t *testing.T) {
 		for _, file := range files {
 			for _, im := range file.syntax.Imports {
 				imported, err := strconv.Unquote(im.Path.Value)
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, err)
 				checkImport(t, dir, imported)
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"rumbench/internal/expect"
 )
 
 // The limits of shape. A struct that needs more fields says why in its comment,
@@ -72,13 +74,9 @@ func sources(t *testing.T) map[string]map[string]source {
 	out := map[string]map[string]source{}
 	walk(t, func(path string) {
 		b, err := os.ReadFile(filepath.Join(root, path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		file, err := parser.ParseFile(token.NewFileSet(), path, b, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		dir := filepath.ToSlash(filepath.Dir(path))
 		if out[dir] == nil {
 			out[dir] = map[string]source{}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
@@ -193,9 +194,7 @@ var localAddress = regexp.MustCompile(`^\S+\s+\S+\s+\S+\s+(\S+)`)
 func listening(t *testing.T, m *need.Machine) (out []string) {
 	t.Helper()
 	text, err := exec.Command("ip", "netns", "exec", m.Space(), "ss", "-Htln").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		if found := localAddress.FindStringSubmatch(line); found != nil && !strings.HasSuffix(found[1], ":22") {
 			out = append(out, found[1])

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
 )
@@ -46,9 +47,7 @@ func TestJoin(t *testing.T) {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("SLURM_PROCID=%d", i))
 		cmd.Stderr = &said[i]
 		if i == 0 {
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, cmd.Start())
 		}
 		agents = append(agents, cmd)
 	}
@@ -65,9 +64,7 @@ func TestJoin(t *testing.T) {
 	if err != nil || !strings.Contains(string(ports), bridge+":7070") || strings.Contains(string(ports), "0.0.0.0:7070") {
 		t.Errorf("ports: %s, %v", ports, err)
 	}
-	if err := agents[1].Start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, agents[1].Start())
 	wait(t, "all have joined", func() bool {
 		_, err := os.Stat(pass)
 		return err != nil

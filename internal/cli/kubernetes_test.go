@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 )
 
@@ -24,9 +25,7 @@ type kube struct {
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return port

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 )
 
@@ -25,9 +26,7 @@ func startSlurm(t *testing.T, h *host, address string, machines []*need.Machine)
 	need.Installed(t, err)
 	plugins := slurmDir + "lib/x86_64-linux-gnu/slurm-wlm"
 	name, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	state := need.TempDir(t)
 	config := fmt.Sprintf(`ClusterName=test
 SlurmctldHost=%s(%s)
@@ -55,9 +54,7 @@ PartitionName=usual Nodes=m1,m2 Default=YES MaxTime=INFINITE State=UP
 		prolog += fmt.Sprintf("%s) echo export HOME=%s; echo export RUMBENCH_LOCK=%s;;\n", m.Name, m.Home, m.Lock)
 	}
 	h.write("slurm.conf", config)
-	if err := os.WriteFile(state+"/prolog", []byte(prolog+"esac\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(state+"/prolog", []byte(prolog+"esac\n"), 0o700))
 	s := &slurm{h, append(os.Environ(), "SLURM_CONF="+h.path("slurm.conf"),
 		"PATH="+slurmDir+"bin:"+os.Getenv("PATH"),
 		"LD_LIBRARY_PATH="+plugins+":"+slurmDir+"lib/x86_64-linux-gnu")}
@@ -98,9 +95,7 @@ func TestSlurm(t *testing.T) {
 	}
 	jobs := func() string {
 		out, err := s.command("squeue", "-h").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		return string(out)
 	}
 	h.write("plan.yaml", fmt.Sprintf(joinPlan, bridge))

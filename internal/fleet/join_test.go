@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/plan"
 	"rumbench/internal/result/program"
 )
@@ -21,9 +22,7 @@ func openGate(t *testing.T, life time.Duration, names ...string) (*gate, pass) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "join", "plan.json")
 	g, err := newGate("127.0.0.1:0", path, names, life, func(string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(g.close)
 	g.wait = time.Hour
 	return g, passAt(t, path)
@@ -32,9 +31,7 @@ func openGate(t *testing.T, life time.Duration, names ...string) (*gate, pass) {
 func passAt(t *testing.T, path string) pass {
 	t.Helper()
 	p, err := readPass(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return p
 }
 
@@ -42,9 +39,7 @@ func passAt(t *testing.T, path string) pass {
 func refusal(t *testing.T, g *gate, p pass, line string) string {
 	t.Helper()
 	conn, err := tls.Dial("tcp", p.Address, &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	fmt.Fprintln(conn, line)
 	answer := make(chan string, 1)
@@ -91,9 +86,7 @@ func TestTokens(t *testing.T) {
 		t.Errorf("the right token: %s", got)
 	}
 	refused("a token again", line(knock{"a", p.Tokens["a"]}), "was used")
-	if err := g.renew(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, g.renew())
 	later := passAt(t, g.path)
 	if _, again := later.Tokens["a"]; again || later.Tokens["b"] == p.Tokens["b"] || len(later.Tokens) != 2 {
 		t.Errorf("tokens after a machine has joined: %d", len(later.Tokens))
@@ -147,16 +140,12 @@ func TestKnock(t *testing.T) {
 	t.Setenv("SLURM_PROCID", "2")
 	fails("too many tasks", knockOf(""), "not known which machine")
 	t.Setenv("SLURM_PROCID", "")
-	if err := os.Chmod(g.path, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Chmod(g.path, 0o640))
 	fails("a file of others", knockOf("a"), "others may read")
 	p.Digest = digestOf(nil)
 	b, _ := json.Marshal(p)
 	g.path += ".other"
-	if err := os.WriteFile(g.path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(g.path, b, 0o600))
 	fails("another coordinator", knockOf("a"), "is not the rumbench that wrote")
 	if _, waits := errors.AsType[waiting](knockOf("a")); !waits {
 		t.Error("an agent does not wait for the coordinator that has written its file")
@@ -167,14 +156,10 @@ func TestKnock(t *testing.T) {
 func TestJoinsAndDies(t *testing.T) {
 	g, _ := openGate(t, time.Hour, "a")
 	h, err := newHub([]string{"m0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer h.close()
 	conn, err := knockAt(t.Context(), g.path, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	conn.Close()
 	c := &Coordinator{hub: h, gate: g, machines: []*machine{{Host: plan.Host{Name: "a", Join: true}, id: "m0", hub: h, gate: g,
 		lost: t.Context(), heard: newPulse(), silence: patience, note: func(string) {}}}}
@@ -191,9 +176,7 @@ func TestUnwelcomed(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- Join(ctx, Local{}, g.path, "a", func(string) {}) }()
 	conn, err := g.await(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer conn.Close()
 	cancel()
 	if err := <-ended; err == nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/campaign"
@@ -22,14 +23,10 @@ import (
 func answering(t *testing.T, answers map[string]any) (h handle, other string) {
 	t.Helper()
 	hub, err := newHub([]string{"m0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(hub.close)
 	agent, err := connect(hub.seeds["m0"], "m0", nats.InProcessServer(hub.server))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(agent.Close)
 	for op, v := range answers {
 		if _, err := agent.Subscribe("to.m0."+op, func(m *nats.Msg) { _ = agent.Publish(m.Reply, answerOf(v, nil)) }); err != nil {
@@ -143,8 +140,6 @@ func BenchmarkUpload(b *testing.B) {
 	b.SetBytes(64 << 20)
 	for b.Loop() {
 		h.dir = b.TempDir()
-		if err := h.fetch(b.Context(), files, func(name string) string { return name }); err != nil {
-			b.Fatal(err)
-		}
+		expect.NoError(b, h.fetch(b.Context(), files, func(name string) string { return name }))
 	}
 }

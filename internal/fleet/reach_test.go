@@ -5,25 +5,21 @@ import (
 	"io"
 	"net"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // A door lets in only what has its token, once, and measures what comes.
 func TestDoor(t *testing.T) {
 	asked := func(v any) []byte {
 		b, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		return b
 	}
 	address, err := door(t.Context(), asked(doorOrder{"127.0.0.1", "right"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	stranger, err := net.Dial("tcp", address.(string))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	_, _ = stranger.Write([]byte("wrong and more"))
 	if b, err := io.ReadAll(stranger); len(b) > 0 {
 		t.Errorf("without the token it says %q, %v", b, err)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/plan"
 )
 
@@ -16,9 +17,7 @@ func localSSH(t *testing.T, filter string) (home string) {
 	home = t.TempDir()
 	script := filepath.Join(t.TempDir(), "ssh")
 	text := fmt.Sprintf("#!/bin/sh\nfor last; do :; done\n%s | HOME=%s sh -c \"$last\"\n", filter, home)
-	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(script, []byte(text), 0o700))
 	t.Setenv(SSHVariable, script)
 	return home
 }
@@ -27,9 +26,7 @@ func localSSH(t *testing.T, filter string) (home string) {
 func TestInstallCutOff(t *testing.T) {
 	text := []byte("#!/bin/sh\necho a program\n")
 	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, text, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, text, 0o700))
 	digest := fmt.Sprintf("%x", sha256.Sum256(text))
 	host := plan.Host{Name: "m1", SSH: "m1"}
 	home := localSSH(t, "head -c 10")
@@ -53,9 +50,7 @@ func TestInstallCutOff(t *testing.T) {
 		t.Errorf("installed %q, %v", b, err)
 	}
 	// One that was damaged later is replaced.
-	if err := os.WriteFile(installed, text[:10], 0o700); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(installed, text[:10], 0o700))
 	if _, err := install(t.Context(), host, path, digest); err != nil {
 		t.Fatal(err)
 	}

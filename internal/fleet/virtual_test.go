@@ -23,6 +23,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/plan"
@@ -189,9 +190,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 		if err == nil {
 			w.own, err = program.Build{}.Of(path)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		test(w)
 		w.agents.Wait() // each ends by itself
 		w.idle()
@@ -267,9 +266,7 @@ func (w *world) plan(trials int, cells ...string) *plan.Plan {
 
 func (w *world) load(source string) *plan.Plan {
 	p, err := plan.Load("test.yaml", []byte(source), nil, few{})
-	if err != nil {
-		w.Fatal(err)
-	}
+	expect.NoError(w, err)
 	return p
 }
 
@@ -804,9 +801,7 @@ func TestClocks(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.plan(1, "m1")
 		c, err := begin(w.Context(), &p.Fleet, w.own, w.gate(p), w.Note)
-		if err != nil {
-			w.Fatal(err)
-		}
+		expect.NoError(w, err)
 		defer c.Close()
 		for _, ways := range [][2]time.Duration{{0, 0}, {5, 5}, {9, 1}, {0, 300}} {
 			w.slow("m1", ways[0]*time.Millisecond, ways[1]*time.Millisecond)

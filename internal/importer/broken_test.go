@@ -165,9 +165,7 @@ func TestGzip(t *testing.T) {
 func TestWrite(t *testing.T) {
 	dir := write(t, map[string]string{"db/t.log": sysbenchLog})
 	c, err := Read([]string{dir}, Options{Now: at, Command: []string{"rumbench", "import"}, Name: "mine"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	expect.Error(t, c.Write(dir), "is not empty", "error")
 	out := filepath.Join(dir, "out")
 	expect.NoError(t, c.Write(out))
@@ -188,9 +186,7 @@ func TestDeterministic(t *testing.T) {
 		}
 		all := err.Error()
 		c, err := Read([]string{"testdata/pgbench", "testdata/sysbench/mysql-5.5.9"}, Options{Now: at, Target: "x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		dir := filepath.Join(t.TempDir(), "c")
 		expect.NoError(t, c.Write(dir))
 		all += text(t, filepath.Join(dir, "trials/x.1/trial.json")) + text(t, filepath.Join(dir, "trials/x.1/series.jsonl"))

@@ -78,9 +78,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for want, times := range map[string]int{"s ] queue length: 3, concurrency: -\n": 4, "s ] shed: 40\n": 4, "\nArrivals (rumbench):\n": 1, "    offered:                             5775   (": 1, "    shed:                                200    (": 1, "    not done at the end:                 7      (": 1} {
 		expect.Equal(t, strings.Count(text.String(), want), times, "is there times", want, text.String())
 	}
@@ -150,9 +148,7 @@ func TestRoundTripUnknown(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "run.log")
 	expect.NoError(t, os.WriteFile(path, text.Bytes(), 0o644))
 	c, err := Read([]string{path}, Options{})

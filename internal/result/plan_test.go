@@ -25,9 +25,7 @@ func TestPlans(t *testing.T) {
 		expect.NoError(t, result.AppendPlans(dir, []result.StatementPlan{p}))
 	}
 	f, err := os.OpenFile(filepath.Join(dir, result.PlansFile), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if _, err := f.WriteString(`{"step":"b","wh`); err != nil {
 		t.Fatal(err)
 	}

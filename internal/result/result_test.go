@@ -65,9 +65,7 @@ func TestCampaignRoundTrip(t *testing.T) {
 		Client: "_client", Trials: []Entry{{Dir: "b.1", Target: "b", Trial: 1, Status: Failed}, {Dir: "a.1", Target: "a", Trial: 1}}}
 	write(t, dir, CampaignFile, want)
 	got, err := ReadCampaign(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	expect.Same(t, want, got)
 	// Trials that have not begun are left out; the others keep the campaign's order.
 	for _, e := range want.Trials {
@@ -213,9 +211,7 @@ func TestUnfinished(t *testing.T) {
 	dir := t.TempDir()
 	running(t, dir)
 	log, err := LockLog(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	got, err := ReadTrial(dir)
 	expect.True(t, err == nil && got.Status == Running && got.Reason == "" && len(got.Steps) == 2 &&
 		got.Steps[1].Status == Running, "while it runs", got.Status, got.Reason, err)

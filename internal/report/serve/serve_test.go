@@ -232,9 +232,7 @@ func TestHostileFolder(t *testing.T) {
 	outside.Add("secret", c, trials)
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 	}
 	at := func(parts ...string) string { return filepath.Join(append([]string{store.Dir}, parts...)...) }
 	must(os.Symlink(filepath.Join(outside.Dir, "secret"), at("link")))
@@ -345,9 +343,7 @@ func lockOf(t *testing.T, path string) *os.File {
 	if err == nil {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return f
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -58,9 +59,7 @@ func (f *fakeFleet) on(c *Config, names ...string) {
 func machineOf(t *testing.T, dir string, e result.Entry) string {
 	t.Helper()
 	tr, err := result.ReadTrial(result.TrialPath(dir, e.Dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return tr.Machine
 }
 

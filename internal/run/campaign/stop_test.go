@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -40,9 +41,7 @@ func TestStopWhenPrecise(t *testing.T) {
 	j := &judge{want: 12}
 	c.Enough = j.enough
 	state, err := Run(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if len(state.Trials) != 12 || state.Stopped != "there are 12" || !complete(state.Trials) {
 		t.Errorf("%v, stopped: %q", statuses(state), state.Stopped)
 	}

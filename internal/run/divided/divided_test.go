@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/observe"
 	"rumbench/internal/run/drive"
 	"rumbench/workload"
@@ -233,9 +234,7 @@ func TestLoad(t *testing.T) {
 				last = iv.To
 				ops += iv.Groups[0].Kinds[0].Ops
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			group := &out.Result.Groups[0]
 			if group.Kinds[0].Ops != 100 || group.Kinds[0].Rows != 200 || group.Kinds[0].Service.Count() != 100 {
 				t.Errorf("%+v", group.Kinds[0].Counts)
@@ -349,9 +348,7 @@ func TestStart(t *testing.T) {
 					}
 					return 0
 				}
-				if err := f.ready(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, f.ready(t.Context()))
 				began := time.Now()
 				err := f.Start(t.Context(), func() { f.counted++ })
 				switch took := time.Since(began); {
@@ -466,13 +463,9 @@ func TestHeadGone(t *testing.T) {
 	for _, began := range []bool{true, false} {
 		bubble(t, 2, sleeping(2, 0, 20), func(t *testing.T, f *fleet) {
 			ctx, cancel := context.WithCancel(t.Context())
-			if err := f.ready(ctx); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, f.ready(ctx))
 			if began {
-				if err := f.Start(ctx, func() {}); err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, f.Start(ctx, func() {}))
 				time.Sleep(300 * time.Millisecond)
 				f.lines[2].HangUp()
 				<-f.conducted
