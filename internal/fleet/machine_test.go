@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -68,9 +69,10 @@ func TestForeignFiles(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	h, _ := answering(t, map[string]any{opTrial: returned{Attempt: 7, Files: []file{one(own)}}, opRead: []byte("x")})
-	if err := h.Trial(t.Context(), result.Entry{Dir: "a.1"}); err == nil || !strings.Contains(err.Error(), "attempt 7") {
-		t.Errorf("the answer to another attempt: %v", err)
+	for _, attempt := range []int64{0, 7} { // an earlier one, and one that was not asked for
+		h, _ := answering(t, map[string]any{opTrial: returned{Attempt: attempt, Files: []file{one(own)}}, opRead: []byte("x")})
+		err := h.Trial(t.Context(), result.Entry{Dir: "a.1"})
+		expect.Error(t, err, fmt.Sprintf("attempt %d", attempt))
 	}
 	h, other := answering(t, map[string]any{opTrial: returned{Attempt: 1, Files: []file{one("trials/sqlite.1/trial.json"), one(own)}},
 		opRead: []byte("x")})
