@@ -8,6 +8,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/model"
@@ -33,6 +34,8 @@ func program(t testing.TB) string {
 }
 
 func schema() model.Schema {
+	link := enginetest.SaleSchema(0).Tables[1]
+	link.Indexes = append(link.Indexes, model.Index{Name: "version", Columns: []string{"version"}})
 	return model.Schema{Tables: []model.Table{
 		{
 			Name: "sale",
@@ -45,18 +48,7 @@ func schema() model.Schema {
 			Key:     []string{"id"},
 			Indexes: []model.Index{{Name: "market", Columns: []string{"product", "price"}}},
 		},
-		{
-			Name: "link",
-			Columns: []model.Column{
-				{Name: "from", Type: model.Int},
-				{Name: "to", Type: model.String, Width: 100},
-				{Name: "data", Type: model.Bytes, Width: 1000},
-				{Name: "version", Type: model.Int},
-				{Name: "code", Type: model.Int},
-			},
-			Key:     []string{"from", "to"},
-			Indexes: []model.Index{{Name: "code", Columns: []string{"code"}, Unique: true}, {Name: "version", Columns: []string{"version"}}},
-		},
+		link,
 	}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -12,7 +13,7 @@ import (
 func Open(t testing.TB, e engine.Engine, schema model.Schema) engine.DB {
 	t.Helper()
 	db, err := e.Open(t.Context(), engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Schema: schema})
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -21,10 +22,10 @@ func Open(t testing.TB, e engine.Engine, schema model.Schema) engine.DB {
 func Alone(t testing.TB, db engine.DB, stage workload.Stage, group int) workload.Client {
 	t.Helper()
 	session, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	t.Cleanup(func() { session.Close() })
 	c, err := stage.Client(t.Context(), workload.Seat{Group: group, Session: session})
-	must(t, err)
+	expect.NoError(t, err)
 	return c
 }
 
@@ -32,15 +33,8 @@ func Alone(t testing.TB, db engine.DB, stage workload.Stage, group int) workload
 func Once(t testing.TB, c workload.Client) (out workload.Outcome) {
 	t.Helper()
 	if r, ok := c.(workload.Readier); ok {
-		must(t, r.Ready(t.Context()))
+		expect.NoError(t, r.Ready(t.Context()))
 	}
-	must(t, c.Do(t.Context(), &out))
+	expect.NoError(t, c.Do(t.Context(), &out))
 	return out
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
