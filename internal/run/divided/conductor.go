@@ -278,7 +278,7 @@ const (
 	leastNotice, mostNotice = 100 * time.Millisecond, 10 * time.Second
 	// slack is how many times longer they have than it took last.
 	slack = 2
-	// lastMoment is how long before the instant a part can no longer be told that it does not hold.
+	// lastMoment is how long before the instant a part can no longer learn that it does not hold.
 	lastMoment = 10 * time.Millisecond
 	mostTries  = 6
 )

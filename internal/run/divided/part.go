@@ -106,7 +106,7 @@ func (p *Part) load(ctx context.Context, n *Numbers) error {
 	p.step.Report(ctx) // what they did until now is not of the load
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	l := &loading{Part: p, ctx: ctx, stopped: make(chan struct{}), told: make(chan struct{}, 1), cancel: cancel}
+	l := &loading{Part: p, ctx: ctx, stopped: make(chan struct{}), changed: make(chan struct{}, 1), cancel: cancel}
 	var listening sync.WaitGroup
 	listening.Go(l.listen)
 	use := &observe.UseWatch{}
@@ -146,10 +146,10 @@ type loading struct {
 	cancel  context.CancelCauseFunc
 	stopped chan struct{} // no client that the load waits for is at work anywhere
 
-	mu    sync.Mutex
-	at    time.Time     // when it begins; zero: that is unknown
-	begun bool          // it is too late to change that
-	told  chan struct{} // has room for one: it has changed
+	mu      sync.Mutex
+	at      time.Time     // when it begins; zero: that is unknown
+	begun   bool          // it is too late to change that
+	changed chan struct{} // has room for one: at is another
 }
 
 // listen takes the conductor's messages while the load runs.
@@ -187,7 +187,7 @@ func (l *loading) tell(at time.Time) {
 	}
 	l.at = at
 	select {
-	case l.told <- struct{}{}:
+	case l.changed <- struct{}{}:
 	default:
 	}
 }
@@ -210,7 +210,7 @@ func (l *loading) begin(ctx context.Context) (time.Time, error) {
 		}
 		select {
 		case <-due:
-		case <-l.told:
+		case <-l.changed:
 		case <-ctx.Done():
 			return time.Time{}, context.Cause(ctx)
 		}
