@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/text/escape"
 )
 
@@ -19,16 +20,12 @@ func TestAddress(t *testing.T) {
 		{engine.Address{"me", "word", "h", ""}, "me@***(h)/"},
 	} {
 		got := c.a.String()
-		if got != c.want {
-			t.Errorf("%+v is shown as %s, want %s", c.a, got, c.want)
-		}
+		expect.Equal(t, got, c.want, c.a, "is shown as")
 		if again := engine.ShownDSN(got); c.a.Network != "word" && again != got {
 			t.Errorf("%s is read as %s", got, again)
 		}
 	}
 	for _, text := range []string{"bench:secret@tcp/", "root:pw@unix(/a)/", "postgres://me:***@h/", "host=h password=x", "me@tcp(h)/?password=x"} {
-		if got := engine.ShownDSN(text); got != escape.Hidden {
-			t.Errorf("%s is shown as %s", text, got)
-		}
+		expect.Equal(t, engine.ShownDSN(text), escape.Hidden, text, "is shown as")
 	}
 }

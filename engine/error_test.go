@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 )
 
@@ -15,10 +16,7 @@ func TestLongMessage(t *testing.T) {
 	if n := len(err.Error()); n < 2000 || n > 2*longestError+10 || !strings.HasSuffix(err.Error(), "µ…") {
 		t.Errorf("%d bytes", n)
 	}
-	if ClassOf(err) != Conflict || hint.Of(err) != "write less" || !errors.Is(err, cause) {
-		t.Error("what the error is was lost")
-	}
-	if got := Errorf(Gone, "%s", "short").Error(); got != "short" {
-		t.Error(got)
-	}
+	expect.True(t, ClassOf(err) == Conflict && hint.Of(err) == "write less" && errors.Is(err, cause),
+		"what the error is was lost")
+	expect.Equal(t, Errorf(Gone, "%s", "short").Error(), "short")
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 func TestFileUses(t *testing.T) {
@@ -26,9 +27,7 @@ func TestFileUses(t *testing.T) {
 			continue
 		}
 		for i := range want {
-			if got[i].Use != want[i].Use || got[i].Name != want[i].Name {
-				t.Errorf("%s: %v", path, got)
-			}
+			expect.True(t, got[i].Use == want[i].Use && got[i].Name == want[i].Name, path, got)
 		}
 	}
 }

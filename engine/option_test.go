@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 )
 
@@ -41,16 +42,12 @@ func TestChoose(t *testing.T) {
 		t.Errorf("%v, hint %q", err, hint.Of(err))
 	}
 	err = &engine.KnobError{Knob: "server", Value: "x", Err: hint.With(errors.New("missing"), "install it")}
-	if hint.Of(err) != "install it" {
-		t.Errorf("%v, hint %q", err, hint.Of(err))
-	}
+	expect.Equal(t, hint.Of(err), "install it", err, "hint")
 }
 
 // An option or a variable of the server affects what the engine declares.
 func TestAffected(t *testing.T) {
 	i := engine.Info{Options: []engine.Option{{Name: "plain"}}, Variables: []engine.Option{{Name: "room", Affects: engine.AspectCheckpoint}, {Name: "other", Affects: engine.AspectCache}}}
 	got := i.Affected(map[string]any{"plain": 1, "room": 2})
-	if len(got) != 1 || got["options.room"] != engine.AspectCheckpoint {
-		t.Errorf("%v", got)
-	}
+	expect.True(t, len(got) == 1 && got["options.room"] == engine.AspectCheckpoint, got)
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -16,9 +17,7 @@ func TestWorkAdd(t *testing.T) {
 	sum.Add(&one)
 	sum.Add(&one)
 	for i, v := 0, reflect.ValueOf(sum); i < v.NumField(); i++ {
-		if got := v.Field(i).Int(); got != 2*int64(i+1) {
-			t.Errorf("%s is %d, want %d", v.Type().Field(i).Name, got, 2*(i+1))
-		}
+		expect.Equal(t, v.Field(i).Int(), 2*int64(i+1), v.Type().Field(i).Name, 2*(i+1))
 	}
 	if got, want := one.Statements(), one.Reads+one.Writes+one.Others; got != want {
 		t.Errorf("%d statements, want %d", got, want)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
 	"rumbench/workload"
@@ -123,9 +124,7 @@ func TestParse(t *testing.T) {
 			got, err := c.param.Parse(c.in)
 			if text, isError := c.want.(string); isError && strings.HasPrefix(text, wrong) {
 				var p *workload.ParamError
-				if !errors.As(err, &p) || p.Param != c.param.Name || p.Hint() == "" || got != nil {
-					t.Fatalf("%v, %v", got, err)
-				}
+				expect.Must(t, errors.As(err, &p) && p.Param == c.param.Name && p.Hint() != "" && got == nil, got, err)
 				if !strings.Contains(p.Reason, text[len(wrong):]) {
 					t.Errorf("reason %q, want %q", p.Reason, text[len(wrong):])
 				}
@@ -150,9 +149,7 @@ func TestParseCount(t *testing.T) {
 		if fits := math.Abs(exact) < 1<<62; fits && (err != nil || float64(got) != exact) {
 			t.Fatalf("%d%s: %d, %v", n, suffix, got, err)
 		}
-		if math.Abs(exact) > 1<<64 && err == nil {
-			t.Fatalf("%d%s: %d", n, suffix, got)
-		}
+		expect.Must(t, math.Abs(exact) <= 1<<64 || err != nil, n, suffix, got)
 	})
 }
 
@@ -177,9 +174,7 @@ func TestResolve(t *testing.T) {
 	if _, err := info.Resolve("q", nil); err == nil || err.Error() != `workload w has no preset "q"` || hint.Of(err) != "it can be p" {
 		t.Errorf("error %v", err)
 	}
-	if info.Param("b") == nil || info.Param("d") != nil {
-		t.Error("Param finds the wrong parameters")
-	}
+	expect.True(t, info.Param("b") != nil && info.Param("d") == nil, "Param finds the wrong parameters")
 }
 
 func TestTotals(t *testing.T) {
@@ -191,14 +186,10 @@ func TestTotals(t *testing.T) {
 	rows := func(n int64) workload.Total { return workload.Total{Work: model.Work{Rows: n}} }
 	totals := workload.Totals{{rows(1)}, {rows(10), rows(100), rows(1000)}, {rows(10000)}}
 	for kind, want := range map[string]int64{"insert": 10001, "query": 110, "max": 1000, "range a": 0, "nonsense": 0} {
-		if got := totals.Rows(step, kind); got != want {
-			t.Errorf("%s: %d, want %d", kind, got, want)
-		}
+		expect.Equal(t, totals.Rows(step, kind), want, kind)
 	}
 	if got := totals.And(workload.Totals{{rows(1)}, {rows(1), rows(1), rows(1)}, {rows(1)}}).Rows(step, "query"); got != 112 {
 		t.Errorf("%d in both", got)
 	}
-	if got := workload.Totals(nil).And(totals).Rows(step, "query"); got != 110 {
-		t.Errorf("%d in one", got)
-	}
+	expect.Equal(t, workload.Totals(nil).And(totals).Rows(step, "query"), 110, "in one")
 }

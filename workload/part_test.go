@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/workload"
 )
 
@@ -28,9 +29,8 @@ func TestDeal(t *testing.T) {
 				}
 				slices.Sort(all)
 				for i, n := range all {
-					if n != int64(i) {
-						t.Fatalf("%d processes, seats %d to %d: dealt are %v", processes, first, first+seats-1, all)
-					}
+					expect.Must(t, n == int64(i),
+						processes, "processes, seats", first, "to", first+seats-1, "dealt are", all)
 				}
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/internal/plan"
 )
 
@@ -16,9 +17,7 @@ func TestCauses(t *testing.T) {
 	for _, c := range slices.Concat(causes, second) {
 		for _, on := range c.on {
 			name := fmt.Sprintf("%d on %s", c.number, on)
-			if seen[name] {
-				t.Errorf("%s is there twice: both would be one directory", name)
-			}
+			expect.True(t, !seen[name], name, "is there twice: both would be one directory")
 			seen[name] = true
 			for _, params := range []string{c.params, cmp.Or(c.other, c.params)} {
 				text := c.plan(on, params, c.targets(on))

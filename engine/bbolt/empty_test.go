@@ -32,8 +32,6 @@ func TestOwnRowOfKeyOnly(t *testing.T) {
 	do(model.Op{Kind: model.Begin})
 	do(model.Op{Kind: model.Insert, Table: "t", Columns: []string{"id"}, Rows: 1}, model.IntValue(7))
 	do(model.Op{Kind: model.Get, Table: "t", Columns: []string{"id"}}, model.IntValue(7))
-	if r.Rows != 1 {
-		t.Errorf("the transaction finds %d rows", r.Rows)
-	}
+	expect.Equal(t, r.Rows, 1, "the transaction finds", "rows")
 	do(model.Op{Kind: model.Commit})
 }

@@ -34,9 +34,7 @@ func TestAllocated(t *testing.T) {
 	expect.NoError(t, hole.Truncate(1<<40))
 	expect.NoError(t, os.Symlink("/proc/kcore", filepath.Join(dir, "link")))
 	n, err := fsize.Allocated(dir)
-	if err != nil || n < 300_000 || n > 1<<20 {
-		t.Errorf("%d bytes, %v", n, err)
-	}
+	expect.True(t, err == nil && n >= 300_000 && n <= 1<<20, n, "bytes", err)
 	if n, err := fsize.Allocated(filepath.Join(dir, "missing")); n != 0 || err != nil {
 		t.Errorf("a missing directory: %d, %v", n, err)
 	}
@@ -46,7 +44,5 @@ func TestFree(t *testing.T) {
 	if n, err := fsize.Free(t.TempDir()); n <= 0 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
-	if _, err := fsize.Free("/missing/missing"); err == nil {
-		t.Error("no error")
-	}
+	expect.Refused(fsize.Free("/missing/missing"))(t, "")
 }

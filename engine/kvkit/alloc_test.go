@@ -75,9 +75,7 @@ func TestAllocatesNothing(t *testing.T) {
 				n := testing.AllocsPerRun(100, func() {
 					expect.NoError(t, stmt.Exec(t.Context(), args, &r))
 				})
-				if n > 0 {
-					t.Errorf("concurrency %d, %+v: %s: %v allocations", kind, w, c.op.Label(), n)
-				}
+				expect.True(t, n <= 0, "concurrency", kind, w, c.op.Label(), n, "allocations")
 			}
 		}
 	}

@@ -208,9 +208,7 @@ func TestWritersCommitTogether(t *testing.T) {
 				}
 				ops = append(ops, func(r *engine.Result) error { return remove.Exec(context.Background(), args, r) })
 			}
-			if got := s.together(t, clients, ops...); got != clients*rows {
-				t.Errorf("%d rows were deleted, want %d", got, clients*rows)
-			}
+			expect.Equal(t, s.together(t, clients, ops...), clients*rows, "rows were deleted")
 		})
 	}
 }
@@ -233,9 +231,7 @@ func TestSameRow(t *testing.T) {
 				return raise.Exec(context.Background(), []model.Value{model.IntValue(1), model.IntValue(1)}, r)
 			})
 		}
-		if got := s.together(t, atOnce, ops...); got != clients {
-			t.Errorf("%d updates, want %d", got, clients)
-		}
+		expect.Equal(t, s.together(t, atOnce, ops...), clients, "updates")
 		var n int64
 		get := prepare(t, db, &model.Op{Kind: model.Get, Table: "t0", Columns: []string{"n"}})
 		r := engine.Result{Each: func(row []model.Value) { n = row[0].Int() }}
@@ -258,7 +254,5 @@ func TestLowestCommitTogether(t *testing.T) {
 			return lowest.Exec(context.Background(), []model.Value{model.IntValue(0)}, r)
 		})
 	}
-	if got := s.together(t, clients, ops...); got != clients*rows {
-		t.Errorf("%d rows were deleted, want %d", got, clients*rows)
-	}
+	expect.Equal(t, s.together(t, clients, ops...), clients*rows, "rows were deleted")
 }

@@ -2,7 +2,6 @@ package kvkit_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"rumbench/engine"
@@ -37,8 +36,6 @@ func TestOtherDefinition(t *testing.T) {
 		expect.NoError(t, open(made))
 	}
 	for name, s := range map[string]model.Schema{"column": schema(model.Float, "price"), "index": schema(model.Int, "price", "id")} {
-		if err := open(s); err == nil || !strings.Contains(err.Error(), "those of the load") {
-			t.Errorf("another %s: %v", name, err)
-		}
+		expect.Error(t, open(s), "those of the load", "another", name)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -74,9 +75,7 @@ func TestKeyOrder(t *testing.T) {
 				t.Fatalf("%v read back as %v (%v)", rows[0][i], v, err)
 			}
 		}
-		if len(rest) > 0 {
-			t.Fatalf("%d bytes are left", len(rest))
-		}
+		expect.Must(t, len(rest) == 0, len(rest), "bytes are left")
 	})
 }
 
@@ -114,9 +113,7 @@ func TestKeyRefuses(t *testing.T) {
 		{"too wide", model.Column{Type: model.Int, Width: 4}, model.IntValue(math.MaxInt32 + 1)},
 		{"too narrow", model.Column{Type: model.Int, Width: 4}, model.IntValue(math.MinInt32 - 1)},
 	} {
-		if _, err := appendKey(nil, &c.column, c.value); err == nil {
-			t.Errorf("%s: no error", c.name)
-		}
+		expect.Refused(appendKey(nil, &c.column, c.value))(t, "", c.name)
 	}
 }
 

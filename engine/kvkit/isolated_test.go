@@ -107,9 +107,7 @@ func TestRetries(t *testing.T) {
 		disturb(asked)
 		put := s.op(putPair)
 		put.Changes(1, 1, id+2)
-		if put.Value.Int() != int64(id+2) {
-			t.Errorf("the row has number %v, want %d", put.Value, id+2)
-		}
+		expect.Equal(t, put.Value.Int(), int64(id+2), "the row has number", put.Value, id+2)
 		disturb(asked)
 		s.op(raiseN).Changes(1, 5, id+1)
 		disturb(asked)
@@ -143,9 +141,7 @@ func TestRetriesEnd(t *testing.T) {
 	}
 	var r engine.Result
 	err = s.op(raiseN).Stmt.Exec(ctx, enginetest.Values([]any{1, 1}), &r)
-	if engine.ClassOf(err) != engine.Conflict || asked != 5 {
-		t.Errorf("after %d attempts: %v", asked, err)
-	}
+	expect.True(t, engine.ClassOf(err) == engine.Conflict && asked == 5, "after", asked, "attempts", err)
 }
 
 // In a transaction the client gets the class, and can only roll back.
@@ -173,9 +169,7 @@ func TestClassesInTransactions(t *testing.T) {
 		s.op(raiseN).OK(1, 1)
 		s.op(rollback).OK()
 		s.op(all).Want(nil, "1 0 0")
-		if n := counter(t, db, "kvkit.conflict_retries"); n != 0 {
-			t.Errorf("%v operations were repeated", n)
-		}
+		expect.Equal(t, counter(t, db, "kvkit.conflict_retries"), 0, "operations were repeated")
 	}
 }
 
@@ -245,9 +239,7 @@ func TestWriteSkew(t *testing.T) {
 		if name == "isolated" {
 			want = 2
 		}
-		if sum != want {
-			t.Errorf("%s: the sum is %d, want %d", name, sum, want)
-		}
+		expect.Equal(t, sum, want, name, "the sum is")
 	}
 }
 
@@ -265,14 +257,10 @@ func TestLimited(t *testing.T) {
 	for id := range 50 {
 		s.op(addPair).OK(id, id, id)
 	}
-	if err := db.CreateIndexes(ctx, "t", "t_n", "t_u"); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, db.CreateIndexes(ctx, "t", "t_n", "t_u"))
 	big := addPair
 	big.Rows = 3
-	if _, err := s.s.Prepare(ctx, &big); err == nil {
-		t.Error("an operation beyond the limit was prepared")
-	}
+	expect.Refused(s.s.Prepare(ctx, &big))(t, "", "an operation beyond the limit was prepared")
 	// How many rows this one changes is not known before.
 	for id := 100; id < 108; id++ {
 		s.op(addPair).OK(id, 100, id)
@@ -281,9 +269,7 @@ func TestLimited(t *testing.T) {
 	if err := many.Run(1000, 100); engine.ClassOf(err) != engine.Fatal || !strings.Contains(err.Error(), "holds 7") {
 		t.Error(err)
 	}
-	if err := db.DropIndex(ctx, "t", "t_n"); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, db.DropIndex(ctx, "t", "t_n"))
 }
 
 // Of several inserters of a value, and of updates to it, one succeeds: on stores of
@@ -336,8 +322,7 @@ func TestUniqueTogether(t *testing.T) {
 			}
 		}
 		count.OK()
-		if entries != rows || len(seen) != rows {
-			t.Errorf("store %d: %d rows, %d entries, %d values", i, rows, entries, len(seen))
-		}
+		expect.True(t, entries == rows && len(seen) == rows,
+			"store", i, rows, "rows", entries, "entries", len(seen), "values")
 	}
 }

@@ -112,13 +112,9 @@ func TestRowLocks(t *testing.T) {
 		})
 	}
 	clientsDone.Wait()
-	if counts != want {
-		t.Errorf("%v, want %v", counts, want)
-	}
+	expect.Equal(t, counts, want)
 	for i := range l.locks.buckets {
-		if l.locks.buckets[i].held != nil {
-			t.Fatalf("a lock of bucket %d is still held", i)
-		}
+		expect.Must(t, l.locks.buckets[i].held == nil, "a lock of bucket", i, "is still held")
 	}
 }
 
@@ -156,9 +152,7 @@ func TestLocksInTurn(t *testing.T) {
 	l.locks.unlock(&first)
 	done.Wait()
 	for c := range waiting {
-		if got := <-order; got != c {
-			t.Errorf("the lock went to %d, want %d", got, c)
-		}
+		expect.Equal(t, <-order, c, "the lock went to")
 	}
 }
 
@@ -179,7 +173,5 @@ func TestLocksAllocateNothing(t *testing.T) {
 		l.locks.unlock(&set)
 	})
 	// The row that fill encodes does not escape.
-	if n > 0 {
-		t.Errorf("%.1f allocations per operation", n)
-	}
+	expect.True(t, n <= 0, n, "allocations per operation")
 }

@@ -39,15 +39,11 @@ func TestOperator(t *testing.T) {
 			start := rapid.IntRange(0, len(values)-2).Draw(t, "from")
 			end := rapid.IntRange(start+1, len(values)-1).Draw(t, "to") + 1
 			got, ok, err := operator.Merge(nil, key, false, values[start:end]...)
-			if err != nil || !ok {
-				t.Fatalf("a part: %v, %v", ok, err)
-			}
+			expect.Must(t, err == nil && ok, "a part", ok, err)
 			values = slices.Replace(slices.Clone(values), start, end, got)
 		}
 		got, ok, err := operator.Merge(nil, key, true, values...)
-		if err != nil || ok != w.there {
-			t.Fatalf("the row exists: %v (%v), want %v", ok, err, w.there)
-		}
+		expect.Must(t, err == nil && ok == w.there, "the row exists", ok, err, w.there)
 		if !ok {
 			return
 		}

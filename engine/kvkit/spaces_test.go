@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -17,17 +18,11 @@ func TestLongestKey(t *testing.T) {
 			Indexes: []model.Index{{Name: "i", Columns: []string{"s", "f"}}},
 		},
 	}}
-	if n := Spaces(schema); n != 4 {
-		t.Errorf("%d spaces", n)
-	}
+	expect.Equal(t, Spaces(schema), 4, "spaces")
 	object, longest, err := LongestKey(schema)
-	if err != nil || object != "t.i" {
-		t.Fatalf("%s, %v", object, err)
-	}
+	expect.Must(t, err == nil && object == "t.i", object, err)
 	byName, _, _ := newLayouts(schema)
 	l := byName["t"]
 	key, err := l.appendEntryKey(nil, l.indexes[0], []model.Value{model.IntValue(1), model.StringValue(bytes.Repeat([]byte{0}, 9)), model.FloatValue(1)})
-	if err != nil || len(key) != longest {
-		t.Errorf("a key of %d bytes, the longest has %d: %v", len(key), longest, err)
-	}
+	expect.True(t, err == nil && len(key) == longest, "a key of", len(key), "bytes, the longest has", longest, err)
 }

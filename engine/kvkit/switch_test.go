@@ -101,9 +101,8 @@ func TestLookups(t *testing.T) {
 		for id := range 50 {
 			op.Changes(1, c.args(id)...)
 		}
-		if got := counter(t, db, "kvkit.lookups") - before; got != float64(50*c.lookups) {
-			t.Errorf("%s: %v look-ups in 50 operations, want %d each", c.name, got, c.lookups)
-		}
+		expect.Equal(t, counter(t, db, "kvkit.lookups")-before, float64(50*c.lookups),
+			c.name, "look-ups in 50 operations", c.lookups, "each")
 	}
 }
 
@@ -175,13 +174,9 @@ func TestSingleDeletes(t *testing.T) {
 		s, err := db.Session(t.Context())
 		expect.NoError(t, err)
 		_, err = s.Prepare(t.Context(), &model.Op{Kind: model.Update, Table: "sums", Set: []model.Assign{{Column: "sum"}}})
-		if (err != nil) != (deletes == "single") {
-			t.Errorf("deletes %s: prepare of an update: %v", deletes, err)
-		}
+		expect.Equal(t, (err != nil), (deletes == "single"), "deletes", deletes, "prepare of an update", err)
 	}
-	if flushed["plain"] == 0 || flushed["single"] != 0 {
-		t.Errorf("bytes flushed: %v", flushed)
-	}
+	expect.True(t, flushed["plain"] != 0 && flushed["single"] == 0, "bytes flushed", flushed)
 }
 
 // New keys are found to be new by filters, also on the last level.
@@ -201,9 +196,7 @@ func TestFilter(t *testing.T) {
 		insert.Fails(engine.Duplicate, 2, 0)
 		hits[unique] = counter(t, db, "pebble.filter.hits") - before
 	}
-	if hits["filter"] < 450 {
-		t.Errorf("filter hits in 500 inserts: %v", hits)
-	}
+	expect.True(t, hits["filter"] >= 450, "filter hits in 500 inserts", hits)
 }
 
 func settle(t *testing.T, db engine.DB) {
@@ -238,15 +231,11 @@ func TestOtherSwitches(t *testing.T) {
 				t.Errorf("made with %v, opened with %v: %v", made, other, err)
 			}
 		}
-		if err := open(dir, made); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, open(dir, made))
 	}
 	upserts := map[string]any{"upserts": "merge"} // the same operator and form
 	dir := t.TempDir()
 	for _, options := range []map[string]any{merged, upserts} {
-		if err := open(dir, options); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, open(dir, options))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/lmdb"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -40,9 +41,7 @@ func TestLongKey(t *testing.T) {
 		}}}}
 	}
 	db, err := lmdb.Engine{}.Open(t.Context(), key(250))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	db.Close()
 	for _, width := range []int{260, 0} {
 		if _, err := (lmdb.Engine{}).Open(t.Context(), key(width)); err == nil || !strings.Contains(err.Error(), "a key of t can have more bytes than the 511 of an lmdb key") {
@@ -53,7 +52,5 @@ func TestLongKey(t *testing.T) {
 
 // The version that other binaries name is that of the library.
 func TestBundled(t *testing.T) {
-	if got := (lmdb.Engine{}).Info().Version; got != lmdb.BundledVersion {
-		t.Errorf("LMDB is %s, and other binaries say %s", got, lmdb.BundledVersion)
-	}
+	expect.Equal(t, (lmdb.Engine{}).Info().Version, lmdb.BundledVersion, "LMDB is", "and other binaries say")
 }

@@ -72,9 +72,7 @@ func TestPartial(t *testing.T) {
 		{model.Op{Kind: model.Scan, Index: "version"}, true},
 		{model.Op{Kind: model.Scan}, false},
 	} {
-		if got := newFilter(l, &c.op).hinted(c.op.Index); got != c.want {
-			t.Errorf("%+v: %v", c.op, got)
-		}
+		expect.Equal(t, newFilter(l, &c.op).hinted(c.op.Index), c.want, c.op)
 	}
 	ix, _ := l.Index("code")
 	if text := l.indexDefinition(ix).String(); !strings.Contains(text, `"partialFilterExpression":{"code":{"$gte"`) {
@@ -127,21 +125,15 @@ func TestAttached(t *testing.T) {
 	expect.NoError(t, d.Close())
 	names, err := host.client.ListDatabaseNames(t.Context(), map[string]any{})
 	expect.NoError(t, err)
-	if strings.Contains(strings.Join(names, " "), "other") {
-		t.Errorf("left: %v", names)
-	}
+	expect.True(t, !strings.Contains(strings.Join(names, " "), "other"), "left", names)
 	w, err := Engine{}.Watch(t.Context(), dsn)
 	expect.NoError(t, err)
 	var s engine.Sample
 	expect.NoError(t, w.Counters(t.Context(), &s))
-	if len(s.Points) == 0 {
-		t.Error("no counters")
-	}
+	expect.True(t, len(s.Points) != 0, "no counters")
 	expect.NoError(t, w.Close())
 	c.Server.DSN += "?replicaSet=rs0"
-	if _, err := (Engine{}).Open(t.Context(), c); err == nil {
-		t.Error("a server without a replica set was taken for one")
-	}
+	expect.Refused((Engine{}).Open(t.Context(), c))(t, "", "a server without a replica set was taken for one")
 }
 
 // A database of the user's is not touched, also with force; one that is empty but for what
@@ -164,9 +156,8 @@ func TestForeign(t *testing.T) {
 	s := session1(t, d)
 	_, err = s.Prepare(t.Context(), &model.Op{Kind: model.Get, Table: "sale", Columns: []string{"product"}})
 	for subject, err := range map[string]error{"used": err, "cleared": d.ClearTable(t.Context(), "sale"), "replaced": d.CreateTables(t.Context())} {
-		if err == nil || !strings.Contains(err.Error(), "sale exists, and rumbench did not make it") {
-			t.Errorf("a collection of the user's was %s: %v", subject, err)
-		}
+		expect.True(t, err != nil && strings.Contains(err.Error(), "sale exists, and rumbench did not make it"),
+			"a collection of the user's was", subject, err)
 	}
 	expect.NoError(t, s.Close())
 	expect.NoError(t, d.Close())
@@ -189,9 +180,7 @@ func TestForeign(t *testing.T) {
 	expect.NoError(t, left.Close())
 	names, err := host.client.Database("left").ListCollectionNames(t.Context(), map[string]any{})
 	expect.NoError(t, err)
-	if !slices.Contains(names, "theirs") || slices.Contains(names, "sale") {
-		t.Errorf("left: %v", names)
-	}
+	expect.True(t, slices.Contains(names, "theirs") && !slices.Contains(names, "sale"), "left", names)
 }
 
 // A collection that a user has created in place of one that a killed run has left is the user's,
@@ -223,20 +212,14 @@ func TestReplacedCollection(t *testing.T) {
 	expect.NoError(t, second.CreateTables(t.Context()))
 	add()
 	expect.NoError(t, first.Close())
-	if count() != 1 {
-		t.Error("the first run has removed the collection of the second")
-	}
+	expect.Equal(t, count(), 1, "the first run has removed the collection of the second")
 	expect.NoError(t, at.Collection("sale").Drop(t.Context()))
 	add()
 	third := start()
-	if err := third.CreateTables(t.Context()); err == nil || !strings.Contains(err.Error(), "rumbench did not make it") {
-		t.Errorf("the user's collection: %v", err)
-	}
+	expect.Error(t, third.CreateTables(t.Context()), "rumbench did not make it", "the user's collection")
 	expect.NoError(t, third.Close())
 	expect.NoError(t, second.Close())
-	if count() != 1 {
-		t.Error("the user's collection is gone")
-	}
+	expect.Equal(t, count(), 1, "the user's collection is gone")
 	expect.NoError(t, at.Collection("sale").Drop(t.Context()))
 	expect.NoError(t, at.CreateCollection(t.Context(), "sale"))
 	_, err := at.Collection(catalogName).UpdateOne(t.Context(), doc(idField, "sale"), doc("$unset", doc("id", "")), options.UpdateOne().SetUpsert(true))
@@ -338,17 +321,12 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%v; hint %q", err, hint.Of(err))
 	}
 	replicated := engine.Config{Server: engine.ServerConfig{DSN: dsn + "?replicaSet=rs0"}}
-	if !slices.Contains(engine.InfoOf(Engine{}, replicated).Capabilities, model.CapTransactions) {
-		t.Error("a replica set has no transactions")
-	}
+	expect.True(t, slices.Contains(engine.InfoOf(Engine{}, replicated).Capabilities, model.CapTransactions),
+		"a replica set has no transactions")
 	a, err := Engine{}.ReadDSN(dsn)
-	if err != nil || a.String() != "me@tcp(localhost:1)/" {
-		t.Errorf("%s, %v", a, err)
-	}
+	expect.True(t, err == nil && a.String() == "me@tcp(localhost:1)/", a, err)
 	conf.Schema.Tables[1].Indexes[0].Columns = []string{"data"}
-	if err := (Engine{}).Check(conf); err == nil || !strings.Contains(err.Error(), "orders by length") {
-		t.Error(err)
-	}
+	expect.Error(t, (Engine{}).Check(conf), "orders by length")
 }
 
 // What a mongod counts, which FerretDB does not.
@@ -366,9 +344,7 @@ func TestSections(t *testing.T) {
 		{Name: engine.LogBytes, Kind: engine.Counter, Unit: "bytes", Value: 7},
 		{Name: "mongodb.wiredtiger.log.sync_ns", Kind: engine.Counter, Unit: "ns", Value: 5000},
 	}
-	if !slices.Equal(s.Points, want) {
-		t.Errorf("%+v", s.Points)
-	}
+	expect.True(t, slices.Equal(s.Points, want), s.Points)
 }
 
 // A server that falls silent while a database is opened is an error.

@@ -62,9 +62,7 @@ func open(t testing.TB, c engine.Config) *db {
 	d, err := Engine{}.Open(t.Context(), c)
 	expect.NoError(t, err)
 	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, d.Close())
 	})
 	expect.NoError(t, d.CreateTables(t.Context()))
 	expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "market"))

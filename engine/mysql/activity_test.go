@@ -34,9 +34,7 @@ func TestDoing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, ok := doing(c.command, c.state, c.wait, c.watched)
-			if ok == c.left || got != c.want {
-				t.Errorf("got %+v, %v", got, ok)
-			}
+			expect.True(t, ok != c.left && got == c.want, "got", got, ok)
 		})
 	}
 }
@@ -67,9 +65,7 @@ func TestWaitRole(t *testing.T) {
 		"wait/synch/mutex/nobody/knows_it":                    engine.RoleOther,
 		"stage/sql/Updating":                                  "",
 	} {
-		if got := waitRole(name); got != want {
-			t.Errorf("%s: %q, not %q", name, got, want)
-		}
+		expect.Equal(t, waitRole(name), want, name)
 	}
 }
 
@@ -92,9 +88,7 @@ func TestLockRows(t *testing.T) {
 	for _, s := range a.seen {
 		total += s.sessions
 	}
-	if total != 8 {
-		t.Errorf("%d sessions of 8", total)
-	}
+	expect.Equal(t, total, 8, "sessions of 8")
 }
 
 // sampler opens the database's sampler.
@@ -187,17 +181,11 @@ func TestTimedWaits(t *testing.T) {
 	grown := 0.0
 	for key, v := range after {
 		was, ok := before[key]
-		if !ok {
-			t.Errorf("%s was not reported before", key)
-		}
-		if v < was {
-			t.Errorf("%s fell from %v to %v", key, was, v)
-		}
+		expect.True(t, ok, key, "was not reported before")
+		expect.True(t, v >= was, key, "fell from", was, "to", v)
 		grown += v - was
 	}
-	if len(after) < 200 || grown == 0 {
-		t.Errorf("%d sums, which grew by %v", len(after), grown)
-	}
+	expect.True(t, len(after) >= 200 && grown != 0, len(after), "sums, which grew by", grown)
 }
 
 func TestWaitsAreAskedFor(t *testing.T) {
@@ -212,9 +200,7 @@ func TestWaitsAreAskedFor(t *testing.T) {
 	c := attached(d)
 	c.Options = map[string]any{"waits": true}
 	knob, ok := Engine{}.Check(c).(*engine.KnobError)
-	if !ok || knob.Knob != "options.waits" {
-		t.Errorf("a server that is attached to: %v", knob)
-	}
+	expect.True(t, ok && knob.Knob == "options.waits", "a server that is attached to", knob)
 	var names []string
 	expect.NoError(t, d.status.conn.Query(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_%'", func(row []string) error {
 		names = append(names, row[0])

@@ -66,13 +66,9 @@ func TestNoAllocations(t *testing.T) {
 		}{{"get", get, key, 1}, {"update", update, change, 1}, {"sum", sum, bounds, 1}, {"begin", begin, nil, 0}, {"commit", commit, nil, 0}} {
 			n := testing.AllocsPerRun(100, func() {
 				expect.NoError(t, one.stmt.Exec(ctx, one.args, &r))
-				if r.Rows != one.rows {
-					t.Fatalf("%s: %d rows", one.subject, r.Rows)
-				}
+				expect.Must(t, r.Rows == one.rows, one.subject, r.Rows, "rows")
 			})
-			if n != 0 {
-				t.Errorf("%s, %s: %v allocations", protocol, one.subject, n)
-			}
+			expect.Equal(t, n, 0, protocol, one.subject, "allocations")
 		}
 	}
 }
@@ -96,27 +92,19 @@ func TestInterruptLockWait(t *testing.T) {
 		go func() { failed <- update.Exec(ctx, args, new(engine.Result)) }()
 		waiting(t, d)
 		cancel()
-		if err := <-failed; !errors.Is(err, context.Canceled) {
-			t.Errorf("the context ended: %v", err)
-		}
-		if err := update.Exec(ctx, args, &r); !errors.Is(err, context.Canceled) {
-			t.Errorf("after that: %v", err)
-		}
+		expect.Is(t, <-failed, context.Canceled, "the context ended")
+		expect.Is(t, update.Exec(ctx, args, &r), context.Canceled, "after that")
 	}
 	expect.NoError(t, prepare(t, holder, model.Op{Kind: model.Rollback}).Exec(t.Context(), nil, &r))
 	expect.NoError(t, update.Exec(t.Context(), args, &r))
-	if r.Rows != 1 {
-		t.Errorf("%d rows were updated", r.Rows)
-	}
+	expect.Equal(t, r.Rows, 1, "rows were updated")
 }
 
 // waiting waits until a session waits for a lock.
 func waiting(t *testing.T, d *db) {
 	t.Helper()
 	for ask(t, d, "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'") == "0" {
-		if t.Context().Err() != nil {
-			t.Fatal("nobody waits")
-		}
+		expect.Must(t, t.Context().Err() == nil, "nobody waits")
 		time.Sleep(200 * time.Millisecond) // InnoDB answers from memory for who asks again within 100 ms
 	}
 }
@@ -135,9 +123,7 @@ func TestServerDiesMeanwhile(t *testing.T) {
 	for ask(t, d, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP%'") == "0" {
 	}
 	expect.NoError(t, syscall.Kill(d.Private.PID(), syscall.SIGKILL))
-	if err := mysqlwire.Classify(<-failed); engine.ClassOf(err) != engine.Gone {
-		t.Errorf("the server died: %v", err)
-	}
+	expect.Equal(t, engine.ClassOf(mysqlwire.Classify(<-failed)), engine.Gone, "the server died")
 	if err := get.Exec(t.Context(), []model.Value{model.IntValue(1)}, new(engine.Result)); engine.ClassOf(err) != engine.Gone {
 		t.Errorf("and then: %v", err)
 	}
@@ -162,12 +148,9 @@ func TestTakeOverFails(t *testing.T) {
 	expect.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free) + 1, Max: limit.Max})) // for the driver's socket
 	_, err = source.Connect(t.Context())
 	expect.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
-	if !errors.Is(err, unix.EMFILE) || !strings.Contains(err.Error(), "take over") {
-		t.Fatalf("without a descriptor that is free: %v", err)
-	}
-	if n := openFiles(t); n != files {
-		t.Errorf("%d descriptors are open, and were %d", n, files)
-	}
+	expect.Must(t, errors.Is(err, unix.EMFILE) && strings.Contains(err.Error(), "take over"),
+		"without a descriptor that is free", err)
+	expect.Equal(t, openFiles(t), files, "descriptors are open, and were")
 	for runtime.NumGoroutine() > routines { // it ends soon, or never
 		runtime.Gosched()
 	}
@@ -196,16 +179,12 @@ func TestCompressed(t *testing.T) {
 	var r engine.Result
 	expect.NoError(t, prepare(t, s, updateOp).Exec(t.Context(), []model.Value{model.IntValue(1000), model.IntValue(1)}, &r))
 	expect.NoError(t, prepare(t, s, sumOp).Exec(t.Context(), []model.Value{model.IntValue(1), model.IntValue(1)}, &r))
-	if r.Value.Int() < 1000 {
-		t.Errorf("the sum is %v", r.Value)
-	}
+	expect.True(t, r.Value.Int() >= 1000, "the sum is", r.Value)
 	// The context still ends what it began.
 	ctx, cancel := context.WithCancel(t.Context())
 	go cancel()
 	err := s.(*session).Exec(ctx, "SELECT SLEEP(1000)")
-	if err == nil {
-		t.Error("a statement outlived its context")
-	}
+	expect.Error(t, err, "", "a statement outlived its context")
 }
 
 // Rows that are not wanted do not spoil what follows, and an empty answer is one.
@@ -219,20 +198,12 @@ func TestText(t *testing.T) {
 	}
 	err := query("SELECT 1 AS one, NULL AS none UNION SELECT 2, 'text'", func(row []model.Value) error {
 		rows++
-		if string(row[0].Buf()) != "1" || !row[1].IsNull() {
-			t.Errorf("the row is %v", row)
-		}
+		expect.True(t, string(row[0].Buf()) == "1" && row[1].IsNull(), "the row is", row)
 		return enough
 	})
-	if err != enough || rows != 1 {
-		t.Errorf("%d rows, %v", rows, err)
-	}
-	if err := query("SELECT nonsense", nil); err == nil || !strings.Contains(err.Error(), "1054") {
-		t.Errorf("nonsense: %v", err)
-	}
+	expect.True(t, err == enough && rows == 1, rows, "rows", err)
+	expect.Error(t, query("SELECT nonsense", nil), "1054", "nonsense")
 	expect.NoError(t, query("DO 0", nil))
 	n, _, err := c.ExecText(t.Context(), "SELECT 1 UNION SELECT 2")
-	if err != nil || n != 0 {
-		t.Errorf("rows that are not wanted: %d, %v", n, err)
-	}
+	expect.True(t, err == nil && n == 0, "rows that are not wanted", n, err)
 }

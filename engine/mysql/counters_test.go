@@ -39,7 +39,5 @@ func TestObserversDoNotCount(t *testing.T) {
 	if n := after[engine.RowsExamined].Value - before[engine.RowsExamined].Value; n < 2000 || n > 2002 { // each sale is two rows
 		t.Errorf("%v rows were examined", n)
 	}
-	if n := after[engine.Queries].Value - before[engine.Queries].Value; n != 1 {
-		t.Errorf("%v queries", n)
-	}
+	expect.Equal(t, after[engine.Queries].Value-before[engine.Queries].Value, 1, "queries")
 }

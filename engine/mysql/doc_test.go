@@ -51,11 +51,7 @@ func TestAlwaysSetIsDocumented(t *testing.T) {
 		}
 	}
 	for s := range set {
-		if !documented[s] {
-			t.Errorf("%s is always set, and docs/engines.md does not say so", s)
-		}
+		expect.True(t, documented[s], s, "is always set, and docs/engines.md does not say so")
 	}
-	if len(documented) < 8 {
-		t.Errorf("only %d settings were found", len(documented))
-	}
+	expect.True(t, len(documented) >= 8, "only", len(documented), "settings were found")
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -33,12 +34,9 @@ func TestExplainRow(t *testing.T) {
 		{"1|SIMPLE|-|-|-|-|-|-|-|Impossible WHERE", nil},
 	} {
 		text, got, err := explainRow(table, row(o.cells))
-		if err != nil || (got == nil) != (o.want == nil) || got != nil && *got != *o.want {
-			t.Errorf("%s: %+v, %v; want %+v", o.cells, got, err, o.want)
-		}
-		if text == "" {
-			t.Errorf("%s: no text", o.cells)
-		}
+		expect.True(t, err == nil && (got == nil) == (o.want == nil) && (got == nil || *got == *o.want),
+			o.cells, got, err, "want", o.want)
+		expect.True(t, text != "", o.cells, "no text")
 	}
 	if _, _, err := explainRow(table, row("1|SIMPLE")); err == nil {
 		t.Error("a line of two columns is read")

@@ -36,8 +36,6 @@ func TestOpening(t *testing.T) {
 		}
 	}
 	for _, option := range []string{"skip_grant", "Skip_Grant_Tables", "init-file", "plugin-dir", "datadir"} {
-		if err := check(option, true); err == nil {
-			t.Errorf("%s is accepted", option)
-		}
+		expect.Error(t, check(option, true), "", option, "is accepted")
 	}
 }

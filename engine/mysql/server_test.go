@@ -165,14 +165,10 @@ func TestAttached(t *testing.T) {
 			if pids, reason := guest.Processes(); len(pids) != 1 || pids[0] != owner.Private.PID() {
 				t.Errorf("processes %v, %s; the server is %d", pids, reason, owner.Private.PID())
 			}
-			if guest.DataDir() != owner.Private.DataDir() {
-				t.Errorf("data directory %q", guest.DataDir())
-			}
+			expect.Equal(t, guest.DataDir(), owner.Private.DataDir(), "data directory")
 			var sample engine.Sample
 			expect.NoError(t, guest.Counters(t.Context(), &sample))
-			if len(sample.Points) < 100 {
-				t.Errorf("%d counters", len(sample.Points))
-			}
+			expect.True(t, len(sample.Points) >= 100, len(sample.Points), "counters")
 			if _, err := guest.Settle(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -192,15 +188,11 @@ func TestAttached(t *testing.T) {
 			if got := ask(t, owner, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"); got != "" {
 				t.Errorf("%s was left behind", got)
 			}
-			if got := ask(t, owner, "SELECT COUNT(*) FROM sale"); got != "20" {
-				t.Errorf("%s rows of other sessions are left", got)
-			}
+			expect.Equal(t, ask(t, owner, "SELECT COUNT(*) FROM sale"), "20", "rows of other sessions are left")
 			if got := ask(t, owner, "SELECT GROUP_CONCAT(VARIABLE_NAME, VARIABLE_VALUE) FROM information_schema.GLOBAL_VARIABLES WHERE VARIABLE_NAME NOT LIKE '%timestamp%' AND VARIABLE_NAME NOT LIKE 'gtid%'"); got != variables {
 				t.Error("variables of the server were changed")
 			}
-			if owner.Died() != nil {
-				t.Error(owner.Died())
-			}
+			expect.True(t, owner.Died() == nil, owner.Died())
 		})
 	}
 }
@@ -224,9 +216,7 @@ func TestLeftSchema(t *testing.T) {
 	expect.NoError(t, later.CreateTables(t.Context()))
 	expect.NoError(t, later.Close())
 	const schemas = "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"
-	if got := ask(t, owner, schemas); got != "0" {
-		t.Error("the schema is left")
-	}
+	expect.Equal(t, ask(t, owner, schemas), "0", "the schema is left")
 	for _, made := range []string{"PROCEDURE guest.theirs() SELECT 1", "EVENT guest.theirs ON SCHEDULE EVERY 1 YEAR DO SELECT 1"} {
 		c.Server.Force = false
 		guest := attach(t, c)
@@ -292,9 +282,7 @@ func TestSessionIsReadBack(t *testing.T) {
 		{"SET GLOBAL tx_read_only = 1", "SET GLOBAL tx_read_only = 0", "may only read"},
 	} {
 		expect.NoError(t, owner.Admin().Exec(t.Context(), o.set))
-		if _, err := guest.Session(t.Context()); err == nil || !strings.Contains(err.Error(), o.want) {
-			t.Errorf("%s: %v", o.set, err)
-		}
+		expect.Refused(guest.Session(t.Context()))(t, o.want, o.set)
 		expect.NoError(t, owner.Admin().Exec(t.Context(), o.back))
 	}
 	expect.NoError(t, newSession(t, guest).Close())
@@ -326,9 +314,7 @@ func TestFreeStatements(t *testing.T) {
 	expect.NoError(t, owner.CreateTables(t.Context()))
 	s := newSession(t, owner)
 	before, name, err := owner.FreeStatements(t.Context())
-	if err != nil || name != "max_prepared_stmt_count" || before > 5 {
-		t.Errorf("%d %s, %v", before, name, err)
-	}
+	expect.True(t, err == nil && name == "max_prepared_stmt_count" && before <= 5, before, name, err)
 	for range before {
 		prepare(t, s, insertOp)
 	}
@@ -363,9 +349,7 @@ func TestLevels(t *testing.T) {
 		for _, l := range o.st.levels(o.vars) {
 			got = strings.TrimPrefix(got+" and "+string(l), " and ")
 		}
-		if got != o.want {
-			t.Errorf("%s %v: %s, want %s", o.st.name, o.vars, got, o.want)
-		}
+		expect.Equal(t, got, o.want, o.st.name, o.vars)
 	}
 }
 
@@ -489,12 +473,10 @@ func TestClasses(t *testing.T) {
 	defer b.Close()
 	expect.NoError(t, exec(a, "BEGIN"))
 	expect.NoError(t, exec(a, "UPDATE sale SET price = 0 WHERE id = 1"))
-	if err := exec(b, "UPDATE sale SET price = 0 WHERE id = 1"); engine.ClassOf(err) != engine.LockTimeout {
-		t.Errorf("a lock that is held: %v", err)
-	}
-	if err := exec(b, "INSERT INTO sale (id, product, price) VALUES (2, 0, 0)"); engine.ClassOf(err) != engine.Duplicate {
-		t.Errorf("a key that exists: %v", err)
-	}
+	expect.Equal(t, engine.ClassOf(exec(b, "UPDATE sale SET price = 0 WHERE id = 1")), engine.LockTimeout,
+		"a lock that is held")
+	expect.Equal(t, engine.ClassOf(exec(b, "INSERT INTO sale (id, product, price) VALUES (2, 0, 0)")), engine.Duplicate,
+		"a key that exists")
 	expect.NoError(t, exec(a, "SET SESSION innodb_lock_wait_timeout = 50"))
 	expect.NoError(t, exec(b, "SET SESSION innodb_lock_wait_timeout = 50"))
 	expect.NoError(t, exec(b, "BEGIN"))
@@ -505,9 +487,7 @@ func TestClasses(t *testing.T) {
 		time.Sleep(200 * time.Millisecond) // asking more often returns old values
 	}
 	err = errors.Join(exec(b, "UPDATE sale SET price = 0 WHERE id = 1"), <-waiting)
-	if engine.ClassOf(err) != engine.Deadlock {
-		t.Errorf("a deadlock: %v", err)
-	}
+	expect.Equal(t, engine.ClassOf(err), engine.Deadlock, "a deadlock", err)
 }
 
 // Counters are typed; the engine-neutral ones agree with what was done.
@@ -522,9 +502,7 @@ func TestCounters(t *testing.T) {
 		expect.NoError(t, err)
 		after := points(t, d)
 		grew := func(name string) float64 { return after[name].Value - before[name].Value }
-		if n := grew("mysql.com_insert"); n != 3000 {
-			t.Errorf("%s: %v inserts", storage, n)
-		}
+		expect.Equal(t, grew("mysql.com_insert"), 3000, storage, "inserts")
 		if n := grew("mysql.com_stmt_execute"); n < 3000 {
 			t.Errorf("%s: %v statements", storage, n)
 		}
@@ -558,9 +536,7 @@ func TestCounters(t *testing.T) {
 					levels++
 				}
 			}
-			if levels == 0 {
-				t.Error("no level is reported")
-			}
+			expect.True(t, levels != 0, "no level is reported")
 			if got, err := d.Structure(t.Context()); err != nil || got.Memtable != 64*mb {
 				t.Errorf("%+v, %v", got, err)
 			}
@@ -593,9 +569,8 @@ func points(t *testing.T, d *db) map[string]engine.Point {
 func TestOtherStorages(t *testing.T) {
 	for storage, level := range map[string]model.Durability{"aria": model.DurabilityOS, "myisam": model.DurabilityNone} {
 		c := engine.Config{Storage: storage, Durability: level, Cache: 16 * mb}
-		if slices.Contains(Engine{}.InfoOf(c).Capabilities, model.CapTransactions) {
-			t.Errorf("%s has transactions", storage)
-		}
+		expect.True(t, !slices.Contains(Engine{}.InfoOf(c).Capabilities, model.CapTransactions),
+			storage, "has transactions")
 		d := private(t, c)
 		expect.NoError(t, d.CreateTables(t.Context()))
 		expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "product"))
@@ -612,9 +587,7 @@ func TestOtherStorages(t *testing.T) {
 	}
 	_, err := Engine{}.Open(t.Context(), engine.Config{Dir: need.TempDir(t), Storage: "tokudb", Durability: model.DurabilityNone, Schema: schema})
 	var knob *engine.KnobError
-	if !errors.As(err, &knob) || knob.Knob != "storage" {
-		t.Errorf("a storage that the server does not have: %v", err)
-	}
+	expect.True(t, errors.As(err, &knob) && knob.Knob == "storage", "a storage that the server does not have", err)
 }
 
 func TestWatch(t *testing.T) {
@@ -630,9 +603,7 @@ func TestWatch(t *testing.T) {
 		keys[p.Key()] = true
 	}
 	for _, want := range []string{engine.CacheLookups + `{storage="innodb"}`, engine.CacheLookups + `{storage="rocksdb"}`, `mysql.table.rows{database="rumbench",table="sale"}`} {
-		if !keys[want] {
-			t.Errorf("no %s", want)
-		}
+		expect.True(t, keys[want], "no", want)
 	}
 	sizes, err := watched(t.Context(), d.Admin())
 	expect.NoError(t, err)
@@ -642,16 +613,12 @@ func TestWatch(t *testing.T) {
 	s.Reset()
 	expect.NoError(t, sizes.sample(t.Context(), &s))
 	for _, p := range s.Points {
-		if strings.HasPrefix(p.Name, "mysql.table.") {
-			t.Errorf("%s is reported for a table that is gone", p.Key())
-		}
+		expect.True(t, !strings.HasPrefix(p.Name, "mysql.table."), p.Key(), "is reported for a table that is gone")
 	}
 	if pids, _ := w.Processes(); len(pids) != 1 || pids[0] != d.Private.PID() || w.DataDir() != d.Private.DataDir() {
 		t.Errorf("processes %v, data in %q", pids, w.DataDir())
 	}
-	if _, err := (Engine{}).Watch(t.Context(), "nonsense"); err == nil {
-		t.Error("nonsense was accepted")
-	}
+	expect.Refused((Engine{}).Watch(t.Context(), "nonsense"))(t, "", "nonsense was accepted")
 }
 
 // The password of the port is asked for; at the socket nobody but root and the
@@ -663,9 +630,7 @@ func TestPort(t *testing.T) {
 		c := engine.Config{Durability: d.Durability, Schema: schema, Server: engine.ServerConfig{DSN: fmt.Sprintf("root:%s@tcp(127.0.0.1:%d)/", password, e.Port)}}
 		c.Server.Schema = "other"
 		db, err := Engine{}.Open(t.Context(), c)
-		if (err == nil) != ok {
-			t.Errorf("password %q: %v", password, err)
-		}
+		expect.Equal(t, (err == nil), ok, "password", password, err)
 		if err == nil {
 			if pids, reason := db.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != d.Private.PID() {
 				t.Errorf("%v %s", pids, reason)
@@ -691,9 +656,7 @@ func TestOldRelease(t *testing.T) {
 	if got := settings(t, d); got[engine.ServerVersion] != "5.5.9" || got["innodb_buffer_pool_size"] != "33554432" {
 		t.Errorf("%v", got)
 	}
-	if got := ask(t, d, "SELECT COUNT(*) FROM sale"); got != "1000" {
-		t.Errorf("%s rows", got)
-	}
+	expect.Equal(t, ask(t, d, "SELECT COUNT(*) FROM sale"), "1000", "rows")
 	if p := points(t, d); p[engine.BytesWritten].Value == 0 {
 		t.Error("nothing was written")
 	}
@@ -701,15 +664,11 @@ func TestOldRelease(t *testing.T) {
 	expect.NoError(t, err)
 	sizes, err := d.Sizes(t.Context())
 	expect.NoError(t, err)
-	if len(sizes) < 2 {
-		t.Errorf("%v", sizes)
-	}
+	expect.True(t, len(sizes) >= 2, sizes)
 	enginetest.Discard(d)
 	_, err = Engine{}.Open(t.Context(), engine.Config{Dir: need.TempDir(t), Page: 8192, Durability: model.DurabilityOS, Schema: schema, Server: engine.ServerConfig{Kind: "mysql", Binary: path}})
 	var knob *engine.KnobError
-	if !errors.As(err, &knob) || knob.Knob != "page" {
-		t.Errorf("another size of pages: %v", err)
-	}
+	expect.True(t, errors.As(err, &knob) && knob.Knob == "page", "another size of pages", err)
 }
 
 // MyRocks has a structure of its own, if it is leveled; what the cache holds is known where
@@ -740,9 +699,7 @@ func TestStructure(t *testing.T) {
 			d := private(t, engine.Config{Storage: "rocksdb", Cache: 64 * mb, Page: 8192, Compression: model.CompressionNone,
 				DirectIO: &direct, Options: map[string]any{"rocksdb_default_cf_options": c.options}})
 			after := points(t, d)
-			if got, err := d.Structure(t.Context()); err != nil || got != c.want {
-				t.Errorf("%+v, want %+v: %v", got, c.want, err)
-			}
+			expect.Equal(t, expect.Value(d.Structure(t.Context()))(t), c.want)
 			if held := after[engine.CacheHeld].Value; held <= 0 || held > 64*mb {
 				t.Errorf("%v bytes held", held)
 			}

@@ -61,9 +61,7 @@ func TestOptions(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			err := Engine{}.Check(config("", c.options))
 			_, opened := Engine{}.Open(context.Background(), config("", c.options))
-			if (err == nil) != (opened == nil) {
-				t.Errorf("Check says %v, Open %v", err, opened)
-			}
+			expect.Equal(t, (err == nil), (opened == nil), "Check says", err, "Open", opened)
 			var knob *engine.KnobError
 			switch {
 			case c.knob == "" && err != nil:
@@ -73,9 +71,7 @@ func TestOptions(t *testing.T) {
 			}
 		})
 	}
-	if err := (Engine{}).Check(engine.Config{Durability: model.DurabilityOS}); err == nil {
-		t.Error("durability os is accepted")
-	}
+	expect.Error(t, (Engine{}).Check(engine.Config{Durability: model.DurabilityOS}), "", "durability os is accepted")
 }
 
 // An operation allocates nothing, and without options does not spin.
@@ -90,9 +86,7 @@ func TestExec(t *testing.T) {
 	}
 	for _, st := range []engine.Stmt{plain, delayed} {
 		var r engine.Result
-		if n := testing.AllocsPerRun(100, func() { _ = st.Exec(ctx, nil, &r) }); n != 0 {
-			t.Errorf("%T allocates %v times", st, n)
-		}
+		expect.Equal(t, testing.AllocsPerRun(100, func() { _ = st.Exec(ctx, nil, &r) }), 0, st, "allocates", "times")
 	}
 }
 
@@ -124,17 +118,12 @@ func TestNoiseIsOfTheTrial(t *testing.T) {
 		return open(t, dir, map[string]any{"delay": "1us", "noise": 0.1, "noise_seed": seed}).delay.factor
 	}
 	first := factor("/a/trials/null.1/data", 0)
-	if again := factor("/elsewhere/trials/null.1/data", 0); again != first {
-		t.Errorf("%v and then %v", first, again)
-	}
+	expect.Equal(t, factor("/elsewhere/trials/null.1/data", 0), first, "and then")
 	for _, other := range []float64{factor("/a/trials/null.2/data", 0), factor("/a/trials/null-again.1/data", 0), factor("/a/trials/null.1/data", 1)} {
-		if other == first {
-			t.Errorf("another trial draws %v too", other)
-		}
+		expect.True(t, other != first, "another trial draws", other, "too")
 	}
-	if f := open(t, "/a/trials/null.1/data", map[string]any{"delay": "1us"}).delay.factor; f != 1 {
-		t.Errorf("without noise the factor is %v", f)
-	}
+	expect.Equal(t, open(t, "/a/trials/null.1/data", map[string]any{"delay": "1us"}).delay.factor, 1,
+		"without noise the factor is")
 }
 
 // The factors of many trials have mean 1 and the given standard deviation.

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -58,19 +59,19 @@ func TestUpdatesShareSync(t *testing.T) {
 		gate.RLock()
 		defer gate.RUnlock()
 	}})
-	must(t, err)
+	expect.NoError(t, err)
 	defer db.Close()
-	must(t, db.CreateTables(ctx))
+	expect.NoError(t, db.CreateTables(ctx))
 	prepare := func(op *model.Op) engine.Stmt {
 		s, err := db.Session(ctx)
-		must(t, err)
+		expect.NoError(t, err)
 		stmt, err := s.Prepare(ctx, op)
-		must(t, err)
+		expect.NoError(t, err)
 		return stmt
 	}
 	one := []model.Value{model.IntValue(1)}
 	insert := prepare(&model.Op{Kind: model.Insert, Table: "t", Columns: []string{"id", "n"}, Rows: 1})
-	must(t, insert.Exec(ctx, []model.Value{one[0], model.IntValue(0)}, &engine.Result{}))
+	expect.NoError(t, insert.Exec(ctx, []model.Value{one[0], model.IntValue(0)}, &engine.Result{}))
 	n := int64(0)
 	get := prepare(&model.Op{Kind: model.Get, Table: "t", Columns: []string{"n"}})
 	seen := engine.Result{Each: func(row []model.Value) { n = row[0].Int() }}
@@ -82,19 +83,15 @@ func TestUpdatesShareSync(t *testing.T) {
 		go func() { done <- raise.Exec(ctx, []model.Value{one[0], one[0]}, &engine.Result{}) }()
 	}
 	for start := time.Now(); n < clients; time.Sleep(time.Millisecond) {
-		must(t, get.Exec(ctx, one, &seen))
+		expect.NoError(t, get.Exec(ctx, one, &seen))
 		if time.Since(start) > 20*time.Second { // it hangs
 			t.Errorf("%d of %d updates of a row are seen while the log is being synced", n, clients)
 			break
 		}
 	}
-	if len(done) > 0 {
-		t.Errorf("%d updates returned before the log was synced", len(done))
-	}
+	expect.True(t, len(done) == 0, len(done), "updates returned before the log was synced")
 	gate.Unlock()
 	for range clients {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, <-done)
 	}
 }

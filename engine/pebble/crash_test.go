@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/kvkit"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -33,10 +34,8 @@ func TestOperatingSystemCrash(t *testing.T) {
 				time.Sleep(syncEvery / 10)
 			}
 		}
-		if kept && got != rows || !kept && got != 0 {
-			t.Errorf("%s: %d of %d rows after a crash", level, got, rows)
-		}
-		must(t, s.Close())
+		expect.True(t, (!kept || got == rows) && (kept || got == 0), level, got, "of", rows, "rows after a crash")
+		expect.NoError(t, s.Close())
 	}
 }
 
@@ -63,42 +62,33 @@ func TestSyncer(t *testing.T) {
 	if err := s.stop(); err == nil || err.Error() != "sync pebble's log: the device is gone" {
 		t.Errorf("stop: %v", err)
 	}
-	if n := len(syncs); n != 0 {
-		t.Errorf("%d syncs without a commit", n)
-	}
+	expect.Equal(t, len(syncs), 0, "syncs without a commit")
 }
 
 func openOn(t *testing.T, c engine.Config, fs vfs.FS) *store {
 	t.Helper()
 	set, err := newSettings(c)
-	must(t, err)
+	expect.NoError(t, err)
 	s, err := openStore(c, set, fileSystem(c.Durability, fs))
-	must(t, err)
+	expect.NoError(t, err)
 	return s
 }
 
 func put(t *testing.T, s *store, key string) {
 	t.Helper()
 	tx, err := s.Begin(kvkit.Write)
-	must(t, err)
-	must(t, tx.Put([]byte(key), nil))
-	must(t, tx.Commit())
+	expect.NoError(t, err)
+	expect.NoError(t, tx.Put([]byte(key), nil))
+	expect.NoError(t, tx.Commit())
 }
 
 func count(t *testing.T, s *store) (n int) {
 	t.Helper()
 	it, err := s.db.NewIter(nil)
-	must(t, err)
+	expect.NoError(t, err)
 	defer it.Close()
 	for ok := it.First(); ok; ok = it.Next() {
 		n++
 	}
 	return n
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

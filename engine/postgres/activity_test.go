@@ -30,9 +30,7 @@ func TestDoing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, ok := doing(c.state, c.kind, c.event)
-			if ok == c.left || got != c.want {
-				t.Errorf("got %+v, %v", got, ok)
-			}
+			expect.True(t, ok != c.left && got == c.want, "got", got, ok)
 		})
 	}
 }
@@ -60,9 +58,7 @@ func TestRoleOf(t *testing.T) {
 		{"Timeout", []string{"SpinDelay"}, engine.RoleOther},
 	} {
 		for _, name := range c.names {
-			if got := roleOf(c.kind, name); got != c.want {
-				t.Errorf("%s:%s is %q, not %q", c.kind, name, got, c.want)
-			}
+			expect.Equal(t, roleOf(c.kind, name), c.want, c.kind, name)
 		}
 	}
 }

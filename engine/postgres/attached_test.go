@@ -89,12 +89,8 @@ func TestAttached(t *testing.T) {
 	d := open(t, guest(s))
 	fill(t, d)
 	prepare(t, newSession(t, d), enginetest.SaleInsert(2)).OK(saleRows(0, 2)...)
-	if got := answer(t, owner, "SELECT count(*) FROM guest.sale"); got != "2" {
-		t.Errorf("%s rows", got)
-	}
-	if got := answer(t, owner, "SELECT a FROM precious.sale"); got != "7" {
-		t.Errorf("got %s", got)
-	}
+	expect.Equal(t, answer(t, owner, "SELECT count(*) FROM guest.sale"), "2", "rows")
+	expect.Equal(t, answer(t, owner, "SELECT a FROM precious.sale"), "7")
 	if pids, reason := d.Processes(); len(pids) != 1 || pids[0] != s.PID() || d.DataDir() != s.DataDir() || d.Died() != nil {
 		t.Errorf("processes %v %s, data in %q", pids, reason, d.DataDir())
 	}
@@ -105,18 +101,14 @@ func TestAttached(t *testing.T) {
 	expect.NoError(t, err)
 	sizes, err := d.Sizes(t.Context())
 	expect.NoError(t, err)
-	if len(actions) != 3 || len(sizes) != 7 || sizes[len(sizes)-1].Bytes > 1<<20 {
-		t.Errorf("%v, %v", actions, sizes)
-	}
+	expect.True(t, len(actions) == 3 && len(sizes) == 7 && sizes[len(sizes)-1].Bytes <= 1<<20, actions, sizes)
 	_, err = Engine{}.Open(t.Context(), guest(s))
 	if err == nil || !strings.Contains(err.Error(), "has a schema guest already (made by rumbench, process ") || !strings.Contains(hint.Of(err), "--force") {
 		t.Errorf("a schema that exists: %v; hint %q", err, hint.Of(err))
 	}
 	expect.NoError(t, d.Close())
 	expect.NoError(t, d.Close())
-	if after := answer(t, owner, everything); after != before {
-		t.Errorf("before\n%s\nafter\n%s", before, after)
-	}
+	expect.Equal(t, answer(t, owner, everything), before, "before", "after")
 	if now := answer(t, owner, "SELECT name || ' ' || setting FROM pg_settings WHERE name <> 'application_name' ORDER BY 1"); now != configured {
 		t.Error("the server was configured")
 	}
@@ -136,12 +128,9 @@ func TestOthersInOurSchema(t *testing.T) {
 	fill(t, d)
 	expect.NoError(t, owner.Exec(t.Context(), "CREATE FUNCTION guest.theirs() RETURNS int LANGUAGE sql AS 'SELECT 1'"))
 	expect.NoError(t, d.Close())
-	if got := answer(t, owner, "SELECT guest.theirs()"); got != "1" {
-		t.Errorf("got %s", got)
-	}
-	if got := answer(t, owner, "SELECT count(*) FROM pg_tables WHERE schemaname = 'guest'"); got != "0" {
-		t.Errorf("%s tables are left", got)
-	}
+	expect.Equal(t, answer(t, owner, "SELECT guest.theirs()"), "1")
+	expect.Equal(t, answer(t, owner, "SELECT count(*) FROM pg_tables WHERE schemaname = 'guest'"), "0",
+		"tables are left")
 }
 
 // A user who may do no more than make a schema can run, too.
@@ -183,9 +172,8 @@ func TestOtherDurability(t *testing.T) {
 	c.Server.DSN = strings.Replace(c.Server.DSN, "user=postgres", "user=bench", 1)
 	d := open(t, c) // what is in force for the role counts
 	expect.NoError(t, d.Close())
-	if got := answer(t, owner, "SELECT count(*) FROM pg_namespace WHERE nspname = 'guest'"); got != "0" {
-		t.Error("a schema was left")
-	}
+	expect.Equal(t, answer(t, owner, "SELECT count(*) FROM pg_namespace WHERE nspname = 'guest'"), "0",
+		"a schema was left")
 }
 
 // The password of the port is asked for, and the server's process is found
@@ -197,13 +185,10 @@ func TestPort(t *testing.T) {
 		c := guest(s)
 		c.Server.DSN = fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/postgres", e.User, password, e.Port)
 		db, err := Engine{}.Open(t.Context(), c)
-		if (err == nil) != ok {
-			t.Errorf("password %q: %v", password, err)
-		}
+		expect.Equal(t, (err == nil), ok, "password", password, err)
 		if err != nil {
-			if engine.ClassOf(err) != engine.Fatal || !strings.Contains(hint.Of(err), "password") {
-				t.Errorf("%v; hint %q", err, hint.Of(err))
-			}
+			expect.True(t, engine.ClassOf(err) == engine.Fatal && strings.Contains(hint.Of(err), "password"),
+				err, "hint", hint.Of(err))
 			continue
 		}
 		if pids, reason := db.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != s.PID() {
@@ -214,9 +199,7 @@ func TestPort(t *testing.T) {
 	expect.NoError(t, owner.Exec(t.Context(), "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0"))
 	c := guest(s)
 	c.Server.DSN = strings.Replace(c.Server.DSN, "dbname=postgres", "dbname=latin", 1)
-	if _, err := (Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "encoding LATIN1") {
-		t.Error(err)
-	}
+	expect.Refused((Engine{}).Open(t.Context(), c))(t, "encoding LATIN1")
 	c.Server.DSN = strings.Replace(c.Server.DSN, "dbname=latin", "dbname=none", 1)
 	if _, err := (Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(hint.Of(err), "must exist") {
 		t.Error(err)
@@ -249,21 +232,15 @@ func TestWatch(t *testing.T) {
 		t.Error("a new database is not reported")
 	}
 	for key := range got {
-		if strings.Contains(key, "precious") {
-			t.Errorf("%s is reported for a table that is gone", key)
-		}
+		expect.True(t, !strings.Contains(key, "precious"), key, "is reported for a table that is gone")
 	}
 	if pids, reason := w.Processes(); len(pids) != 1 || pids[0] != s.PID() || w.DataDir() != s.DataDir() {
 		t.Errorf("processes %v %s, data in %q", pids, reason, w.DataDir())
 	}
 	expect.NoError(t, w.Close())
 	expect.NoError(t, w.Close())
-	if err := w.Counters(context.Background(), &engine.Sample{}); engine.ClassOf(err) != engine.Gone {
-		t.Error(err)
-	}
-	if _, err := (Engine{}).Watch(t.Context(), "nonsense"); err == nil {
-		t.Error("nonsense was accepted")
-	}
+	expect.Equal(t, engine.ClassOf(w.Counters(context.Background(), &engine.Sample{})), engine.Gone)
+	expect.Refused((Engine{}).Watch(t.Context(), "nonsense"))(t, "", "nonsense was accepted")
 }
 
 // bouncer is a configuration that attaches through PgBouncer.
@@ -289,22 +266,15 @@ func TestPooler(t *testing.T) {
 				d := open(t, c)
 				fill(t, d)
 				prepare(t, newSession(t, d), enginetest.SaleInsert(2)).OK(saleRows(0, 2)...)
-				if got := answer(t, owner, "SELECT count(*) FROM guest.sale"); got != "2" {
-					t.Errorf("%s rows in our table", got)
-				}
-				if got := settings(t, d)["isolation"]; got != "repeatable read" {
-					t.Errorf("isolation %s", got)
-				}
+				expect.Equal(t, answer(t, owner, "SELECT count(*) FROM guest.sale"), "2", "rows in our table")
+				expect.Equal(t, settings(t, d)["isolation"], "repeatable read", "isolation")
 				expect.NoError(t, d.Close())
-				if after := answer(t, owner, everything); after != before {
-					t.Errorf("before\n%s\nafter\n%s", before, after)
-				}
+				expect.Equal(t, answer(t, owner, everything), before, "before", "after")
 			}
 		}
 	}
-	if got := answer(t, owner, "SELECT string_agg(precious, ' ') FROM public.sale"); got != "mine" {
-		t.Errorf("the user's table has %q", got)
-	}
+	expect.Equal(t, answer(t, owner, "SELECT string_agg(precious, ' ') FROM public.sale"), "mine",
+		"the user's table has")
 }
 
 // A pooler that lends sessions for a transaction is refused, before a schema is made and
@@ -315,12 +285,9 @@ func TestTransactionPooling(t *testing.T) {
 	for mode, want := range map[string]string{"transaction": "gives each transaction another session", "statement": "not allowed in statement pooling mode"} {
 		c := bouncer(t, s, mode, "ignore_startup_parameters = search_path,extra_float_digits")
 		_, err := Engine{}.Open(t.Context(), c)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(hint.Of(err), "PgBouncer") {
-			t.Errorf("%s: %v; hint %q", mode, err, hint.Of(err))
-		}
-		if after := answer(t, owner, everything); after != before {
-			t.Errorf("%s: before\n%s\nafter\n%s", mode, before, after)
-		}
+		expect.True(t, err != nil && strings.Contains(err.Error(), want) && strings.Contains(hint.Of(err), "PgBouncer"),
+			mode, err, "hint", hint.Of(err))
+		expect.Equal(t, answer(t, owner, everything), before, mode, "before", "after")
 		other, err := pgwire.ParseDSN(c.Server.DSN, serverkit.NewHost("").Dial)
 		expect.NoError(t, err)
 		user, err := sqlkit.Connect(t.Context(), other.Connect, newDialect())
@@ -341,9 +308,7 @@ func TestSmallPool(t *testing.T) {
 	for n := 0; n < 9 && err == nil; n++ {
 		_, err = d.Session(t.Context())
 	}
-	if err == nil || !strings.Contains(hint.Of(err), "default_pool_size") {
-		t.Errorf("%v; hint %q", err, hint.Of(err))
-	}
+	expect.True(t, err != nil && strings.Contains(hint.Of(err), "default_pool_size"), err, "hint", hint.Of(err))
 }
 
 // Connections that a proxy or the server ends because they are idle are opened again: those
@@ -368,9 +333,7 @@ func TestIdleConnections(t *testing.T) {
 		}
 		time.Sleep(time.Second) // a connection that was just used is not tried
 		plan, err := d.Explain(t.Context(), &model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}})
-		if err != nil || len(plan.Access) != 1 {
-			t.Errorf("%s: %+v, %v", way, plan, err)
-		}
+		expect.True(t, err == nil && len(plan.Access) == 1, way, plan, err)
 		expect.NoError(t, d.Counters(t.Context(), &engine.Sample{})) // their connection is idle for longer
 		expect.NoError(t, d.Close())
 	}

@@ -61,13 +61,10 @@ func testTextContexts(t *testing.T, d *db) {
 	for range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		_, _, err := s.conn().ExecText(ctx, "UPDATE link SET version = 2")
-		if !errors.Is(err, context.DeadlineExceeded) || engine.ClassOf(err) != engine.Timeout {
-			t.Errorf("%v of class %q", err, engine.ClassOf(err))
-		}
+		expect.True(t, errors.Is(err, context.DeadlineExceeded) && engine.ClassOf(err) == engine.Timeout,
+			err, "of class", engine.ClassOf(err))
 		err = s.conn().QueryText(ctx, "SELECT 1", nil, nil)
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("in a context that has ended: %v", err)
-		}
+		expect.True(t, errors.Is(err, context.DeadlineExceeded), "in a context that has ended", err)
 		cancel()
 	}
 	_, _, err = holder.conn().ExecText(t.Context(), "ROLLBACK")
@@ -96,13 +93,9 @@ func testTextTransactions(t *testing.T, d *db) {
 		t.Errorf("commit: %v of class %q", err, engine.ClassOf(err))
 	}
 	expect.NoError(t, errors.Join(do("BEGIN"), do("INSERT INTO link VALUES (2, 'a', NULL, 1, 1)")))
-	if err := do("SELECT 1/0"); engine.ClassOf(err) != engine.Fatal {
-		t.Error(err)
-	}
+	expect.Equal(t, engine.ClassOf(do("SELECT 1/0")), engine.Fatal)
 	expect.NoError(t, errors.Join(do("ROLLBACK"), do("BEGIN"), do("INSERT INTO link VALUES (3, 'a', NULL, 1, 1)"), do("COMMIT")))
-	if got := answer(t, d.Admin(), "SELECT string_agg(\"from\"::text, ' ') FROM link"); got != "3" {
-		t.Errorf("rows %s", got)
-	}
+	expect.Equal(t, answer(t, d.Admin(), "SELECT string_agg(\"from\"::text, ' ') FROM link"), "3", "rows")
 }
 
 // A server process that is killed while its rows are read is gone.
@@ -116,16 +109,13 @@ func TestKilledWhileReading(t *testing.T) {
 		}
 		return nil
 	})
-	if engine.ClassOf(err) != engine.Gone || rows == 0 || rows == 100000000 {
-		t.Errorf("%v of class %q after %d rows", err, engine.ClassOf(err), rows)
-	}
+	expect.True(t, engine.ClassOf(err) == engine.Gone && rows != 0 && rows != 100000000,
+		err, "of class", engine.ClassOf(err), "after", rows, "rows")
 	if _, _, err := s.conn().ExecText(t.Context(), "SELECT 1"); engine.ClassOf(err) != engine.Gone {
 		t.Errorf("then %v", err)
 	}
 	d.Private.Wait(time.Minute) // it does not go on without one of its processes
-	if err := d.Close(); err == nil {
-		t.Error("the server went on")
-	}
+	expect.Error(t, d.Close(), "", "the server went on")
 }
 
 // By text everything is as it is with statements that have been prepared.

@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/model"
 )
@@ -39,18 +40,15 @@ func TestCopy(t *testing.T) {
 			t.Fatalf("%T", copied.Stmt)
 		}
 		copied.Changes(int64(x.op.Rows), x.rows...)
-		if got := answer(t, d.Admin(), all+table); got != inserted {
-			t.Errorf("%s: %s", x.op.Table, answer(t, d.Admin(), "SELECT t::text FROM "+table))
-		}
+		expect.Equal(t, answer(t, d.Admin(), all+table), inserted,
+			x.op.Table, answer(t, d.Admin(), "SELECT t::text FROM "+table))
 	}
 	load := linkInsert(2)
 	load.Load = true
 	copied := prepare(t, s, load)
 	copied.Fails(engine.Duplicate, 5, "a", nil, 1, 5, 1, "a", nil, 1, 1)
 	copied.Fails(engine.Fatal, 5, "a", nil, 1, 5)
-	if got := answer(t, d.Admin(), "SELECT count(*) FROM link"); got != "3" {
-		t.Errorf("%s rows after a copy that failed", got)
-	}
+	expect.Equal(t, answer(t, d.Admin(), "SELECT count(*) FROM link"), "3", "rows after a copy that failed")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := copied.Stmt.Exec(ctx, enginetest.Values([]any{5, "a", nil, 1, 5, 5, "b", nil, 1, 6}), &copied.Result); !errors.Is(err, context.Canceled) {

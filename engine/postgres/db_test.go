@@ -48,9 +48,7 @@ func TestReleases(t *testing.T) {
 			c.Server.Binary = "/opt/rumbench/postgres-" + release + ".0/bin/postgres"
 			p, err := server.Find(t.Context(), server.Postgres, server.Source{Binary: c.Server.Binary})
 			need.Installed(t, err)
-			if p.Version != release {
-				t.Errorf("%s is release %s", c.Server.Binary, p.Version)
-			}
+			expect.Equal(t, p.Version, release, c.Server.Binary, "is release")
 			testOperations(t, c)
 		})
 	}
@@ -112,9 +110,7 @@ func testValues(t *testing.T, d *db) {
 		{model.FloatValue(1), 1, 2, 3, 1.0, ""},              // of another type
 		{nil, nil, 2, 3, 1.0, ""},                            // NULL
 	} {
-		if err := insert.Run(row...); engine.ClassOf(err) != engine.Fatal {
-			t.Errorf("%v: %v", row, err)
-		}
+		expect.Equal(t, engine.ClassOf(insert.Run(row...)), engine.Fatal, row)
 	}
 	three := prepare(t, s, enginetest.SaleInsert(3))
 	three.OK(saleRows(0, 3)...)
@@ -179,9 +175,7 @@ func testAggregates(t *testing.T, d *db) {
 	insert := prepare(t, s, linkInsert(2))
 	insert.OK(1, "a", []byte{0, 1}, math.MaxInt64, 1, 1, "b", nil, math.MaxInt64, 2)
 	sum := prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"version"}, Aggregate: model.Sum, Lower: model.Inclusive})
-	if err := sum.Run(1); err == nil {
-		t.Error("a sum that is too large was returned")
-	}
+	expect.Error(t, sum.Run(1), "", "a sum that is too large was returned")
 	prepare(t, s, model.Op{Kind: model.Update, Table: "link", Set: []model.Assign{{Column: "version"}}}).Changes(1, -12345678901, 1, "b")
 	sum.Gives(fmt.Sprint(math.MaxInt64-12345678901), 1)
 	sum.Gives("NULL", 2)
@@ -246,9 +240,7 @@ func testClasses(t *testing.T, d *db) {
 	expect.NoError(t, d.Admin().Exec(t.Context(), fmt.Sprintf("SELECT pg_terminate_backend(%d)", waiter.conn().PID())))
 	theirs.Fails(engine.Gone, 1, 1, "a")
 	theirs.Fails(engine.Gone, 1, 1, "a")
-	if err := d.Admin().Exec(t.Context(), "SELECT 1/0"); engine.ClassOf(err) != engine.Fatal {
-		t.Error(err)
-	}
+	expect.Equal(t, engine.ClassOf(d.Admin().Exec(t.Context(), "SELECT 1/0")), engine.Fatal)
 }
 
 // set changes a setting of one session.
@@ -302,9 +294,8 @@ func testContexts(t *testing.T, d *db) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		err := theirs.Stmt.Exec(ctx, enginetest.Values([]any{1, 1, "a"}), &theirs.Result)
 		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || engine.ClassOf(err) != engine.Timeout {
-			t.Errorf("got %v of class %q", err, engine.ClassOf(err))
-		}
+		expect.True(t, errors.Is(err, context.DeadlineExceeded) && engine.ClassOf(err) == engine.Timeout,
+			"got", err, "of class", engine.ClassOf(err))
 		insert.OK(2+i, "a", nil, 1, 10+i) // the session goes on
 	}
 	rollback.OK()
@@ -312,9 +303,7 @@ func testContexts(t *testing.T, d *db) {
 	ctx, cancel := context.WithCancel(t.Context())
 	expect.NoError(t, theirs.Stmt.Exec(ctx, enginetest.Values([]any{1, 1, "a"}), &theirs.Result))
 	cancel() // while nothing runs
-	if err := theirs.Stmt.Exec(ctx, enginetest.Values([]any{1, 1, "a"}), &theirs.Result); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	expect.Is(t, theirs.Stmt.Exec(ctx, enginetest.Values([]any{1, 1, "a"}), &theirs.Result), context.Canceled)
 	theirs.OK(1, 1, "a")
 
 	// A query is given up in the middle of its rows.
@@ -334,15 +323,11 @@ func testContexts(t *testing.T, d *db) {
 
 // Statements by text do all or nothing, and take no arguments.
 func testCommands(t *testing.T, d *db) {
-	if err := d.Admin().Exec(t.Context(), "CREATE TABLE one (a int); CREATE TABLE sale (a int)"); err == nil {
-		t.Error("a table was made twice")
-	}
-	if got := answer(t, d.Admin(), "SELECT count(*) FROM pg_tables WHERE tablename = 'one'"); got != "0" {
-		t.Error("half of the text was done")
-	}
-	if err := d.CreateTables(t.Context()); err == nil {
-		t.Error("tables were made twice")
-	}
+	expect.Error(t, d.Admin().Exec(t.Context(), "CREATE TABLE one (a int); CREATE TABLE sale (a int)"), "",
+		"a table was made twice")
+	expect.Equal(t, answer(t, d.Admin(), "SELECT count(*) FROM pg_tables WHERE tablename = 'one'"), "0",
+		"half of the text was done")
+	expect.Error(t, d.CreateTables(t.Context()), "", "tables were made twice")
 	if err := d.Admin().Query(t.Context(), "SELECT 1 / (3 - a) FROM generate_series(1, 9) a", func([]string) error { return nil }); engine.ClassOf(err) != engine.Fatal {
 		t.Errorf("an error in the middle of rows: %v", err)
 	}
@@ -352,9 +337,7 @@ func testCommands(t *testing.T, d *db) {
 	}
 	expect.NoError(t, d.DropIndex(t.Context(), "sale", "pdc"))
 	scan := model.Op{Kind: model.Scan, Table: "sale", Index: "pdc", Columns: []string{"price"}}
-	if _, err := s.Prepare(t.Context(), &scan); err == nil {
-		t.Error("an index that does not exist was prepared")
-	}
+	expect.Refused(s.Prepare(t.Context(), &scan))(t, "", "an index that does not exist was prepared")
 	expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "pdc"))
 	prepare(t, s, scan).Want(nil)
 	get := prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}})

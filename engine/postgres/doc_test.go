@@ -22,9 +22,7 @@ func TestAlwaysSetIsDocumented(t *testing.T) {
 	_, section, ok := strings.Cut(string(b), "\n## postgres\n")
 	_, table, found := strings.Cut(section, "**Always set** on a private server:")
 	table, _, _ = strings.Cut(table, "\n\nThe database has")
-	if !ok || !found {
-		t.Fatal("docs/engines.md has no settings of postgres")
-	}
+	expect.Must(t, ok && found, "docs/engines.md has no settings of postgres")
 	documented := map[string]string{}
 	for line := range strings.Lines(table) {
 		cells := strings.Split(line, "|")
@@ -47,7 +45,6 @@ func TestAlwaysSetIsDocumented(t *testing.T) {
 			t.Errorf("%s is always set, and docs/engines.md does not say so", name)
 		}
 	}
-	if !strings.Contains(table, "each costs about 35 KiB") || documented["max_connections"] == "" {
-		t.Error("docs/engines.md does not say what max_connections is")
-	}
+	expect.True(t, strings.Contains(table, "each costs about 35 KiB") && documented["max_connections"] != "",
+		"docs/engines.md does not say what max_connections is")
 }

@@ -23,9 +23,7 @@ func TestIsolation(t *testing.T) {
 			s := newSession(t, d)
 			prepare(t, s, model.Op{Kind: model.Begin}).OK()
 			expect.NoError(t, s.Query(t.Context(), "SHOW transaction_isolation", func(row []string) error {
-				if got := row[0]; got != levelName(level) {
-					t.Errorf("%s: a transaction has %s", level, got)
-				}
+				expect.Equal(t, row[0], levelName(level), level, "a transaction has")
 				return nil
 			}))
 			prepare(t, s, model.Op{Kind: model.Rollback}).OK()

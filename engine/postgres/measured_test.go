@@ -52,9 +52,7 @@ func testCounters(t *testing.T, d *db) {
 	}
 	counted := func(name string, n float64) bool { return points(t, d)[name].Value >= before[name].Value+n }
 	for i := 0; !counted(`postgres.table.rows_inserted{table="sale"}`, 2000) || !counted("postgres.database.commits", commits); i++ {
-		if i > 100 {
-			t.Fatal("no rows, or no commits, were counted")
-		}
+		expect.Must(t, i <= 100, "no rows, or no commits, were counted")
 		time.Sleep(50 * time.Millisecond)
 	}
 	after := points(t, d)
@@ -130,9 +128,7 @@ func TestObserversDoNotCount(t *testing.T) {
 	after := points(t, d)
 	for _, name := range []string{engine.Commits, engine.RowsExamined, engine.CacheHits, engine.CacheLookups, engine.CacheMisses,
 		"postgres.database.commits", "postgres.database.rows_read", "postgres.database.rows_fetched", "postgres.database.pages_hit"} {
-		if n := after[name].Value - before[name].Value; n != 0 {
-			t.Errorf("%s grew by %v", name, n)
-		}
+		expect.Equal(t, after[name].Value-before[name].Value, 0, name, "grew by")
 	}
 	insert := prepare(t, newSession(t, d), enginetest.SaleInsert(50))
 	d.Report(t.Context())
@@ -147,9 +143,7 @@ func TestObserversDoNotCount(t *testing.T) {
 	}
 	after = points(t, d)
 	for name, want := range map[string]float64{engine.Commits: 40, "postgres.database.rows_inserted": 2000, `postgres.table.rows_inserted{table="sale"}`: 2000} {
-		if n := after[name].Value - before[name].Value; n != want {
-			t.Errorf("%s grew by %v, not %v", name, n, want)
-		}
+		expect.Equal(t, after[name].Value-before[name].Value, want, name, "grew by")
 	}
 }
 
@@ -166,16 +160,11 @@ func testRest(t *testing.T, d *db) {
 	for _, a := range actions {
 		t.Logf("%s %v: %s", a.Name, a.Duration, a.Detail)
 		names = append(names, a.Name)
-		if a.Duration <= 0 || a.Detail == "" {
-			t.Errorf("%+v", a)
-		}
+		expect.True(t, a.Duration > 0 && a.Detail != "", a)
 	}
-	if !slices.Equal(names, []string{"vacuum sale", "vacuum link", "checkpoint"}) {
-		t.Errorf("%v", names)
-	}
-	if got := answer(t, d.Admin(), "SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'sale'"); got != "0" {
-		t.Errorf("%s dead rows", got)
-	}
+	expect.True(t, slices.Equal(names, []string{"vacuum sale", "vacuum link", "checkpoint"}), names)
+	expect.Equal(t, answer(t, d.Admin(), "SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'sale'"), "0",
+		"dead rows")
 	if age := points(t, d)[engine.CheckpointAge].Value; age > 1<<20 {
 		t.Errorf("%v bytes of log since the checkpoint", age)
 	}
@@ -194,9 +183,7 @@ func testRest(t *testing.T, d *db) {
 			t.Errorf("size of %q is %d", object, got[object])
 		}
 	}
-	if len(got) != 7 || parts >= got[""] {
-		t.Errorf("%v", got)
-	}
+	expect.True(t, len(got) == 7 && parts < got[""], got)
 	// The files of the class data are those of tables and indexes.
 	var files int64
 	class, err := d.FileClass(t.Context())
@@ -243,8 +230,6 @@ func testPlans(t *testing.T, d *db) {
 		st, err := newDialect().Statement(&table, &c.op)
 		expect.NoError(t, err)
 		plan := answer(t, d.Admin(), "EXPLAIN (COSTS OFF) "+strings.ReplaceAll(st.Text, "$1", "5"))
-		if !strings.Contains(plan, c.want) || strings.Contains(plan, "Sort") {
-			t.Errorf("%s: %s\n%s", c.name, st.Text, plan)
-		}
+		expect.True(t, strings.Contains(plan, c.want) && !strings.Contains(plan, "Sort"), c.name, st.Text, plan)
 	}
 }

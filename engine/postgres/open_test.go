@@ -89,9 +89,7 @@ func TestMissing(t *testing.T) {
 func TestLongNames(t *testing.T) {
 	c := config(t.TempDir())
 	c.Schema.Tables[0].Indexes[0].Name = strings.Repeat("long", 15)
-	if err := (Engine{}).Check(c); err == nil || !strings.Contains(err.Error(), "is longer than 63") {
-		t.Error(err)
-	}
+	expect.Error(t, (Engine{}).Check(c), "is longer than 63")
 }
 
 // Checksums of pages are chosen for the data directory, whatever the release's own choice is.
@@ -99,9 +97,7 @@ func TestDataChecksums(t *testing.T) {
 	for value, want := range map[bool]string{true: "on", false: "off"} {
 		c := config(need.TempDir(t))
 		c.Options = map[string]any{"data_checksums": value}
-		if got := settings(t, open(t, c))["data_checksums"]; got != want {
-			t.Errorf("%v: the server has %q", value, got)
-		}
+		expect.Equal(t, settings(t, open(t, c))["data_checksums"], want, value, "the server has")
 	}
 }
 
@@ -119,9 +115,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
 		}
 	}
-	if got["wal_compression"] == "off" || got[engine.ServerVersion] < "12" {
-		t.Errorf("%v", got)
-	}
+	expect.True(t, got["wal_compression"] != "off" && got[engine.ServerVersion] >= "12", got)
 }
 
 func settings(t *testing.T, d engine.DB) map[string]string {
@@ -130,9 +124,8 @@ func settings(t *testing.T, d engine.DB) map[string]string {
 	expect.NoError(t, err)
 	got := map[string]string{}
 	for _, s := range list {
-		if s.Source != engine.ReadBack && s.Name != "compression" && s.Name != "protocol" {
-			t.Errorf("%+v was not read back", s)
-		}
+		expect.True(t, s.Source == engine.ReadBack || s.Name == "compression" || s.Name == "protocol",
+			s, "was not read back")
 		got[s.Name] = s.Value
 	}
 	return got
@@ -169,13 +162,10 @@ func TestLevelOf(t *testing.T) {
 		{"on", "on"}: "os", {"on", "remote_apply"}: "os", {"on", "local"}: "os", {"on", "off"}: "interval",
 		{"off", "off"}: "none", {"off", "on"}: "process", {"off", "local"}: "process",
 	} {
-		if got := levelOf(settings[0], settings[1], 200*time.Millisecond); got != level {
-			t.Errorf("%v: %s", settings, got)
-		}
+		expect.Equal(t, levelOf(settings[0], settings[1], 200*time.Millisecond), level, settings)
 	}
-	if got := levelOf("on", "off", 400*time.Millisecond); got != model.DurabilityNone {
-		t.Errorf("a log that is synced within 1.2 s keeps level %s", got)
-	}
+	expect.Equal(t, levelOf("on", "off", 400*time.Millisecond), model.DurabilityNone,
+		"a log that is synced within 1.2 s keeps level")
 }
 
 // A database that was made for other tables is refused.
@@ -216,9 +206,7 @@ func TestForeignDirectory(t *testing.T) {
 	needServer(t)
 	dir := need.TempDir(t)
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644))
-	if _, err := (Engine{}).Open(t.Context(), config(dir)); err == nil || !strings.Contains(err.Error(), "it holds precious") {
-		t.Error(err)
-	}
+	expect.Refused((Engine{}).Open(t.Context(), config(dir)))(t, "it holds precious")
 }
 
 // A server that cannot start says why.

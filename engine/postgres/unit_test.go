@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 func TestFileClass(t *testing.T) {
@@ -34,9 +35,7 @@ func TestFileClass(t *testing.T) {
 		"tmp/x":                                   engine.TempFile,
 		"pg_dynshmem/mmap.1834":                   engine.TempFile,
 	} {
-		if got := fileClass(path, 5, "00000001000000000000000A"); got != want {
-			t.Errorf("%s is %s, want %s", path, got, want)
-		}
+		expect.Equal(t, fileClass(path, 5, "00000001000000000000000A"), want, path)
 	}
 }
 
@@ -50,34 +49,22 @@ func TestViews(t *testing.T) {
 				for _, l := range v.labels {
 					names = append(names, l.name)
 				}
-				if !slices.IsSorted(names) {
-					t.Errorf("%d: labels %v", release, names)
-				}
+				expect.True(t, slices.IsSorted(names), release, "labels", names)
 				for _, p := range v.pick(release).points {
-					if seen[p.name] {
-						t.Errorf("%d: %s is reported twice", release, p.name)
-					}
+					expect.True(t, !seen[p.name], release, p.name, "is reported twice")
 					seen[p.name] = true
 				}
 			}
 			for _, name := range []string{engine.BytesWritten, "postgres.checkpoint.pages_written", "postgres.bgwriter.pages_written_by_sessions"} {
-				if !seen[name] {
-					t.Errorf("%d: no %s", release, name)
-				}
+				expect.True(t, seen[name], release, "no", name)
 			}
 			for _, name := range []string{engine.CacheLookups, engine.CacheMisses, engine.BytesRead} {
-				if seen[name] != (release >= readsApart) {
-					t.Errorf("%d: %s", release, name)
-				}
+				expect.Equal(t, seen[name], (release >= readsApart), release, name)
 			}
 			for _, name := range []string{engine.CacheHits, engine.PagesTaken, engine.RowsChanged} {
-				if seen[name] != (release < readsApart) {
-					t.Errorf("%d: %s", release, name)
-				}
+				expect.Equal(t, seen[name], (release < readsApart), release, name)
 			}
-			if seen["postgres.wal.writes"] != (release >= 14) {
-				t.Errorf("%d: writes of the log", release)
-			}
+			expect.Equal(t, seen["postgres.wal.writes"], (release >= 14), release, "writes of the log")
 		}
 	}
 }

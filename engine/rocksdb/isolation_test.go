@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/rocksdb"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -54,9 +55,7 @@ func openPeers(t *testing.T, transactions string, n int) (out []peer) {
 
 func fatal(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 }
 
 // do executes a statement and returns the class of its error.
@@ -121,9 +120,7 @@ func TestLostUpdate(t *testing.T) {
 		p[0].value(0)
 		p[1].must(p[1].add, 1, 0)
 		p[0].yields(engine.Conflict, p[0].add, 1000, 0)
-		if got := p[1].value(0); got != 11 {
-			t.Errorf("%s: the row holds %d, want 11", transactions, got)
-		}
+		expect.Equal(t, p[1].value(0), 11, transactions, "the row holds", "want 11")
 	}
 }
 
@@ -143,9 +140,7 @@ func TestTwoInserters(t *testing.T) {
 			p[1].yields(loser, p[1].put, 11, 0, 7)
 			p[0].must(p[0].commit)
 		}
-		if c := p[1].do(p[1].put, 11, 0, 7); c != engine.Duplicate {
-			t.Errorf("%s: class %q, want a duplicate", transactions, c)
-		}
+		expect.Equal(t, p[1].do(p[1].put, 11, 0, 7), engine.Duplicate, transactions, "class", "want a duplicate")
 	}
 }
 
@@ -165,9 +160,7 @@ func TestDeadlock(t *testing.T) {
 			victims++
 		}
 	}
-	if victims == 0 {
-		t.Error("no transaction was the victim of the deadlock")
-	}
+	expect.True(t, victims != 0, "no transaction was the victim of the deadlock")
 }
 
 // Write skew commits: each reads the row that the other changes.

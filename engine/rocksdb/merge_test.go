@@ -71,9 +71,8 @@ func TestOperator(t *testing.T) {
 		write(t, s, func(tx *tx) {
 			got, err := tx.Get(key)
 			expect.NoError(t, err)
-			if there != kvkit.IsRow(got) || there && !bytes.Equal(got, want) {
-				t.Errorf("%x makes %x, want %x", values, got, want)
-			}
+			expect.True(t, there == kvkit.IsRow(got) && (!there || bytes.Equal(got, want)),
+				values, "makes", got, "want", want)
 		})
 	})
 }

@@ -49,9 +49,8 @@ func TestSettings(t *testing.T) {
 		table + "block_size": "8192", table + "cache_index_and_filter_blocks": "true", table + "filter_policy": "bloomfilter:10:false",
 	} {
 		i := slices.IndexFunc(settings, func(s engine.Setting) bool { return s.Name == name })
-		if i < 0 || settings[i].Value != want || settings[i].Source != engine.ReadBack {
-			t.Errorf("setting %s: want %s in %v", name, want, settings)
-		}
+		expect.True(t, i >= 0 && settings[i].Value == want && settings[i].Source == engine.ReadBack,
+			"setting", name, "want", want, "in", settings)
 	}
 }
 
@@ -60,9 +59,7 @@ func TestFamilies(t *testing.T) {
 	c := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityProcess, Compression: model.CompressionNone, Options: map[string]any{"families": true}}
 	db := openDB(t, c)
 	fill(t, db)
-	if tables := total(t, db, "rocksdb.level.tables"); tables != 3 {
-		t.Errorf("%v tables of the catalog, a table and its index", tables)
-	}
+	expect.Equal(t, total(t, db, "rocksdb.level.tables"), 3, "tables of the catalog, a table and its index")
 	sizes, err := db.Sizes(t.Context())
 	expect.NoError(t, err)
 	for _, size := range sizes[1:] {
@@ -98,9 +95,7 @@ func TestStructure(t *testing.T) {
 	} {
 		db := openDB(t, engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Compression: c.compression, Options: map[string]any{"rocksdb": c.options}})
 		fill(t, db)
-		if tables := total(t, db, "rocksdb.level.tables"); tables != 1 {
-			t.Errorf("%s: %v tables", c.options, tables)
-		}
+		expect.Equal(t, total(t, db, "rocksdb.level.tables"), 1, c.options, "tables")
 		got, err := db.(engine.Structured).Structure(t.Context())
 		if expect.NoError(t, err); got.Block != c.block || got.Memtable != c.size || got.Filters != c.filters {
 			t.Errorf("%s: %+v", c.options, got)
@@ -168,8 +163,6 @@ func TestAssertions(t *testing.T) {
 			t.Log(err)
 			continue
 		}
-		if got := asserts(path); got != want {
-			t.Errorf("%s: %v", path, got)
-		}
+		expect.Equal(t, asserts(path), want, path)
 	}
 }

@@ -2,7 +2,6 @@ package serverkit
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"rumbench/engine"
@@ -29,14 +28,10 @@ func TestSumsOfGateways(t *testing.T) {
 	for _, p := range s.Points {
 		found[p.Name] = p.Value
 	}
-	if len(found) != 2 || found["commits"] != 6000 || found["engine.dirty_bytes"] != 20 {
-		t.Errorf("sums %v", found)
-	}
+	expect.True(t, len(found) == 2 && found["commits"] == 6000 && found["engine.dirty_bytes"] == 20, "sums", found)
 	values[0]["commits"], values[1]["commits"] = 9000, 100
 	s.Reset()
-	if err := d.Counters(t.Context(), &s); err == nil || !strings.Contains(err.Error(), "number 2 of its dsns: its counter commits") {
-		t.Errorf("after a start: %v", err)
-	}
+	expect.Error(t, d.Counters(t.Context(), &s), "number 2 of its dsns: its counter commits", "after a start")
 	values[1]["commits"] = 200
 	if err := d.Counters(t.Context(), &s); err != nil {
 		t.Errorf("later: %v", err)

@@ -39,12 +39,8 @@ func TestAttachedHasNoKnobs(t *testing.T) {
 		c.Server.DSN = "somewhere"
 		s, err := rules.Check(t.Context(), c)
 		var k *engine.KnobError
-		if (err == nil) != (knob == "") || err != nil && (!errors.As(err, &k) || k.Knob != knob) {
-			t.Errorf("%s: %v", knob, err)
-		}
-		if err == nil && (!s.Attached() || s.Server.Schema != engine.DefaultSchema) {
-			t.Errorf("%+v", s)
-		}
+		expect.True(t, (err == nil) == (knob == "") && (err == nil || errors.As(err, &k) && k.Knob == knob), knob, err)
+		expect.True(t, err != nil || s.Attached() && s.Server.Schema == engine.DefaultSchema, s)
 	}
 }
 
@@ -158,12 +154,9 @@ func TestPlace(t *testing.T) {
 		expect.NoError(t, err)
 		err = p.take(t.Context(), admin, fakeDialect, c.mustBeNew)
 		var exists *engine.ExistsError
-		if errors.As(err, &exists) != c.exists || err != nil && !c.exists {
-			t.Errorf("%s: %v", c.name, err)
-		}
-		if c.exists && (exists.Ours != c.ours || strings.Contains(hint.Of(err), "--force") != c.ours) {
-			t.Errorf("%s: %v, hint %q", c.name, err, hint.Of(err))
-		}
+		expect.True(t, errors.As(err, &exists) == c.exists && (err == nil || c.exists), c.name, err)
+		expect.True(t, !c.exists || exists.Ours == c.ours && strings.Contains(hint.Of(err), "--force") == c.ours,
+			c.name, err, "hint", hint.Of(err))
 		if c.server.log[0] != "FIND 'it''s'" {
 			t.Errorf("%s: it asked %s", c.name, c.server.log[0])
 		}
@@ -173,9 +166,7 @@ func TestPlace(t *testing.T) {
 		c.server.log, c.server.tables = nil, c.later
 		err = p.leave(c.server.Connect, fakeDialect)
 		removed := slices.DeleteFunc(c.server.log, func(text string) bool { return !strings.HasPrefix(text, "DROP") })
-		if err != nil || !slices.Equal(removed, c.left) {
-			t.Errorf("%s: left with %q, %v", c.name, removed, err)
-		}
+		expect.True(t, err == nil && slices.Equal(removed, c.left), c.name, "left with", removed, err)
 	}
 }
 
@@ -255,9 +246,8 @@ func TestPooling(t *testing.T) {
 		first, err := meet(t.Context(), d.Connector.Connect, fakeDialect)
 		expect.NoError(t, err)
 		err = d.checkPooling(t.Context(), first)
-		if (err == nil) != c.ok || err != nil && !strings.Contains(hint.Of(err), "pool_mode = session") {
-			t.Errorf("%+v: %v", c.pooler, err)
-		}
+		expect.True(t, (err == nil) == c.ok && (err == nil || strings.Contains(hint.Of(err), "pool_mode = session")),
+			c.pooler, err)
 	}
 }
 
@@ -275,9 +265,7 @@ func TestSessionIsReadBack(t *testing.T) {
 		if (err == nil) != ok || err != nil && (!strings.Contains(err.Error(), `in schema "public" and not in "own"`) || !strings.Contains(hint.Of(err), "pooler")) {
 			t.Errorf("%s: %v", schema, err)
 		}
-		if !slices.Equal(f.log, []string{"SET a", "SET b", "SCHEMA"}) {
-			t.Errorf("it asked %q", f.log)
-		}
+		expect.True(t, slices.Equal(f.log, []string{"SET a", "SET b", "SCHEMA"}), "it asked", f.log)
 	}
 	if err := (&Setup{}).CheckSession("", true); err == nil || !strings.Contains(hint.Of(err), "primary") {
 		t.Error(err)
@@ -296,9 +284,7 @@ func TestSilent(t *testing.T) {
 		if engine.ClassOf(err) != engine.Gone || !strings.Contains(err.Error(), "did not answer within 10s") || !strings.Contains(hint.Of(err), "PgBouncer") {
 			t.Errorf("%v; hint %q", err, hint.Of(err))
 		}
-		if took := time.Since(start); took != 10*time.Second {
-			t.Errorf("it took %v", took)
-		}
+		expect.Equal(t, time.Since(start), 10*time.Second, "it took")
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := Hello(ended, silent); !errors.Is(err, context.Canceled) || engine.ClassOf(err) == engine.Gone {
@@ -309,9 +295,7 @@ func TestSilent(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	d := &Setup{}
-	if err := d.CheckLevel("anything"); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, d.CheckLevel("anything"))
 	d.Isolation = model.RepeatableRead
 	for level, ok := range map[string]bool{"REPEATABLE-READ": true, "repeatable read": true, "serializable": false} {
 		if err := d.CheckLevel(level); (err == nil) != ok {
@@ -320,12 +304,8 @@ func TestLevels(t *testing.T) {
 	}
 	d.Durability = model.DurabilityOS
 	err := d.CheckDurability([]model.Durability{model.DurabilityNone, model.DurabilityInterval}, []string{"sync = off"})
-	if err == nil || !strings.Contains(err.Error(), "keeps level none and interval (sync = off)") {
-		t.Error(err)
-	}
-	if err := d.CheckDurability([]model.Durability{model.DurabilityOS}, nil); err != nil {
-		t.Error(err)
-	}
+	expect.True(t, err != nil && strings.Contains(err.Error(), "keeps level none and interval (sync = off)"), err)
+	expect.NoError(t, d.CheckDurability([]model.Durability{model.DurabilityOS}, nil))
 	d.Variables = []server.Setting{{Name: "b"}, {Name: "z"}}
 	if got := d.ReadBack(map[string]string{"a": "1", "b": "2", "c": "3"}, "a", "b", "none"); len(got) != 2 || got[1].Value != "2" {
 		t.Errorf("%v", got)

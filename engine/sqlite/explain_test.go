@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -22,9 +23,7 @@ func TestAccessOf(t *testing.T) {
 		"USE TEMP B-TREE FOR ORDER BY":    nil,
 	} {
 		got := accessOf(table, defaultPage, detail)
-		if (got == nil) != (want == nil) || got != nil && *got != *want {
-			t.Errorf("%s: %+v, want %+v", detail, got, want)
-		}
+		expect.True(t, (got == nil) == (want == nil) && (got == nil || *got == *want), detail, got, "want", want)
 	}
 	for detail, want := range map[string]engine.Access{
 		"SEARCH t USING INDEX sqlite_autoindex_t_1 (a=?)": {Index: engine.PrimaryKey, How: engine.Seek, As: "SEARCH INDEX"},

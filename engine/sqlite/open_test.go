@@ -33,9 +33,7 @@ func open(t testing.TB, c engine.Config) engine.DB {
 	db, err := Engine{}.Open(context.Background(), c)
 	expect.NoError(t, err)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, db.Close())
 	})
 	return db
 }
@@ -115,9 +113,7 @@ func TestSessionsShareTheCache(t *testing.T) {
 			expect.NoError(t, err)
 			expect.NoError(t, st.Exec(t.Context(), nil, &engine.Result{}))
 			expect.NoError(t, s.Query(t.Context(), "PRAGMA cache_size", func(row []string) error {
-				if got := row[0]; got != want {
-					t.Errorf("of %d sessions one has a cache_size of %s, want %s", len(sessions), got, want)
-				}
+				expect.Equal(t, row[0], want, len(sessions), "sessions one has a cache_size of")
 				return nil
 			}))
 		}
@@ -140,9 +136,7 @@ func TestDurabilityIsReadBack(t *testing.T) {
 		settings, err := open(t, c).Settings(t.Context())
 		expect.NoError(t, err)
 		for _, s := range settings {
-			if s.Name == "synchronous" && (s.Value != want || s.Source != engine.ReadBack) {
-				t.Errorf("%s: %+v", level, s)
-			}
+			expect.True(t, s.Name != "synchronous" || s.Value == want && s.Source == engine.ReadBack, level, s)
 		}
 	}
 }
@@ -155,9 +149,7 @@ func TestOpenRefusesAnotherPageSize(t *testing.T) {
 	c.Page = 8192
 	_, err := Engine{}.Open(t.Context(), c)
 	var knob *engine.KnobError
-	if !errors.As(err, &knob) || knob.Knob != "page" {
-		t.Errorf("got %v", err)
-	}
+	expect.True(t, errors.As(err, &knob) && knob.Knob == "page", "got", err)
 }
 
 func TestOpenInOddlyNamedDirectory(t *testing.T) {
@@ -172,9 +164,7 @@ func TestOpenWhereNothingCanBe(t *testing.T) {
 	dir := t.TempDir()
 	expect.NoError(t, os.Mkdir(filepath.Join(dir, fileName), 0o755))
 	_, err := Engine{}.Open(t.Context(), config(dir))
-	if err == nil {
-		t.Fatal("opened a directory")
-	}
+	expect.Must(t, err != nil, "opened a directory")
 	t.Log(err)
 }
 
@@ -188,9 +178,7 @@ func TestCreateTablesFailsWhole(t *testing.T) {
 
 	both := open(t, config(dir))
 	err := both.CreateTables(t.Context())
-	if err == nil {
-		t.Fatal("created a table twice")
-	}
+	expect.Must(t, err != nil, "created a table twice")
 	t.Log(err)
 	s := newSession(t, both)
 	if _, err := s.Prepare(t.Context(), &model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}}); err == nil {
@@ -206,18 +194,12 @@ func TestIndexes(t *testing.T) {
 	insert.OK(1, "a", 7, 2, "b", 7)
 
 	err := db.CreateIndexes(t.Context(), "link", "code")
-	if engine.ClassOf(err) != engine.Duplicate {
-		t.Errorf("a unique index on equal values: %v", err)
-	}
+	expect.Equal(t, engine.ClassOf(err), engine.Duplicate, "a unique index on equal values", err)
 	expect.NoError(t, db.CreateIndexes(t.Context(), "sale", "market", "pdc"))
-	if err := db.CreateIndexes(t.Context(), "sale", "register", "pdc"); err == nil {
-		t.Error("created an index twice")
-	}
+	expect.Error(t, db.CreateIndexes(t.Context(), "sale", "register", "pdc"), "", "created an index twice")
 	expect.NoError(t, db.CreateIndexes(t.Context(), "sale", "register")) // the failure left none
 	expect.NoError(t, db.DropIndex(t.Context(), "sale", "pdc"))
-	if err := db.DropIndex(t.Context(), "sale", "pdc"); err == nil {
-		t.Error("dropped an index twice")
-	}
+	expect.Error(t, db.DropIndex(t.Context(), "sale", "pdc"), "", "dropped an index twice")
 	expect.NoError(t, db.CreateIndexes(t.Context(), "sale", "pdc"))
 }
 
@@ -247,9 +229,7 @@ func TestSizesCountersAndSettle(t *testing.T) {
 	sample.Reset()
 	expect.NoError(t, db.Counters(t.Context(), &sample))
 	for _, p := range sample.Points {
-		if p.Name == "sqlite.wal.bytes" && p.Value != 0 {
-			t.Errorf("%v bytes of log after settling", p.Value)
-		}
+		expect.True(t, p.Name != "sqlite.wal.bytes" || p.Value == 0, p.Value, "bytes of log after settling")
 	}
 	sizes, err := db.Sizes(t.Context())
 	expect.NoError(t, err)
@@ -262,7 +242,5 @@ func TestSizesCountersAndSettle(t *testing.T) {
 			t.Errorf("size of %q is %d: %v", object, got[object], got)
 		}
 	}
-	if got["sale"] >= got[""] {
-		t.Errorf("a table is larger than the database: %v", got)
-	}
+	expect.True(t, got["sale"] < got[""], "a table is larger than the database", got)
 }

@@ -26,9 +26,7 @@ func TestInsertAndGet(t *testing.T) {
 	insert.Changes(2, 1, "a", []byte{0, 1}, 5, nil, -1, "", []byte{}, nil, math.MinInt64)
 	get := prepare(t, s, model.Op{Kind: model.Get, Table: "link", Columns: allLink})
 	get.Want([]any{1, "a"}, `1 "a" x'0001' 5 NULL`)
-	if get.Bytes != 8+1+2+8 {
-		t.Errorf("%d bytes", get.Bytes)
-	}
+	expect.Equal(t, get.Bytes, 8+1+2+8, "bytes")
 	get.Want([]any{-1, ""}, `-1 "" x'' NULL -9223372036854775808`)
 	get.Want([]any{2, "a"})
 	two := prepare(t, s, model.Op{Kind: model.Get, Table: "link", Columns: []string{"version"}, Keys: 3})
@@ -175,9 +173,7 @@ func TestPlans(t *testing.T) {
 				got = append(got, row[3])
 				return nil
 			}))
-			if strings.Join(got, "; ") != c.want {
-				t.Errorf("%s\ngot  %q\nwant %q", st.Text, got, c.want)
-			}
+			expect.Equal(t, strings.Join(got, "; "), c.want, st.Text, got)
 		})
 	}
 }
@@ -197,9 +193,8 @@ func TestFullDisk(t *testing.T) {
 			break
 		}
 	}
-	if !errors.Is(err, syscall.ENOSPC) || engine.ClassOf(err) != engine.Fatal || errhint.Of(err) == "" {
-		t.Errorf("got %v of class %q", err, engine.ClassOf(err))
-	}
+	expect.True(t, errors.Is(err, syscall.ENOSPC) && engine.ClassOf(err) == engine.Fatal && errhint.Of(err) != "",
+		"got", err, "of class", engine.ClassOf(err))
 	t.Log(err)
 	rollback.OK()
 	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Aggregate: model.Count}).Gives("0")
@@ -251,18 +246,15 @@ func TestCancelledContext(t *testing.T) {
 		err = long.Stmt.Exec(ctx, nil, &long.Result)
 		cancel()
 	}
-	if !errors.Is(err, context.DeadlineExceeded) || engine.ClassOf(err) != engine.Timeout {
-		t.Errorf("got %v of class %q", err, engine.ClassOf(err))
-	}
+	expect.True(t, errors.Is(err, context.DeadlineExceeded) && engine.ClassOf(err) == engine.Timeout,
+		"got", err, "of class", engine.ClassOf(err))
 	ctx, cancel := context.WithCancel(t.Context())
 	all := prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"id"}})
 	all.Each = func([]model.Value) { cancel() }
 	if err := all.Stmt.Exec(ctx, nil, &all.Result); !errors.Is(err, context.Canceled) || all.Rows > 1000 {
 		t.Errorf("got %v after %d rows", err, all.Rows)
 	}
-	if err := insert.Stmt.Exec(ctx, enginetest.Values(rows), &insert.Result); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	expect.Is(t, insert.Stmt.Exec(ctx, enginetest.Values(rows), &insert.Result), context.Canceled)
 	long.Gives("50")
 }
 

@@ -29,9 +29,7 @@ func TestLongRows(t *testing.T) {
 			}
 			sizes, err := db.Sizes(t.Context())
 			expect.NoError(t, err)
-			if len(sizes) != 2 || sizes[0].Object != "long" {
-				t.Fatalf("the sizes are of %+v", sizes)
-			}
+			expect.Must(t, len(sizes) == 2 && sizes[0].Object == "long", "the sizes are of", sizes)
 			if ratio := float64(sizes[0].Bytes) / float64(rows*(length+20)); ratio > 2 {
 				t.Errorf("the table takes %.1f times the bytes of its rows", ratio)
 			}
@@ -47,13 +45,9 @@ func TestLongRows(t *testing.T) {
 				p, err := db.(engine.Explainer).Explain(t.Context(), &op)
 				expect.NoError(t, err)
 				for _, a := range p.Access {
-					if a.Index != engine.PrimaryKey || a.How != engine.Seek {
-						t.Errorf("%s: %+v by\n%s", op.Label(), a, p.Text)
-					}
+					expect.True(t, a.Index == engine.PrimaryKey && a.How == engine.Seek, op.Label(), a, "by", p.Text)
 				}
-				if len(p.Access) == 0 {
-					t.Errorf("%s: nothing is said of the table in\n%s", op.Label(), p.Text)
-				}
+				expect.True(t, len(p.Access) != 0, op.Label(), "nothing is said of the table in", p.Text)
 			}
 		})
 	}

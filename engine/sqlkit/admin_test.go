@@ -28,9 +28,7 @@ func TestKeepOpen(t *testing.T) {
 			if kept {
 				c.KeepOpen(fresh.connect)
 			}
-			if err := c.Exec(t.Context(), "DO 1"); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, c.Exec(t.Context(), "DO 1"))
 			want(t, lost, "text DO 1") // it was not idle
 			time.Sleep(time.Minute)
 			lost.fail["SELECT 1"], lost.fail["DO 2"] = errLost, errLost
@@ -41,16 +39,12 @@ func TestKeepOpen(t *testing.T) {
 				want(t, lost, "text SELECT 1", "close connection")
 				want(t, fresh, "text DO 2")
 				time.Sleep(time.Minute)
-				if err := c.Exec(t.Context(), "DO 3"); err != nil {
-					t.Error(err)
-				}
+				expect.NoError(t, c.Exec(t.Context(), "DO 3"))
 				want(t, fresh, "text SELECT 1", "text DO 3") // it was not lost
 			} else {
 				want(t, lost, "text DO 2")
 			}
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, c.Close())
 		}
 	})
 }
@@ -68,9 +62,7 @@ func TestKeepOpenFails(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := c.Exec(ended, "DO 1"); !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
+		expect.Is(t, c.Exec(ended, "DO 1"), context.Canceled)
 	})
 }
 
@@ -97,9 +89,8 @@ func TestSchemaIsNamed(t *testing.T) {
 	}
 	for _, text := range texts {
 		rest := strings.ReplaceAll(text, `"my ""own"""."sale`, "")
-		if rest == text || strings.Contains(strings.ReplaceAll(rest, `"sale.product"`, ""), `"sale`) {
-			t.Errorf("a table without its schema: %s", text)
-		}
+		expect.True(t, rest != text && !strings.Contains(strings.ReplaceAll(rest, `"sale.product"`, ""), `"sale`),
+			"a table without its schema", text)
 	}
 }
 
@@ -115,15 +106,12 @@ func TestForeign(t *testing.T) {
 		"index": db.CreateIndexes(t.Context(), "link", "to"), "drop": db.DropIndex(t.Context(), "link", "to"),
 		"use": db.Usable(&model.Op{Kind: model.Get, Table: "link"}),
 	} {
-		if err == nil || !strings.Contains(err.Error(), "link exists, and rumbench did not make it") {
-			t.Errorf("%s: %v", subject, err)
-		}
+		expect.True(t, err != nil && strings.Contains(err.Error(), "link exists, and rumbench did not make it"),
+			subject, err)
 	}
 	want(t, f)
 	db.SetForeign([]string{"other"})
-	if err := db.CreateTables(t.Context()); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, db.CreateTables(t.Context()))
 }
 
 // SQL in messages is cut.

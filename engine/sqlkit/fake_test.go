@@ -149,8 +149,6 @@ func run(t *testing.T, st engine.Stmt, args ...model.Value) engine.Result {
 
 func want(t *testing.T, f *fake, lines ...string) {
 	t.Helper()
-	if diff := cmp.Diff(lines, slices.Clone(f.log)); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, cmp.Diff(lines, slices.Clone(f.log)), "")
 	f.log = nil
 }

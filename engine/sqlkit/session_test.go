@@ -49,9 +49,7 @@ func TestArguments(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := update.Exec(ended, make([]model.Value, 3), &r); !errors.Is(err, context.Canceled) {
-		t.Errorf("the context has ended: %v", err)
-	}
+	expect.Is(t, update.Exec(ended, make([]model.Value, 3), &r), context.Canceled, "the context has ended")
 	want(t, f)
 }
 
@@ -66,9 +64,7 @@ func TestResults(t *testing.T) {
 	var got string
 	r := engine.Result{Each: func(row []model.Value) { got += row[0].String() + row[1].String() + " " }}
 	expect.NoError(t, st.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r))
-	if got != `"ab"5 NULLNULL ` || r.Rows != 2 || r.Bytes != 10 {
-		t.Errorf("%d rows, %d bytes: %s", r.Rows, r.Bytes, got)
-	}
+	expect.True(t, got == `"ab"5 NULLNULL ` && r.Rows == 2 && r.Bytes == 10, r.Rows, "rows", r.Bytes, "bytes", got)
 	sum := prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"count"}, Aggregate: model.Sum})
 	if r := run(t, sum); r.Value.Int() != 12345678901 || r.Rows != 1 {
 		t.Errorf("sum %v", r.Value)
@@ -77,9 +73,7 @@ func TestResults(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	f.fail[get] = errLost
-	if err := st.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r); engine.ClassOf(err) != engine.Gone {
-		t.Error(err)
-	}
+	expect.Equal(t, engine.ClassOf(st.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r)), engine.Gone)
 }
 
 // A scan ends with its context, though the connection goes on.
@@ -107,9 +101,7 @@ func TestTransactionStatements(t *testing.T) {
 	want(t, f, "prepare BEGIN", "exec BEGIN []", "prepare COMMIT", "exec COMMIT []", "exec BEGIN []")
 	f.fail["COMMIT"] = errLost
 	var r engine.Result
-	if err := commit.Exec(t.Context(), nil, &r); engine.ClassOf(err) != engine.Gone {
-		t.Errorf("got %v", err)
-	}
+	expect.Equal(t, engine.ClassOf(commit.Exec(t.Context(), nil, &r)), engine.Gone)
 	want(t, f, "exec COMMIT []", "prepare ROLLBACK", "exec ROLLBACK []")
 	undo := prepare(t, s, model.Op{Kind: model.Rollback})
 	run(t, undo)
@@ -123,9 +115,7 @@ func TestTransactionStatements(t *testing.T) {
 	commit = prepare(t, s, model.Op{Kind: model.Commit})
 	run(t, commit)
 	f.fail["COMMIT"] = errLost
-	if err := commit.Exec(t.Context(), nil, &r); err == nil {
-		t.Error("the commit failed without an error")
-	}
+	expect.Error(t, commit.Exec(t.Context(), nil, &r), "", "the commit failed without an error")
 	want(t, f, "prepare COMMIT", "exec COMMIT []", "exec COMMIT []")
 
 	f = &fake{}
@@ -146,36 +136,27 @@ func TestDefinitionsAreUndone(t *testing.T) {
 	tables := sqlkittest.Schema().Tables
 	first, second := d.CreateTable(&tables[0]), d.CreateTable(&tables[1])
 	f.fail = map[string]error{second: errors.New("it exists")}
-	if err := db.CreateTables(t.Context()); err == nil {
-		t.Error("no error")
-	}
+	expect.Error(t, db.CreateTables(t.Context()), "", "no error")
 	want(t, f, "text "+first, "text "+second, `text DROP TABLE "sale"`)
 	f.fail, db.Replace = nil, true
-	if err := db.CreateTables(t.Context()); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, db.CreateTables(t.Context()))
 	want(t, f, `text DROP TABLE IF EXISTS "sale"`, "text "+first, `text DROP TABLE IF EXISTS "link"`, "text "+second)
-	if err := db.CreateIndexes(t.Context(), "sale", "product", "none"); err == nil {
-		t.Error("an index that is not declared was created")
-	}
+	expect.Error(t, db.CreateIndexes(t.Context(), "sale", "product", "none"), "",
+		"an index that is not declared was created")
 	want(t, f)
 
 	db = open(t, f, dialect(func(d *sqlkit.Dialect) {
 		d.Batch = true
 		d.AfterTable = func(_ *sqlkit.Dialect, t *model.Table) []string { return []string{"ALTER " + t.Name} }
 	}))
-	if err := db.CreateTables(t.Context()); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, db.CreateTables(t.Context()))
 	want(t, f, "text "+first+"; ALTER sale; "+second+"; ALTER link")
 }
 
 func TestParallelIndexes(t *testing.T) {
 	f := &fake{}
 	db := open(t, f, dialect(func(d *sqlkit.Dialect) { d.Parallel = true }))
-	if err := db.CreateIndexes(t.Context(), "sale", "product"); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, db.CreateIndexes(t.Context(), "sale", "product"))
 	want(t, f, `text CREATE INDEX "sale.product" ON "sale" ("product", "price")`, "close connection")
 }
 
@@ -193,9 +174,7 @@ func TestIndexesExist(t *testing.T) {
 	err = db.CreateIndexes(t.Context(), "sale", "product")
 	made := exists()
 	err = errors.Join(err, db.DropIndex(t.Context(), "sale", "product"))
-	if err != nil || before || !made || exists() {
-		t.Errorf("before %v, made %v, dropped %v: %v", before, made, exists(), err)
-	}
+	expect.True(t, err == nil && !before && made && !exists(), "before", before, "made", made, "dropped", exists(), err)
 }
 
 // What exists is compared with the schema, part by part.
@@ -228,9 +207,8 @@ func TestCompare(t *testing.T) {
 	} {
 		f := &fake{rows: map[string][][]model.Value{"tables": c.tables, "indexes": c.indexes}}
 		err := open(t, f, dialect()).Compare(t.Context(), words, false)
-		if (err == nil) != (c.words == "") || err != nil && !strings.Contains(err.Error(), c.words) {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		expect.True(t, (err == nil) == (c.words == "") && (err == nil || strings.Contains(err.Error(), c.words)),
+			c.name, err)
 		// In a schema that others use, only the use of a table is refused.
 		db := open(t, f, dialect())
 		if err := db.Compare(t.Context(), words, true); err != nil {
@@ -254,25 +232,17 @@ func TestAdmin(t *testing.T) {
 		got += strings.Join(row, "|") + " "
 		return nil
 	})
-	if err != nil || got != "a| b|c " {
-		t.Errorf("%q, %v", got, err)
-	}
+	expect.True(t, err == nil && got == "a| b|c ", got, err)
 	if v, err := c.Value(t.Context(), "q"); v != "c" || err != nil {
 		t.Errorf("%q, %v", v, err)
 	}
 	enough := errors.New("enough")
-	if err := c.Query(t.Context(), "q", func([]string) error { return enough }); err != enough {
-		t.Errorf("an error of who reads: %v", err)
-	}
+	expect.Equal(t, c.Query(t.Context(), "q", func([]string) error { return enough }), enough, "an error of who reads")
 	if err := c.Exec(t.Context(), "bad"); engine.ClassOf(err) != engine.Gone || !strings.HasPrefix(err.Error(), "bad: ") {
 		t.Error(err)
 	}
-	if err := errors.Join(c.Close(), c.Close()); err != nil {
-		t.Error(err)
-	}
-	if err := c.Exec(t.Context(), "q"); engine.ClassOf(err) != engine.Gone {
-		t.Error(err)
-	}
+	expect.NoError(t, errors.Join(c.Close(), c.Close()))
+	expect.Equal(t, engine.ClassOf(c.Exec(t.Context(), "q")), engine.Gone)
 }
 
 func TestCloseEndsSessions(t *testing.T) {
@@ -286,12 +256,8 @@ func TestCloseEndsSessions(t *testing.T) {
 	const text = `DELETE FROM "sale" WHERE "id" = ?`
 	want(t, f, "close "+text, "close connection", "close connection")
 	var r engine.Result
-	if err := get.Exec(t.Context(), []model.Value{{}}, &r); engine.ClassOf(err) != engine.Gone {
-		t.Errorf("got %v", err)
-	}
-	if err := errors.Join(s.Close(), db.Close()); err != nil {
-		t.Error(err)
-	}
+	expect.Equal(t, engine.ClassOf(get.Exec(t.Context(), []model.Value{{}}, &r)), engine.Gone)
+	expect.NoError(t, errors.Join(s.Close(), db.Close()))
 	want(t, f)
 }
 

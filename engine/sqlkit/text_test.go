@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine/sqlkit"
 	"rumbench/engine/sqlkit/sqlkittest"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -18,9 +19,7 @@ func TestTextStatements(t *testing.T) {
 	s := session(t, f, dialect(asText, numbered(sqlkit.ReturnedNumber)))
 	update := prepare(t, s, model.Op{Kind: model.Update, Table: "sale", Keys: 2, Set: []model.Assign{{Column: "count", Add: true}, {Column: "at"}, {Column: "note"}, {Column: "price"}}})
 	r := run(t, update, model.IntValue(-5), model.TimeValue(time.Unix(0, 1000)), text(`it's a \`), model.FloatValue(0.25), model.IntValue(math.MinInt64), model.Value{})
-	if r.Rows != 3 {
-		t.Errorf("%d rows", r.Rows)
-	}
+	expect.Equal(t, r.Rows, 3, "rows")
 	want(t, f, `text UPDATE "sale" SET "count" = COALESCE("count" + -5, "count", -5), "at" = '1970-01-01 00:00:00.000001', "note" = 'it''s a \\', "price" = 2.5e-01 WHERE "id" IN ((-9223372036854775807 - 1), NULL)`)
 
 	if r := run(t, prepare(t, s, two), model.IntValue(1), model.FloatValue(2), model.IntValue(3), model.FloatValue(1e300)); r.Value.Int() != 9 || r.Rows != 2 {
@@ -74,17 +73,11 @@ func TestQuoted(t *testing.T) {
 		"\x00;--":  {"'\x00;--'", "'\x00;--'"},
 	} {
 		for i, backslashes := range []bool{false, true} {
-			if got := string(sqlkit.AppendQuoted(nil, []byte(text), backslashes)); got != wanted[i] {
-				t.Errorf("%q: got %s, want %s", text, got, wanted[i])
-			}
+			expect.Equal(t, string(sqlkit.AppendQuoted(nil, []byte(text), backslashes)), wanted[i], text)
 		}
 	}
-	if got := dialect().QuotedList([]string{"a", "b'"}); got != "('a', 'b''')" {
-		t.Errorf("a list is %s", got)
-	}
-	if got := dialect().Name(`a"b`); got != `"a""b"` {
-		t.Errorf("a name is %s", got)
-	}
+	expect.Equal(t, dialect().QuotedList([]string{"a", "b'"}), "('a', 'b''')", "a list is")
+	expect.Equal(t, dialect().Name(`a"b`), `"a""b"`, "a name is")
 }
 
 func TestStatementRefusesTooManyValues(t *testing.T) {
@@ -119,10 +112,6 @@ func TestCheckSchemaRefusesLongNames(t *testing.T) {
 func TestCheckSchemaRefusesUniqueInclude(t *testing.T) {
 	s := sqlkittest.Schema()
 	s.Tables[1].Indexes[0].Include = []string{"data"}
-	if err := dialect().CheckSchema(s); err == nil {
-		t.Error("a unique index that includes columns was accepted")
-	}
-	if err := dialect(func(d *sqlkit.Dialect) { d.IncludeClause = true }).CheckSchema(s); err != nil {
-		t.Error(err)
-	}
+	expect.Error(t, dialect().CheckSchema(s), "", "a unique index that includes columns was accepted")
+	expect.NoError(t, dialect(func(d *sqlkit.Dialect) { d.IncludeClause = true }).CheckSchema(s))
 }

@@ -45,9 +45,7 @@ func TestAttached(t *testing.T) {
 	d := open(t, c)
 	fill(t, d)
 	prepare(t, newSession(t, d), insert(2, model.Fail)).OK(rows(1, 2)...)
-	if got := answer(t, owner, "box.space['guest.sale']:count()"); got != "2" {
-		t.Errorf("%s rows", got)
-	}
+	expect.Equal(t, answer(t, owner, "box.space['guest.sale']:count()"), "2", "rows")
 	if pids, reason := d.Processes(); len(pids) != 1 || pids[0] != s.PID() || d.DataDir() != s.DataDir() || d.Died() != nil {
 		t.Errorf("processes %v %s, data in %q", pids, reason, d.DataDir())
 	}
@@ -60,9 +58,7 @@ func TestAttached(t *testing.T) {
 	}
 	expect.NoError(t, d.Close())
 	expect.NoError(t, d.Close())
-	if after := answer(t, owner, everything); after != before {
-		t.Errorf("before %s, after %s", before, after)
-	}
+	expect.Equal(t, answer(t, owner, everything), before, "before", "after")
 }
 
 // A server that syncs its log gives vinyl level process only, and memtx level os
@@ -106,9 +102,7 @@ func TestIndexCalledPrimary(t *testing.T) {
 	d, name := open(t, c), c.Schema.Tables[0].Name
 	expect.NoError(t, d.CreateTables(t.Context()))
 	expect.NoError(t, d.CreateIndexes(t.Context(), name, "primary"))
-	if got := answer(t, owner, "box.space['guest."+name+"'].index.primary.id"); got != "1" {
-		t.Errorf("the index is number %s", got)
-	}
+	expect.Equal(t, answer(t, owner, "box.space['guest."+name+"'].index.primary.id"), "1", "the index is number")
 	expect.NoError(t, d.Close())
 }
 
@@ -127,13 +121,10 @@ func TestForce(t *testing.T) {
 	before := answer(t, owner, everything)
 	for subject, err := range map[string]error{"used": err, "changed": d.CreateIndexes(t.Context(), "sale", "customer"),
 		"cleared": d.ClearTable(t.Context(), "sale"), "replaced": d.CreateTables(t.Context())} {
-		if err == nil || !strings.Contains(err.Error(), "sale exists, and rumbench did not make it") {
-			t.Errorf("a table of the user's was %s: %v", subject, err)
-		}
+		expect.True(t, err != nil && strings.Contains(err.Error(), "sale exists, and rumbench did not make it"),
+			"a table of the user's was", subject, err)
 	}
-	if after := answer(t, owner, everything); after != before {
-		t.Errorf("before %s, after %s", before, after)
-	}
+	expect.Equal(t, answer(t, owner, everything), before, "before", "after")
 	expect.NoError(t, d.Close())
 	expect.NoError(t, owner.eval(t.Context(), nil, "box.space['guest.sale']:drop()"))
 	d = open(t, c)
@@ -163,9 +154,7 @@ func TestReplacedSpace(t *testing.T) {
 	}
 	expect.NoError(t, owner.eval(t.Context(), nil, "box.space['guest.sale']:drop() box.schema.space.create('guest.sale'):create_index('mine')"))
 	third := open(t, c)
-	if err := third.CreateTables(t.Context()); err == nil || !strings.Contains(err.Error(), "rumbench did not make it") {
-		t.Errorf("the user's space: %v", err)
-	}
+	expect.Error(t, third.CreateTables(t.Context()), "rumbench did not make it", "the user's space")
 	expect.NoError(t, third.Close())
 	expect.NoError(t, second.Close())
 	if got := answer(t, owner, everything); !strings.Contains(got, "guest.sale") {
@@ -197,9 +186,7 @@ func TestReadOnly(t *testing.T) {
 	s, owner := hosted(t, "write")
 	d := open(t, attach(s.Endpoint().Socket))
 	expect.NoError(t, owner.eval(t.Context(), nil, "box.cfg{read_only = true}"))
-	if _, err := d.Session(t.Context()); err == nil || !strings.Contains(err.Error(), "may only read") {
-		t.Error(err)
-	}
+	expect.Refused(d.Session(t.Context()))(t, "may only read")
 	expect.NoError(t, owner.eval(t.Context(), nil, "box.cfg{read_only = false}"))
 }
 
@@ -213,9 +200,7 @@ func TestRefusedUsers(t *testing.T) {
 		}
 	}
 	_, err := Engine{}.Open(t.Context(), attach("127.0.0.1:1"))
-	if engine.ClassOf(err) != engine.Gone {
-		t.Errorf("nothing listens: %v", err)
-	}
+	expect.Equal(t, engine.ClassOf(err), engine.Gone, "nothing listens", err)
 }
 
 func TestDSN(t *testing.T) {
@@ -226,9 +211,7 @@ func TestDSN(t *testing.T) {
 		"/run/t.sock":                       "guest@unix(/run/t.sock)/",
 		"nonsense":                          escape.Hidden,
 	} {
-		if got := engine.ShowDSN(Engine{}, dsn); got != want {
-			t.Errorf("%s is %s, want %s", dsn, got, want)
-		}
+		expect.Equal(t, engine.ShowDSN(Engine{}, dsn), want, dsn)
 	}
 }
 
@@ -341,23 +324,16 @@ func TestMadeAllOrNone(t *testing.T) {
 		d := open(t, c)
 		before := answer(t, d.admin, everything)
 		expect.NoError(t, d.admin.eval(t.Context(), nil, "box.schema.space.create('rumbench.other')"))
-		if err := d.CreateTables(t.Context()); err == nil {
-			t.Error("a table was made twice")
-		}
+		expect.Error(t, d.CreateTables(t.Context()), "", "a table was made twice")
 		expect.NoError(t, d.admin.eval(t.Context(), nil, "box.space['rumbench.other']:drop()"))
-		if after := answer(t, d.admin, everything); after != before {
-			t.Errorf("%s: before %s, after %s", storage, before, after)
-		}
+		expect.Equal(t, answer(t, d.admin, everything), before, storage, "before", "after")
 		expect.NoError(t, d.CreateTables(t.Context()))
 		put := insert(2, model.Fail)
 		put.Table = "other"
 		enginetest.PrepareOperation(t, newSession(t, d), c.Schema, put).OK(1, 1, 1.5, "same", 2, 2, 2.5, "same")
-		if err := d.CreateIndexes(t.Context(), "other", "price", "data"); engine.ClassOf(err) != engine.Duplicate {
-			t.Errorf("%s: a unique index of equal values: %v", storage, err)
-		}
-		if got := answer(t, d.admin, "#box.space['rumbench.other'].index"); got != "0" {
-			t.Errorf("%s: %s indexes are left", storage, got)
-		}
+		expect.Equal(t, engine.ClassOf(d.CreateIndexes(t.Context(), "other", "price", "data")), engine.Duplicate,
+			storage, "a unique index of equal values")
+		expect.Equal(t, answer(t, d.admin, "#box.space['rumbench.other'].index"), "0", storage, "indexes are left")
 	}
 }
 
@@ -383,9 +359,7 @@ func TestLookups(t *testing.T) {
 		for i := range n {
 			do.OK(rows(i, 1)...)
 		}
-		if got := lookups(t, d) - before; got != c.want {
-			t.Errorf("%d %ss look up %v times, want %v", n, c.name, got, c.want)
-		}
+		expect.Equal(t, lookups(t, d)-before, c.want, n, c.name, "s look up", "times")
 	}
 }
 
@@ -417,9 +391,8 @@ func TestMemoryFull(t *testing.T) {
 	for i := 0; err == nil && i < 1000; i++ {
 		err = put.Run(i, i, 1.5, wide)
 	}
-	if engine.ClassOf(err) != engine.Fatal || !strings.Contains(hint.Of(err), "memtx_memory") {
-		t.Errorf("%v; hint %q", err, hint.Of(err))
-	}
+	expect.True(t, engine.ClassOf(err) == engine.Fatal && strings.Contains(hint.Of(err), "memtx_memory"),
+		err, "hint", hint.Of(err))
 	prepare(t, s, getOp).OK(1)
 }
 
@@ -430,9 +403,7 @@ func TestExpired(t *testing.T) {
 	get := prepare(t, newSession(t, d), getOp)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := get.Stmt.Exec(ctx, []model.Value{model.IntValue(1)}, &get.Result); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	expect.Is(t, get.Stmt.Exec(ctx, []model.Value{model.IntValue(1)}, &get.Result), context.Canceled)
 	get.Want([]any{1})
 }
 

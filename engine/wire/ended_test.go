@@ -20,9 +20,7 @@ func TestEnded(t *testing.T) {
 			}
 			w, err := Take(conn)
 			expect.NoError(t, err)
-			if w.Ended() {
-				t.Errorf("%s, encrypted %v: it has not ended", network, encrypted)
-			}
+			expect.True(t, !w.Ended(), network, "encrypted", encrypted, "it has not ended")
 			_, _ = theirs.Write([]byte("you were idle"))
 			_ = theirs.Close()
 			for range 1000 { // the kernel may take a moment
@@ -30,9 +28,7 @@ func TestEnded(t *testing.T) {
 					break
 				}
 			}
-			if !w.Ended() {
-				t.Errorf("%s, encrypted %v: it has ended", network, encrypted)
-			}
+			expect.True(t, w.Ended(), network, "encrypted", encrypted, "it has ended")
 			if w.Break(); w.Ended() {
 				t.Errorf("%s, encrypted %v: it was broken here", network, encrypted)
 			}

@@ -37,29 +37,21 @@ func TestInterrupter(t *testing.T) {
 		expect.NoError(t, w.Begin(ctx))
 		cancel()
 		synctest.Wait()
-		if asked.Load() != 1 {
-			t.Errorf("asked %d times", asked.Load())
-		}
+		expect.Equal(t, asked.Load(), 1, "asked", "times")
 		w.End() // the server has cancelled
 		expect.NoError(t, w.Begin(context.Background()))
 		time.Sleep(2 * wire.Patience)
-		if cuts.Load() != 0 {
-			t.Error("the connection was cut though the server had cancelled")
-		}
+		expect.Equal(t, cuts.Load(), 0, "the connection was cut though the server had cancelled")
 
 		ctx, cancel = context.WithCancel(t.Context())
 		expect.NoError(t, w.Begin(ctx))
 		cancel()
 		time.Sleep(wire.Patience - 1)
 		synctest.Wait()
-		if asked.Load() != 2 || cuts.Load() != 0 {
-			t.Errorf("asked %d times, cut %d times", asked.Load(), cuts.Load())
-		}
+		expect.True(t, asked.Load() == 2 && cuts.Load() == 0, "asked", asked.Load(), "times, cut", cuts.Load(), "times")
 		time.Sleep(1)
 		synctest.Wait()
-		if cuts.Load() != 1 {
-			t.Errorf("the connection was cut %d times, want 1", cuts.Load())
-		}
+		expect.Equal(t, cuts.Load(), 1, "the connection was cut", "times, want 1")
 		w.End()
 		expect.NoError(t, w.Leave())
 	})
@@ -81,9 +73,7 @@ func TestInterrupterWaits(t *testing.T) {
 		synctest.Wait()
 		w.End()
 		expect.NoError(t, w.Begin(t.Context()))
-		if !arrived {
-			t.Error("the next operation began first")
-		}
+		expect.True(t, arrived, "the next operation began first")
 		w.End()
 		expect.NoError(t, w.Leave())
 	})
@@ -107,15 +97,12 @@ func TestInterrupterForgets(t *testing.T) {
 			w.End()
 			expect.NoError(t, w.Begin(t.Context()))
 			w.End()
-			if forgot != want+1 || cuts.Load() != int32(want) {
-				t.Errorf("Forget was called %d times, Cut %d times", forgot, cuts.Load())
-			}
+			expect.True(t, forgot == want+1 && cuts.Load() == int32(want),
+				"Forget was called", forgot, "times, Cut", cuts.Load(), "times")
 		}
 		expect.NoError(t, w.Begin(context.Background()))
 		w.End()
-		if forgot != 2 {
-			t.Error("Forget was called without a request")
-		}
+		expect.Equal(t, forgot, 2, "Forget was called without a request")
 		expect.NoError(t, w.Leave())
 	})
 }
@@ -137,20 +124,16 @@ func TestLasting(t *testing.T) {
 				time.Sleep(wire.LastTime - 1)
 				synctest.Wait()
 				w.End()
-				if asked.Load() != 0 || cuts.Load() != 0 {
-					t.Errorf("ended %s: asked %d times, cut %d times", ended, asked.Load(), cuts.Load())
-				}
+				expect.True(t, asked.Load() == 0 && cuts.Load() == 0,
+					"ended", ended, "asked", asked.Load(), "times, cut", cuts.Load(), "times")
 			}
 			time.Sleep(wire.LastTime)
-			if cuts.Load() != 0 {
-				t.Errorf("ended %s: cut though the server has answered", ended)
-			}
+			expect.Equal(t, cuts.Load(), 0, "ended", ended, "cut though the server has answered")
 			expect.NoError(t, w.Begin(&wire.Lasting{Until: ctx}))
 			time.Sleep(wire.LastTime)
 			synctest.Wait()
-			if asked.Load() != 0 || cuts.Load() != 1 {
-				t.Errorf("ended %s: asked %d times, cut %d times", ended, asked.Load(), cuts.Load())
-			}
+			expect.True(t, asked.Load() == 0 && cuts.Load() == 1,
+				"ended", ended, "asked", asked.Load(), "times, cut", cuts.Load(), "times")
 			w.End()
 			expect.NoError(t, w.Leave())
 		})

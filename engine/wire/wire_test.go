@@ -74,15 +74,11 @@ func TestStream(t *testing.T) {
 				expect.NoError(t, err)
 				again, err := c.Peek(n)
 				expect.NoError(t, err)
-				if !bytes.Equal(b, again) || len(b) != n {
-					t.Fatalf("%d bytes differ when peeked at again", n)
-				}
+				expect.Must(t, bytes.Equal(b, again) && len(b) == n, n, "bytes differ when peeked at again")
 				got = append(got, b...)
 				c.Skip(n)
 			}
-			if !bytes.Equal(got, sent) {
-				t.Error("the stream read differs from the one written")
-			}
+			expect.True(t, bytes.Equal(got, sent), "the stream read differs from the one written")
 			if _, err := c.Peek(1); err != io.EOF {
 				t.Errorf("the end is %v", err)
 			}
@@ -102,9 +98,7 @@ func TestSend(t *testing.T) {
 			expect.NoError(t, c.Send(sent))
 			expect.NoError(t, c.Close())
 			read.Wait()
-			if !bytes.Equal(got, sent) {
-				t.Errorf("%d bytes were read of %d", len(got), len(sent))
-			}
+			expect.True(t, bytes.Equal(got, sent), len(got), "bytes were read of", len(sent))
 		})
 	}
 }
@@ -129,22 +123,17 @@ func TestAskLong(t *testing.T) {
 			for rest := response; len(rest) > 0; {
 				b, err := c.Peek(min(len(rest), 1<<10))
 				expect.NoError(t, err)
-				if !bytes.HasPrefix(rest, b) {
-					t.Fatal("the response read differs from the one written")
-				}
+				expect.Must(t, bytes.HasPrefix(rest, b), "the response read differs from the one written")
 				rest = rest[len(b):]
 				c.Skip(len(b))
 			}
 			c.Ask(request)
 			b, err := c.Peek(3)
 			expect.NoError(t, err)
-			if string(b) != "end" {
-				t.Errorf("the second response is %q", b)
-			}
+			expect.Equal(t, string(b), "end", "the second response is", b)
 			served.Wait()
-			if !bytes.Equal(got, append(request, request...)) {
-				t.Errorf("%d bytes arrived of %d", len(got), 2*len(request))
-			}
+			expect.True(t, bytes.Equal(got, append(request, request...)),
+				len(got), "bytes arrived of", 2*len(request))
 		})
 	}
 }
@@ -162,15 +151,11 @@ func TestHungUp(t *testing.T) {
 		c.Ask(make([]byte, 32<<20))
 		b, err := c.Peek(2)
 		expect.NoError(t, err)
-		if string(b) != "no" {
-			t.Errorf("%s: the other end sent %q", network, b)
-		}
+		expect.Equal(t, string(b), "no", network, "the other end sent", b)
 		c.Skip(2)
 		for range 2 {
 			c.Ask([]byte("again"))
-			if _, err := c.Peek(1); err == nil {
-				t.Errorf("%s: a response came from nowhere", network)
-			}
+			expect.Refused(c.Peek(1))(t, "", network, "a response came from nowhere")
 		}
 	}
 }
@@ -201,13 +186,9 @@ func TestBreak(t *testing.T) {
 			failed <- err
 		}()
 		c.Break()
-		if err := <-failed; err == nil {
-			t.Errorf("%s: a broken connection was read", network)
-		}
+		expect.Error(t, <-failed, "", network, "a broken connection was read")
 		if network != "pipe" {
-			if err := c.Send([]byte("x")); err == nil {
-				t.Errorf("%s: a broken connection was written", network)
-			}
+			expect.Error(t, c.Send([]byte("x")), "", network, "a broken connection was written")
 		}
 	}
 }
@@ -255,12 +236,8 @@ func TestTakeFails(t *testing.T) {
 	expect.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free), Max: limit.Max}))
 	_, err = wire.Take(here)
 	expect.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
-	if !errors.Is(err, unix.EMFILE) {
-		t.Errorf("without a free descriptor: %v", err)
-	}
-	if n := openFiles(t); n != files-1 {
-		t.Errorf("%d descriptors are open where %d were", n, files)
-	}
+	expect.True(t, errors.Is(err, unix.EMFILE), "without a free descriptor", err)
+	expect.Equal(t, openFiles(t), files-1, "descriptors are open where", files, "were")
 	if _, err := unix.FcntlInt(0, unix.F_GETFD, 0); err != nil {
 		t.Errorf("descriptor 0: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/wiredtiger"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/model"
 )
@@ -61,17 +62,17 @@ func fillChunks(t *testing.T, version string, batches int64, chunk string) {
 		Dir: t.TempDir(), Durability: model.DurabilityProcess, Storage: "lsm", Cache: 32 << 20, Schema: schema,
 		Options: map[string]any{"library": version, "table_config": "lsm=(chunk_size=" + chunk + ")"},
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	defer db.Close()
-	must(t, db.CreateTables(t.Context()))
+	expect.NoError(t, db.CreateTables(t.Context()))
 	session, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	do := func(op model.Op, args ...model.Value) engine.Result {
 		t.Helper()
 		st, err := session.Prepare(t.Context(), &op)
-		must(t, err)
+		expect.NoError(t, err)
 		var r engine.Result
-		must(t, st.Exec(t.Context(), args, &r))
+		expect.NoError(t, st.Exec(t.Context(), args, &r))
 		return r
 	}
 	text := model.StringValue(make([]byte, 90))
@@ -82,22 +83,13 @@ func fillChunks(t *testing.T, version string, batches int64, chunk string) {
 		}
 		do(model.Op{Kind: model.Insert, Table: "t", Columns: []string{"k", "a", "s"}, Rows: batch}, args...)
 	}
-	must(t, db.CreateIndexes(t.Context(), "t", "t_a"))
+	expect.NoError(t, db.CreateIndexes(t.Context(), "t", "t_a"))
 	if r := do(model.Op{Kind: model.DeleteLowest, Table: "t", Rows: batch}, model.IntValue(0)); r.Rows != batch {
 		t.Errorf("%d of %d rows were deleted", r.Rows, batch)
 	}
 	for _, index := range []string{"", "t_a"} {
 		r := do(model.Op{Kind: model.Scan, Table: "t", Index: index, Aggregate: model.Count})
-		if got := r.Value.Int(); got != batch*(batches-1) {
-			t.Errorf("by %q: %d rows, want %d", index, got, batch*(batches-1))
-		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+		expect.Equal(t, r.Value.Int(), batch*(batches-1), "by", index, "rows")
 	}
 }
 
@@ -108,7 +100,7 @@ func TestStaleReads(t *testing.T) { eachVersion(t, testStaleReads) }
 func testStaleReads(t *testing.T, version string) {
 	const readers, each = 4, 2000
 	db := openLSM(t, version)
-	must(t, prepare(t, db, insertWide).Exec(t.Context(), wideRow(0), &engine.Result{}))
+	expect.NoError(t, prepare(t, db, insertWide).Exec(t.Context(), wideRow(0), &engine.Result{}))
 	add := prepare(t, db, model.Op{Kind: model.Update, Table: "t", Set: []model.Assign{{Column: "u", Add: true}}})
 	var acknowledged atomic.Int64
 	done := make(chan struct{})
@@ -142,7 +134,7 @@ func testStaleReads(t *testing.T, version string) {
 		})
 	}
 	for n := range int64(each) {
-		must(t, add.Exec(t.Context(), []model.Value{model.IntValue(1), model.IntValue(0)}, &engine.Result{}))
+		expect.NoError(t, add.Exec(t.Context(), []model.Value{model.IntValue(1), model.IntValue(0)}, &engine.Result{}))
 		acknowledged.Store(n + 1)
 	}
 	close(done)
@@ -156,9 +148,9 @@ func openLSM(t *testing.T, version string) engine.DB {
 		Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess, Storage: "lsm", Cache: 32 << 20,
 		Options: map[string]any{"library": version, "table_config": "lsm=(chunk_size=512KB)"},
 	})
-	must(t, err)
-	t.Cleanup(func() { must(t, db.Close()) })
-	must(t, db.CreateTables(t.Context()))
+	expect.NoError(t, err)
+	t.Cleanup(func() { expect.NoError(t, db.Close()) })
+	expect.NoError(t, db.CreateTables(t.Context()))
 	return db
 }
 
@@ -170,7 +162,7 @@ func testLostUpdates(t *testing.T, version string) {
 	db := openLSM(t, version)
 	insert := prepare(t, db, insertWide)
 	for id := range int64(rows) {
-		must(t, insert.Exec(t.Context(), wideRow(id), &engine.Result{}))
+		expect.NoError(t, insert.Exec(t.Context(), wideRow(id), &engine.Result{}))
 	}
 	var wg sync.WaitGroup
 	for w := range int64(clients) {
@@ -187,8 +179,6 @@ func testLostUpdates(t *testing.T, version string) {
 	}
 	wg.Wait()
 	var r engine.Result
-	must(t, prepare(t, db, model.Op{Kind: model.Scan, Table: "t", Columns: []string{"u"}, Aggregate: model.Sum}).Exec(t.Context(), nil, &r))
-	if got := r.Value.Int(); got != clients*each {
-		t.Errorf("%d additions were acknowledged, %d are there", clients*each, got)
-	}
+	expect.NoError(t, prepare(t, db, model.Op{Kind: model.Scan, Table: "t", Columns: []string{"u"}, Aggregate: model.Sum}).Exec(t.Context(), nil, &r))
+	expect.Equal(t, r.Value.Int(), clients*each, "additions were acknowledged", "are there")
 }

@@ -12,6 +12,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/wiredtiger"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -30,9 +31,9 @@ func wideRow(id int64) []model.Value {
 func prepare(t *testing.T, db engine.DB, op model.Op) engine.Stmt {
 	t.Helper()
 	s, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	st, err := s.Prepare(t.Context(), &op)
-	must(t, err)
+	expect.NoError(t, err)
 	return st
 }
 
@@ -41,19 +42,17 @@ func TestShape(t *testing.T) {
 	c := onDebian(t, "btree")
 	c.Page = 8192
 	db, err := wiredtiger.Engine{}.Open(t.Context(), c)
-	must(t, err)
+	expect.NoError(t, err)
 	found := ""
 	settings, err := db.Settings(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	for _, s := range settings {
 		found += s.Name + "=" + s.Value + " "
 	}
 	for _, want := range []string{"table.type=file ", "table.leaf_page_max=8KB "} {
-		if !strings.Contains(found, want) {
-			t.Errorf("no %s in %s", want, found)
-		}
+		expect.True(t, strings.Contains(found, want), "no", want, "in", found)
 	}
-	must(t, db.Close())
+	expect.NoError(t, db.Close())
 	lsm, page, compression := c, c, c
 	lsm.Storage, page.Page, compression.Compression = "lsm", 4096, model.CompressionSnappy
 	for knob, c := range map[string]engine.Config{"storage": lsm, "page": page, "compression": compression} {
@@ -64,8 +63,8 @@ func TestShape(t *testing.T) {
 	}
 	c.Page, c.Compression = 0, model.CompressionNone
 	db, err = wiredtiger.Engine{}.Open(t.Context(), c)
-	must(t, err)
-	must(t, db.Close())
+	expect.NoError(t, err)
+	expect.NoError(t, db.Close())
 }
 
 // TestMore: the options leave to users what no knob sets.
@@ -73,16 +72,14 @@ func TestMore(t *testing.T) {
 	c := onDebian(t, "btree")
 	c.Options["config"] = "eviction_dirty_target=60,eviction_dirty_trigger=80"
 	c.Options["table_config"] = "memory_page_max=512KB,lsm=(chunk_size=4MB)"
-	must(t, wiredtiger.Engine{}.Check(c))
+	expect.NoError(t, wiredtiger.Engine{}.Check(c))
 }
 
 // TestMistake: an error has WiredTiger's message.
 func TestMistake(t *testing.T) {
 	c := onDebian(t, "btree")
 	c.Options["config"] = "evicton=1"
-	if _, err := (wiredtiger.Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "evicton") {
-		t.Error(err)
-	}
+	expect.Refused((wiredtiger.Engine{}).Open(t.Context(), c))(t, "evicton")
 }
 
 // TestFullDisk: an error says that the disk is full, after the panic too. Version 3.2.1 may not end after one.
@@ -93,22 +90,20 @@ func TestFullDisk(t *testing.T) {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); err != nil {
 		t.Skip("mount a small file system: ", err)
 	}
-	t.Cleanup(func() { must(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
-	must(t, os.Mkdir(dir+"/data", 0o700))
+	t.Cleanup(func() { expect.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
+	expect.NoError(t, os.Mkdir(dir+"/data", 0o700))
 	c.Dir = dir + "/data"
 	db, err := wiredtiger.Engine{}.Open(t.Context(), c)
-	must(t, err)
+	expect.NoError(t, err)
 	defer db.Close()
-	must(t, db.CreateTables(t.Context()))
+	expect.NoError(t, db.CreateTables(t.Context()))
 	insert := prepare(t, db, insertWide)
 	var first error
 	for id := int64(0); first == nil; id++ {
 		first = insert.Exec(t.Context(), wideRow(id), &engine.Result{})
 	}
 	for _, err := range []error{first, insert.Exec(t.Context(), wideRow(-1), &engine.Result{})} {
-		if !errors.Is(err, syscall.ENOSPC) {
-			t.Error(err)
-		}
+		expect.True(t, errors.Is(err, syscall.ENOSPC), err)
 	}
 }
 
@@ -119,12 +114,12 @@ func TestCounters(t *testing.T) {
 		"lsm":   {engine.BytesTaken: false, engine.DirtyBytes: false, engine.StallTime: true, engine.BytesRead: true},
 	} {
 		db, err := wiredtiger.Engine{}.Open(t.Context(), onDebian(t, storage))
-		must(t, err)
+		expect.NoError(t, err)
 		defer db.Close()
-		must(t, db.CreateTables(t.Context()))
-		must(t, prepare(t, db, insertWide).Exec(t.Context(), wideRow(1), &engine.Result{}))
+		expect.NoError(t, db.CreateTables(t.Context()))
+		expect.NoError(t, prepare(t, db, insertWide).Exec(t.Context(), wideRow(1), &engine.Result{}))
 		before := sample(t, db)
-		must(t, prepare(t, db, model.Op{Kind: model.Delete, Table: "t"}).Exec(t.Context(), []model.Value{model.IntValue(1)}, &engine.Result{}))
+		expect.NoError(t, prepare(t, db, model.Op{Kind: model.Delete, Table: "t"}).Exec(t.Context(), []model.Value{model.IntValue(1)}, &engine.Result{}))
 		after := sample(t, db)
 		for name, there := range want {
 			if _, ok := after[name]; ok != there {
@@ -141,7 +136,7 @@ func TestCounters(t *testing.T) {
 func sample(t *testing.T, db engine.DB) map[string]float64 {
 	t.Helper()
 	var s engine.Sample
-	must(t, db.Counters(t.Context(), &s))
+	expect.NoError(t, db.Counters(t.Context(), &s))
 	out := map[string]float64{}
 	for _, p := range s.Points {
 		if _, twice := out[p.Name]; twice && len(p.Labels) == 0 {
@@ -155,17 +150,17 @@ func sample(t *testing.T, db engine.DB) map[string]float64 {
 // TestLimit: a scan does not read past its limit, however wide the rows.
 func TestLimit(t *testing.T) {
 	db, err := wiredtiger.Engine{}.Open(t.Context(), onDebian(t, "btree"))
-	must(t, err)
+	expect.NoError(t, err)
 	defer db.Close()
-	must(t, db.CreateTables(t.Context()))
+	expect.NoError(t, db.CreateTables(t.Context()))
 	insert := prepare(t, db, insertWide)
 	for id := range int64(200) {
-		must(t, insert.Exec(t.Context(), wideRow(id), &engine.Result{}))
+		expect.NoError(t, insert.Exec(t.Context(), wideRow(id), &engine.Result{}))
 	}
 	for _, limit := range []int{1, 10, 100} {
 		scan := prepare(t, db, model.Op{Kind: model.Scan, Table: "t", Columns: []string{"u"}, Limit: limit})
 		before := sample(t, db)["wiredtiger.cursor.next"]
-		must(t, scan.Exec(t.Context(), nil, &engine.Result{}))
+		expect.NoError(t, scan.Exec(t.Context(), nil, &engine.Result{}))
 		if n := sample(t, db)["wiredtiger.cursor.next"] - before; n > float64(limit) {
 			t.Errorf("limit %d: %v entries were read", limit, n)
 		}
@@ -183,23 +178,23 @@ func testFreshReads(t *testing.T, version string) {
 	}}
 	db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{Dir: t.TempDir(), Schema: schema, Durability: model.DurabilityProcess,
 		Options: map[string]any{"library": version}})
-	must(t, err)
+	expect.NoError(t, err)
 	defer db.Close()
-	must(t, db.CreateTables(t.Context()))
+	expect.NoError(t, db.CreateTables(t.Context()))
 	one, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	other, err := db.Session(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	do := func(s engine.Session, op model.Op, args ...int64) (value int64) {
 		t.Helper()
 		st, err := s.Prepare(t.Context(), &op)
-		must(t, err)
+		expect.NoError(t, err)
 		var values []model.Value
 		for _, n := range args {
 			values = append(values, model.IntValue(n))
 		}
 		r := engine.Result{Each: func(row []model.Value) { value = row[0].Int() }}
-		must(t, st.Exec(t.Context(), values, &r))
+		expect.NoError(t, st.Exec(t.Context(), values, &r))
 		return value
 	}
 	for _, table := range []string{"a", "b"} {
@@ -222,8 +217,6 @@ func testFreshReads(t *testing.T, version string) {
 		do(one, get("b"), 1)
 		do(other, set, want, 1)
 		do(other, commit)
-		if got := do(one, get("b"), 1); got != want {
-			t.Errorf("after %s in a transaction it reads %d, not %d", name, got, want)
-		}
+		expect.Equal(t, do(one, get("b"), 1), want, "after", name, "in a transaction it reads")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"rumbench/engine/enginetest"
 	"rumbench/engine/native"
 	"rumbench/engine/wiredtiger"
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/model"
 )
@@ -102,7 +103,6 @@ func conform(t *testing.T, version, storage string) {
 // Transactions of the B-tree read a snapshot, and what they read may change before they commit.
 func TestSkew(t *testing.T) {
 	c := onDebian(t, "btree")
-	if n := enginetest.Skew(t, enginetest.Suite{Engine: wiredtiger.Engine{}, Config: c}); n != 2 {
-		t.Errorf("%d of 2 transactions commit", n)
-	}
+	expect.Equal(t, enginetest.Skew(t, enginetest.Suite{Engine: wiredtiger.Engine{}, Config: c}), 2,
+		"of 2 transactions commit")
 }

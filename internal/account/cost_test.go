@@ -298,9 +298,7 @@ func TestDisturbance(t *testing.T) {
 			got := texts(s)
 			expect.True(t, (got == "") == (c.warning == "") && strings.Contains(got, c.warning), "warnings", got)
 			j := metric.Find(s.Rows, "journal_kb", "", "insert row")
-			if (j == nil) != (c.journal < 0) {
-				t.Fatalf("journal %+v", j)
-			}
+			expect.Must(t, (j == nil) == (c.journal < 0), "journal", j)
 			if j != nil && (math.Abs(j.Value-c.journal*kb/200) > 0.01*kb/200 || j.N != 200 || !strings.Contains(j.Source, "estimate")) {
 				t.Errorf("journal %+v, want %v KB", j, c.journal*kb/200)
 			}
@@ -477,9 +475,8 @@ func TestCacheWithoutMisses(t *testing.T) {
 		if row := metric.Find(s.Rows, "cache_hit_ratio", "", ""); row != nil {
 			got = fmt.Sprint(row.Value)
 		}
-		if got != c.ratio || (metric.Find(s.Rows, "cache_misses", "", "query") != nil) != (got != "unknown") {
-			t.Errorf("%s: %s, want %s", name, got, c.ratio)
-		}
+		expect.True(t, got == c.ratio && (metric.Find(s.Rows, "cache_misses", "", "query") != nil) == (got != "unknown"),
+			name, got, "want", c.ratio)
 	}
 }
 

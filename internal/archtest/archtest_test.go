@@ -138,9 +138,7 @@ func walk(t *testing.T, each func(path string)) {
 		return nil
 	})
 	expect.NoError(t, err)
-	if seen < 50 {
-		t.Errorf("only %d files were found", seen)
-	}
+	expect.True(t, seen >= 50, "only", seen, "files were found")
 }
 
 func TestImports(t *testing.T) {
@@ -163,9 +161,8 @@ func checkImport(t *testing.T, pkg, imported string) {
 		return
 	}
 	for client, homes := range clients {
-		if (imported == client || strings.HasPrefix(imported, client+"/")) && !slices.Contains(homes, pkg) {
-			t.Errorf("%s imports %s, which only %v may", pkg, imported, homes)
-		}
+		expect.True(t, imported != client && !strings.HasPrefix(imported, client+"/") || slices.Contains(homes, pkg),
+			pkg, "imports", imported, "which only", homes, "may")
 	}
 	own, ok := strings.CutPrefix(imported, module)
 	if !ok {
@@ -203,7 +200,5 @@ func TestBudgets(t *testing.T) {
 			t.Errorf("%s has %d lines: lower its budget of %d", r.name, lines[i], r.lines)
 		}
 	}
-	if total > mostTotal {
-		t.Errorf("%d lines in all, more than %d", total, mostTotal)
-	}
+	expect.True(t, total <= mostTotal, total, "lines in all, more than", mostTotal)
 }

@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // banned are names that say nothing, or hide a builtin function.
@@ -23,9 +25,7 @@ func TestNames(t *testing.T) {
 	for _, files := range sources(t) {
 		for path, file := range files {
 			for _, id := range declared(file.syntax) {
-				if banned[id.Name] {
-					t.Errorf("%s: an identifier is called %s", path, id.Name)
-				}
+				expect.True(t, !banned[id.Name], path, "an identifier is called", id.Name)
 			}
 		}
 	}

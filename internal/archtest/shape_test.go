@@ -50,14 +50,10 @@ func TestShape(t *testing.T) {
 				return true
 			})
 		}
-		if !documented {
-			t.Errorf("package %s has no comment that says what it is for", dir)
-		}
+		expect.True(t, documented, "package", dir, "has no comment that says what it is for")
 		delete(methods, "")
 		for name, n := range methods {
-			if n > mostMethods {
-				t.Errorf("%s.%s has %d methods, more than %d", dir, name, n, mostMethods)
-			}
+			expect.True(t, n <= mostMethods, dir, ".", name, "has", n, "methods, more than", mostMethods)
 		}
 	}
 }
@@ -111,9 +107,7 @@ func receiver(f *ast.FuncDecl) string {
 func checkLines(t *testing.T, path, text string) {
 	t.Helper()
 	lines := strings.Split(text, "\n")
-	if len(lines) > mostLines && !tables[path] {
-		t.Errorf("%s has %d lines, more than %d", path, len(lines), mostLines)
-	}
+	expect.True(t, len(lines) <= mostLines || tables[path], path, "has", len(lines), "lines, more than", mostLines)
 	raw := false // in a string of several lines, such as a statement or an expression
 	for i, line := range lines {
 		quotes := strings.Count(line, "`")

@@ -73,9 +73,7 @@ func TestTrialKilled(t *testing.T) {
 		"rumbench: the campaign was interrupted", "hint: go on with it: rumbench run --resume out\n")
 	h.contains("standard output", c.stdout.String(), "qr100", "partial; not comparable", "report: ")
 	h.contains("report.md", h.file("out/report.md"), "signal: killed", "partial")
-	if alive(first) || alive(second) {
-		t.Error("a process is left")
-	}
+	expect.True(t, !alive(first) && !alive(second), "a process is left")
 	bbolt := h.checkPartial("out/trials/bbolt.1", result.Partial, "it was interrupted")
 	if s := bbolt.Steps[2]; s.Find("service_p99_us", "query", "") == nil || s.Find("server_cpu_us", "", "query") == nil || s.Groups[0].SLA == nil {
 		t.Error("a step that was ended in good order is measured to its end")
@@ -103,9 +101,8 @@ func TestCampaignKilled(t *testing.T) {
 	c.end()
 	wait(t, "the trial has ended by itself", func() bool { return !alive(child) })
 	partial := h.checkPartial("out/trials/sqlite.1", result.Partial, "it was interrupted")
-	if partial.Ended == nil || partial.Steps[2].Find("server_cpu_us", "", "query") == nil {
-		t.Error("the trial did not end in good order")
-	}
+	expect.True(t, partial.Ended != nil && partial.Steps[2].Find("server_cpu_us", "", "query") != nil,
+		"the trial did not end in good order")
 	h.removed("out/trials/sqlite.1/data")
 
 	if talk := h.resume("600", "sqlite.1"); strings.Contains(talk, "bbolt.1") {
@@ -115,9 +112,7 @@ func TestCampaignKilled(t *testing.T) {
 	h.checkPartial("out/trials/sqlite.1.partial1", result.Partial, "it was interrupted")
 	state := expect.Value(result.ReadCampaign(h.path("out")))(t)
 	for _, e := range state.Trials {
-		if e.Status != result.Complete {
-			t.Errorf("campaign.json: %s is %q", e.Dir, e.Status)
-		}
+		expect.Equal(t, e.Status, result.Complete, "campaign.json", e.Dir)
 	}
 }
 
@@ -134,7 +129,5 @@ func TestInterruptedCalibration(t *testing.T) {
 	wait(t, "the client is calibrated", func() bool { return h.exists("out/trials/_client/trial.json") })
 	c.ends(syscall.SIGINT, 1)
 	h.contains("standard error", c.stderr.String(), "the campaign was interrupted", "--resume out")
-	if h.exists("out/trials/bbolt.1") {
-		t.Errorf("a trial was begun:\n%s", c.stderr)
-	}
+	expect.True(t, !h.exists("out/trials/bbolt.1"), "a trial was begun", c.stderr)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
@@ -32,8 +33,8 @@ func galera(t *testing.T, machines []*need.Machine) (dsns []string) {
 	}
 	for i, m := range machines {
 		dir := filepath.Join(m.Home, "node")
-		must(t, os.MkdirAll(dir, 0o755))
-		must(t, exec.Command("chown", "mysql", dir).Run()) // as root rsync would write as nobody
+		expect.NoError(t, os.MkdirAll(dir, 0o755))
+		expect.NoError(t, exec.Command("chown", "mysql", dir).Run()) // as root rsync would write as nobody
 		data, socket, log := filepath.Join(dir, "data"), filepath.Join(dir, "s"), filepath.Join(dir, "log.err")
 		args := []string{"/usr/sbin/mariadbd", "--no-defaults", "--user=mysql", "--datadir=" + data, "--socket=" + socket,
 			"--log-error=" + log, "--bind-address=" + m.Address, "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2",
@@ -41,13 +42,13 @@ func galera(t *testing.T, machines []*need.Machine) (dsns []string) {
 			"--wsrep-provider=" + galeraLibrary, "--wsrep-cluster-name=test", "--wsrep-node-name=" + m.Name,
 			"--wsrep-node-address=" + m.Address, "--wsrep-cluster-address=gcomm://" + strings.Join(addresses, ","),
 			"--wsrep-provider-options=gcache.size=16M", "--wsrep-sst-method=rsync", "--wsrep-auto-increment-control=OFF"}
-		must(t, exec.Command("mariadb-install-db", "--no-defaults", "--user=mysql", "--datadir="+data,
+		expect.NoError(t, exec.Command("mariadb-install-db", "--no-defaults", "--user=mysql", "--datadir="+data,
 			"--auth-root-authentication-method=normal", "--skip-test-db").Run())
 		if i == 0 {
 			args = append(args, "--wsrep-new-cluster")
 		}
 		node := m.Command(args...)
-		must(t, node.Start())
+		expect.NoError(t, node.Start())
 		t.Cleanup(func() {
 			_ = node.Process.Kill()
 			_ = node.Wait()
@@ -147,22 +148,18 @@ func checkCluster(t *testing.T, s *result.Step) {
 		return
 	}
 	rows := s.Find(metric.Rows, "query", "").Value
-	if n := found(t, s, "mysql.com_select"); n != rows {
-		t.Errorf("the clients have counted %v queries, and the servers %v", rows, n)
-	}
+	expect.Equal(t, found(t, s, "mysql.com_select"), rows, "the clients have counted", "queries, and the servers")
 	if us := s.Find(metric.ServerCPUUS, "", ""); us == nil || us.Value*rows < 0.99*cpu/1e3 || us.Value*rows > 1.01*cpu/1e3 {
 		t.Errorf("the servers used %v ns: %+v", cpu, us)
 	}
-	if n := s.Gateways[0] + s.Gateways[1]; n != 5 {
-		t.Errorf("%d sessions were dealt", n)
-	}
+	expect.Equal(t, s.Gateways[0]+s.Gateways[1], 5, "sessions were dealt")
 }
 
 // checkSeries checks that the series of all servers together are the sums of those of each.
 func checkSeries(t *testing.T, dir string) {
 	t.Helper()
 	used := map[string]float64{}
-	must(t, result.ReadSeries(dir, nil, func(l result.Line) error {
+	expect.NoError(t, result.ReadSeries(dir, nil, func(l result.Line) error {
 		for key, v := range l.V {
 			if name, _, _ := strings.Cut(key, "{"); name == "process.cpu_ns" {
 				used[l.Source] += v

@@ -88,16 +88,12 @@ func TestExplainAsCalled(t *testing.T) {
 	a.explain(usage(hint.Errorf("rumbench help run shows more", "x")))
 	a.explain(hint.Problems{{Reason: "r of rumbench run", Hint: "rumbench list engines names them, and rumbench's own"}})
 	want := "rumbench: x\nhint: bin/rumbench help run shows more\nr of rumbench run\nhint: bin/rumbench list engines names them, and rumbench's own\n"
-	if b.String() != want {
-		t.Errorf("%q", b.String())
-	}
+	expect.Equal(t, b.String(), want)
 }
 
 func TestFileName(t *testing.T) {
 	for in, want := range map[string]string{"a b": "a-b", "../x": "..-x", "a\tb": "a-b", "größe": "größe"} {
-		if got := fileName(in); got != want {
-			t.Errorf("fileName(%q) = %q, want %q", in, got, want)
-		}
+		expect.Equal(t, fileName(in), want, "fileName", in, "=")
 	}
 }
 

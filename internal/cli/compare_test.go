@@ -44,7 +44,7 @@ func writeCampaign(t *testing.T, dir string, targets ...made) {
 			e := result.Entry{Dir: fmt.Sprintf("%s.%d", m.target, n+1), Target: m.target, Trial: n + 1, Status: result.Complete}
 			c.Trials = append(c.Trials, e)
 			path := result.TrialPath(dir, e.Dir)
-			must(t, os.MkdirAll(path, 0o755))
+			expect.NoError(t, os.MkdirAll(path, 0o755))
 			row := func(group, op, name string, v float64, unit, per string) metric.Row {
 				return metric.Row{Target: m.target, Trial: n + 1, Step: "load", Group: group, Op: op, Metric: name, Value: v, Unit: unit, Per: per, N: 1000}
 			}
@@ -70,10 +70,10 @@ func writeCampaign(t *testing.T, dir string, targets ...made) {
 				trial.Steps[0].Groups = []result.Group{{Name: "insert", Clients: 4, Rate: m.offered, Pace: "poisson", Open: true}}
 				trial.Steps = append([]result.Step{before}, trial.Steps...)
 			}
-			must(t, result.WriteJSON(filepath.Join(path, result.TrialFile), &trial))
+			expect.NoError(t, result.WriteJSON(filepath.Join(path, result.TrialFile), &trial))
 		}
 	}
-	must(t, result.WriteJSON(filepath.Join(dir, result.CampaignFile), &c))
+	expect.NoError(t, result.WriteJSON(filepath.Join(dir, result.CampaignFile), &c))
 }
 
 // rumbench runs a command and returns what it printed and its exit code.
@@ -91,7 +91,7 @@ func change(t *testing.T, dir string, by func(*result.Trial)) {
 	for _, file := range expect.Value(filepath.Glob(filepath.Join(dir, result.TrialsDir, "*", result.TrialFile)))(t) {
 		trial := expect.Value(result.ReadTrial(filepath.Dir(file)))(t)
 		by(trial)
-		must(t, result.WriteJSON(file, trial))
+		expect.NoError(t, result.WriteJSON(file, trial))
 	}
 }
 
@@ -108,15 +108,9 @@ func calls(t *testing.T, list []call) {
 	for _, c := range list {
 		t.Run(cmp.Or(c.name, c.args), func(t *testing.T) {
 			stdout, stderr, code := rumbench(t, strings.Fields(c.args)...)
-			if code != c.code {
-				t.Errorf("exit code %d, want %d", code, c.code)
-			}
-			if !regexp.MustCompile(c.stdout).MatchString(stdout) {
-				t.Errorf("stdout is\n%s\nwant %s", stdout, c.stdout)
-			}
-			if !regexp.MustCompile(c.stderr).MatchString(stderr) {
-				t.Errorf("stderr is\n%s\nwant %s", stderr, c.stderr)
-			}
+			expect.Equal(t, code, c.code, "exit code")
+			expect.True(t, regexp.MustCompile(c.stdout).MatchString(stdout), "stdout is", stdout, "want", c.stdout)
+			expect.True(t, regexp.MustCompile(c.stderr).MatchString(stderr), "stderr is", stderr, "want", c.stderr)
 		})
 	}
 }
@@ -260,11 +254,9 @@ func TestCompareJSON(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	writeCampaign(t, dir, made{target: "a", rates: []float64{1000, 1010, 990}, params: params}, made{target: "b", rates: []float64{500, 506, 495}, params: params})
 	stdout, _, code := rumbench(t, "compare", dir, "--format", "json")
-	if code != 0 {
-		t.Fatal(code)
-	}
+	expect.Must(t, code == 0, code)
 	var first map[string]any
-	must(t, json.Unmarshal([]byte(strings.SplitN(stdout, "\n", 2)[0]), &first))
+	expect.NoError(t, json.Unmarshal([]byte(strings.SplitN(stdout, "\n", 2)[0]), &first))
 	for key, want := range map[string]any{
 		"base_target": "a", "new_target": "b", "step": "load", "op": "insert", "metric": "rows_per_s", "unit": "1/s", "better": "higher",
 		"headline": true, "base": 1000.0, "new": 500.0, "pairs": 3.0, "ratio": 0.5, "verdict": "worse",
@@ -280,15 +272,11 @@ func TestCompareBenchstat(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	writeCampaign(t, dir, made{target: "a", rates: []float64{1000, 1010, 990, 1000, 1005, 995}, params: params}, made{target: "b", rates: []float64{500, 506, 495, 500, 503, 498}, params: params})
 	stdout, stderr, code := rumbench(t, "compare", dir, "--format", "bench", "--metric", "rows_per_s")
-	if code != 0 {
-		t.Fatal(stderr)
-	}
+	expect.Must(t, code == 0, stderr)
 	file := filepath.Join(dir, "bench.txt")
-	must(t, os.WriteFile(file, []byte(stdout), 0o644))
+	expect.NoError(t, os.WriteFile(file, []byte(stdout), 0o644))
 	out, err := exec.Command("go", "tool", "benchstat", "-col", "target", file).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s\nof\n%s", err, out, stdout)
-	}
+	expect.Must(t, err == nil, err, out, "of", stdout)
 	if !regexp.MustCompile(`Ibench/step=load/op=insert\s+1000\.0 ± +\d%\s+500\.0 ± +\d%\s+-50\.00% \(p=0\.002 n=6\)`).Match(out) {
 		t.Errorf("benchstat says\n%s\nof\n%s", out, stdout)
 	}
@@ -314,12 +302,10 @@ func TestNamesOfSides(t *testing.T) {
 				Base string `json:"base_target"`
 				New  string `json:"new_target"`
 			}
-			must(t, json.Unmarshal([]byte(line), &item))
+			expect.NoError(t, json.Unmarshal([]byte(line), &item))
 			got = append(got, item.Base+" "+item.New)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q\n%s", args, got, want, stderr)
-		}
+		expect.True(t, slices.Equal(got, want), args, got, "want", want, stderr)
 	}
 }
 
@@ -359,5 +345,5 @@ func ask(t *testing.T, dir string, q result.Question) {
 	t.Helper()
 	c := expect.Value(result.ReadCampaign(dir))(t)
 	c.Question = q
-	must(t, result.WriteJSON(filepath.Join(dir, result.CampaignFile), c))
+	expect.NoError(t, result.WriteJSON(filepath.Join(dir, result.CampaignFile), c))
 }

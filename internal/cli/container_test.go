@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
@@ -24,9 +25,8 @@ func TestImages(t *testing.T) {
 		`{name: second, engine: mysql, cache: 16MiB, image: "localhost/mariadb:of-here", storage: rocksdb}`, "{name: host, cache: 16MiB, engine: postgres}"}
 	h.write("plan.yaml", planFor(targets[0], targets[2]))
 	_, stderr := h.run(2, "run", "plan.yaml", "--dry-run", "--set", "targets.first.image=localhost/none:1")
-	if !strings.Contains(stderr, "image localhost/none:1 is not on this machine") {
-		t.Errorf("an image that is missing in a dry run: %s", stderr)
-	}
+	expect.True(t, strings.Contains(stderr, "image localhost/none:1 is not on this machine"),
+		"an image that is missing in a dry run", stderr)
 	const fetched = "fetching image localhost:1/none:1"
 	elsewhere := "targets.first.image=localhost:1/none:1"
 	for _, c := range []struct {
@@ -42,9 +42,8 @@ func TestImages(t *testing.T) {
 		{1, []string{"--out", "."}, "is not empty", false},
 	} {
 		_, stderr = h.run(c.status, append([]string{"run", "plan.yaml", "--set", elsewhere}, c.args...)...)
-		if !strings.Contains(stderr, c.want) || strings.Contains(stderr, fetched) != c.fetch {
-			t.Errorf("%v with an image that is to be fetched: %s", c.args, stderr)
-		}
+		expect.True(t, strings.Contains(stderr, c.want) && strings.Contains(stderr, fetched) == c.fetch,
+			c.args, "with an image that is to be fetched", stderr)
 	}
 	need.Long(t) // internal/server starts containers in make test
 	build("localhost/mariadb:of-here", need.MariaDBPaths()...)
@@ -56,9 +55,7 @@ func TestImages(t *testing.T) {
 		if !strings.Contains(image, "sha256:") || !strings.HasSuffix(image, "run by podman") || !trial.Contained() {
 			t.Errorf("%s: it ran from image %q", name, image)
 		}
-		if trial.Unseen || len(trial.Steps) != 3 {
-			t.Fatalf("%s: unseen %v, %d steps", name, trial.Unseen, len(trial.Steps))
-		}
+		expect.Must(t, !trial.Unseen && len(trial.Steps) == 3, name, "unseen", trial.Unseen, len(trial.Steps), "steps")
 		for _, number := range []string{"server_cpu_us", "write_kb", "server_memory_bytes", "db_bytes"} {
 			if m := trial.Steps[0].Find(number, "", ""); m == nil {
 				t.Errorf("%s: %s is unknown", name, number)
@@ -66,9 +63,8 @@ func TestImages(t *testing.T) {
 		}
 	}
 	text, _ := h.run(0, "compare", "out", "--base", "host")
-	if !strings.Contains(text, "ran in a container, whose filter") {
-		t.Errorf("the comparison does not say that one ran in a container:\n%s", text)
-	}
+	expect.True(t, strings.Contains(text, "ran in a container, whose filter"),
+		"the comparison does not say that one ran in a container", text)
 	if page := h.file("out/report.html"); !strings.Contains(page, "in a container") {
 		t.Error("the report does not say what ran in a container")
 	}

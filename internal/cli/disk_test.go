@@ -49,9 +49,8 @@ func TestFullDisk(t *testing.T) {
 			}
 			h.contains("standard output", run.stdout.String(), "report: ")
 			tr := h.trial("disk/out/trials/" + c.engine + ".1")
-			if tr.Status != result.Failed || !strings.Contains(tr.Hint, "the disk is full") {
-				t.Errorf("status %s, hint %q", tr.Status, tr.Hint)
-			}
+			expect.True(t, tr.Status == result.Failed && strings.Contains(tr.Hint, "the disk is full"),
+				"status", tr.Status, "hint", tr.Hint)
 			if n := len(tr.Steps); n != 3 || tr.Steps[2].Status != result.Failed && !c.kept || tr.Steps[2].Find("rows_per_s", "query", "") == nil {
 				t.Errorf("%d steps; the last: %+v", n, tr.Steps[n-1])
 			}
@@ -60,9 +59,8 @@ func TestFullDisk(t *testing.T) {
 			}
 			out, _ := h.run(0, "show", "disk/out")
 			h.contains("show", out, c.engine+".1: failed", "hint: the disk is full", "rows_per_s")
-			if h.exists("disk/out/trials/"+c.engine+".1/data") != c.kept || h.exists("disk/out/.spare") {
-				t.Error("data was left behind, or is gone, or the spare room is left")
-			}
+			expect.True(t, h.exists("disk/out/trials/"+c.engine+".1/data") == c.kept && !h.exists("disk/out/.spare"),
+				"data was left behind, or is gone, or the spare room is left")
 			_, talk := h.run(5, "run", "plan.yaml", "--out", "disk/next")
 			h.contains("standard error", talk, "the disk under disk/next would fill", "hint: ")
 
@@ -70,9 +68,7 @@ func TestFullDisk(t *testing.T) {
 			for _, e := range expect.Value(os.ReadDir(h.dir))(t) {
 				names = append(names, e.Name())
 			}
-			if got := strings.Join(names, " "); got != "disk letter.txt lock plan.yaml" {
-				t.Errorf("outside of the disk there are %s", got)
-			}
+			expect.Equal(t, strings.Join(names, " "), "disk letter.txt lock plan.yaml", "outside of the disk there are")
 		})
 	}
 }
@@ -82,13 +78,13 @@ func (h *host) mount(options string) string {
 	h.Helper()
 	need.Root(h, "mount a small disk")
 	dir := h.path("disk")
-	must(h, os.Mkdir(dir, 0o755))
+	expect.NoError(h, os.Mkdir(dir, 0o755))
 	err := syscall.Mount("rumbench-test", dir, "tmpfs", 0, options)
 	if errors.Is(err, syscall.EPERM) {
 		h.Skip("needs the right to mount a small disk")
 	}
-	must(h, err)
-	h.Cleanup(func() { must(h, syscall.Unmount(dir, 0)) })
+	expect.NoError(h, err)
+	h.Cleanup(func() { expect.NoError(h, syscall.Unmount(dir, 0)) })
 	return dir
 }
 
@@ -120,20 +116,16 @@ func TestNoPermission(t *testing.T) {
 	h.write("plan.yaml", planFor("bbolt"))
 	// The lock of the host was made by another user, who is in the middle of nothing.
 	h.write("locks/lock", "")
-	must(t, os.Chmod(h.path("locks"), 0o1777)) // as /tmp
-	must(t, os.Chmod(h.path("locks", "lock"), 0o666))
+	expect.NoError(t, os.Chmod(h.path("locks"), 0o1777)) // as /tmp
+	expect.NoError(t, os.Chmod(h.path("locks", "lock"), 0o666))
 
 	cmd, out, talk := h.command("run", "plan.yaml", "--out", "below/out")
 	cmd.Path = program
 	cmd.Env = append(os.Environ(), "RUMBENCH_LOCK="+h.path("locks", "lock"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	_ = cmd.Run()
-	if code := cmd.ProcessState.ExitCode(); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
+	expect.Equal(t, cmd.ProcessState.ExitCode(), 1, "exit code")
 	h.contains("standard error", talk.String(), "rumbench: make the campaign directory: ", "permission denied",
 		"hint: check who may write there, or choose another place with --out")
-	if out.Len() > 0 || h.exists("below") || h.exists("results") {
-		t.Errorf("something was done: %s", out)
-	}
+	expect.True(t, out.Len() <= 0 && !h.exists("below") && !h.exists("results"), "something was done", out)
 }

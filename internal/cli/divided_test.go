@@ -82,9 +82,7 @@ func leaks(t *testing.T, secret, dir string) (out []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, err)
 	return out
 }
 
@@ -111,9 +109,8 @@ func elsewhere(t *testing.T, h *host, machines []*need.Machine, targets []string
 	wait(t, "the server starts", func() bool { passwords = secrets(t, machines[0].Home); return len(passwords) > 0 })
 	wait(t, "the server listens", func() bool { ports = listening(t, machines[0]); return len(ports) > 0 })
 	for _, address := range ports {
-		if !strings.HasPrefix(address, machines[0].Address+":") && !strings.HasPrefix(address, "127.0.0.1:") {
-			t.Errorf("the server listens on %s", address)
-		}
+		expect.True(t, strings.HasPrefix(address, machines[0].Address+":") || strings.HasPrefix(address, "127.0.0.1:"),
+			"the server listens on", address)
 	}
 	found := leaks(t, passwords[0], h.path("out"))
 	c.complete()
@@ -167,16 +164,12 @@ func checkDivided(t *testing.T, h *host, target string) {
 		}
 		rows := s.Find(metric.Rows, s.Primary, "").Value
 		if counter := counters[target][s.Name]; counter != "" {
-			if n := found(t, s, counter); n != rows {
-				t.Errorf("step %s: the clients have counted %v, and the server %v", s.Name, rows, n)
-			}
+			expect.Equal(t, found(t, s, counter), rows, "step", s.Name, "the clients have counted", "and the server")
 		}
 		if n := s.Clients[0].Ops + s.Clients[1].Ops; s.Name != "load" && s.Name != "index" && float64(n) != rows {
 			t.Errorf("step %s: the machines have counted %d of %v", s.Name, n, rows)
 		}
-		if s.Name == "load" && rows != 4000 {
-			t.Errorf("%v rows were loaded", rows)
-		}
+		expect.True(t, s.Name != "load" || rows == 4000, rows, "rows were loaded")
 		if s.Name == "point-query" && (s.Find(metric.ClientCPUUS, "", "") == nil ||
 			strings.Contains(fmt.Sprint(s.Warnings), "clocks")) {
 			t.Errorf("step %s: %v", s.Name, s.Warnings)

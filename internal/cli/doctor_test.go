@@ -57,9 +57,7 @@ func TestInstall(t *testing.T) {
 	}
 
 	stdout, stderr, code = examine(t, doctorOptions{install: true, yes: true}, file)
-	if code != ExitOK && code != ExitUnfit {
-		t.Errorf("exit code %d", code)
-	}
+	expect.True(t, code == ExitOK || code == ExitUnfit, "exit code", code)
 	expect.All(t, stderr, "apt-get update\napt-get says update\n",
 		"apt-get says install -y --no-install-recommends a-server\n")
 	if !strings.Contains(stdout, "server   "+file) || strings.Contains(stdout, "missing") || !strings.Contains(stdout, "clock source") {
@@ -67,9 +65,8 @@ func TestInstall(t *testing.T) {
 	}
 
 	stdout, stderr, code = examine(t, doctorOptions{install: true}, file)
-	if code != ExitOK || stdout != "" || stderr != "nothing is missing\n" {
-		t.Errorf("exit code %d: %q %q", code, stdout, stderr)
-	}
+	expect.True(t, code == ExitOK && stdout == "" && stderr == "nothing is missing\n",
+		"exit code", code, stdout, stderr)
 }
 
 func TestInstallFails(t *testing.T) {
@@ -81,7 +78,6 @@ func TestInstallFails(t *testing.T) {
 	}
 	t.Setenv("PATH", t.TempDir())
 	_, stderr, code = examine(t, doctorOptions{install: true, yes: true}, "/missing")
-	if code != ExitError || !strings.Contains(stderr, "hint: packages are installed with apt") {
-		t.Errorf("exit code %d\n%s", code, stderr)
-	}
+	expect.True(t, code == ExitError && strings.Contains(stderr, "hint: packages are installed with apt"),
+		"exit code", code, stderr)
 }

@@ -48,9 +48,7 @@ func processors(t *testing.T, p *os.Process) string {
 			t.Errorf("threads of one process are on %q", all)
 		}
 	}
-	if len(all) == 0 {
-		t.Fatalf("process %d is gone", p.Pid)
-	}
+	expect.Must(t, len(all) != 0, "process", p.Pid, "is gone")
 	return all[0]
 }
 
@@ -73,18 +71,15 @@ func TestDuetTrialKilled(t *testing.T) {
 	}
 	send(t, first, syscall.SIGKILL)
 	c.exits(1)
-	if alive(first) || alive(second) {
-		t.Error("a process is left")
-	}
+	expect.True(t, !alive(first) && !alive(second), "a process is left")
 	h.checkPartial("out/trials/pebble.1", result.Failed, "signal: killed")
 	bbolt := h.trial("out/trials/bbolt.1")
 	if bbolt.Status != result.Failed || !strings.Contains(bbolt.Reason, "step qr200: the other trial of the duet has ended") || bbolt.Hint == "" {
 		t.Errorf("bbolt.1 is %s: %s (%s)", bbolt.Status, bbolt.Reason, bbolt.Hint)
 	}
 	q := &bbolt.Steps[2]
-	if q.Status != result.Complete || q.Alone <= 0 || q.Alone > q.Seconds {
-		t.Errorf("step %s is %s, alone for %v of %v s", q.Name, q.Status, q.Alone, q.Seconds)
-	}
+	expect.True(t, q.Status == result.Complete && q.Alone > 0 && q.Alone <= q.Seconds,
+		"step", q.Name, "is", q.Status, "alone for", q.Alone, "of", q.Seconds, "s")
 	if r := q.Find("rows_per_s", "query", ""); q.Alone > 0.1*q.Seconds && (r == nil || !strings.Contains(strings.Join(metric.Texts(r.Warnings), " "), "it ran alone for the last")) {
 		t.Errorf("%+v", r)
 	}
@@ -117,9 +112,8 @@ func TestDuetEnded(t *testing.T) {
 			wait(t, "both trials have ended", func() bool { return !slices.ContainsFunc(processes, alive) })
 			for _, name := range names {
 				tr := h.checkPartial("out/trials/"+name, result.Partial, "it was interrupted")
-				if tr.Ended == nil || tr.Steps[2].Find("server_cpu_us", "", "query") == nil {
-					t.Errorf("%s did not end in good order", name)
-				}
+				expect.True(t, tr.Ended != nil && tr.Steps[2].Find("server_cpu_us", "", "query") != nil,
+					name, "did not end in good order")
 				h.removed("out/trials/" + name + "/data")
 			}
 			h.resume("600", names...)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
@@ -67,9 +68,8 @@ func (f *faults) try(t *testing.T, fault func(c *campaign) (end func())) {
 		trial, err := result.ReadTrial(dir)
 		for i := 0; err == nil && i < len(trial.Steps); i++ { // else its machine was lost before it had anything
 			if s := &trial.Steps[i]; s.Name == "point-query" && s.Status == result.Complete {
-				if rows := s.Find(metric.Rows, "query", "").Value; rows != found(t, s, "mysql.com_select") {
-					t.Errorf("%s: the clients have counted %v, and the server %v", dir, rows, found(t, s, "mysql.com_select"))
-				}
+				expect.Equal(t, s.Find(metric.Rows, "query", "").Value, found(t, s, "mysql.com_select"),
+					dir, "the clients have counted", "and the server")
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func TestCutOfMinute(t *testing.T) {
 func TestThinNetwork(t *testing.T) {
 	f := newFaults(t)
 	m := f.machines[2]
-	must(t, exec.Command("tc", "-n", m.Space(), "qdisc", "add", "dev", m.Space()+"m", "root", "tbf", "rate", "1mbit", "burst",
+	expect.NoError(t, exec.Command("tc", "-n", m.Space(), "qdisc", "add", "dev", m.Space()+"m", "root", "tbf", "rate", "1mbit", "burst",
 		"8kb", "latency", "200ms").Run())
 	f.start("run", "plan.yaml", "--out", "out", "--no-preflight").complete()
 	for _, s := range f.trial("out/trials/mariadb.1").Steps {

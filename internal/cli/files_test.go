@@ -16,11 +16,11 @@ func TestEndlessFiles(t *testing.T) {
 	dir := t.TempDir()
 	campaign, pipe, big, line := filepath.Join(dir, "campaign"), filepath.Join(dir, "pipe.yaml"), filepath.Join(dir, "big"), filepath.Join(dir, "line")
 	writeCampaign(t, campaign, made{target: "a", rates: []float64{1000, 1010}, params: params})
-	must(t, syscall.Mkfifo(pipe, 0o644))
+	expect.NoError(t, syscall.Mkfifo(pipe, 0o644))
 	for path, text := range map[string]string{
 		big: strings.Repeat("x", 2<<20), line: strings.Repeat("y", 60_000), filepath.Join(dir, "p.yaml"): "workload: ./pipe.yaml\ntargets: [pebble]\n",
 	} {
-		must(t, os.WriteFile(path, []byte(text), 0o644))
+		expect.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	for _, command := range [][]string{
 		{"cost", campaign, "--card"}, {"stat", "--list", "--exprs"}, {"table", campaign, "--notes"}, {"report", campaign, "--out", filepath.Join(dir, "page"), "--notes"},
@@ -31,9 +31,8 @@ func TestEndlessFiles(t *testing.T) {
 				continue // a statement of any length is valid
 			}
 			out, talk, code := rumbench(t, append(command, path)...)
-			if code != 2 || !strings.Contains(talk, reason) || out != "" || len(talk) > 5000 {
-				t.Errorf("%v %s: exit code %d, %d bytes: %.200s", command, path, code, len(talk), talk)
-			}
+			expect.True(t, code == 2 && strings.Contains(talk, reason) && out == "" && len(talk) <= 5000,
+				command, path, "exit code", code, len(talk), "bytes", talk)
 		}
 	}
 	if _, talk, code := rumbench(t, "run", filepath.Join(dir, "p.yaml")); code != 2 || !strings.Contains(talk, "nothing is written") {

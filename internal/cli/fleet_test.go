@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/internal/result/program"
@@ -86,13 +87,13 @@ func TestSpread(t *testing.T) {
 func bring(t *testing.T, machines []*need.Machine) {
 	t.Helper()
 	path, err := exec.LookPath("rumbench")
-	must(t, err)
+	expect.NoError(t, err)
 	own, err := program.Build{}.Of(path)
-	must(t, err)
+	expect.NoError(t, err)
 	for _, m := range machines {
 		dir := filepath.Join(m.Home, ".cache/rumbench/programs", own.SHA256)
-		must(t, os.MkdirAll(dir, 0o755))
-		must(t, exec.Command("cp", "--link", "-L", path, filepath.Join(dir, "rumbench")).Run())
+		expect.NoError(t, os.MkdirAll(dir, 0o755))
+		expect.NoError(t, exec.Command("cp", "--link", "-L", path, filepath.Join(dir, "rumbench")).Run())
 	}
 }
 
@@ -115,9 +116,7 @@ func TestUnusableMachine(t *testing.T) {
 	h.write("plan.yaml", fmt.Sprintf(fleetPlan, 2, 4))
 	_, stderr := h.run(1, "run", "plan.yaml", "--out", "out")
 	h.contains("the error", stderr, "machine m2: ssh m2:", "must work without a question")
-	if h.exists("out") {
-		t.Error("the campaign was begun")
-	}
+	expect.True(t, !h.exists("out"), "the campaign was begun")
 	text, _ := h.run(1, "fleet", "status", "plan.yaml")
 	h.contains("fleet status", text, "m1", "free", "cannot be used")
 	// Two names of one machine would wait for each other.
@@ -144,14 +143,10 @@ func TestKeptOnMachine(t *testing.T) {
 		dirs, _ := filepath.Glob(filepath.Join(machines[0].Home, "rumbench-fleet", "kept-*", "run", "trials", "*.1", "data"))
 		return dirs
 	}
-	if len(kept()) != 2 {
-		t.Errorf("kept are %v", kept())
-	}
+	expect.Equal(t, len(kept()), 2, "kept are", kept())
 	h.contains("the notes", c.stderr.String(), "the data of its trials are kept in "+machines[0].Home)
 	text, _ := h.run(0, "fleet", "status", "plan.yaml")
 	h.contains("fleet status", text, "1 campaign in")
 	h.run(0, "fleet", "down", "plan.yaml")
-	if len(kept()) > 0 {
-		t.Errorf("fleet down leaves %v", kept())
-	}
+	expect.True(t, len(kept()) == 0, "fleet down leaves", kept())
 }

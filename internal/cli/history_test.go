@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare/history/historytest"
+	"rumbench/internal/expect"
 	"rumbench/internal/result"
 )
 
@@ -62,9 +63,8 @@ func TestHistoryGate(t *testing.T) {
 				s.Text("judged.yaml", "acknowledged: ["+c.judged+"]\n")
 			}
 			stdout, stderr, code := rumbench(t, "history", s.Dir, "--fail-if", c.condition)
-			if code != c.code || !regexp.MustCompile(c.stderr).MatchString(stderr) {
-				t.Errorf("exit status %d, want %d; stderr %s, want %s\n%s", code, c.code, stderr, c.stderr, stdout)
-			}
+			expect.True(t, code == c.code && regexp.MustCompile(c.stderr).MatchString(stderr),
+				"exit status", code, "want", c.code, "stderr", stderr, "want", c.stderr, stdout)
 		})
 	}
 }

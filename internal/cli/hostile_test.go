@@ -111,9 +111,7 @@ func TestHostileNames(t *testing.T) {
 		{"stat", "--attach", "\x1b[2J:x"}, {"stat", "--expr", "\x1b[2J"},
 	} {
 		out, talk, _ := rumbench(t, args...)
-		if out+talk == "" {
-			t.Errorf("%q prints nothing", args)
-		}
+		expect.True(t, out+talk != "", args, "prints nothing")
 		subject := strings.Join(args[:min(2, len(args))], " ")
 		if strings.Contains(strings.Join(args, " "), "markdown") {
 			subject += ".md"
@@ -123,9 +121,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	for _, made := range []string{"page", "redacted", "imported"} {
 		for path, text := range expect.Value(snapshot(filepath.Join(dir, made)))(t) {
-			if text == "" {
-				t.Errorf("%s is empty", path)
-			}
+			expect.True(t, text != "", path, "is empty")
 			harmless(t, path, text)
 		}
 	}

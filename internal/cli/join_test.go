@@ -87,14 +87,10 @@ func TestJoin(t *testing.T) {
 	used := map[string]bool{}
 	for n := 1; n <= 3; n++ {
 		trial := h.trial(fmt.Sprintf("out/trials/sqlite.%d", n))
-		if trial.Status != result.Complete {
-			t.Errorf("trial %d is %s", n, trial.Status)
-		}
+		expect.Equal(t, trial.Status, result.Complete, "trial", n)
 		used[trial.Machine] = true
 	}
-	if !used["n1"] || !used["n2"] {
-		t.Errorf("trials ran on %v", used)
-	}
+	expect.True(t, used["n1"] && used["n2"], "trials ran on", used)
 	for i, a := range agents {
 		if err := a.Wait(); err != nil {
 			t.Errorf("agent %d: %v: %s", i+1, err, &said[i])
@@ -110,7 +106,7 @@ func (h *host) serve(env []string, name string, args ...string) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = h.dir, env, &said, &said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	must(h.T, cmd.Start())
+	expect.NoError(h.T, cmd.Start())
 	h.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()

@@ -40,9 +40,9 @@ func startKube(t *testing.T, h *host) *kube {
 	k := &kube{h, need.TempDir(t)}
 	store, peers, port := "http://127.0.0.1:"+freePort(t), "http://127.0.0.1:"+freePort(t), freePort(t)
 	key := filepath.Join(k.dir, "key")
-	must(t, exec.Command("ssh-keygen", "-q", "-t", "rsa", "-m", "PEM", "-N", "", "-f", key).Run())
-	must(t, os.WriteFile(filepath.Join(k.dir, "tokens"), []byte("secret,admin,admin,system:masters\n"), 0o600))
-	must(t, os.WriteFile(filepath.Join(k.dir, "config"), []byte(fmt.Sprintf(`apiVersion: v1
+	expect.NoError(t, exec.Command("ssh-keygen", "-q", "-t", "rsa", "-m", "PEM", "-N", "", "-f", key).Run())
+	expect.NoError(t, os.WriteFile(filepath.Join(k.dir, "tokens"), []byte("secret,admin,admin,system:masters\n"), 0o600))
+	expect.NoError(t, os.WriteFile(filepath.Join(k.dir, "config"), []byte(fmt.Sprintf(`apiVersion: v1
 kind: Config
 clusters: [{name: c, cluster: {server: "https://127.0.0.1:%s", insecure-skip-tls-verify: true}}]
 users: [{name: u, user: {token: secret}}]
@@ -134,28 +134,24 @@ func TestKubernetes(t *testing.T) {
 	var agents []*exec.Cmd
 	for i, p := range pods.Items {
 		index := p.Metadata.Annotations["batch.kubernetes.io/job-completion-index"]
-		if p.Spec.Hostname != "rumbench-plan-"+index || p.Spec.Subdomain != "rumbench-plan" {
-			t.Errorf("pod %s is %s.%s on the network", p.Metadata.Name, p.Spec.Hostname, p.Spec.Subdomain)
-		}
+		expect.True(t, p.Spec.Hostname == "rumbench-plan-"+index && p.Spec.Subdomain == "rumbench-plan",
+			"pod", p.Metadata.Name, "is", p.Spec.Hostname, ".", p.Spec.Subdomain, "on the network")
 		container := p.Spec.Containers[0]
-		if got := strings.Join(container.Command, " "); got != "rumbench agent --join /run/rumbench/join.json" {
-			t.Errorf("a pod runs %s", got)
-		}
+		expect.Equal(t, strings.Join(container.Command, " "), "rumbench agent --join /run/rumbench/join.json",
+			"a pod runs")
 		numbered := false
 		for _, e := range container.Env {
 			numbered = numbered || e.Name == "JOB_COMPLETION_INDEX" && e.ValueFrom.FieldRef.FieldPath != ""
 		}
-		if !numbered {
-			t.Errorf("a pod does not know its number: %+v", container.Env)
-		}
+		expect.True(t, numbered, "a pod does not know its number", container.Env)
 		k.kubectl("", "patch", "pod", p.Metadata.Name, "--subresource=status", "-p", `{"status":{"phase":"Running"}}`)
 		// The kubelet would mount the secret.
 		own := h.path("secret" + index)
 		text := k.kubectl("", "get", "secret", "rumbench-plan", "-o", `go-template={{index .data "join.json" | base64decode}}`)
-		must(t, os.WriteFile(own, []byte(text), 0o400))
+		expect.NoError(t, os.WriteFile(own, []byte(text), 0o400))
 		agent := machines[i].Command("rumbench", "agent", "--join", own)
 		agent.Env = append(agent.Env, "JOB_COMPLETION_INDEX="+index)
-		must(t, agent.Start())
+		expect.NoError(t, agent.Start())
 		agents = append(agents, agent)
 	}
 	c.complete()

@@ -67,9 +67,7 @@ func runUgly(t *testing.T, engines ...string) {
 	c := expect.Value(result.ReadCampaign(h.path(need.UgliestName)))(t)
 	for _, e := range c.Trials {
 		tr := h.trial(filepath.Join(need.UgliestName, result.TrialsDir, e.Dir))
-		if tr.Status != result.Complete {
-			t.Errorf("%s: %s, %s", e.Dir, tr.Status, tr.Reason)
-		}
+		expect.Equal(t, tr.Status, result.Complete, e.Dir, tr.Reason)
 	}
 	out, _ := h.run(0, "show", "--", need.UgliestName)
 	h.contains("show", out, "sqlite.1: complete")

@@ -75,7 +75,7 @@ func runsWithKills() int {
 	if n, err := strconv.Atoi(os.Getenv("RUMBENCH_KILLS")); err == nil {
 		return n
 	}
-	if os.Getenv(need.LongVariable) == "" {
+	if !need.IsLong() {
 		return 2
 	}
 	return 5
@@ -239,10 +239,10 @@ func sqlOwner(t *testing.T, name, dsn string) owner {
 	} else {
 		c, err = pgwire.ParseDSN(dsn, dial)
 	}
-	must(t, err)
+	expect.NoError(t, err)
 	db := expect.Value(sqlkit.Connect(t.Context(), c.Connect, &sqlkit.Dialect{Classify: func(err error) error { return err }}))(t)
-	t.Cleanup(func() { must(t, db.Close()) })
-	exec := func(text string) { t.Helper(); must(t, db.Exec(t.Context(), text)) }
+	t.Cleanup(func() { expect.NoError(t, db.Close()) })
+	exec := func(text string) { t.Helper(); expect.NoError(t, db.Exec(t.Context(), text)) }
 	lines := func(text string) []string { t.Helper(); return expect.Value(db.Lines(t.Context(), text))(t) }
 	if name == "mysql" {
 		exec("SET SESSION sql_mode = 'ANSI_QUOTES'")
@@ -276,7 +276,7 @@ func sqlOwner(t *testing.T, name, dsn string) owner {
 func luaOwner(t *testing.T, at server.Endpoint) owner {
 	t.Helper()
 	conn := expect.Value(iproto.Connect(t.Context(), expect.Value(net.Dial("unix", at.Socket))(t), at.User, ""))(t)
-	t.Cleanup(func() { must(t, conn.Close()) })
+	t.Cleanup(func() { expect.NoError(t, conn.Close()) })
 	eval := func(expr string, args ...string) string {
 		t.Helper()
 		b := iproto.AppendMap(iproto.Begin(nil, iproto.Eval), 2)
@@ -317,7 +317,7 @@ func documentOwner(t *testing.T, uri string) owner {
 	t.Helper()
 	c := expect.Value(mongo.Connect(options.Client().ApplyURI(uri).SetDirect(true).SetMaxConnIdleTime(time.Second).
 		SetHeartbeatInterval(10 * time.Minute).SetServerMonitoringMode(options.ServerMonitoringModePoll)))(t)
-	t.Cleanup(func() { must(t, c.Disconnect(context.WithoutCancel(t.Context()))) })
+	t.Cleanup(func() { expect.NoError(t, c.Disconnect(context.WithoutCancel(t.Context()))) })
 	return owner{
 		make: func(home string, names []string) {
 			for _, name := range names {
@@ -331,7 +331,7 @@ func documentOwner(t *testing.T, uri string) owner {
 		read: func(home, table string) string {
 			cursor := expect.Value(c.Database(home).Collection(table).Find(t.Context(), bson.D{}))(t)
 			var rows []bson.D
-			must(t, cursor.All(t.Context(), &rows))
+			expect.NoError(t, cursor.All(t.Context(), &rows))
 			return fmt.Sprint(rows)
 		},
 	}

@@ -26,9 +26,7 @@ func wait(t *testing.T, subject string, done func() bool) {
 	t.Helper()
 	end, limited := t.Deadline()
 	for ; !done(); time.Sleep(5 * time.Millisecond) {
-		if limited && time.Until(end) < 10*time.Second {
-			t.Fatalf("waited in vain until %s", subject)
-		}
+		expect.Must(t, !limited || time.Until(end) >= 10*time.Second, "waited in vain until", subject)
 	}
 }
 
@@ -90,7 +88,7 @@ func (h *host) start(args ...string) *campaign {
 	h.Helper()
 	c := &campaign{host: h}
 	c.cmd, c.stdout, c.stderr = h.command(args...)
-	must(h, c.cmd.Start())
+	expect.NoError(h, c.cmd.Start())
 	h.Cleanup(func() { // of a test that failed
 		_ = c.cmd.Process.Kill()
 		_ = c.cmd.Wait()
@@ -254,11 +252,6 @@ func (h *host) contains(subject, text string, want ...string) {
 func (h *host) file(name string) string {
 	h.Helper()
 	return expect.Read(h, h.path(name))
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	expect.NoError(t, err)
 }
 
 // snapshot reads all files below a directory, by their paths in it.

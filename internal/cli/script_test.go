@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 		Condition: func(name string) (bool, error) {
 			switch name {
 			case "long":
-				return os.Getenv(need.LongVariable) != "", nil
+				return need.IsLong(), nil
 			case "perf":
 				return samples(), nil
 			case "trace":

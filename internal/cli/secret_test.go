@@ -68,9 +68,7 @@ func TestNoPasswordIsStored(t *testing.T) {
 			noSecret(t, path, text)
 		}
 	}
-	if kept != 1 {
-		t.Errorf("%d files of secrets that only their owner can read", kept)
-	}
+	expect.Equal(t, kept, 1, "files of secrets that only their owner can read")
 }
 
 // A data source name that cannot be used is not shown, wherever it stands.

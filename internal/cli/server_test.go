@@ -85,9 +85,7 @@ func TestServerKilled(t *testing.T) {
 		h := newHost(t)
 		c := h.serving(engine, engine)
 		pids := h.servers("out/trials/first.1")
-		if len(pids) == 0 {
-			t.Fatal("no server runs")
-		}
+		expect.Must(t, len(pids) != 0, "no server runs")
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
@@ -106,9 +104,8 @@ func TestServerKilled(t *testing.T) {
 		// And Ctrl-C stops the second one's server in good order.
 		c.ends(syscall.SIGINT, 1)
 		second := h.trial("out/trials/second.1")
-		if second.Status != result.Partial || second.Steps[2].Find("server_cpu_us", "", "") == nil {
-			t.Errorf("%s: %s", second.Status, second.Reason)
-		}
+		expect.True(t, second.Status == result.Partial && second.Steps[2].Find("server_cpu_us", "", "") != nil,
+			second.Status, second.Reason)
 		h.gone()
 	})
 }
@@ -141,9 +138,7 @@ func TestKilledAroundServer(t *testing.T) {
 					wait(t, "no server runs", func() bool { return len(h.servers("out")) == 0 })
 					const reason = "it was killed, or the machine went down"
 					h.checkPartial("out/trials/first.1", result.Partial, reason)
-					if !h.exists("out/trials/first.1/data") {
-						t.Error("who removed the data?")
-					}
+					expect.True(t, h.exists("out/trials/first.1/data"), "who removed the data?")
 					out, _ := h.run(0, "report", "out", "--out", "shown")
 					h.contains("report", h.file("shown/report.md"), reason)
 					h.contains("standard output", out, "shown/report.html")
@@ -171,7 +166,7 @@ func TestSecondInterrupt(t *testing.T) {
 		c := h.serving(engine, inMemory)
 		child := c.child()
 		for _, pid := range h.servers("out/trials/first.1") {
-			must(t, syscall.Kill(pid, syscall.SIGSTOP))
+			expect.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
 		}
 		wait(t, "the trial has ended", func() bool { // requests within a second count as one
 			time.Sleep(100 * time.Millisecond)
@@ -204,24 +199,16 @@ func TestServerTrial(t *testing.T) {
 		for _, metric := range []string{"server_cpu_us", "client_cpu_us", "host_cpu_us", "cpu_accounted", "write_kb", "process_write_kb", "engine_write_kb", "server_memory_bytes", "db_bytes", "data_bytes", "space_amplification", "checkpoint_age_bytes"} {
 			r := q.Find(metric, "", "")
 			if r == nil {
-				if !overcounted(&q, metric) {
-					t.Errorf("no %s", metric)
-				}
+				expect.True(t, overcounted(&q, metric), "no", metric)
 				continue
 			}
-			if r.Value < 0 || r.Source == "" && metric != "host_cpu_us" {
-				t.Errorf("%+v", r)
-			}
+			expect.True(t, r.Value >= 0 && (r.Source != "" || metric == "host_cpu_us"), r)
 		}
 		if r := q.Find("server_cpu_us", "", ""); r != nil && (r.Value <= 0 || r.Source != "the server's processes") {
 			t.Errorf("%+v", r)
 		}
-		if len(tr.Warnings) > 0 {
-			t.Errorf("%q", tr.Warnings)
-		}
-		if tr.Versions.Value("server") == "" {
-			t.Errorf("versions %v", tr.Versions)
-		}
+		expect.True(t, len(tr.Warnings) == 0, tr.Warnings)
+		expect.True(t, tr.Versions.Value("server") != "", "versions", tr.Versions)
 	})
 }
 
@@ -244,9 +231,8 @@ func TestFullDiskUnderServer(t *testing.T) {
 		fill(t, filepath.Join(disk, "more"))
 		code := c.end()
 		tr := h.trial("disk/out/trials/first.1")
-		if code != 1 || tr.Status != result.Failed || !strings.Contains(tr.Hint, "the disk is full") {
-			t.Errorf("exit code %d, %s: %q, hint %q", code, tr.Status, tr.Reason, tr.Hint)
-		}
+		expect.True(t, code == 1 && tr.Status == result.Failed && strings.Contains(tr.Hint, "the disk is full"),
+			"exit code", code, tr.Status, tr.Reason, "hint", tr.Hint)
 		h.removed("disk/out/trials/first.1/data")
 	})
 }
@@ -303,10 +289,10 @@ func (h *host) dsn(engine, trial string) string {
 func fillTo(t *testing.T, path string, free int64) {
 	t.Helper()
 	var st syscall.Statfs_t
-	must(t, syscall.Statfs(filepath.Dir(path), &st))
+	expect.NoError(t, syscall.Statfs(filepath.Dir(path), &st))
 	f := expect.Value(os.Create(path))(t)
 	defer f.Close()
-	must(t, syscall.Fallocate(int(f.Fd()), 0, 0, int64(st.Bavail)*st.Bsize-free))
+	expect.NoError(t, syscall.Fallocate(int(f.Fd()), 0, 0, int64(st.Bavail)*st.Bsize-free))
 }
 
 // A server is watched live. The load of another program is recorded as a campaign: with what it costs the
@@ -334,14 +320,10 @@ func TestRecording(t *testing.T) {
 			t.Errorf("%+v", done)
 		}
 		for _, name := range []string{"server_cpu_us", "cpu_us", "process_write_kb", "context_switches"} {
-			if step.Find(name, "", op) == nil && !overcounted(&step, name) {
-				t.Errorf("no %s per %s", name, op)
-			}
+			expect.True(t, step.Find(name, "", op) != nil || overcounted(&step, name), "no", name, "per", op)
 		}
 		for _, name := range []string{"server_memory_bytes", "db_bytes", "duration_s"} {
-			if step.Find(name, "", "") == nil {
-				t.Errorf("no %s", name)
-			}
+			expect.True(t, step.Find(name, "", "") != nil, "no", name)
 		}
 		if rate := step.Find("ops_per_s", op, ""); rate == nil || rate.Value <= 0 || step.Find("service_p50_us", "", "") != nil || len(step.Counters) < 50 {
 			t.Errorf("rate %+v, %d counters", rate, len(step.Counters))

@@ -106,9 +106,7 @@ func TestSlurm(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		used[h.trial(fmt.Sprintf("out/trials/sqlite.%d", n)).Machine] = true
 	}
-	if !used["n1"] || !used["n2"] {
-		t.Errorf("trials ran on %v", used)
-	}
+	expect.True(t, used["n1"] && used["n2"], "trials ran on", used)
 	wait(t, "the job has ended", func() bool { return jobs() == "" })
 
 	h.write("long.yaml", strings.Replace(fmt.Sprintf(joinPlan, bridge), "query_seconds: 0.3", "query_seconds: 600", 1))

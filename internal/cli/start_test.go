@@ -62,16 +62,14 @@ func TestLoadOnce(t *testing.T) {
 					t.Errorf("%s: %+v", trial.Dir, s)
 				}
 				first := h.trial(fmt.Sprintf("out/trials/%s.%d", target, 2-n%2))
-				if s.Seed != first.Seed || n == 3 && s.Seed == trial.Seed {
-					t.Errorf("%s: data of seed %d, drawn with %d", trial.Dir, s.Seed, trial.Seed)
-				}
+				expect.True(t, s.Seed == first.Seed && (n != 3 || s.Seed != trial.Seed),
+					trial.Dir, "data of seed", s.Seed, "drawn with", trial.Seed)
 			}
 			h.removed("out/bases")
 			page := h.file("out/report.html")
 			h.contains("report", page, "a cold copy of the data after step load, of 2 loads")
-			if strings.Contains(page, "did not reach this step") {
-				t.Error("a trial that began with a copy is said to have lost steps")
-			}
+			expect.True(t, !strings.Contains(page, "did not reach this step"),
+				"a trial that began with a copy is said to have lost steps")
 		})
 	}
 }
@@ -92,11 +90,9 @@ func TestBases(t *testing.T) {
 	h.contains("report", h.file("a/report.md"), "intervals are of that load")
 	h.run(0, "run", "plan.yaml", "--out", "c", "--no-preflight", "--set", "params.table_size=2001")
 	kept, err := filepath.Glob(h.path("kept/badger-*"))
-	if err != nil || len(kept) != 2 {
-		t.Fatalf("%v, %v", kept, err)
-	}
+	expect.Must(t, err == nil && len(kept) == 2, kept, err)
 	for _, dir := range kept {
-		must(t, os.WriteFile(filepath.Join(dir, "data", "more"), nil, 0o644))
+		expect.NoError(t, os.WriteFile(filepath.Join(dir, "data", "more"), nil, 0o644))
 	}
 	_, talk := h.run(1, "run", "plan.yaml", "--out", "d")
 	h.contains("standard error", talk, "have changed since they were kept: there are files that were not there")
@@ -151,9 +147,8 @@ func TestKilledAroundCopies(t *testing.T) {
 			h.replace("out/plan.yaml", slow, strings.TrimSuffix(quick, ","))
 			h.run(0, "run", "--resume", "out", "--no-preflight")
 			first, second := h.trial("out/trials/"+target+".1"), h.trial("out/trials/"+target+".2")
-			if steps(first)[0] != "load" || steps(second)[0] == "load" || second.Status != result.Complete {
-				t.Errorf("%v, %v", steps(first), steps(second))
-			}
+			expect.True(t, steps(first)[0] == "load" && steps(second)[0] != "load" && second.Status == result.Complete,
+				steps(first), steps(second))
 			loaded := h.trial("out/trials/" + target + ".1.partial1").Steps[0]
 			if again := first.Steps[0]; loaded.Started.Equal(again.Started) != (at != "load") {
 				t.Errorf("killed in %s: loaded at %v, then %v", at, loaded.Started, again.Started)

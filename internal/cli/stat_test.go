@@ -40,13 +40,10 @@ func TestEndpoint(t *testing.T) {
 	for !strings.Contains(text, "rumbench_host_cpu_busy_ratio") { // until there is a sample with rates
 		text = get(t, url)
 	}
-	if !regexp.MustCompile(`\nrumbench_host_context_switches_total [1-9]`).MatchString(text) {
-		t.Errorf("no context switches in\n%s", text)
-	}
+	expect.True(t, regexp.MustCompile(`\nrumbench_host_context_switches_total [1-9]`).MatchString(text),
+		"no context switches in", text)
 	cancel()
-	if c := <-code; c != cli.ExitOK {
-		t.Errorf("exit code %d after an interruption", c)
-	}
+	expect.Equal(t, <-code, cli.ExitOK, "exit code", "after an interruption")
 	if got := <-rest; !strings.Contains(got, "own CPU") {
 		t.Errorf("the cost is not printed: %s", got)
 	}
@@ -63,8 +60,7 @@ func get(t *testing.T, url string) string {
 func TestListenWarns(t *testing.T) {
 	for at, warned := range map[string]bool{":0": true, "0.0.0.0:0": true, "[::]:0": true, "127.0.0.1:0": false} {
 		_, talk, code := rumbench(t, "stat", "--listen", at, "--format", "none", "--interval", "20ms", "--count", "1")
-		if code != cli.ExitOK || strings.Contains(talk, "warning: whoever can reach this host") != warned {
-			t.Errorf("%s: exit code %d: %s", at, code, talk)
-		}
+		expect.True(t, code == cli.ExitOK && strings.Contains(talk, "warning: whoever can reach this host") == warned,
+			at, "exit code", code, talk)
 	}
 }

@@ -20,9 +20,7 @@ import (
 func judged(t testing.TB, trials ...*result.Trial) *compare.Judgement {
 	t.Helper()
 	c := compare.New(trials)
-	if len(c.Targets) != 2 {
-		t.Fatalf("%d targets", len(c.Targets))
-	}
+	expect.Must(t, len(c.Targets) == 2, len(c.Targets), "targets")
 	return c.Judge(c.Targets[0], c.Targets[1])
 }
 
@@ -225,15 +223,10 @@ func TestExchange(t *testing.T) {
 		if turned[want] != "" {
 			want = turned[want]
 		}
-		if y.Verdict != want || math.Abs(x.Ratio*y.Ratio-1) > 1e-12 {
-			t.Fatalf("%v and %v", x.Effect, y.Effect)
-		}
-		if !math.IsNaN(x.Low) && math.Abs(x.Low*y.High-1) > 1e-9 {
-			t.Fatalf("bounds %v and %v, %v and %v", x.Low, y.High, x.High, y.Low)
-		}
-		if x.Sure() && x.Low <= 1 && 1 <= x.High {
-			t.Fatalf("sure, but the interval holds 1: %v to %v", x.Low, x.High)
-		}
+		expect.Must(t, y.Verdict == want && math.Abs(x.Ratio*y.Ratio-1) <= 1e-12, x.Effect, "and", y.Effect)
+		expect.Must(t, math.IsNaN(x.Low) || math.Abs(x.Low*y.High-1) <= 1e-9,
+			"bounds", x.Low, "and", y.High, x.High, "and", y.Low)
+		expect.Must(t, !x.Sure() || x.Low > 1 || 1 > x.High, "sure, but the interval holds 1", x.Low, "to", x.High)
 	})
 }
 

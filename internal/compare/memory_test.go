@@ -6,6 +6,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/compare"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -57,9 +58,7 @@ func TestReadsFromUnequalMemory(t *testing.T) {
 			e    *compare.Effect
 			want bool
 		}{{verdict(got, 0, "rows_per_s"), c.query}, {verdict(got, 1, "rows_per_s"), c.write}, {verdict(got, 1, metric.ReadKB), c.read}} {
-			if judged.e == nil {
-				t.Fatalf("%s: no effect", name)
-			}
+			expect.Must(t, judged.e != nil, name, "no effect")
 			if (judged.e.Verdict != "") != judged.want || !judged.want && !strings.Contains(judged.e.Why, "memory is not equal: direct reads from") {
 				t.Errorf("%s: %s %q, %q", name, judged.e.New.Metric, judged.e.Verdict, judged.e.Why)
 			}

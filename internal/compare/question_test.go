@@ -48,9 +48,8 @@ func TestQuestionNarrowsTheCorrection(t *testing.T) {
 		all.Question = c.question
 		j := all.Judge(all.Targets[0], all.Targets[1])
 		it := effectOf(j, "q1", "rows_per_s")
-		if !it.Asked || math.Abs(it.Adjusted-min(1, c.asked*it.P)) > 1e-12 {
-			t.Errorf("%s: asked %v, p %v, adjusted %v", c.name, it.Asked, it.P, it.Adjusted)
-		}
+		expect.True(t, it.Asked && math.Abs(it.Adjusted-min(1, c.asked*it.P)) <= 1e-12,
+			c.name, "asked", it.Asked, "p", it.P, "adjusted", it.Adjusted)
 		other := effectOf(j, "q4", "rows_per_s")
 		expect.True(t, other.Asked == (c.asked == 4) && other.Headline, c.name, other)
 	}

@@ -49,13 +49,10 @@ func TestRelative(t *testing.T) {
 		tested("new", 1, "", map[string]float64{"point-query": 1120, "hot-points": 200, "insert": 99, "delete": 5}),
 	})
 	r := c.Relative(compare.RelativeOptions{})
-	if r.Base().Name != "old" || len(r.Targets) != 2 {
-		t.Fatalf("base %s of %d targets", r.Base().Name, len(r.Targets))
-	}
+	expect.Must(t, r.Base().Name == "old" && len(r.Targets) == 2,
+		"base", r.Base().Name, "of", len(r.Targets), "targets")
 	points := group(t, r, compare.Point)
-	if len(points.Rows) != 2 || points.Rows[0].Step.Name != "hot-points" {
-		t.Fatalf("point tests: %v", points.Rows)
-	}
+	expect.Must(t, len(points.Rows) == 2 && points.Rows[0].Step.Name == "hot-points", "point tests", points.Rows)
 	for i, want := range []float64{0.5, 1.12} {
 		expect.Equal(t, points.Rows[i].Cells[1].Ratio, want, points.Rows[i].Step.Name)
 		expect.Equal(t, points.Rows[i].Cells[0].Ratio, 1, "the base has", points.Rows[i].Step.Name)
@@ -64,9 +61,7 @@ func TestRelative(t *testing.T) {
 		t.Errorf("mean %+v", m)
 	}
 	writes := group(t, r, compare.Write) // the steps are in the order of trials; delete came last
-	if len(writes.Rows) != 2 || writes.Rows[1].Step.Name != "delete" {
-		t.Fatalf("write tests: %v", writes.Rows)
-	}
+	expect.Must(t, len(writes.Rows) == 2 && writes.Rows[1].Step.Name == "delete", "write tests", writes.Rows)
 	if cell := writes.Rows[1].Cells[1]; !math.IsNaN(cell.Ratio) || cell.Missing != "" || cell.Why != "there is nothing to compare with: old: it did not reach this step" {
 		t.Errorf("a test that only the new one has: %+v", cell)
 	}
@@ -173,17 +168,14 @@ func TestMeanProperties(t *testing.T) {
 			return r.Groups[0].Means[1]
 		}
 		one, other := mean(c, "a"), mean(c, "b")
-		if math.Abs(one.Ratio*other.Ratio-1) > 1e-9 {
-			t.Fatalf("%g and %g", one.Ratio, other.Ratio)
-		}
+		expect.Must(t, math.Abs(one.Ratio*other.Ratio-1) <= 1e-9, one.Ratio, "and", other.Ratio)
 		if (one.Why == "") != (other.Why == "") || one.Why == "" && !(one.Low <= one.Ratio && one.Ratio <= one.High) {
 			t.Fatalf("%+v and %+v", one, other)
 		}
 		mixed := compare.New(rapid.Permutation(trials).Draw(t, "mixed"))
 		again := mean(mixed, "a")
-		if math.Abs(again.Ratio/one.Ratio-1) > 1e-9 {
-			t.Fatalf("in another order %g instead of %g", again.Ratio, one.Ratio)
-		}
+		expect.Must(t, math.Abs(again.Ratio/one.Ratio-1) <= 1e-9,
+			"in another order", again.Ratio, "instead of", one.Ratio)
 		for _, row := range c.Relative(compare.RelativeOptions{}).Groups[0].Rows {
 			if row.Cells[0].Ratio != 1 {
 				t.Fatalf("the base has %g", row.Cells[0].Ratio)
@@ -333,9 +325,8 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 		before.Name, before.Warmup, before.Rows[0].Value = "scan.pre@4c", false, trials[i].Steps[0].Rows[0].Value
 	}
 	c = compare.New(trials)
-	if n := headlinesTested(c.Judge(c.Targets[0], c.Targets[1])); n != 2 {
-		t.Errorf("with a test from before the writes %d numbers are corrected for", n)
-	}
+	expect.Equal(t, headlinesTested(c.Judge(c.Targets[0], c.Targets[1])), 2,
+		"with a test from before the writes", "numbers are corrected for")
 	g := group(t, c.Relative(compare.RelativeOptions{}), compare.Before)
 	expect.True(t, g.Rows[0].Cells[1].Verdict() == compare.Better, g.Rows[0].Cells[1].Effect)
 }

@@ -82,9 +82,7 @@ func TestFamiliesOfParams(t *testing.T) {
 	for own, want := range map[string]int{"schema": 1, "rows": 0} {
 		c := compare.New([]*result.Trial{target("a", "wide"), target("b", "narrow", own)})
 		f := c.Families()
-		if len(f) != want {
-			t.Fatalf("%d families with own %s: %+v", len(f), own, f)
-		}
+		expect.Must(t, len(f) == want, len(f), "families with own", own, f)
 		if want > 0 && (f[0].Knob != "params.schema" || f[0].Value(c.Targets[0]) != "wide" || f[0].Value(c.Targets[1]) != "narrow") {
 			t.Errorf("family of %s: %s and %s", f[0].Knob, f[0].Value(c.Targets[0]), f[0].Value(c.Targets[1]))
 		}

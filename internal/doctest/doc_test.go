@@ -75,9 +75,7 @@ func TestReadme(t *testing.T) {
 		seen[line] = true
 		run(t, dir, line)
 	}
-	if len(seen) < 70 || len(steps) != 3 {
-		t.Errorf("only %d commands and %d steps were run", len(seen), len(steps))
-	}
+	expect.True(t, len(seen) >= 70 && len(steps) == 3, "only", len(seen), "commands and", len(steps), "steps were run")
 	if reports, _ := filepath.Glob(filepath.Join(dir, "results", "quick-*", result.ReportFile)); len(reports) == 0 {
 		t.Error("make demo left no report")
 	}
@@ -125,7 +123,7 @@ var campaign = regexp.MustCompile(`bin/rumbench run \S+ --out results/([^r]|re[^
 func run(t *testing.T, dir, line string) {
 	t.Helper()
 	command := line
-	if os.Getenv(need.LongVariable) == "" {
+	if !need.IsLong() {
 		command = campaign.ReplaceAllString(line, "$0 --no-preflight --set calibrate=false")
 		command = size.ReplaceAllStringFunc(command, func(found string) string {
 			name, _, set := strings.Cut(strings.TrimPrefix(found, "params."), "=")
@@ -170,20 +168,16 @@ func TestNamed(t *testing.T) {
 	described := read(t, "docs/engines.md")
 	for _, e := range engines.Engines() {
 		i := e.Info()
-		if !strings.Contains(described, i.Name) {
-			t.Errorf("docs/engines.md does not describe %s", i.Name)
-		}
+		expect.True(t, strings.Contains(described, i.Name), "docs/engines.md does not describe", i.Name)
 		for _, o := range i.Options {
-			if !strings.Contains(described, o.Name) {
-				t.Errorf("docs/engines.md does not describe option %s of %s", o.Name, i.Name)
-			}
+			expect.True(t, strings.Contains(described, o.Name),
+				"docs/engines.md does not describe option", o.Name, "of", i.Name)
 		}
 	}
 	method := read(t, "docs/method.md")
 	for _, m := range metric.All() {
-		if m.Section == metric.CostTable && !strings.Contains(method, "`"+m.Name+"`") {
-			t.Errorf("docs/method.md does not say where %s comes from", m.Name)
-		}
+		expect.True(t, m.Section != metric.CostTable || strings.Contains(method, "`"+m.Name+"`"),
+			"docs/method.md does not say where", m.Name, "comes from")
 	}
 }
 
@@ -204,7 +198,5 @@ func TestLinks(t *testing.T) {
 			}
 		}
 	}
-	if found < 100 {
-		t.Errorf("only %d links were found", found)
-	}
+	expect.True(t, found >= 100, "only", found, "links were found")
 }

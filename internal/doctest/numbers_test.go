@@ -40,9 +40,7 @@ func generated(t *testing.T, path, want string) {
 		expect.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(head+source+want+target+tail), 0o644))
 		return
 	}
-	if d := gocmp.Diff(want, got); d != "" {
-		t.Errorf("%s: %s writes it anew (-want +got)\n%s", path, command, d)
-	}
+	expect.Equal(t, gocmp.Diff(want, got), "", path, command, "writes it anew (-want +got")
 }
 
 // shared are the documents of workloads that have none of their own.
@@ -153,12 +151,10 @@ func TestDefaults(t *testing.T) {
 		w, _ := catalog.Plugins{}.Workload(c.workload)
 		i := w.Info()
 		p := i.Param(c.param)
-		if p == nil || !gocmp.Equal(p.Default, c.value) {
-			t.Errorf("%s: %s is not %v, as docs/%s.md has it", c.workload, c.param, c.value, c.workload)
-		}
-		if !strings.Contains(read(t, "docs/"+c.workload+".md"), c.text) {
-			t.Errorf("docs/%s.md does not say %q of %s", c.workload, c.text, c.param)
-		}
+		expect.True(t, p != nil && gocmp.Equal(p.Default, c.value),
+			c.workload, c.param, "is not", c.value, "as docs/", c.workload, ".md has it")
+		expect.True(t, strings.Contains(read(t, "docs/"+c.workload+".md"), c.text),
+			"docs/", c.workload, ".md does not say", c.text, "of", c.param)
 	}
 }
 
@@ -192,9 +188,8 @@ func TestPlanNumbers(t *testing.T) {
 		{"seconds", "at least 1s", "", []string{"find: {promise: p99_ms < 10, seconds: 1s}"}, []string{"find: {promise: p99_ms < 10, seconds: 0.9s}"}},
 	} {
 		rows := rowsOf(text, c.row)
-		if !slices.ContainsFunc(rows, func(row string) bool { return strings.Contains(row, c.text) }) {
-			t.Errorf("docs/plan.md does not say %q of %s: %q", c.text, c.row, rows)
-		}
+		expect.True(t, slices.ContainsFunc(rows, func(row string) bool { return strings.Contains(row, c.text) }),
+			"docs/plan.md does not say", c.text, "of", c.row, rows)
 		if c.usual != "" {
 			if p, err := minimal(c.usual); err != nil || plain(p) != plain(same) {
 				t.Errorf("%s is not the default: %v", c.usual, err)
@@ -206,9 +201,7 @@ func TestPlanNumbers(t *testing.T) {
 			}
 		}
 		for _, line := range c.refuse {
-			if _, err := minimal(line); err == nil {
-				t.Errorf("%s is taken", line)
-			}
+			expect.Refused(minimal(line))(t, "", line, "is taken")
 		}
 	}
 	p, err := minimal("find: p99_ms < 10")

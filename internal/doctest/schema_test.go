@@ -45,9 +45,7 @@ func values(text string) (plan map[string]any) {
 func accepted(t *testing.T, s *jsonschema.Schema, pattern string, least int) {
 	t.Helper()
 	files := expect.Value(filepath.Glob(filepath.Join(root, pattern)))(t)
-	if len(files) < least {
-		t.Errorf("only %d files are %s", len(files), pattern)
-	}
+	expect.True(t, len(files) >= least, "only", len(files), "files are", pattern)
 	for _, file := range files {
 		if plan := values(expect.Read(t, file)); plan == nil {
 			t.Errorf("%s is no map", file)
@@ -99,9 +97,7 @@ func TestSchemaAccepts(t *testing.T) {
 			}
 		}
 	}
-	if checked < 8 {
-		t.Errorf("only %d plans of documents were checked", checked)
-	}
+	expect.True(t, checked >= 8, "only", checked, "plans of documents were checked")
 }
 
 // What the schema refuses of real engines and workloads, the program refuses.
@@ -145,9 +141,7 @@ func TestSchemaEmbedded(t *testing.T) {
 			"dsn": {Server: engine.ServerConfig{DSN: "x"}}, "schema": {Server: engine.ServerConfig{Schema: "x"}}, "an option": {Options: map[string]any{"x": 1}},
 		} {
 			c.Durability = "process"
-			if e.Check(c) == nil {
-				t.Errorf("%s accepts %s", e.Info().Name, subject)
-			}
+			expect.True(t, e.Check(c) != nil, e.Info().Name, "accepts", subject)
 		}
 	}
 }

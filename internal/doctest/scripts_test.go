@@ -24,9 +24,7 @@ func TestDist(t *testing.T) {
 		c.Dir = dir
 		c.Env = append(os.Environ(), "TZ=UTC", "OUT="+out, "VERSION=1.2.3", "SOURCE_DATE_EPOCH=86400", "ARCHES="+runtime.GOARCH)
 		text, err := c.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s %v: %v\n%s", name, args, err, text)
-		}
+		expect.Must(t, err == nil, name, args, err, text)
 		return string(text)
 	}
 	output(root, "scripts/dist.sh")
@@ -36,9 +34,7 @@ func TestDist(t *testing.T) {
 		"/rumbench\n", "/README.md\n", "/LICENSE\n", "/plans/quick.yaml\n", "/man/rumbench-run.1\n", "/completions/_rumbench\n",
 		"/plan.schema.json\n", "root", "1970-01-02 00:00")
 	output(out, "tar", "-xf", name+".tar.gz")
-	if got := output(out, filepath.Join(out, name, "rumbench"), "--version"); got != "rumbench version 1.2.3\n" {
-		t.Errorf("%q", got)
-	}
+	expect.Equal(t, output(out, filepath.Join(out, name, "rumbench"), "--version"), "rumbench version 1.2.3\n")
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		return
 	}
@@ -110,12 +106,8 @@ func TestOnce(t *testing.T) {
 	once := func(reason string, want bool) {
 		t.Helper()
 		out, err := run()
-		if err != nil {
-			t.Fatalf("%s: %v: %s", reason, err, out)
-		}
-		if made := strings.TrimSpace(string(out)) == "name"; made != want {
-			t.Errorf("%s: made: %v, want %v: %s", reason, made, want, out)
-		}
+		expect.Must(t, err == nil, reason, err, out)
+		expect.Equal(t, strings.TrimSpace(string(out)) == "name", want, reason, "made", out)
 		if text, _ := os.ReadFile(product); string(text) != "new\n" {
 			t.Errorf("%s: the product is %q", reason, text)
 		}

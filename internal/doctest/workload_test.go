@@ -25,9 +25,7 @@ func TestWorkloadSchema(t *testing.T) {
 		"name: x\ntables: {t: {columns: {a: {value: {text: {size: 5, compres: 0.5}}}}}}\nsteps: [settle]",
 		"name: x\ntables: {t: {columns: {a: {value: {uniform: [1, 2, 3]}}}}}\nsteps: [settle]",
 	} {
-		if validate(t, s, values(wrong)) == nil {
-			t.Errorf("the schema accepts %s", wrong)
-		}
+		expect.True(t, validate(t, s, values(wrong)) != nil, "the schema accepts", wrong)
 	}
 }
 
@@ -66,7 +64,5 @@ func TestOwnWorkload(t *testing.T) {
 		workloadtest.CheckFound(t, "own-workload.md", workloadtest.Lockstep(t, r, db, 1))
 		expect.NoError(t, db.Close())
 	}
-	if ran != 3 {
-		t.Errorf("%d workloads were found, not 3", ran)
-	}
+	expect.Equal(t, ran, 3, "workloads were found, not 3")
 }

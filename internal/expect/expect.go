@@ -3,6 +3,7 @@
 package expect
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -137,5 +138,21 @@ func Lacks(t Reporter, text, part string, subject ...any) {
 	t.Helper()
 	if i := strings.Index(text, part); i >= 0 {
 		t.Errorf("%s%q is in %q", about(subject), part, text[max(0, i-200):min(len(text), i+len(part)+200)])
+	}
+}
+
+// Is expects an error that is, or wraps, another.
+func Is(t Reporter, err, target error, subject ...any) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Errorf("%serror %v, want %v", about(subject), err, target)
+	}
+}
+
+// Must ends the test if a condition does not hold; what follows rests on it.
+func Must(t Reporter, condition bool, subject ...any) {
+	t.Helper()
+	if !condition {
+		t.Fatal("not as expected: " + strings.TrimSuffix(about(subject), ": "))
 	}
 }

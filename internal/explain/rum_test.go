@@ -28,9 +28,7 @@ func TestRUM(t *testing.T) {
 		}}
 	}
 	r := explain.RUMOf(compare.New([]*result.Trial{trial("a", 8, 2), trial("b", 0, 6)}))
-	if r == nil {
-		t.Fatal("nothing is known")
-	}
+	expect.Must(t, r != nil, "nothing is known")
 	for i, want := range [][3]float64{{8, 4, 2}, {0.01, 12, 2}} {
 		for axis, v := range want {
 			expect.Near(t, r.Targets[i].Costs[axis], v, 1e-9, r.Targets[i].Target.Name, axis)

@@ -82,9 +82,7 @@ func TestTokens(t *testing.T) {
 	refused("the token of another", line(knock{"a", p.Tokens["b"]}), "not valid")
 	refused("a token of nobody", line(knock{"d", p.Tokens["b"]}), "not valid")
 	refused("a wrong token", line(knock{"a", p.Tokens["a"] + "x"}), "not valid")
-	if got := refusal(t, g, p, line(knock{"a", p.Tokens["a"]})); got != "" {
-		t.Errorf("the right token: %s", got)
-	}
+	expect.Equal(t, refusal(t, g, p, line(knock{"a", p.Tokens["a"]})), "", "the right token")
 	refused("a token again", line(knock{"a", p.Tokens["a"]}), "was used")
 	expect.NoError(t, g.renew())
 	later := passAt(t, g.path)
@@ -92,9 +90,7 @@ func TestTokens(t *testing.T) {
 		t.Errorf("tokens after a machine has joined: %d", len(later.Tokens))
 	}
 	for name, token := range map[string]string{"b": p.Tokens["b"], "c": later.Tokens["c"]} { // an older one, a newer one
-		if got := refusal(t, g, p, line(knock{name, token})); got != "" {
-			t.Errorf("%s: %s", name, got)
-		}
+		expect.Equal(t, refusal(t, g, p, line(knock{name, token})), "", name)
 	}
 	if _, err := os.Stat(g.path); !os.IsNotExist(err) {
 		t.Errorf("all have joined, and the tokens are still there: %v", err)
@@ -127,9 +123,7 @@ func TestKnock(t *testing.T) {
 	}
 	fails := func(what string, err error, want string) {
 		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", what, err, want)
-		}
+		expect.True(t, err != nil && strings.Contains(err.Error(), want), what, err, "want", want)
 	}
 	fails("no name", knockOf(""), "not known which machine")
 	fails("a wrong name", knockOf("x"), "not known which machine")
@@ -163,9 +157,7 @@ func TestJoinsAndDies(t *testing.T) {
 	conn.Close()
 	c := &Coordinator{hub: h, gate: g, machines: []*machine{{Host: plan.Host{Name: "a", Join: true}, id: "m0", hub: h, gate: g,
 		lost: t.Context(), heard: newPulse(), silence: patience, note: func(string) {}}}}
-	if err := c.machines[0].begin(t.Context(), program.Build{}); err == nil || !strings.Contains(err.Error(), "machine a: its agent") {
-		t.Errorf("%v", err)
-	}
+	expect.Error(t, c.machines[0].begin(t.Context(), program.Build{}), "machine a: its agent")
 	c.Close()
 }
 
@@ -179,9 +171,7 @@ func TestUnwelcomed(t *testing.T) {
 	expect.NoError(t, err)
 	defer conn.Close()
 	cancel()
-	if err := <-ended; err == nil {
-		t.Error("it ends without an error")
-	}
+	expect.Error(t, <-ended, "", "it ends without an error")
 }
 
 func TestAddressOf(t *testing.T) {

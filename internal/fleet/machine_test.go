@@ -76,9 +76,7 @@ func TestForeignFiles(t *testing.T) {
 	}
 	h, other := answering(t, map[string]any{opTrial: returned{Attempt: 1, Files: []file{one("trials/sqlite.1/trial.json"), one(own)}},
 		opRead: []byte("x")})
-	if err := h.Trial(t.Context(), result.Entry{Dir: "a.1"}); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, h.Trial(t.Context(), result.Entry{Dir: "a.1"}))
 	for path, want := range map[string]string{filepath.Join(h.dir, own): "x", other: "{}"} {
 		if b, err := os.ReadFile(path); err != nil || string(b) != want {
 			t.Errorf("%s has %q, %v", path, b, err)
@@ -105,9 +103,7 @@ func TestRefusedPlan(t *testing.T) {
 	for range 2 {
 		err := h.Prepare(t.Context())
 		failed, is := errors.AsType[*campaign.PreflightError](err)
-		if !is || !strings.Contains(err.Error(), "pg on m1: no") {
-			t.Fatal(err)
-		}
+		expect.Must(t, is && strings.Contains(err.Error(), "pg on m1: no"), err)
 		if b, err := os.ReadFile(failed.Failed[0].Logs[0]); err != nil || string(b) != "x" {
 			t.Errorf("log %q, %v", b, err)
 		}
@@ -117,9 +113,7 @@ func TestRefusedPlan(t *testing.T) {
 // BenchmarkUpload reads a file of 64 MiB from an agent.
 func BenchmarkUpload(b *testing.B) {
 	hub, err := newHub([]string{"m0"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, err)
 	defer hub.close()
 	root := b.TempDir()
 	a := &agent{id: "m0", root: root, heard: newPulse(), over: b.Context(), mu: make(turn, 1), lost: patience}
@@ -135,9 +129,7 @@ func BenchmarkUpload(b *testing.B) {
 		b.Fatal(err)
 	}
 	files, err := filesIn(a.home.run(), "trials")
-	if err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, err)
 	h := handle{machine: &machine{id: "m0", hub: hub, lost: context.Background(), heard: newPulse()}}
 	b.SetBytes(64 << 20)
 	for b.Loop() {

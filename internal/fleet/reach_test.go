@@ -26,12 +26,8 @@ func TestDoor(t *testing.T) {
 	}
 	_ = stranger.Close()
 	m, err := measurePath(t.Context(), asked(pathOrder{address.(string), "right"}))
-	if err != nil || m.(Measured).Trip <= 0 || m.(Measured).BytesPerS <= 0 {
-		t.Errorf("%+v, %v", m, err)
-	}
-	if _, err := net.Dial("tcp", address.(string)); err == nil {
-		t.Error("the door is open after the measurement")
-	}
+	expect.True(t, err == nil && m.(Measured).Trip > 0 && m.(Measured).BytesPerS > 0, m, err)
+	expect.Refused(net.Dial("tcp", address.(string)))(t, "", "the door is open after the measurement")
 	if _, err := door(t.Context(), asked(doorOrder{"192.0.2.200", "right"})); err == nil {
 		t.Error("it listens at an address that is not its own")
 	}

@@ -31,14 +31,10 @@ func TestInstallCutOff(t *testing.T) {
 	host := plan.Host{Name: "m1", SSH: "m1"}
 	home := localSSH(t, "head -c 10")
 	for range 2 {
-		if _, err := install(t.Context(), host, path, digest); err == nil {
-			t.Error("a copy that was cut off is installed")
-		}
+		expect.Refused(install(t.Context(), host, path, digest))(t, "", "a copy that was cut off is installed")
 	}
 	left, _ := filepath.Glob(filepath.Join(home, ".cache/rumbench/programs", digest, "*"))
-	if len(left) > 0 {
-		t.Errorf("it leaves %v", left)
-	}
+	expect.True(t, len(left) == 0, "it leaves", left)
 	home = localSSH(t, "cat")
 	for range 2 {
 		if _, err := install(t.Context(), host, path, digest); err != nil {

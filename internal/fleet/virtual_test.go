@@ -565,20 +565,15 @@ func TestLeaveOut(t *testing.T) {
 				w.away = c.away
 				state, err := w.run(w.Context(), w.plan(2, c.cells...), "out")
 				if c.left == "" {
-					if err == nil || !strings.Contains(err.Error(), "machine "+c.away) {
-						t.Errorf("no machine is left: %v", err)
-					}
+					expect.True(t, err != nil && strings.Contains(err.Error(), "machine "+c.away),
+						"no machine is left", err)
 					return
 				}
 				w.complete("out", state, err)
 				for _, e := range state.Trials {
-					if on := w.trial("out", "trials", e.Dir).Machine; on != c.left {
-						t.Errorf("%s ran on %q, not on %s", e.Dir, on, c.left)
-					}
+					expect.Equal(t, w.trial("out", "trials", e.Dir).Machine, c.left, e.Dir, "ran on", "not on")
 				}
-				if !w.noted("the campaign goes on without it") {
-					t.Errorf("notes: %q", w.notes)
-				}
+				expect.True(t, w.noted("the campaign goes on without it"), "notes", w.notes)
 			})
 		})
 	}
@@ -595,9 +590,7 @@ func TestOppositeOrder(t *testing.T) {
 			})
 		}
 		both.Wait()
-		if !w.noted("it waits: another benchmark runs") {
-			t.Errorf("no campaign has waited: %q", w.notes)
-		}
+		expect.True(t, w.noted("it waits: another benchmark runs"), "no campaign has waited", w.notes)
 	})
 }
 

@@ -107,9 +107,7 @@ func TestBroken(t *testing.T) {
 			t.Chdir(write(t, c.files))
 			_, err := Read([]string{"."}, c.o)
 			var ps hint.Problems
-			if !errors.As(err, &ps) {
-				t.Fatalf("error %v", err)
-			}
+			expect.Must(t, errors.As(err, &ps), "error", err)
 			for i, p := range ps {
 				expect.True(t, i < len(c.want) && strings.HasPrefix(p.String(), c.want[i]), i, p)
 			}
@@ -181,9 +179,7 @@ func TestDeterministic(t *testing.T) {
 	var last string
 	for i := range 3 {
 		_, err := Read([]string{"testdata"}, Options{Now: at, Target: "x", Format: "pgbench"})
-		if err == nil {
-			t.Fatal("all formats are pgbench")
-		}
+		expect.Must(t, err != nil, "all formats are pgbench")
 		all := err.Error()
 		c, err := Read([]string{"testdata/pgbench", "testdata/sysbench/mysql-5.5.9"}, Options{Now: at, Target: "x"})
 		expect.NoError(t, err)

@@ -184,9 +184,7 @@ func parsed[T any](t *testing.T, path string, parse func(*file, *hint.Problems) 
 	f := expect.Value(newFile(path))(t)
 	var ps hint.Problems
 	out := parse(f, &ps)
-	if len(ps) > 0 {
-		t.Fatal(ps)
-	}
+	expect.Must(t, len(ps) == 0, ps)
 	return out
 }
 

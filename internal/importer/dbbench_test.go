@@ -50,9 +50,8 @@ func TestDBTable(t *testing.T) {
 	}
 	dir := write(t, map[string]string{"sum.txt": head + row("167105", "16GB", "NA", "10", "0", "7.9.1") + row("184944", "16GB", "5.4", "11", "3", "7.9.1") + "mean=1\tstddev=2\tsdev/mean=3\n\n" + head + row("200000", "17GB", "NA", "9", "0", "7.10.0")})
 	trials := read(t, Options{}, dir)
-	if names(trials) != "7.9.1.1 readrandom.t1, 7.9.1.2 readrandom.t1, 7.10.0.1 readrandom.t1" {
-		t.Fatalf("trials %s", names(trials))
-	}
+	expect.Must(t, names(trials) == "7.9.1.1 readrandom.t1, 7.9.1.2 readrandom.t1, 7.10.0.1 readrandom.t1",
+		"trials", names(trials))
 	first := step(t, trials, "7.9.1", 1, "readrandom.t1")
 	numbers(t, first, []want{{"rows_per_s", op, "", 167105}, {"service_mean_us", op, "", 6}, {"service_p99_us", op, "", 10}, {"service_p999_us", op, "", 28}, {"service_max_us", op, "", 7336}, {"data_bytes", "", "", 16 << 30}, {"engine_stalls", "", "", 0}})
 	absent(t, first, "engine_write_amplification") // NA
@@ -71,9 +70,7 @@ new,load,service_p99_us,250,us,insert,,,,insert
 new,load,duration_s,50,s,,,,,
 `})
 	trials := read(t, Options{Base: "old"}, dir)
-	if names(trials) != "old.1 load, old.2 load, new.1 load" {
-		t.Fatalf("trials %s", names(trials))
-	}
+	expect.Must(t, names(trials) == "old.1 load, old.2 load, new.1 load", "trials", names(trials))
 	s := step(t, trials, "old", 1, "load")
 	numbers(t, s, []want{{"rows_per_s", "insert", "", 1000}, {"write_kb", "", "insert row", 2.5}})
 	expect.True(t, s.Primary == "insert" && s.WritesPer == "insert" && s.Find("write_kb", "", "").N == 100000, s)

@@ -79,15 +79,9 @@ func seriesOf(t *testing.T, r *run) (out []result.Line) {
 	dir := t.TempDir()
 	w := expect.Value(result.CreateSeries(dir))(t)
 	defer w.Close()
-	if err := r.file.spool.flush(); err != nil {
-		t.Error(err)
-	}
-	if err := r.writeSeries(w); err != nil {
-		t.Error(err)
-	}
-	if err := result.ReadSeries(dir, nil, func(l result.Line) error { out = append(out, l); return nil }); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, r.file.spool.flush())
+	expect.NoError(t, r.writeSeries(w))
+	expect.NoError(t, result.ReadSeries(dir, nil, func(l result.Line) error { out = append(out, l); return nil }))
 	return out
 }
 
@@ -122,9 +116,7 @@ func sound(t *testing.T, r *run) {
 	}
 	expect.True(t, !(r.step.Status != result.Complete && r.reason == ""), "it is partial, without a reason")
 	var c Campaign
-	if err := c.assemble([]*run{r}, &Options{}); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, c.assemble([]*run{r}, &Options{}))
 	if err := result.WriteJSON(filepath.Join(t.TempDir(), "t"), c.trials[0].Trial); err != nil {
 		t.Error(err) // a number that JSON has no word for
 	}

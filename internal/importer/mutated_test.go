@@ -68,9 +68,7 @@ func spoiled(t *testing.T) map[string]map[string]string {
 		"leveldb": {"a.log": levelDB}, "go-ycsb": {"a.log": goYCSB}, "hammerdb": {"a.log": hammerLog}, "benchbase": {"a.json": benchbaseJSON}}
 	for _, pattern := range []string{"more/*.log", "pgbench/*.out", "db_bench/*.txt", "ycsb/*.log", "ycsb/*.out", "ibench/*/*/o.ib.dop1.1", "sysbench/*/sb.o.*"} {
 		paths, err := filepath.Glob("testdata/" + pattern)
-		if err != nil || len(paths) == 0 {
-			t.Fatal(pattern, err)
-		}
+		expect.Must(t, err == nil && len(paths) != 0, pattern, err)
 		for _, path := range paths {
 			out[path] = map[string]string{"a.log": text(t, path)}
 		}
@@ -107,9 +105,7 @@ func TestMutated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			files := logs[name]
 			whole := importedRuns(t, files)
-			if len(whole) == 0 {
-				t.Fatal("the log itself is refused")
-			}
+			expect.Must(t, len(whole) != 0, "the log itself is refused")
 			o := oracle{}
 			o.values, o.low, o.high = numbersOf(t, whole)
 			if logged := maps.Clone(files); len(files) > 1 { // what the output has without its log of transactions
@@ -147,9 +143,7 @@ func importedRuns(t *testing.T, files map[string]string) (runs []*run) {
 	}
 	c, err := Read([]string{dir}, Options{Now: at})
 	var ps hint.Problems
-	if err != nil && !errors.As(err, &ps) {
-		t.Fatal(err)
-	}
+	expect.Must(t, err == nil || errors.As(err, &ps), err)
 	if err == nil {
 		for i := range c.trials {
 			runs = append(runs, c.trials[i].runs...)

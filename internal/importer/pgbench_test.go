@@ -59,9 +59,8 @@ func TestPgbenchSeconds(t *testing.T) {
 	dir := write(t, map[string]string{"pg/run.77": log})
 	c := expect.Value(Read([]string{dir}, Options{Now: at}))(t)
 	lines := seriesOf(t, c.trials[0].runs[0])
-	if len(lines) != 4 || lines[0].Ops != 2 || lines[1].Ops != 0 || lines[2].Ops != 0 || lines[3].Ops != 2 {
-		t.Fatalf("%+v", lines)
-	}
+	expect.Must(t, len(lines) == 4 && lines[0].Ops == 2 && lines[1].Ops == 0 && lines[2].Ops == 0 && lines[3].Ops == 2,
+		lines)
 	// The first transaction began at .499 s: the first interval is 0.501 s long.
 	l := lines[0]
 	expect.True(t, l.P50 == 1000 && l.P99 == 3000 && l.Max == 3000 && l.DT >= 0.5 && l.DT <= 0.502 && l.T == l.DT, l)

@@ -85,9 +85,7 @@ func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.log")
 	expect.NoError(t, os.WriteFile(path, text.Bytes(), 0o644))
 	c, err := Read([]string{path}, Options{})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text.String())
-	}
+	expect.Must(t, err == nil, err, text.String())
 	if len(c.trials) != 1 || c.trials[0].Target != trial.Target || c.trials[0].Trial.Trial != 2 || len(c.trials[0].Steps) != 2 {
 		t.Fatalf("%d trials were read of\n%s", len(c.trials), text.String())
 	}
@@ -152,9 +150,7 @@ func TestRoundTripUnknown(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.log")
 	expect.NoError(t, os.WriteFile(path, text.Bytes(), 0o644))
 	c, err := Read([]string{path}, Options{})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text.String())
-	}
+	expect.Must(t, err == nil, err, text.String())
 	for _, r := range c.trials[0].Steps[0].Rows {
 		expect.True(t, r.Op != opQuery && r.Metric != "service_p95_us" &&
 			r.Metric != "service_max_us", "of is, and it was not printed", r.Metric, r.Op, r.Value)

@@ -170,9 +170,8 @@ func TestEncodings(t *testing.T) {
 		s := step(t, read(t, Options{}, write(t, map[string]string{"db/t.log": log})), "db", 1, "t")
 		numbers(t, s, []want{{"rows_per_s", opQuery, "", 10000}, {"service_p95_us", opQuery, "", 500}})
 	}
-	if bytes.Contains([]byte(wide(binary.LittleEndian)), []byte("sysbench")) {
-		t.Error("the test is wrong: its text is not wide")
-	}
+	expect.True(t, !bytes.Contains([]byte(wide(binary.LittleEndian)), []byte("sysbench")),
+		"the test is wrong: its text is not wide")
 }
 
 // The standard error of a command may be in a separate file.
@@ -190,9 +189,7 @@ func TestStandardError(t *testing.T) {
 		"rocksdb/t.out": text(t, "testdata/db_bench/one.txt"), "rocksdb/t.err": text(t, "testdata/db_bench/one.err"),
 		"sb/t.log": text(t, "testdata/more/stall.log"), "sb/t.stderr": "FATAL: the connection was lost\n"})
 	c, rerr := Read([]string{dir + "/pg"}, Options{Now: at})
-	if rerr != nil || len(c.Ignored) > 0 {
-		t.Fatal(rerr, c)
-	}
+	expect.Must(t, rerr == nil && len(c.Ignored) == 0, rerr, c)
 	lines := seriesOf(t, c.trials[0].runs[0])
 	expect.True(t, len(lines) == 3 && lines[0].Ops == 5289, lines)
 	trials := read(t, Options{}, dir+"/pg")

@@ -58,9 +58,8 @@ func TestSuiteCompatible(t *testing.T) {
 	numbers(t, scan, []want{{"rows_per_s", "scan", "", 833}, {"context_switches", "", scanPublished, 0.114}, {"host_cpu_us", "", scanPublished, 0.085234 * 1e4 * 16}})
 	point := step(t, trials, db100, 1, "point-query_range=100")
 	numbers(t, point, []want{{"rows_per_s", "query", "", 12000.03}, {"device_reads", "", "query", 0}, {"context_switches", "", "query", 2.5}})
-	if !slices.Contains(metric.Texts(scan.Find("rows_per_s", "", "").Warnings), scanUnit) {
-		t.Error("the unit of scans is not given")
-	}
+	expect.True(t, slices.Contains(metric.Texts(scan.Find("rows_per_s", "", "").Warnings), scanUnit),
+		"the unit of scans is not given")
 }
 
 // The program is found behind assignments and other programs, and its script
@@ -160,16 +159,14 @@ func TestTablesAndLogs(t *testing.T) {
 // Layouts that do not say all: what was assumed is said.
 func TestTablesWithoutNames(t *testing.T) {
 	c, err := Read([]string{"testdata/lists/qps.abs.some.csv"}, Options{Now: at})
-	if err != nil || len(c.Guessed) != 1 || !strings.Contains(c.Guessed[0], "does not name its columns") {
-		t.Fatalf("%v, %+v", err, c)
-	}
+	expect.Must(t, err == nil && len(c.Guessed) == 1 && strings.Contains(c.Guessed[0], "does not name its columns"),
+		err, c)
 	numbers(t, step(t, read(t, Options{}, "testdata/lists/qps.abs.some.csv"), "col-2", 1, "scan_range=100"), []want{{"rows_per_s", "scan", "", 833}})
 	trials := read(t, Options{}, "testdata/lists/o.qps.abs.old")
 	numbers(t, step(t, trials, "x.db200.pk1", 1, "update-one_range=100_column=2"), []want{{"rows_per_s", "query", "", 20}})
 	c, err = Read([]string{"testdata/summaries/o.sum.t.db300.c4"}, Options{Now: at})
-	if err != nil || len(c.Guessed) != 1 || !strings.Contains(c.Guessed[0], "does not name its steps") {
-		t.Fatalf("%v, %+v", err, c)
-	}
+	expect.Must(t, err == nil && len(c.Guessed) == 1 && strings.Contains(c.Guessed[0], "does not name its steps"),
+		err, c)
 	trials = read(t, Options{}, "testdata/summaries/o.sum.t.db300.c4", "testdata/summaries/mrg.l.i1")
 	if got := names(trials); got != "db300.c4.1 l.i0, db300.c4.1 l.i1, db300.c4.1 l.x, db300.c4.1 q1, db300.c4.1 q2, db100.c4.1 l.i1, db200.c4.1 l.i1" {
 		t.Errorf("steps %s", got)
@@ -186,9 +183,8 @@ func TestSizesAndRepeats(t *testing.T) {
 	head := "ops_sec\tmb_sec\tlsm_sz\ttest\tversion\n"
 	dir := write(t, map[string]string{"db/t.txt": head + "5\t1\t512MB\tfill\t7\n6\t1\t2TB\tfill\t7\n5\t1\t10KB\tread\t7\n"})
 	c, err := Read([]string{dir}, Options{Now: at})
-	if err != nil || len(c.Guessed) != 1 || !strings.Contains(c.Guessed[0], "the 2 lines of 7 fill in ") {
-		t.Fatalf("%v, %+v", err, c)
-	}
+	expect.Must(t, err == nil && len(c.Guessed) == 1 && strings.Contains(c.Guessed[0], "the 2 lines of 7 fill in "),
+		err, c)
 	trials := read(t, Options{}, dir)
 	numbers(t, step(t, trials, "db", 1, "fill"), []want{{"data_bytes", "", "", 512 << 20}})
 	numbers(t, step(t, trials, "db", 2, "fill"), []want{{"data_bytes", "", "", 2 << 40}})
@@ -212,9 +208,7 @@ func TestManyIntervals(t *testing.T) {
 	for i, iv := range s.intervals.items {
 		events += iv.events * iv.length
 		length += iv.length
-		if iv.queries != -1 || i < len(s.intervals.items)-1 && iv.length != 4 {
-			t.Fatalf("interval %d: %+v", i, iv)
-		}
+		expect.Must(t, iv.queries == -1 && (i >= len(s.intervals.items)-1 || iv.length == 4), "interval", i, iv)
 	}
 	want := 0.0
 	for i := range n {

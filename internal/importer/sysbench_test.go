@@ -225,9 +225,7 @@ func TestSysbenchContradictions(t *testing.T) {
 		{sbTen, "percentile:                        7.17", "percentile:                       71.70", "latency p99 in ms is 71.7, and the greatest is 30.19"},
 		{sbFive, "execution: 40.0000s", "execution: 20.0000s", "the mean latency × the number of events is 40000, and the sum of latencies is 20000"},
 	} {
-		if !strings.Contains(c.log, c.old) {
-			t.Fatal(c.old)
-		}
+		expect.Must(t, strings.Contains(c.log, c.old), c.old)
 		r := onlyRun(t, strings.Replace(c.log, c.old, c.replaced, 1), Options{})
 		expect.Contains(t, strings.Join(metric.Texts(r.step.Warnings), "; "), "the log contradicts itself: "+c.want, c.replaced)
 		statements := r.step.Find(metric.QueriesPerS, "", "") != nil

@@ -26,16 +26,12 @@ func TestGlossary(t *testing.T) {
 	b := expect.Value(os.ReadFile(file))(t)
 	before, rest, ok := strings.Cut(string(b), begin)
 	_, after, ended := strings.Cut(rest, end)
-	if !ok || !ended {
-		t.Fatalf("%s lacks the lines around the metrics", file)
-	}
+	expect.Must(t, ok && ended, file, "lacks the lines around the metrics")
 	want := before + begin + glossary() + end + after
 	if want == string(b) {
 		return
 	}
-	if !*update {
-		t.Fatalf("%s is not up to date: go test ./internal/metric -update", file)
-	}
+	expect.Must(t, *update, file, "is not up to date: go test ./internal/metric -update")
 	expect.NoError(t, os.WriteFile(file, []byte(want), 0o644))
 }
 

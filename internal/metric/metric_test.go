@@ -24,9 +24,8 @@ func TestMetrics(t *testing.T) {
 			expect.True(t, !(strings.HasSuffix(m.Name, suffix) && m.Unit != unit), m.Name, m.Unit)
 		}
 		for _, other := range []string{m.StandsIn, m.JudgedBy} {
-			if other != "" && (metric.ByName(other) == nil || metric.ByName(other).Headline != metric.Judged) {
-				t.Errorf("%s refers to %s, which is no headline", m.Name, other)
-			}
+			expect.True(t, other == "" || metric.ByName(other) != nil && metric.ByName(other).Headline == metric.Judged,
+				m.Name, "refers to", other, "which is no headline")
 		}
 		expect.True(t, !(m.Headline == metric.Judged && m.Better == ""), "is judged and neither direction is better", m.Name)
 	}
@@ -50,9 +49,8 @@ func TestWriteLines(t *testing.T) {
 	want := []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []metric.Warning{metric.Untyped("w")}}}
 	expect.NoError(t, metric.WriteLines(&b, append(want, metric.Row{Metric: "x"})))
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	if len(lines) != 2 || lines[1] != `{"target":"","trial":0,"step":"","metric":"x","value":0,"unit":""}` {
-		t.Errorf("%q", lines)
-	}
+	expect.True(t, len(lines) == 2 && lines[1] == `{"target":"","trial":0,"step":"","metric":"x","value":0,"unit":""}`,
+		lines)
 	var got metric.Row
 	err := json.Unmarshal([]byte(lines[0]), &got)
 	expect.True(t, err == nil && cmp.Diff(want[0], got) == "", got, err)
@@ -106,9 +104,7 @@ func TestWarning(t *testing.T) {
 func TestParts(t *testing.T) {
 	joined := func(w metric.Warning) string {
 		words, figures := w.Parts()
-		if len(words) != len(figures)+1 {
-			t.Fatalf("%q and %q", words, figures)
-		}
+		expect.Must(t, len(words) == len(figures)+1, words, "and", figures)
 		text := words[0]
 		for i, f := range figures {
 			text += "<" + f + ">" + words[i+1]

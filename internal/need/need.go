@@ -32,15 +32,18 @@ const LeftOut = "left to make test-long"
 func Long(t testing.TB) {
 	t.Helper()
 	Setup(t)
-	if os.Getenv(LongVariable) == "" {
+	if !IsLong() {
 		t.Skip(LeftOut)
 	}
 }
 
+// IsLong reports whether make test-long runs.
+func IsLong() bool { return os.Getenv(LongVariable) != "" }
+
 // Repeats returns the number of repetitions of a simulation: as many as find a planted fault, and
 // more under make test-long.
 func Repeats(usual, long int) int {
-	if os.Getenv(LongVariable) != "" {
+	if IsLong() {
 		return long
 	}
 	return usual

@@ -109,7 +109,7 @@ func TestFindDevice(t *testing.T) {
 		t.Run(test.machine, func(t *testing.T) {
 			got, err := fixtureMachine(t, test.machine).deviceOf(test.dir, test.major, test.minor)
 			if test.none == "" {
-				must(t, err)
+				expect.NoError(t, err)
 			} else if !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), test.none) {
 				t.Errorf("error %v, want ErrNoDevice because %s", err, test.none)
 			}
@@ -125,7 +125,7 @@ func TestFindMountHidden(t *testing.T) {
 		"4 1 8:4 / /data2 rw - xfs /dev/sda4 rw\n"})
 	for dir, source := range map[string]string{"/": "/dev/sda1", "/data": "/dev/sda3", "/data/x": "/dev/sda3", "/data2": "/dev/sda4", "/data3": "/dev/sda1"} {
 		m, err := findMount(proc, dir)
-		must(t, err)
+		expect.NoError(t, err)
 		expect.Equal(t, m.source, source, dir)
 	}
 }
@@ -236,11 +236,11 @@ func TestDeviceOfThisMachine(t *testing.T) {
 	if errors.Is(err, ErrNoDevice) {
 		t.Skip(err)
 	}
-	must(t, err)
+	expect.NoError(t, err)
 	c := NewDevice(d, "/proc", "/sys")
 	before := collect(t, c)
 	write(t, filepath.Join(dir, "file"), strings.Repeat("rum", 100_000), false)
-	must(t, SyncDir(dir))
+	expect.NoError(t, SyncDir(dir))
 	after := collect(t, c)
 	key := `device.write_bytes{dev="` + d.Name + `"}`
 	grown := after[key] - before[key]

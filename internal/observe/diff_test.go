@@ -45,9 +45,7 @@ func TestDiff(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := Diff(test.a, test.b)
-			if len(got) != 1 || got[0].Err != nil || got[0].Elapsed != time.Second {
-				t.Fatalf("intervals %+v", got)
-			}
+			expect.Must(t, len(got) == 1 && got[0].Err == nil && got[0].Elapsed == time.Second, "intervals", got)
 			var changes []string
 			for _, c := range got[0].Changes {
 				text := fmt.Sprint(c.Series, " ", c.Value)

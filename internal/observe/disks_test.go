@@ -57,12 +57,8 @@ func TestDisks(t *testing.T) {
 	write(t, filepath.Join(m.sys, "class/block/sdd/device"), "", true)
 	expect.Equal(t, reads(t, c), "sdd", "after the change")
 	write(t, filepath.Join(m.proc, "diskstats"), " 8 48 sdd 7 0 8 1 2 0 x 2 0 3 4\n", false)
-	if err := c.Collect(t.Context(), &engine.Sample{}); err == nil {
-		t.Error(err)
-	}
-	if err := NewDisks(t.TempDir(), m.sys).Collect(t.Context(), &engine.Sample{}); err == nil {
-		t.Error("no diskstats, no error")
-	}
+	expect.Error(t, c.Collect(t.Context(), &engine.Sample{}), "")
+	expect.Error(t, NewDisks(t.TempDir(), m.sys).Collect(t.Context(), &engine.Sample{}), "", "no diskstats, no error")
 }
 
 func TestDiskTellsItsFlushes(t *testing.T) {
@@ -88,16 +84,14 @@ func TestDeviceNamed(t *testing.T) {
 			expect.True(t, errors.Is(err, ErrNoDevice), test.name, err)
 			continue
 		}
-		must(t, err)
+		expect.NoError(t, err)
 		expect.True(t, d.Name == test.device && strings.Join(d.Leaves, " ") == test.leaves, test.name, d)
 	}
 }
 
 func TestCommand(t *testing.T) {
 	root := plant(t, map[string]string{"12/comm": "my server\n"})
-	if got, err := Command(root, 12); err != nil || got != "my server" {
-		t.Errorf("%q, %v", got, err)
-	}
+	expect.Equal(t, expect.Value(Command(root, 12))(t), "my server")
 	if _, err := Command(root, 13); err == nil || err.Error() != "there is no process 13" {
 		t.Error(err)
 	}

@@ -49,12 +49,10 @@ func TestTuning(t *testing.T) {
 		{"hardware counters", "yes"},
 		{"device read-ahead", "128 KiB"},
 	}
-	if diff := cmp.Diff(want, tuningOf(t, files, Device{Name: "nvme0n1p2"}, nil)); diff != "" {
-		t.Errorf("a partition has the read-ahead of its disk:\n%s", diff)
-	}
-	if diff := cmp.Diff(want[:6], tuningOf(t, files, Device{Name: "md0"}, nil)); diff != "" {
-		t.Errorf("an array has its own read-ahead, not that of its disks:\n%s", diff)
-	}
+	expect.Equal(t, cmp.Diff(want, tuningOf(t, files, Device{Name: "nvme0n1p2"}, nil)), "",
+		"a partition has the read-ahead of its disk")
+	expect.Equal(t, cmp.Diff(want[:6], tuningOf(t, files, Device{Name: "md0"}, nil)), "",
+		"an array has its own read-ahead, not that of its disks")
 	expect.Same(t, want[:6], tuningOf(t, files, Device{}, errors.New("no device")))
 }
 

@@ -48,7 +48,7 @@ func fixtures(t *testing.T, names ...string) string {
 	files := make(map[string]string)
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join("testdata", "proc", name))
-		must(t, err)
+		expect.NoError(t, err)
 		files[name] = string(data)
 	}
 	return plant(t, files)

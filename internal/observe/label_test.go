@@ -51,7 +51,7 @@ func TestLabelled(t *testing.T) {
 	expect.Equal(t, c.Name(), "my/engine")
 	for i := range 1000 {
 		s := engine.Sample{Points: []engine.Point{{Name: "other", Labels: `a="b"`}}}
-		must(t, c.Collect(t.Context(), &s))
+		expect.NoError(t, c.Collect(t.Context(), &s))
 		want := []string{
 			`other{a="b"}`,
 			`engine.rows{role="primary",target="my"}`,

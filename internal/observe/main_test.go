@@ -29,27 +29,22 @@ func plant(t *testing.T, files map[string]string) string {
 func write(t *testing.T, path, content string, isDir bool) {
 	t.Helper()
 	if isDir {
-		must(t, os.MkdirAll(path, 0o755))
+		expect.NoError(t, os.MkdirAll(path, 0o755))
 		return
 	}
-	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	if target, isLink := strings.CutPrefix(content, "-> "); isLink {
-		must(t, os.Symlink(target, path))
+		expect.NoError(t, os.Symlink(target, path))
 		return
 	}
-	must(t, os.WriteFile(path, []byte(content), 0o644))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	expect.NoError(t, err)
+	expect.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 }
 
 // collect returns a collector's points by key.
 func collect(t *testing.T, c Collector) map[string]float64 {
 	t.Helper()
 	var s engine.Sample
-	must(t, c.Collect(context.Background(), &s))
+	expect.NoError(t, c.Collect(context.Background(), &s))
 	values := make(map[string]float64)
 	for _, p := range s.Points {
 		_, twice := values[p.Key()]

@@ -25,15 +25,15 @@ func newProc(t *testing.T) fakeProc {
 
 // machine writes what the disks did and how much is dirty, in KB.
 func (f fakeProc) machine(diskstats string, dirty int) {
-	must(f.t, os.WriteFile(filepath.Join(f.dir, "diskstats"), []byte(diskstats), 0o644))
-	must(f.t, os.WriteFile(filepath.Join(f.dir, "meminfo"), []byte("Dirty: "+strconv.Itoa(dirty)+" kB\nWriteback: 1 kB\n"), 0o644))
+	expect.NoError(f.t, os.WriteFile(filepath.Join(f.dir, "diskstats"), []byte(diskstats), 0o644))
+	expect.NoError(f.t, os.WriteFile(filepath.Join(f.dir, "meminfo"), []byte("Dirty: "+strconv.Itoa(dirty)+" kB\nWriteback: 1 kB\n"), 0o644))
 }
 
 // process writes a process: its parent, when it began, its faults and those of
 // children it waited for, and what it read and wrote.
 func (f fakeProc) process(pid, parent, started, faults, reaped int, read, written, cancelled int) {
 	dir := filepath.Join(f.dir, strconv.Itoa(pid))
-	must(f.t, os.MkdirAll(dir, 0o755))
+	expect.NoError(f.t, os.MkdirAll(dir, 0o755))
 	fields := make([]string, 22) // from the third on
 	for i := range fields {
 		fields[i] = "0"
@@ -42,12 +42,14 @@ func (f fakeProc) process(pid, parent, started, faults, reaped int, read, writte
 	for field, v := range map[int]int{4: parent, 10: faults, 11: reaped, 20: 1, 22: started} {
 		fields[field-3] = strconv.Itoa(v)
 	}
-	must(f.t, os.WriteFile(filepath.Join(dir, "stat"), []byte(strconv.Itoa(pid)+" (x) "+strings.Join(fields, " ")+"\n"), 0o644))
+	expect.NoError(f.t, os.WriteFile(filepath.Join(dir, "stat"), []byte(strconv.Itoa(pid)+" (x) "+strings.Join(fields, " ")+"\n"), 0o644))
 	io := "rchar: 1\nwchar: 1\nsyscr: 1\nsyscw: 1\nread_bytes: " + strconv.Itoa(read) + "\nwrite_bytes: " + strconv.Itoa(written) + "\ncancelled_write_bytes: " + strconv.Itoa(cancelled) + "\n"
-	must(f.t, os.WriteFile(filepath.Join(dir, "io"), []byte(io), 0o644))
+	expect.NoError(f.t, os.WriteFile(filepath.Join(dir, "io"), []byte(io), 0o644))
 }
 
-func (f fakeProc) end(pid int) { must(f.t, os.RemoveAll(filepath.Join(f.dir, strconv.Itoa(pid)))) }
+func (f fakeProc) end(pid int) {
+	expect.NoError(f.t, os.RemoveAll(filepath.Join(f.dir, strconv.Itoa(pid))))
+}
 
 // What others write is the growth of all processes but ours and the kernel's
 // threads, whoever of them is born or ends meanwhile.
@@ -71,10 +73,10 @@ func TestOthers(t *testing.T) {
 	growth := func(subject string, read, written float64, do func()) {
 		t.Helper()
 		a, err := o.Look()
-		must(t, err)
+		expect.NoError(t, err)
 		do()
 		b, err := o.Look()
-		must(t, err)
+		expect.NoError(t, err)
 		d := b.Since(a)
 		expect.True(t, d.Read == read && d.Written == written && len(d.Closed) == 0, subject, d, read, written)
 	}
@@ -104,19 +106,19 @@ func TestOthersUnknown(t *testing.T) {
 	f.process(2, 0, 1, 0, 0, 0, 0, 0)
 	for _, pid := range []string{"1000060", "1000061"} { // as unreadable as another user's
 		f.process(1_000_061, 1, 5, 100, 0, 0, 1000, 0)
-		must(t, os.Remove(filepath.Join(f.dir, pid, "io")))
-		must(t, os.Mkdir(filepath.Join(f.dir, pid, "io"), 0o755))
+		expect.NoError(t, os.Remove(filepath.Join(f.dir, pid, "io")))
+		expect.NoError(t, os.Mkdir(filepath.Join(f.dir, pid, "io"), 0o755))
 	}
 	a, err := o.Look()
-	must(t, err)
+	expect.NoError(t, err)
 	stat := filepath.Join(f.dir, "1000061", "stat")
 	line, err := os.ReadFile(stat)
-	must(t, err)
+	expect.NoError(t, err)
 	fields := strings.Fields(string(line))
 	fields[13] = "7" // its CPU time, in ticks
-	must(t, os.WriteFile(stat, []byte(strings.Join(fields, " ")), 0o644))
+	expect.NoError(t, os.WriteFile(stat, []byte(strings.Join(fields, " ")), 0o644))
 	b, err := o.Look()
-	must(t, err)
+	expect.NoError(t, err)
 	d := b.Since(a)
 	expect.True(t, len(d.Closed) == 1 && d.Closed[0] == "process 1000061", "one of two did something", d)
 }
@@ -126,8 +128,8 @@ func TestOthersUnknown(t *testing.T) {
 func TestOthersDisks(t *testing.T) {
 	sys := t.TempDir()
 	for _, disk := range []string{"sda", "sdb", "sdc"} {
-		must(t, os.MkdirAll(filepath.Join(sys, "class", "block", disk, "device"), 0o755))
-		must(t, os.WriteFile(filepath.Join(sys, "class", "block", disk, "size"), []byte("9\n"), 0o644))
+		expect.NoError(t, os.MkdirAll(filepath.Join(sys, "class", "block", disk, "device"), 0o755))
+		expect.NoError(t, os.WriteFile(filepath.Join(sys, "class", "block", disk, "size"), []byte("9\n"), 0o644))
 	}
 	for _, c := range []struct {
 		data    Device
@@ -150,10 +152,10 @@ func TestOthersDisks(t *testing.T) {
 		o := NewOthers(f.dir, sys, c.data, 1_000_050)
 		f.machine(lines(100), 50)
 		a, err := o.Look()
-		must(t, err)
+		expect.NoError(t, err)
 		f.machine(lines(110), 90)
 		b, err := o.Look()
-		must(t, err)
+		expect.NoError(t, err)
 		if d := b.Since(a); d.DiskRead != c.read || d.DiskWritten != c.written || d.Dirty != 40<<10 || d.Beneath != (c.data.Name != "md0") {
 			t.Errorf("%s: %+v", c.data.Name, d)
 		}
@@ -197,7 +199,7 @@ func TestNeighbourIsSeen(t *testing.T) {
 	for range 10 { // deletions of what programs have not written yet, at the same time, count against it
 		neighbour.do(t, "dd if=/dev/zero of="+filepath.Join(dir, "x")+" bs=64k count=64 conv=fsync 2>/dev/null")
 		b, err := o.Look()
-		must(t, err)
+		expect.NoError(t, err)
 		if d = b.Since(a); d.Processes >= 2 && (!findable(dir) || d.Written >= 4<<20) {
 			return
 		}

@@ -31,11 +31,11 @@ func newShell(t *testing.T) *shell {
 	s := &shell{cmd: exec.Command("sh")}
 	var err error
 	s.in, err = s.cmd.StdinPipe()
-	must(t, err)
+	expect.NoError(t, err)
 	out, err := s.cmd.StdoutPipe()
-	must(t, err)
+	expect.NoError(t, err)
 	s.out = bufio.NewScanner(out)
-	must(t, s.cmd.Start())
+	expect.NoError(t, s.cmd.Start())
 	t.Cleanup(s.end)
 	return s
 }
@@ -45,10 +45,8 @@ func (s *shell) pid() int { return s.cmd.Process.Pid }
 func (s *shell) do(t *testing.T, command string) {
 	t.Helper()
 	_, err := fmt.Fprintf(s.in, "%s\necho done\n", command)
-	must(t, err)
-	if !s.out.Scan() || s.out.Text() != "done" {
-		t.Fatalf("%s: %q", command, s.out.Text())
-	}
+	expect.NoError(t, err)
+	expect.Must(t, s.out.Scan() && s.out.Text() == "done", command, s.out.Text())
 }
 
 func (s *shell) end() {
@@ -141,7 +139,7 @@ func TestProcessRestart(t *testing.T) {
 func TestProcessMemory(t *testing.T) {
 	p := NewProcess("/proc", self)
 	bytes, source, err := p.Memory(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	expect.True(t, bytes >= 1<<20 && source == MemoryPSS, "bytes of", bytes, source)
 	first, second := collect(t, p), collect(t, p)
 	if _, ok := first["process.pss_bytes"]; !ok {
@@ -269,7 +267,7 @@ func TestTrees(t *testing.T) {
 		p := f.process(10)
 		for _, l := range looks {
 			for _, pid := range l.gone {
-				must(t, os.RemoveAll(filepath.Join(f.root, fmt.Sprint(pid))))
+				expect.NoError(t, os.RemoveAll(filepath.Join(f.root, fmt.Sprint(pid))))
 			}
 			for pid, state := range l.set {
 				f.set(pid, state)
@@ -300,14 +298,14 @@ func TestProcessMemoryFallsBack(t *testing.T) {
 	f.set(10, proc{})
 	f.set(11, proc{parent: 10})
 	bytes, source, err := f.process(10).Memory(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	want := int64(20 * os.Getpagesize())
 	expect.True(t, bytes == want && source == MemoryRSS, "bytes of", bytes, source, want, MemoryRSS)
 	for _, pid := range []string{"10", "11"} {
 		write(t, filepath.Join(f.root, pid, "smaps_rollup"), "55-7f ---p 0 00:00 0 [rollup]\nRss: 1768 kB\nPss: 431 kB\nPss_Dirty: 116 kB\n", false)
 	}
 	bytes, source, err = f.process(10).Memory(t.Context())
-	must(t, err)
+	expect.NoError(t, err)
 	expect.True(t, bytes == 2*431*1024 && source == MemoryPSS, "bytes of", bytes, source)
 }
 
@@ -318,6 +316,6 @@ func TestTreeReadsChildrenFirst(t *testing.T) {
 	f.set(25, proc{parent: 20})
 	tree := newTree(f.root)
 	got, err := tree.find([]int{30})
-	must(t, err)
+	expect.NoError(t, err)
 	expect.Equal(t, fmt.Sprint(got), "[25 20 30]", "order", got)
 }

@@ -61,9 +61,7 @@ func TestSlowSourceKeepsRatesTrue(t *testing.T) {
 			clock("host", begin, always(0), always(0)),
 		}}
 		all := run(t, s, 20*time.Second+500*time.Millisecond)
-		if len(all) != 20 {
-			t.Fatalf("%d intervals, want 20", len(all))
-		}
+		expect.Must(t, len(all) == 20, len(all), "intervals, want 20")
 		for i, interval := range all {
 			for _, source := range interval {
 				rate := source.Changes[0].Value / source.Elapsed.Seconds()

@@ -18,9 +18,7 @@ func TestReadThreads(t *testing.T) {
 	tid := syscall.Gettid()
 	read := func() ThreadTimes {
 		all, err := ReadThreads("/proc", []int{tid, 1 << 30})
-		if err != nil || len(all) != 1 {
-			t.Fatalf("%v, %v", all, err)
-		}
+		expect.Must(t, err == nil && len(all) == 1, all, err)
 		return all[tid]
 	}
 	before := read()

@@ -20,9 +20,7 @@ func TestAssetsArePlain(t *testing.T) {
 		expect.Lacks(t, text, "\r", "has characters that are not shown", path)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 }
 
 // Addresses become links, whatever stands around them.

@@ -21,9 +21,7 @@ func TestPaths(t *testing.T) {
 	const text = "workload: ibench # of rows\ntargets: [{engine: pebble, binary: ../prog, data: \"../data\"}, {engine: sqlite, binary: ../prog}]\n"
 	p := expect.Value(Load("plans/p.yaml", []byte(text), nil, fakes()))(t)
 	stored, err := Load("results/x/plan.yaml", p.Source, nil, fakes())
-	if err != nil {
-		t.Fatalf("%v\n%s", err, p.Source)
-	}
+	expect.Must(t, err == nil, err, p.Source)
 	for _, p := range []*Plan{p, stored} {
 		for _, target := range p.Targets {
 			expect.Equal(t, target.Config.Server.Binary, filepath.Join(dir, "prog"), target.Name)

@@ -31,27 +31,21 @@ func loadWrong(t *testing.T, text string, sets ...string) hint.Problems {
 	t.Helper()
 	p, err := Load("test.yaml", []byte(text), sets, fakes())
 	var ps hint.Problems
-	if !errors.As(err, &ps) || p != nil {
-		t.Fatalf("Load gave %v, %v; want Problems", p, err)
-	}
+	expect.Must(t, errors.As(err, &ps) && p == nil, "Load gave", p, err, "want Problems")
 	return ps
 }
 
 // Every testdata/wrong/*.yaml gives the problems of the .txt beside it.
 func TestWrong(t *testing.T) {
 	files, err := filepath.Glob("testdata/wrong/*.yaml")
-	if err != nil || len(files) < 28 {
-		t.Fatalf("found %d wrong plans, %v", len(files), err)
-	}
+	expect.Must(t, err == nil && len(files) >= 28, "found", len(files), "wrong plans", err)
 	for _, file := range files {
 		base := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(base, func(t *testing.T) {
 			src, err := os.ReadFile(file)
 			expect.NoError(t, err)
 			_, err = Load(base+".yaml", src, nil, fakes())
-			if err == nil {
-				t.Fatal("the plan is accepted")
-			}
+			expect.Must(t, err != nil, "the plan is accepted")
 			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
 			got := err.Error() + "\n"
 			if *update {
@@ -264,9 +258,7 @@ func FuzzLoad(f *testing.F) {
 		p, err := Load("f.yaml", src, []string{set}, cat)
 		d := cpuTime(t) - before
 		expect.True(t, d <= 2*time.Second, "took", d)
-		if (p == nil) == (err == nil) {
-			t.Fatalf("gave %v and %v", p, err)
-		}
+		expect.Must(t, (p == nil) != (err == nil), "gave", p, "and", err)
 		if err == nil {
 			return
 		}

@@ -53,9 +53,7 @@ func tree(src string) (any, bool) {
 func TestSchemaRefuses(t *testing.T) {
 	s := compiled(t)
 	files, err := filepath.Glob("testdata/wrong/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
+	expect.Must(t, err == nil && len(files) != 0, files, err)
 	var excused []string
 	for _, list := range onlyLoad {
 		excused = append(excused, list...)

@@ -14,9 +14,7 @@ import (
 // A plan that is written anew reads the same.
 func TestRender(t *testing.T) {
 	files, err := filepath.Glob("../../plans/*.yaml")
-	if err != nil || len(files) < 5 {
-		t.Fatalf("%d plans, %v", len(files), err)
-	}
+	expect.Must(t, err == nil && len(files) >= 5, len(files), "plans", err)
 	texts := map[string]string{"odd": `
 name: "two  words: # \u202e \x07 \\ \""
 workload: ibench
@@ -39,9 +37,7 @@ targets:
 		b := &binder{}
 		root := b.ReadFile(name, []byte(text))
 		again := b.ReadFile(name+" written anew", root.YAML())
-		if len(b.Problems) > 0 {
-			t.Fatalf("%v\n%s", b.Problems, root.YAML())
-		}
+		expect.Must(t, len(b.Problems) == 0, b.Problems, root.YAML())
 		d := cmp.Diff(root.Plain(false), again.Plain(false))
 		expect.True(t, d == "", name, d, root.YAML())
 	}

@@ -14,9 +14,7 @@ func TestSeed(t *testing.T) {
 	seen := map[uint64]bool{}
 	for block := range 1000 {
 		seed := Seed{Value: 7}.Of(block + 1)
-		if block == 0 && seed != 7 || seed >= 1<<53 || seen[seed] {
-			t.Fatalf("block %d has seed %d", block+1, seed)
-		}
+		expect.Must(t, (block != 0 || seed == 7) && seed < 1<<53 && !seen[seed], "block", block+1, "has seed", seed)
 		seen[seed] = true
 		if got := (Seed{7, true}).Of(block + 1); got != 7 {
 			t.Fatalf("fixed: block %d has seed %d", block+1, got)

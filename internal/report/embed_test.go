@@ -64,16 +64,13 @@ func checkNumbers(t rapid.TB, page string) int {
 		var first numberAt
 		for i, f := range strings.Fields(cell[1]) {
 			at, err := strconv.Atoi(f)
-			if err != nil || at >= len(numbers) {
-				t.Fatalf("no number %q", f)
-			}
+			expect.Must(t, err == nil && at < len(numbers), "no number", f)
 			n := numbers[at]
 			if i == 0 {
 				first = n
 			}
-			if n.target != first.target || n.step != first.step || keyOf(n.kind) != keyOf(first.kind) {
-				t.Fatalf("a cell of different numbers: %v and %v", n, first)
-			}
+			expect.Must(t, n.target == first.target && n.step == first.step && keyOf(n.kind) == keyOf(first.kind),
+				"a cell of different numbers", n, "and", first)
 			values = append(values, n.values...)
 		}
 		shown := strings.TrimSpace(html.UnescapeString(cell[2]))

@@ -23,9 +23,7 @@ func TestGroups(t *testing.T) {
 		"daily": {"4", "100/s on average, 50.0 to 150/s", "poisson", "put"}, "unknown": {"1", "none: closed loop", "–", "a, b"},
 	}
 	rows := groupsTable(in.campaign().steps[2]).Groups[0].Rows
-	if len(rows) != len(want) {
-		t.Fatalf("%d groups", len(rows))
-	}
+	expect.Must(t, len(rows) == len(want), len(rows), "groups")
 	for _, row := range rows {
 		var got []string
 		for _, c := range row.Cells {

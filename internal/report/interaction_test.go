@@ -75,9 +75,8 @@ func (b browser) choose(t *testing.T, base string) {
 	t.Helper()
 	before := evaluate[string](t, b, `document.querySelector("main").innerText`)
 	evaluate[chromedp.Void](t, b, `{ const s = document.querySelector(".tools select"); s.value = "`+base+`"; s.dispatchEvent(new Event("change")); }`)
-	if base == "0" && before == evaluate[string](t, b, `document.querySelector("main").innerText`) {
-		t.Error("another base changes nothing")
-	}
+	expect.True(t, base != "0" || before != evaluate[string](t, b, `document.querySelector("main").innerText`),
+		"another base changes nothing")
 }
 
 // checkSort sorts a table by a column: each group by itself, its head in front.
@@ -137,9 +136,7 @@ func (b browser) checkCards(t *testing.T, address string) {
 	title := evaluate[string](t, b, cell+`.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })), `+cell+`.title`)
 	expect.All(t, title, "sqlite · l.i1", "median of 4 trials: ", "(trial 4)", "against pebble: ")
 	link := evaluate[string](t, b, cell+`.click(), document.querySelector(".card a").href`)
-	if !strings.HasPrefix(link, address+"#n") {
-		t.Fatalf("the link is %q", link)
-	}
+	expect.Must(t, strings.HasPrefix(link, address+"#n"), "the link is", link)
 	b.Show(t, link, desktop)
 	if got := evaluate[string](t, b, `document.querySelector(".card p").innerText + (document.querySelector("td.picked").getBoundingClientRect().top < innerHeight ? "" : ": not in sight")`); got != "sqlite · l.i1 · insert" {
 		t.Errorf("the link leads to %q", got)

@@ -18,9 +18,7 @@ func TestPolicy(t *testing.T) {
 	in.Title = "</title><script>alert(1)</script><style>body{display:none}</style>"
 	page := render(t, in)
 	m := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="([^"]*)">`).FindStringSubmatch(page)
-	if m == nil {
-		t.Fatal("no policy")
-	}
+	expect.Must(t, m != nil, "no policy")
 	allowed := html.UnescapeString(m[1])
 	expect.Lacks(t, allowed, "unsafe")
 	expect.True(t, strings.HasPrefix(allowed, "default-src 'none'; "))
@@ -33,7 +31,6 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("the policy does not allow a %s of the page: %s", one[1], allowed)
 		}
 	}
-	if at := regexp.MustCompile(`<[a-z][^>]*\s(style|on[a-z]+)\s*=`).FindString(page); at != "" {
-		t.Errorf("an attribute that the policy forbids: %s", at)
-	}
+	expect.Equal(t, regexp.MustCompile(`<[a-z][^>]*\s(style|on[a-z]+)\s*=`).FindString(page), "",
+		"an attribute that the policy forbids")
 }

@@ -181,14 +181,11 @@ func TestColumnsAreExplained(t *testing.T) { checkHeads(t, render(t, fixture(2))
 func checkHeads(t *testing.T, page string, lowest int) {
 	t.Helper()
 	heads := headPattern.FindAllStringSubmatch(page, -1)
-	if len(heads) < lowest {
-		t.Fatalf("only %d tables", len(heads))
-	}
+	expect.Must(t, len(heads) >= lowest, "only", len(heads), "tables")
 	for _, h := range heads {
 		for _, th := range strings.Split(h[1], "<th ")[1:] {
-			if !strings.Contains(th, " title=") && !strings.Contains(th, `href="#m-`) {
-				t.Errorf("a column is not explained: %s", th)
-			}
+			expect.True(t, strings.Contains(th, " title=") || strings.Contains(th, `href="#m-`),
+				"a column is not explained", th)
 		}
 	}
 }

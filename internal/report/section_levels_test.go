@@ -17,15 +17,11 @@ func TestOverLevels(t *testing.T) {
 		return overLevels(newView(&in))
 	}
 	got := sections("memory", "1GiB", "256MiB", "512MiB")
-	if len(got) != 1 || got[0].Title != "By memory" {
-		t.Fatalf("%d sections", len(got))
-	}
+	expect.Must(t, len(got) == 1 && got[0].Title == "By memory", len(got), "sections")
 	keys := got[0].Blocks[1].(page.Legend).Keys
 	expect.True(t, len(keys) == 2 && keys[0].Name == "pebble" && keys[1].Name == "bbolt", keys)
 	plot := got[0].Blocks[2].(page.Plots).Plots[0]
-	if len(plot.Lines) != 2 || len(plot.Lines[0].Points) != 3 {
-		t.Fatalf("%+v", plot.Lines)
-	}
+	expect.Must(t, len(plot.Lines) == 2 && len(plot.Lines[0].Points) == 3, plot.Lines)
 	for i, x := range []float64{256 << 20, 512 << 20, 1 << 30} {
 		p := plot.Lines[1].Points[i]
 		expect.True(t, p.X == x && p.Y > 0, i, p)

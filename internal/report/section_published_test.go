@@ -54,9 +54,7 @@ func between(t *testing.T, text, source, target string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, source)
 	part, _, found := strings.Cut(rest, target)
-	if !ok || !found {
-		t.Fatalf("there is nothing between %q and %q", source, target)
-	}
+	expect.Must(t, ok && found, "there is nothing between", source, "and", target)
 	return source + part
 }
 
@@ -80,9 +78,8 @@ func TestPublishedIsNoResult(t *testing.T) {
 	in.Published = nil
 	without := render(t, in)
 	link := `<a href="#published">Published</a>`
-	if strings.Replace(strings.Replace(page, link, "", 1), section+"</section>\n", "", 1) != without {
-		t.Error("published figures change the rest of the page")
-	}
+	expect.Equal(t, strings.Replace(strings.Replace(page, link, "", 1), section+"</section>\n", "", 1), without,
+		"published figures change the rest of the page")
 	expect.Contains(t, page, link, "the contents do not lead to the section, or lead to one that is not there")
 	expect.Lacks(t, without, link, "the contents do not lead to the section, or lead to one that is not there")
 	for _, m := range cellPattern.FindAllString(section, -1) {

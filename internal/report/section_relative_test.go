@@ -57,9 +57,7 @@ func section(t *testing.T, page string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(page, `<section id="relative">`)
 	text, _, _ := strings.Cut(rest, "</section>")
-	if !ok {
-		t.Fatal("the page has no relative table")
-	}
+	expect.Must(t, ok, "the page has no relative table")
 	return text
 }
 

@@ -135,9 +135,7 @@ func TestOverSteps(t *testing.T) {
 	}}
 	metrics := []string{"space_amplification", "write_amplification", "read_amplification"}
 	plots := stepPlots(table, metrics)
-	if len(plots) != 2 || plots[0].Title != "space amplification" {
-		t.Fatalf("%d plots", len(plots))
-	}
+	expect.Must(t, len(plots) == 2 && plots[0].Title == "space amplification", len(plots), "plots")
 	drawing := func(p page.Plot) string {
 		var b strings.Builder
 		expect.NoError(t, page.HTML(&b, &page.Document{Lead: []page.Block{page.Plots{Plots: []page.Plot{p}}}}))
@@ -150,7 +148,6 @@ func TestOverSteps(t *testing.T) {
 	// On an axis of powers 0 has no place: it is a gap.
 	expect.True(t, !strings.Contains(powers, "●●●") && strings.Contains(powers, "●●") &&
 		strings.Contains(powers, ">100<"), powers)
-	if stepPlots(page.Table{Columns: table.Columns[:1], Groups: table.Groups}, metrics) != nil {
-		t.Error("one step has no course")
-	}
+	expect.True(t, stepPlots(page.Table{Columns: table.Columns[:1], Groups: table.Groups}, metrics) == nil,
+		"one step has no course")
 }

@@ -66,9 +66,7 @@ func TestChangedProfiles(t *testing.T) {
 	base := profiled("a", 1500, 30, []string{"dispatch_command", "MYSQLparse"}, []string{"dispatch_command", "sub_select"})
 	next := profiled("b", 1500, 30, []string{"dispatch_command", "sub_select"})
 	tables := ChangedFunctions(base, next, 5)
-	if len(tables) != 2 {
-		t.Fatalf("%d tables", len(tables))
-	}
+	expect.Must(t, len(tables) == 2, len(tables), "tables")
 	expect.Equal(t, strings.Join(shownRows(tables[0]), "\n"), "MYSQLparse | 220 | 0 | -220", "themselves")
 	if got, want := strings.Join(shownRows(tables[1]), "\n"), "dispatch_command | 440 | 220 | -220\nMYSQLparse | 220 | 0 | -220"; got != want {
 		t.Errorf("with what they called: %s, want %s", got, want)

@@ -49,13 +49,9 @@ func TestWaits(t *testing.T) {
 		t.Errorf("a step without waits has %+v", w)
 	}
 	blocks := waitBlocks(c.steps[2])
-	if len(blocks) != 4 {
-		t.Fatalf("%+v", blocks)
-	}
+	expect.Must(t, len(blocks) == 4, blocks)
 	w, words := blocks[2].(page.Stacks), blocks[3].(page.List).Items
-	if len(w.Rows) != 3 || w.Title != "time of the sessions per insert row" {
-		t.Fatalf("%+v", w)
-	}
+	expect.Must(t, len(w.Rows) == 3 && w.Title == "time of the sessions per insert row", w)
 	var legend []string
 	for _, p := range w.Legend {
 		legend = append(legend, p.Label)

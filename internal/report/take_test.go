@@ -54,9 +54,7 @@ func TestTakeAway(t *testing.T) {
 			list := evaluate[[]taken](t, b, takeAll+`(".picture, #s1-l-i0 :is(figure, .chart), #behind figure")`)
 			after := evaluate[int](t, b, `document.querySelectorAll("*").length`)
 			expect.True(t, after == before, "taking pictures leaves elements in the page", after-before)
-			if len(list) < 10 {
-				t.Fatalf("%d pictures", len(list))
-			}
+			expect.Must(t, len(list) >= 10, len(list), "pictures")
 			for i, p := range list {
 				p.check(t)
 				p.store(t, fmt.Sprintf("taken-%s-%02d", theme, i))
@@ -83,9 +81,7 @@ func (p taken) check(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatalf("%s is no XML: %v", p.Title, err)
-		}
+		expect.Must(t, err == nil, p.Title, "is no XML", err)
 		switch e := token.(type) {
 		case xml.CharData:
 			texts += string(e) + "\n"
@@ -103,9 +99,7 @@ func (p taken) check(t *testing.T) {
 	}
 	expect.Contains(t, first, "#ffffff", p.Title)
 	b, err := base64.StdEncoding.DecodeString(p.PNG)
-	if err != nil || !bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")) {
-		t.Fatalf("%s is no PNG: %v", p.Title, err)
-	}
+	expect.Must(t, err == nil && bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")), p.Title, "is no PNG", err)
 	img := expect.Value(png.Decode(bytes.NewReader(b)))(t)
 	coloured := 0
 	for y := range img.Bounds().Dy() {
@@ -254,9 +248,7 @@ func (b browser) checkShown(t *testing.T) {
 func (b browser) checkPicture(t *testing.T) {
 	evaluate[chromedp.Void](t, b, `document.querySelector("#s1-l-i0").insertAdjacentHTML("beforeend", '<figure class="picture"><figcaption>Throughput</figcaption><svg viewBox="0 0 900 60"><a href="#s1"><text x="10" y="20">sqlite</text></a><path class="fill t1" d="M10 30h500v20h-500z"><title>more</title></path><g hidden><text>hidden</text></g></svg></figure>')`)
 	list := evaluate[[]taken](t, b, takeAll+`("#s1-l-i0 .picture")`)
-	if len(list) != 1 {
-		t.Fatalf("%d pictures", len(list))
-	}
+	expect.Must(t, len(list) == 1, len(list), "pictures")
 	svg := list[0].SVG // which names its series itself: so a legend does not
 	expect.Equal(t, strings.Count(svg, "sqlite"), 1, "a legend beside a picture that has names")
 	if !strings.Contains(svg, `width="932"`) || !strings.Contains(svg, `fill="#d55e00"`) || !strings.Contains(svg, "<title>more</title>") || strings.Contains(svg, "hidden") || strings.Contains(svg, "href") {

@@ -33,7 +33,5 @@ func TestPlans(t *testing.T) {
 	got, err := result.ReadPlans(dir)
 	expect.True(t, err == nil && cmp.Equal(got, want), err, cmp.Diff(want, got))
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, result.PlansFile), []byte("no plan\n"), 0o644))
-	if _, err := result.ReadPlans(dir); err == nil {
-		t.Error("a broken file is read")
-	}
+	expect.Refused(result.ReadPlans(dir))(t, "", "a broken file is read")
 }

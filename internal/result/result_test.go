@@ -108,9 +108,7 @@ func TestBadJSON(t *testing.T) {
 			campaign := t.TempDir()
 			expect.NoError(t, os.MkdirAll(TrialPath(campaign, "x.1"), 0o755))
 			expect.NoError(t, os.Rename(path, filepath.Join(TrialPath(campaign, "x.1"), TrialFile)))
-			if _, err := ReadTrials(campaign, &Campaign{Trials: []Entry{{Dir: "x.1"}}}); err == nil {
-				t.Error("no error")
-			}
+			expect.Refused(ReadTrials(campaign, &Campaign{Trials: []Entry{{Dir: "x.1"}}}))(t, "")
 		})
 	}
 }
@@ -157,9 +155,7 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 
-	if err := WriteJSON(path, func() {}); err == nil {
-		t.Error("a function has no JSON")
-	}
+	expect.Error(t, WriteJSON(path, func() {}), "", "a function has no JSON")
 	expect.NoError(t, os.Mkdir(filepath.Join(dir, "d"), 0o755))
 	if err := WriteFile(filepath.Join(dir, "d"), nil, 0o644); err == nil { // a directory is not replaced
 		t.Error("no error")
@@ -218,9 +214,8 @@ func TestUnfinished(t *testing.T) {
 	log.Close()
 
 	got, err = ReadTrial(dir)
-	if err != nil || got.Status != Partial || got.Reason == "" || len(got.Steps) != 2 {
-		t.Fatalf("when it was killed: %s %q, %d steps, %v", got.Status, got.Reason, len(got.Steps), err)
-	}
+	expect.Must(t, err == nil && got.Status == Partial && got.Reason != "" && len(got.Steps) == 2,
+		"when it was killed", got.Status, got.Reason, len(got.Steps), "steps", err)
 	s := &got.Steps[1]
 	expect.True(t, s.Status == Partial && s.Seconds == 4 && s.Primary == "query" && len(s.Warnings) != 0, s)
 	for _, c := range []struct {
@@ -266,9 +261,7 @@ func TestUnfinishedUnnamed(t *testing.T) {
 	running(t, dir)
 	write(t, dir, TrialFile, &Trial{Format: Format, Target: "x", Trial: 1, Status: Running, Steps: []Step{{Name: "load", Status: Complete}}})
 	got, err := ReadTrial(dir)
-	if err != nil || len(got.Steps) != 2 || got.Steps[1].Name != "q" {
-		t.Fatalf("%+v, %v", got, err)
-	}
+	expect.Must(t, err == nil && len(got.Steps) == 2 && got.Steps[1].Name == "q", got, err)
 	r := find(&got.Steps[1], "query", "range b", "rows_per_s")
 	expect.True(t, r != nil && r.Value == 30, r)
 }
@@ -347,19 +340,13 @@ func TestLatencyLogCutOff(t *testing.T) {
 	for cut := len(whole); cut >= 0; cut -= 5 {
 		expect.NoError(t, os.WriteFile(path, whole[:cut], 0o644))
 		tr, err := ReadTrial(dir)
-		if err != nil {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
+		expect.Must(t, err == nil, "cut at", cut, err)
 		var n int64
 		if r := find(&tr.Steps[1], "query", "query", "service_p99_us"); r != nil {
 			n = r.N
-			if r.Value < 98 || r.Value > 310 {
-				t.Fatalf("cut at %d: %+v", cut, r)
-			}
+			expect.Must(t, r.Value >= 98 && r.Value <= 310, "cut at", cut, r)
 		}
-		if n%100 != 0 {
-			t.Fatalf("cut at %d: %d latencies", cut, n)
-		}
+		expect.Must(t, n%100 == 0, "cut at", cut, n, "latencies")
 		seen[n] = true
 	}
 	expect.True(t, seen[0] && seen[100] && seen[200] && seen[300], "numbers of latencies", seen)

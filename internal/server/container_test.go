@@ -50,9 +50,7 @@ func podman(t *testing.T, args ...string) string {
 	cmd := exec.Command("podman", args...)
 	cmd.Stderr = &problem
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("podman %v: %v: %s", args, err, &problem)
-	}
+	expect.Must(t, err == nil, "podman", args, err, &problem)
 	return strings.TrimSpace(string(out))
 }
 
@@ -61,9 +59,7 @@ func TestQualified(t *testing.T) {
 		"mysql:8.4": "docker.io/library/mysql:8.4", "percona/percona-server:8.0": "docker.io/percona/percona-server:8.0",
 		"localhost/x:1": "localhost/x:1", "quay.io/a/b": "quay.io/a/b", "host:5000/a": "host:5000/a",
 	} {
-		if got := qualified(name); got != want {
-			t.Errorf("%s is fetched as %s, not as %s", name, got, want)
-		}
+		expect.Equal(t, qualified(name), want, name, "is fetched as", "not as")
 	}
 }
 
@@ -104,9 +100,7 @@ func TestImage(t *testing.T) {
 			expect.NoError(t, err)
 			for _, line := range []string{"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1",
 				fmt.Sprintf("Uid:\t%d\t", s.owner.uid)} {
-				if !strings.Contains(string(status), line) {
-					t.Errorf("the process has no %q:\n%s", line, status)
-				}
+				expect.True(t, strings.Contains(string(status), line), "the process has no", line, status)
 			}
 			limits := func(pid int) (lines []string) {
 				text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
@@ -127,32 +121,19 @@ func TestImage(t *testing.T) {
 			if at := mounts(s.PID()); at == "" || at == mounts(os.Getpid()) {
 				t.Errorf("it runs in mount namespace %q, as this process", at)
 			}
-			if !worksFor(s.PID(), s.Dir) || parent(s.PID()) == os.Getpid() {
-				t.Errorf("process %d (%s) is not the server", s.PID(), command(s.PID()))
-			}
-			if !s.Created() {
-				t.Error("the data are not said to be new")
-			}
-			if err := s.Stop(); err != nil {
-				t.Error(err)
-			}
+			expect.True(t, worksFor(s.PID(), s.Dir) && parent(s.PID()) != os.Getpid(),
+				"process", s.PID(), command(s.PID()), "is not the server")
+			expect.True(t, s.Created(), "the data are not said to be new")
+			expect.NoError(t, s.Stop())
 			s = start(t, c)
-			if s.Created() {
-				t.Error("the data were made again")
-			}
-			if err := syscall.Kill(s.PID(), syscall.SIGKILL); err != nil {
-				t.Error(err)
-			}
+			expect.True(t, !s.Created(), "the data were made again")
+			expect.NoError(t, syscall.Kill(s.PID(), syscall.SIGKILL))
 			s.Wait(time.Minute)
-			if err := s.Died(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
-				t.Errorf("after kill -9: %v", err)
-			}
+			expect.Error(t, s.Died(), "signal: killed", "after kill -9")
 			s.Kill()
 			s = start(t, c)
 			s.Kill()
-			if left := podman(t, "ps", "--all", "--quiet"); left != "" {
-				t.Errorf("containers are left: %s", left)
-			}
+			expect.Equal(t, podman(t, "ps", "--all", "--quiet"), "", "containers are left")
 			if pids := workers(s.Dir); len(pids) > 0 {
 				t.Errorf("processes are left: %v", pids)
 			}
@@ -172,25 +153,17 @@ func testSweptContainers(t *testing.T, image string) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	if len(workers(dir)) == 0 {
-		t.Fatal("no server runs")
-	}
+	expect.Must(t, len(workers(dir)) != 0, "no server runs")
 	cmd.Process.Kill()
 	cmd.Wait()
-	if err := waitGone(t.Context(), dir); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, waitGone(t.Context(), dir))
 
 	id := podman(t, "image", "inspect", "--format", "{{.Id}}", image)
 	foreign := podman(t, "create", "--label", label+dir+"2", "--entrypoint", "/bin/sh", id, "-c", "true")
 	podman(t, "create", "--label", label+dir, "--entrypoint", "/bin/sh", id, "-c", "true")
 	expect.NoError(t, os.WriteFile((&Config{Dir: dir}).runtimeFile(), []byte("podman"), 0o644))
-	if err := Sweep(dir); err != nil {
-		t.Error(err)
-	}
-	if left := podman(t, "ps", "--all", "--quiet", "--no-trunc"); left != foreign {
-		t.Errorf("left are %q, and %q is foreign", left, foreign)
-	}
+	expect.NoError(t, Sweep(dir))
+	expect.Equal(t, podman(t, "ps", "--all", "--quiet", "--no-trunc"), foreign, "left are", "and", "is foreign")
 	podman(t, "rm", foreign)
 }
 
@@ -207,21 +180,15 @@ func TestLinksOfTheServer(t *testing.T) {
 	if text, _ := os.ReadFile(target); err != nil || password == "ours" || string(text) != "ours" {
 		t.Errorf("the password is %q, %v, and the file that a link named holds %q", password, err, text)
 	}
-	if again, err := s.password(); err != nil || again != password {
-		t.Errorf("%q is another password, %v", again, err)
-	}
+	expect.Equal(t, expect.Value(s.password())(t), password, "is another password")
 	expect.NoError(t, os.WriteFile(s.runtimeFile(), []byte("/bin/echo"), 0o644))
-	if err := removeContainers(dir); err == nil {
-		t.Error("a program that is none of those that run containers was run")
-	}
+	expect.Error(t, removeContainers(dir), "", "a program that is none of those that run containers was run")
 }
 
 // The kind of server is that of the image's program, and images without one are refused.
 func testImageKinds(t *testing.T, image string) {
 	p, err := FindAny(t.Context(), []string{MariaDB, MySQL, Tarantool}, Source{Image: image})
-	if err != nil || p.Kind != Tarantool || p.Image == nil || len(p.Image.ID) != 64 {
-		t.Fatalf("%+v, %v", p, err)
-	}
+	expect.Must(t, err == nil && p.Kind == Tarantool && p.Image != nil && len(p.Image.ID) == 64, p, err)
 	if known, err := Variables(t.Context(), p); err != nil || !known["memtx_memory"] {
 		t.Errorf("%d variables, %v", len(known), err)
 	}
@@ -234,9 +201,8 @@ func testImageKinds(t *testing.T, image string) {
 		{"--help", Postgres, `"--help" is no image`, ""},
 	} {
 		_, err := Find(t.Context(), c.kind, Source{Image: c.image})
-		if err == nil || !strings.Contains(err.Error(), c.text) || !strings.Contains(hint.Of(err), c.help) {
-			t.Errorf("%s: %v; hint: %s", c.image, err, hint.Of(err))
-		}
+		expect.True(t, err != nil && strings.Contains(err.Error(), c.text) && strings.Contains(hint.Of(err), c.help),
+			c.image, err, "hint", hint.Of(err))
 	}
 	_, err = Start(t.Context(), Config{Kind: Tarantool, Source: Source{Image: image}, Dir: need.TempDir(t),
 		Ready: accepts, Settings: []Setting{{"memtx_memory", "never"}}})
@@ -246,7 +212,6 @@ func testImageKinds(t *testing.T, image string) {
 	t.Setenv("PATH", t.TempDir())
 	imagesByName.Delete(image)
 	_, err = Find(t.Context(), Postgres, Source{Image: image})
-	if err == nil || !strings.Contains(err.Error(), "podman is not installed; docker is not installed") {
-		t.Errorf("without podman and docker: %v", err)
-	}
+	expect.True(t, err != nil && strings.Contains(err.Error(), "podman is not installed; docker is not installed"),
+		"without podman and docker", err)
 }

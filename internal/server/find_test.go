@@ -37,9 +37,7 @@ func TestProbe(t *testing.T) {
 		_, err := server.Find(c.ctx, server.MariaDB, server.Source{Binary: write(c.script)})
 		var probe *server.ProbeError
 		var missing *server.MissingError
-		if errors.As(err, &probe) != c.probe || errors.As(err, &missing) == c.probe {
-			t.Errorf("%s: %v", c.script, err)
-		}
+		expect.True(t, errors.As(err, &probe) == c.probe && errors.As(err, &missing) != c.probe, c.script, err)
 	}
 }
 
@@ -47,9 +45,7 @@ func TestProbe(t *testing.T) {
 // printing has not.
 func TestOutput(t *testing.T) {
 	out, err := server.Output(t.Context(), "/bin/sh", "-c", "sleep 5 & echo 15.3")
-	if err != nil || out != "15.3\n" {
-		t.Errorf("%q, %v", out, err)
-	}
+	expect.True(t, err == nil && out == "15.3\n", out, err)
 	if out, err := server.Output(t.Context(), "/bin/sh", "-c", "yes"); err == nil {
 		t.Errorf("%d bytes", len(out))
 	}
@@ -79,14 +75,10 @@ func TestLook(t *testing.T) {
 		"case $1 in --version) echo 'postgres (PostgreSQL) 15.3';; *) printf 'work_mem\\tuser\\nfsync\\tsighup\\n';; esac\n"
 	expect.NoError(t, os.WriteFile(path, []byte(script), 0o755))
 	f, err := server.Look(t.Context(), []string{server.MariaDB, server.Postgres}, server.Source{Binary: path})
-	if err != nil || f.Version != "15.3" || f.Variables != "fsync work_mem" {
-		t.Fatalf("%+v, %v", f, err)
-	}
+	expect.Must(t, err == nil && f.Version == "15.3" && f.Variables == "fsync work_mem", f, err)
 	ask := func(binary string) {
 		p, err := server.Find(t.Context(), server.Postgres, server.Source{Binary: binary})
-		if err != nil || p.Path != f.Path || p.Version != "15.3" {
-			t.Errorf("%+v, %v", p, err)
-		}
+		expect.True(t, err == nil && p.Path == f.Path && p.Version == "15.3", p, err)
 		if known, err := server.Variables(t.Context(), p); err != nil || !known["work_mem"] || len(known) != 2 {
 			t.Errorf("%v, %v", known, err)
 		}

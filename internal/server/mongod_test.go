@@ -3,6 +3,8 @@ package server
 import (
 	"slices"
 	"testing"
+
+	"rumbench/internal/expect"
 )
 
 // A mongod gets all of its settings on the command line.
@@ -29,7 +31,5 @@ func TestMongodOutput(t *testing.T) {
 	for _, m := range mongodOption.FindAllStringSubmatch(help, -1) {
 		names = append(names, m[1])
 	}
-	if !slices.Equal(names, []string{"help", "config", "wiredTigerCacheSizeGB"}) {
-		t.Errorf("%q", names)
-	}
+	expect.True(t, slices.Equal(names, []string{"help", "config", "wiredTigerCacheSizeGB"}), names)
 }

@@ -28,9 +28,7 @@ func segmentOf(t *testing.T, dataDir string) segment {
 	b, err := os.ReadFile(filepath.Join(dataDir, "postmaster.pid"))
 	expect.NoError(t, err)
 	s, ok := parseLockFile(string(b))
-	if !ok || s.dir != dataDir {
-		t.Fatalf("%+v of %q", s, b)
-	}
+	expect.Must(t, ok && s.dir == dataDir, s, "of", b)
 	return s
 }
 
@@ -69,9 +67,7 @@ func TestSharedMemory(t *testing.T) {
 		t.Errorf("it shares %q; segment %+v: exists %v, left %v", files, segment, segment.exists(), segment.left())
 	}
 	s.Kill()
-	if segment.exists() {
-		t.Errorf("segment %+v is left", segment)
-	}
+	expect.True(t, !segment.exists(), "segment", segment, "is left")
 	dir := s.Dir
 	// The same when its starter is gone.
 	s = start(t, Config{Kind: Postgres, Dir: dir})
@@ -100,9 +96,7 @@ func TestSharedMemoryOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Sweep(copied); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, Sweep(copied))
 	check("a copy was swept")
 	other := start(t, Config{Kind: Postgres})
 	lies, err := os.ReadFile(filepath.Join(s.DataDir(), "postmaster.pid"))
@@ -110,9 +104,7 @@ func TestSharedMemoryOfOthers(t *testing.T) {
 	other.Kill()
 	own := []byte(strings.Replace(string(lies), s.DataDir(), other.DataDir(), 1))
 	expect.NoError(t, os.WriteFile(filepath.Join(other.DataDir(), "postmaster.pid"), own, 0o600))
-	if err := Sweep(other.Dir); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, Sweep(other.Dir))
 	check("a directory was swept that names its segment")
 }
 
@@ -124,9 +116,8 @@ func TestLeft(t *testing.T) {
 	right := segment{dir: "/d", creator: os.Getpid(), key: 0, id: id}
 	otherKey, otherCreator := right, right
 	otherKey.key, otherCreator.creator = 1, 1
-	if !right.left() || otherKey.left() || otherCreator.left() {
-		t.Errorf("left: %v, with another key %v, of another creator %v", right.left(), otherKey.left(), otherCreator.left())
-	}
+	expect.True(t, right.left() && !otherKey.left() && !otherCreator.left(),
+		"left", right.left(), "with another key", otherKey.left(), "of another creator", otherCreator.left())
 	for text, want := range map[string]segment{
 		"12\n/d\n1\n5432\n/run\n127.0.0.1\n 9999  7\nready\n":  {"/d", 12, 7, 9999},
 		"-12\n/d\n1\n5432\n/run\n\n 18446744073709551615  7\n": {"/d", 12, 7, 1<<64 - 1},

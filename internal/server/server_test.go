@@ -114,9 +114,7 @@ func TestPortIsTaken(t *testing.T) {
 			}
 			return freePort(address)
 		}})
-		if asked != 2 || s.Died() != nil || !s.created {
-			t.Errorf("%s: %d ports were tried, died: %v", k, asked, s.Died())
-		}
+		expect.True(t, asked == 2 && s.Died() == nil && s.created, k, asked, "ports were tried, died", s.Died())
 	}
 }
 
@@ -131,9 +129,8 @@ func TestLife(t *testing.T) {
 			again := func(created bool) *Server {
 				t.Helper()
 				s := start(t, Config{Kind: k, Dir: dir, anew: true})
-				if s.PID() <= 0 || s.Died() != nil || s.Endpoint().Port == 0 || s.Created() != created {
-					t.Errorf("pid %d, %v, its data was created: %v", s.PID(), s.Died(), s.Created())
-				}
+				expect.True(t, s.PID() > 0 && s.Died() == nil && s.Endpoint().Port != 0 && s.Created() == created,
+					"pid", s.PID(), s.Died(), "its data was created", s.Created())
 				return s
 			}
 			nothingLeft := func() {
@@ -149,21 +146,15 @@ func TestLife(t *testing.T) {
 					t.Errorf("it runs as user %d (%v)", st.Uid, err)
 				}
 			}
-			if err := s.Stop(); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, s.Stop())
 			if err := s.Stop(); err != nil { // again does nothing
 				t.Error(err)
 			}
-			if s.Died() != nil {
-				t.Error(s.Died())
-			}
+			expect.True(t, s.Died() == nil, s.Died())
 			s = again(false)
 			pid := s.PID()
 			s.Kill()
-			if _, err := os.Stat(filepath.Join("/proc", itoa(pid))); err == nil {
-				t.Error("the process exists after Kill")
-			}
+			expect.Refused(os.Stat(filepath.Join("/proc", itoa(pid))))(t, "", "the process exists after Kill")
 
 			s = again(false)
 			expect.NoError(t, syscall.Kill(s.PID(), syscall.SIGKILL))
@@ -174,25 +165,17 @@ func TestLife(t *testing.T) {
 				!strings.Contains(died.Hint(), "killed from outside") {
 				t.Error(err)
 			}
-			if err := s.Stop(); err == nil {
-				t.Error("no error of stopping a dead server")
-			}
+			expect.Error(t, s.Stop(), "", "no error of stopping a dead server")
 			nothingLeft()
 
 			s = again(false)
-			if err := Sweep(dir); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, Sweep(dir))
 			s.Wait(time.Minute)
-			if s.Died() == nil {
-				t.Error("it was swept, and has not died")
-			}
+			expect.True(t, s.Died() != nil, "it was swept, and has not died")
 			nothingLeft()
 		})
 	}
-	if err := Sweep(filepath.Join(need.TempDir(t), "none")); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, Sweep(filepath.Join(need.TempDir(t), "none")))
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -214,18 +197,12 @@ func TestDiesWithItsStarter(t *testing.T) {
 			if _, err := out.Read(make([]byte, 10)); err != nil {
 				t.Fatal("it did not start")
 			}
-			if len(workers(dir)) == 0 {
-				t.Error("no server runs")
-			}
+			expect.True(t, len(workers(dir)) != 0, "no server runs")
 			expect.NoError(t, cmd.Process.Kill())
 			cmd.Wait()
-			if err := waitGone(t.Context(), dir); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, waitGone(t.Context(), dir))
 			// The next server starts on the same data.
-			if err := start(t, Config{Kind: k, Dir: dir}).Stop(); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, start(t, Config{Kind: k, Dir: dir}).Stop())
 		})
 	}
 }
@@ -257,12 +234,9 @@ func TestFailures(t *testing.T) {
 				dir := need.TempDir(t)
 				_, err := Start(t.Context(), Config{Kind: k, Dir: dir, Ready: accepts, Settings: []Setting{c.set}})
 				var died *DiedError
-				if !errors.As(err, &died) {
-					t.Fatalf("error %v", err)
-				}
-				if !strings.Contains(err.Error(), c.words) || !strings.Contains(died.Hint(), c.hint) {
-					t.Errorf("error %v\nhint %q", err, died.Hint())
-				}
+				expect.Must(t, errors.As(err, &died), "error", err)
+				expect.True(t, strings.Contains(err.Error(), c.words) && strings.Contains(died.Hint(), c.hint),
+					"error", err, "hint", died.Hint())
 				if w := workers(dir); len(w) > 0 {
 					t.Errorf("processes %v are left", w)
 				}
@@ -279,9 +253,7 @@ func TestDataNotMade(t *testing.T) {
 	log := filepath.Join(need.TempDir(t), "server.log")
 	_, err := Start(t.Context(), Config{Kind: MariaDB, Dir: need.TempDir(t), Log: log, Ready: accepts, Settings: []Setting{{"innodb_page_size", "5000"}}})
 	var died *DiedError
-	if !errors.As(err, &died) || !strings.Contains(died.Hint(), "the knob page") {
-		t.Errorf("error %v", err)
-	}
+	expect.True(t, errors.As(err, &died) && strings.Contains(died.Hint(), "the knob page"), "error", err)
 	if text, err := os.ReadFile(log); err != nil || !strings.Contains(string(text), "Invalid page size") {
 		t.Errorf("the log: %q, %v", text, err)
 	}
@@ -299,9 +271,7 @@ func TestMissing(t *testing.T) {
 			t.Errorf("%s: %v", c.binary, err)
 		}
 	}
-	if _, err := Find(t.Context(), "oracle", Source{}); err == nil {
-		t.Error("a server of an unknown kind was found")
-	}
+	expect.Refused(Find(t.Context(), "oracle", Source{}))(t, "", "a server of an unknown kind was found")
 }
 
 // A directory with other files is not touched.
@@ -310,9 +280,7 @@ func TestForeignDirectory(t *testing.T) {
 		dir := need.TempDir(t)
 		expect.NoError(t, os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644))
 		_, err := Start(t.Context(), Config{Kind: k, Dir: dir, Ready: accepts})
-		if err == nil || !strings.Contains(err.Error(), "it holds precious") {
-			t.Error(err)
-		}
+		expect.True(t, err != nil && strings.Contains(err.Error(), "it holds precious"), err)
 		if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 			t.Errorf("%v", entries)
 		}
@@ -324,9 +292,7 @@ func TestQuoted(t *testing.T) {
 	for value, want := range map[string]string{
 		"plain": "plain", "a b": `"a b"`, `a\b`: `"a\\b"`, `say "a"`: `"say \"a\""`, "a#b": `"a#b"`, "a\nb": `"a\nb"`,
 	} {
-		if got := quoteOption(value); got != want {
-			t.Errorf("%q is written as %s, want %s", value, got, want)
-		}
+		expect.Equal(t, quoteOption(value), want, value, "is written as")
 	}
 	s := &Server{Config: Config{Kind: Postgres, Listen: ThisMachine, Dir: t.TempDir(), Settings: []Setting{{"x", `it's a\b`}}}, kind: &postgres}
 	expect.NoError(t, configurePostgres(s))
@@ -344,9 +310,8 @@ func TestClosedDirectory(t *testing.T) {
 		expect.NoError(t, os.Chmod(filepath.Dir(dir), 0o700))
 		_, err := Start(t.Context(), Config{Kind: k, Dir: dir, Ready: accepts})
 		var u *UnreachableError
-		if !errors.As(err, &u) || u.Blocked != filepath.Dir(dir) || !strings.Contains(u.Hint(), "/var/tmp") {
-			t.Error(err)
-		}
+		expect.True(t, errors.As(err, &u) && u.Blocked == filepath.Dir(dir) && strings.Contains(u.Hint(), "/var/tmp"),
+			err)
 	}
 }
 
@@ -361,22 +326,16 @@ func TestVariables(t *testing.T) {
 		known, err := Variables(t.Context(), p)
 		expect.NoError(t, err)
 		for _, name := range some[k] {
-			if !known[name] {
-				t.Errorf("%s does not know %s", p.Name(), name)
-			}
+			expect.True(t, known[name], p.Name(), "does not know", name)
 		}
-		if known["no_such_option"] || len(known) < 50 {
-			t.Errorf("%d variables", len(known))
-		}
+		expect.True(t, !known["no_such_option"] && len(known) >= 50, len(known), "variables")
 	}
 }
 
 func TestNatural(t *testing.T) {
 	paths := []string{"/lib/15/bin", "/lib/9.6/bin", "/lib/9.10/bin", "/lib/18/bin"}
 	slices.SortFunc(paths, quantity.Natural)
-	if got := strings.Join(paths, " "); got != "/lib/9.6/bin /lib/9.10/bin /lib/15/bin /lib/18/bin" {
-		t.Error(got)
-	}
+	expect.Equal(t, strings.Join(paths, " "), "/lib/9.6/bin /lib/9.10/bin /lib/15/bin /lib/18/bin")
 }
 
 // Sweep leaves foreign processes in the directory alone, follows links in the
@@ -402,12 +361,8 @@ func TestSweepLeavesOthers(t *testing.T) {
 	if err := Sweep(target); err != nil || len(workers(dir)) != 1 {
 		t.Errorf("the target of a link was swept: %v", err)
 	}
-	if err := Sweep(filepath.Join(link, "data")); err != nil {
-		t.Error(err)
-	}
-	if err := ours.Wait(); err == nil {
-		t.Error("our process was not killed")
-	}
+	expect.NoError(t, Sweep(filepath.Join(link, "data")))
+	expect.Error(t, ours.Wait(), "", "our process was not killed")
 	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Errorf("a foreign process was killed: %v", err)
 	}
@@ -468,16 +423,12 @@ func TestListens(t *testing.T) {
 			s := start(t, c)
 			for _, host := range []string{"127.0.0.1", "127.0.0.2"} {
 				conn, err := net.Dial("tcp", net.JoinHostPort(host, itoa(s.Endpoint().Port)))
-				if (err == nil) != (host == want) {
-					t.Errorf("%s at %q: %s answers: %v", k, at, host, err)
-				}
+				expect.Equal(t, (err == nil), (host == want), k, "at", at, host, "answers", err)
 				if err == nil {
 					conn.Close()
 				}
 			}
-			if err := s.Stop(); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, s.Stop())
 		}
 	}
 }
@@ -504,9 +455,8 @@ func TestPrepared(t *testing.T) {
 				anew.Endpoint().Password == password {
 				t.Error("what is a copy is not what should be")
 			}
-			if !again.created || again.Endpoint().Port == first.Endpoint().Port {
-				t.Errorf("made %v, ports %d and %d", again.created, again.Endpoint().Port, first.Endpoint().Port)
-			}
+			expect.True(t, again.created && again.Endpoint().Port != first.Endpoint().Port,
+				"made", again.created, "ports", again.Endpoint().Port, "and", first.Endpoint().Port)
 		})
 	}
 }
@@ -518,9 +468,7 @@ func TestPrune(t *testing.T) {
 		path := filepath.Join(dir, name)
 		expect.NoError(t, errors.Join(os.MkdirAll(filepath.Join(path, "data"), 0o755), os.Chtimes(path, at, at)))
 	}
-	if err := prune(dir); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, prune(dir))
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "used" {
 		t.Errorf("%v is left, %v", left, err)
 	}

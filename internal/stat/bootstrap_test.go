@@ -31,9 +31,8 @@ func TestPairedBootstrap(t *testing.T) {
 	if got := PairedBootstrap(5, 1000, 1, 0.90, meanOf(five)); math.IsInf(got.Low, 0) || math.IsInf(got.High, 0) {
 		t.Errorf("five at 0.90: %v", got)
 	}
-	if got := PairedBootstrap(8, 1000, 1, 0.95, func([]int) float64 { return 2 }); got != (Interval{2, 2, 2, 0.95}) {
-		t.Errorf("constant: %v", got)
-	}
+	expect.Equal(t, PairedBootstrap(8, 1000, 1, 0.95, func([]int) float64 { return 2 }), (Interval{2, 2, 2, 0.95}),
+		"constant")
 	if got := PairedBootstrap(8, 1000, 1, 0.95, func([]int) float64 { return nan }); !nearInterval(got, unknown(0.95)) {
 		t.Errorf("unknown: %v", got)
 	}

@@ -3,7 +3,6 @@ package stat
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -46,7 +45,7 @@ func mapped(x []float64, f func(float64) float64) []float64 {
 // coverage is the share of seeded samples whose interval holds the truth. Of thousands of
 // samples make test draws a fifth, and make test-long all.
 func coverage(samples int, holds func(r *rand.Rand) bool) float64 {
-	if samples >= 1000 && os.Getenv(need.LongVariable) == "" {
+	if samples >= 1000 && !need.IsLong() {
 		samples /= 5
 	}
 	n := 0

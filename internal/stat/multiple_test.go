@@ -25,9 +25,7 @@ func TestMultiple(t *testing.T) {
 	} {
 		for k, got := range [][]float64{Holm(c.p), BenjaminiHochberg(c.p)} {
 			want := [][]float64{c.holm, c.hoch}[k]
-			if len(got) != len(want) {
-				t.Fatalf("%s: %v, want %v", c.name, got, want)
-			}
+			expect.Must(t, len(got) == len(want), c.name, got, "want", want)
 			for i := range got {
 				expect.True(t, near(got[i], want[i]), c.name, got, want)
 			}

@@ -104,9 +104,8 @@ func TestBoundsInvertTheTests(t *testing.T) {
 				{shifted(i.Low + step), shifted(i.Low - step)}, {shifted(i.High - step), shifted(i.High + step)},
 				{centred(j.Low + step), centred(j.Low - step)}, {centred(j.High - step), centred(j.High + step)},
 			} {
-				if !(c.inside > 0.0499 && c.outside < 0.0501) {
-					t.Fatalf("seed %d, n %d: p is %v within a bound, %v beyond", seed, n, c.inside, c.outside)
-				}
+				expect.Must(t, c.inside > 0.0499 && c.outside < 0.0501,
+					"seed", seed, "n", n, "p is", c.inside, "within a bound", c.outside, "beyond")
 			}
 		}
 	}

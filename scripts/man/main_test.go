@@ -16,12 +16,8 @@ func TestPages(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "86400")
 	expect.NoError(t, run([]string{dir, "1.2"}))
 	pages, _ := filepath.Glob(filepath.Join(dir, "*.1"))
-	if len(pages) < 15 {
-		t.Errorf("only %d pages: %v", len(pages), pages)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "rumbench-trial.1")); err == nil {
-		t.Error("a hidden command has a page")
-	}
+	expect.True(t, len(pages) >= 15, "only", len(pages), "pages", pages)
+	expect.Refused(os.Stat(filepath.Join(dir, "rumbench-trial.1")))(t, "", "a hidden command has a page")
 	run := expect.Read(t, filepath.Join(dir, "rumbench-run.1"))
 	expect.All(t, run, ".TH RUMBENCH-RUN 1 1970-01-02 \"rumbench 1.2\"\n",
 		".TP\n\\fB\\-\\-set\\fR \\fIkey=value\\fR\noverride a key", "\nrumbench run plans/quick.yaml \\-\\-dry\\-run\n")

@@ -39,9 +39,8 @@ func TestAccessAsByName(t *testing.T) {
 					declared = workload.OtherAccess
 				}
 				seen[declared]++
-				if s.Settle == nil && test.Access != declared {
-					t.Errorf("%s, preset %s: %s is declared as %s, and was %s", info.Name, preset.Name, s.Name, declared, test.Access)
-				}
+				expect.True(t, s.Settle != nil || test.Access == declared,
+					info.Name, "preset", preset.Name, s.Name, "is declared as", declared, "and was", test.Access)
 				if test.BeforeWrites != s.BeforeWrites || (test.WarmUp || test.BeforeWrites) != (s.Warmup || s.BeforeWrites) {
 					t.Errorf("%s, preset %s: %s is declared as warm-up %v, before writes %v, and was %+v", info.Name, preset.Name, s.Name, s.Warmup, s.BeforeWrites, test)
 				}
@@ -49,8 +48,6 @@ func TestAccessAsByName(t *testing.T) {
 		}
 	}
 	for _, a := range []workload.Access{workload.PointAccess, workload.RangeAccess, workload.WriteAccess, workload.MixedAccess} {
-		if seen[a] == 0 {
-			t.Errorf("no step is declared as %s", a)
-		}
+		expect.True(t, seen[a] != 0, "no step is declared as", a)
 	}
 }

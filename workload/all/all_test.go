@@ -145,9 +145,7 @@ func TestChosen(t *testing.T) {
 	kinds := map[string]map[bool]bool{}
 	for _, target := range targets(t) {
 		names := strings.Fields(chosen[target.name])
-		if len(names) < 2 {
-			t.Errorf("make test runs %q on %s", names, target.name)
-		}
+		expect.True(t, len(names) >= 2, "make test runs", names, "on", target.name)
 		for _, name := range names {
 			w, _ := catalog.Plugins{}.Workload(name)
 			if !slices.ContainsFunc(variants[name], func(given map[string]any) bool {
@@ -328,7 +326,7 @@ func openConfig(t *testing.T, name string, c engine.Config) engine.DB {
 
 // libraryOf is an engine's option that chooses its library where make test has not the usual one.
 func libraryOf(name string) map[string]any {
-	if name == "wiredtiger" && os.Getenv(need.LongVariable) == "" {
+	if name == "wiredtiger" && !need.IsLong() {
 		return map[string]any{"library": "3.2.1"}
 	}
 	return nil

@@ -63,9 +63,7 @@ func TestCheckReportsClose(t *testing.T) {
 			checked += min(db.opened, 1)
 		})
 	}
-	if checked < 4 {
-		t.Errorf("only %d workloads check their first step", checked)
-	}
+	expect.True(t, checked >= 4, "only", checked, "workloads check their first step")
 }
 
 // allDone does the work of a step, in turns of one operation of each client that does not wait for others.
@@ -95,9 +93,7 @@ func allDone(t *testing.T, db engine.DB, step *workload.Step, stage workload.Sta
 				if f, ok := c.(workload.Finisher); ok && (err == nil || errors.Is(err, workload.ErrDone)) {
 					err = f.Finish(t.Context())
 				}
-				if err != nil && !errors.Is(err, workload.ErrDone) {
-					t.Fatal(err)
-				}
+				expect.Must(t, err == nil || errors.Is(err, workload.ErrDone), err)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 )
 
 // TestFiles: what the files of engines are for, by the paths that they have.
@@ -34,13 +35,10 @@ func TestFiles(t *testing.T) {
 			for _, u := range uses.Of("/trials/x/data/" + path) {
 				got = append(got, strings.TrimSuffix(u.Use+":"+u.Name, ":"))
 			}
-			if strings.Join(got, " ") != want {
-				t.Errorf("%s: %s is %q, not %q", name, path, got, want)
-			}
+			expect.Equal(t, strings.Join(got, " "), want, name, path, got)
 		}
 	}
 	shared := engine.InfoOf(engineOf(t, "mysql"), engine.Config{Options: map[string]any{"innodb_file_per_table": false}}).Files.Of("data/ibdata1")
-	if len(shared) != 2 || shared[0].Use != engine.UseDouble || shared[1].Use != engine.UseData {
-		t.Errorf("a shared tablespace: %+v", shared)
-	}
+	expect.True(t, len(shared) == 2 && shared[0].Use == engine.UseDouble && shared[1].Use == engine.UseData,
+		"a shared tablespace", shared)
 }

@@ -70,18 +70,15 @@ func killMidway(t *testing.T, name string, c engine.Config) {
 		lowest, rows int64
 	}{{"orders", before + entered, countRows(t, db, "orders")}, {"history", paidBefore + paid, countRows(t, db, "history")}} {
 		t.Logf("%s: %d rows, %d were committed", n.table, n.rows, n.lowest)
-		if n.rows < n.lowest || n.rows > n.lowest+killClients {
-			t.Errorf("%s has %d rows after the kill, %d were committed", n.table, n.rows, n.lowest)
-		}
+		expect.True(t, n.rows >= n.lowest && n.rows <= n.lowest+killClients,
+			n.table, "has", n.rows, "rows after the kill", n.lowest, "were committed")
 	}
 	given["load"] = false
 	again := runOf(t, w, given).Steps()[0]
 	stage, err := again.Open(t.Context(), workload.Env{DB: db, Seed: killSeed, Results: true})
 	expect.NoError(t, err)
 	found, err := stage.Finish(t.Context(), nil)
-	if err != nil || !found.ReadAll {
-		t.Fatalf("%+v, %v", found, err)
-	}
+	expect.Must(t, err == nil && found.ReadAll, found, err)
 	for _, b := range found.Broken {
 		t.Error(b)
 	}
@@ -124,9 +121,7 @@ func mixUntilKilled(t *testing.T, db engine.DB, step *workload.Step) (entered, p
 	defer closeAll()
 	expect.NoError(t, err)
 	pids, reason := db.(engine.Hosted).Processes()
-	if len(pids) != 1 {
-		t.Fatalf("processes %v: %s", pids, reason)
-	}
+	expect.Must(t, len(pids) == 1, "processes", pids, reason)
 	var once sync.Once
 	var done int64
 	res, err := drive.Run(ctx, drive.Config{
@@ -137,17 +132,13 @@ func mixUntilKilled(t *testing.T, db engine.DB, step *workload.Step) (entered, p
 			}
 			if done >= 500 {
 				once.Do(func() {
-					if err := syscall.Kill(pids[0], syscall.SIGKILL); err != nil {
-						t.Error(err)
-					}
+					expect.NoError(t, syscall.Kill(pids[0], syscall.SIGKILL))
 				})
 			}
 		},
 	})
 	expect.NoError(t, err)
-	if engine.ClassOf(res.Ended) != engine.Gone {
-		t.Fatalf("the mix ended by %v", res.Ended)
-	}
+	expect.Must(t, engine.ClassOf(res.Ended) == engine.Gone, "the mix ended by", res.Ended)
 	kinds := res.Totals()[0]
 	return kinds[0].Ops, kinds[1].Ops
 }

@@ -57,17 +57,11 @@ func planned(t *testing.T, target, test string, midway func() *exec.Cmd) (*resul
 func TestIndexesForbidden(t *testing.T) {
 	const off = "{name: p, engine: postgres, options: {enable_indexscan: off, enable_indexonlyscan: off, enable_bitmapscan: off}}"
 	tr, step, plans := planned(t, off, "oltp_read_only", nil)
-	if tr.Status != result.Failed || step != nil {
-		t.Fatalf("%s, step %+v", tr.Status, step)
-	}
+	expect.Must(t, tr.Status == result.Failed && step == nil, tr.Status, "step", step)
 	for _, want := range []string{"scan sbtest1 is to be answered by primary key", "whole table", `"sbtest1" WHERE`, "Seq Scan on sbtest1"} {
-		if !strings.Contains(tr.Reason, want) {
-			t.Errorf("%q lacks %q", tr.Reason, want)
-		}
+		expect.True(t, strings.Contains(tr.Reason, want), tr.Reason, "lacks", want)
 	}
-	if tr.Hint == "" || len(plans) == 0 {
-		t.Errorf("hint %q, %d plans", tr.Hint, len(plans))
-	}
+	expect.True(t, tr.Hint != "" && len(plans) != 0, "hint", tr.Hint, len(plans), "plans")
 }
 
 // What databases do with their indexes is stored, and nothing is wrong with it.
@@ -84,13 +78,9 @@ func TestPlansAreStored(t *testing.T) {
 				need.Long(t)
 			}
 			_, step, plans := planned(t, c.target, "oltp_read_only", nil)
-			if step == nil || step.Status != result.Complete {
-				t.Fatalf("%+v", step)
-			}
+			expect.Must(t, step != nil && step.Status == result.Complete, step)
 			texts := strings.Join(metric.Texts(append(step.Warnings, step.Notes...)), "\n")
-			if strings.Contains(texts, "plan") || strings.Contains(texts, "index") {
-				t.Error(texts)
-			}
+			expect.True(t, !strings.Contains(texts, "plan") && !strings.Contains(texts, "index"), texts)
 			scans := 0
 			for _, p := range plans {
 				if strings.HasPrefix(p.Op, "scan") && p.Wanted == engine.PrimaryKey && p.Step == step.Name {
@@ -127,9 +117,7 @@ func TestIndexGone(t *testing.T) {
 			return exec.Command("mariadb", "--no-defaults", "-S", at.Socket, "-u", at.User, "-e",
 				"ALTER TABLE "+engine.DefaultSchema+".sbtest1 "+c.change)
 		})
-		if step == nil || c.status != "" && step.Status != c.status {
-			t.Fatalf("%s: %+v", c.test, step)
-		}
+		expect.Must(t, step != nil && (c.status == "" || step.Status == c.status), c.test, step)
 		warnings := metric.Texts(step.Warnings)
 		if !strings.Contains(strings.Join(warnings, "\n"), c.warning) || c.status != "" && !strings.Contains(warnings[0], c.warning) {
 			t.Errorf("%s: warnings %q", c.test, warnings)

@@ -7,6 +7,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/all"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -28,9 +29,7 @@ func TestPromises(t *testing.T) {
 		for _, level := range model.Durabilities() {
 			text := engine.PromiseOf(e, engine.Config{Durability: level})
 			want := words[name+" "+string(level)]
-			if text == "" || !strings.Contains(text, want) {
-				t.Errorf("%s, %s: %q lacks %q", name, level, text, want)
-			}
+			expect.True(t, text != "" && strings.Contains(text, want), name, level, text, "lacks", want)
 			if strings.Contains(text, "whole database") && (level == model.DurabilityInterval || level == model.DurabilityOS) {
 				t.Errorf("%s, %s: %q", name, level, text)
 			}
@@ -44,8 +43,6 @@ func TestPromises(t *testing.T) {
 func engineOf(t *testing.T, name string) engine.Engine {
 	t.Helper()
 	e, ok := catalog.Plugins{}.Engine(name)
-	if !ok {
-		t.Fatalf("no engine %s", name)
-	}
+	expect.Must(t, ok, "no engine", name)
 	return e
 }

@@ -251,9 +251,7 @@ func testStatements(t *testing.T, o *original) {
 	u.all(&steps[1])
 	for i, script := range scripts {
 		step := &steps[3+i]
-		if step.Name != script {
-			t.Fatalf("step %d is %s, want %s", i, step.Name, script)
-		}
+		expect.Must(t, step.Name == script, "step", i, "is", step.Name, "want", script)
 		const events = 3
 		for e := range events {
 			theirs := o.logged(func() {
@@ -268,9 +266,7 @@ func testStatements(t *testing.T, o *original) {
 				}
 			}
 			a, b := strings.Join(shapes(theirs), "\n"), strings.Join(shapes(mine), "\n")
-			if a != b {
-				t.Fatalf("%s\n--- sysbench\n%s\n--- rumbench\n%s", script, a, b)
-			}
+			expect.Must(t, a == b, script, "--- sysbench", a, "--- rumbench", b)
 			checkValues(t, script+" of sysbench", theirs)
 			checkValues(t, script+" of rumbench", mine)
 			if e == 0 {
@@ -293,9 +289,7 @@ func testSelects(t *testing.T, o *original) {
 		theirs := o.logged(func() { o.sysbench("uniform", script, "run", "--events=1", "--time=100", "--tables=1") })
 		mine := o.event(u, &steps[3+i])
 		a, b := strings.Join(shapes(theirs), "\n"), strings.Join(shapes(mine), "\n")
-		if a != b || len(mine) != 1 {
-			t.Fatalf("%s\n--- sysbench\n%s\n--- rumbench\n%s", script, a, b)
-		}
+		expect.Must(t, a == b && len(mine) == 1, script, "--- sysbench", a, "--- rumbench", b)
 		for _, list := range [][]string{theirs, mine} {
 			values := numbers.FindAllString(strings.TrimPrefix(list[0], "SELECT"), -1)
 			for i, v := range values {
@@ -343,9 +337,7 @@ func testRollback(t *testing.T, o *original) {
 			}
 		})
 	})
-	if failures == 0 {
-		t.Fatal("nothing failed: the test has lost its point")
-	}
+	expect.Must(t, failures != 0, "nothing failed: the test has lost its point")
 	var tries [][]string
 	for _, s := range statements {
 		if s == "BEGIN" {
@@ -356,13 +348,9 @@ func testRollback(t *testing.T, o *original) {
 		}
 		tries[len(tries)-1] = append(tries[len(tries)-1], s)
 	}
-	if len(tries) != failures+1 {
-		t.Fatalf("%d failures in %q", failures, statements)
-	}
+	expect.Must(t, len(tries) == failures+1, failures, "failures in", statements)
 	last := tries[failures]
-	if len(last) != 6 || last[5] != "COMMIT" {
-		t.Errorf("the last try is %q", last)
-	}
+	expect.True(t, len(last) == 6 && last[5] == "COMMIT", "the last try is", last)
 	for _, try := range tries[:failures] {
 		n := len(try) - 1
 		if try[n] != "ROLLBACK" {
@@ -388,9 +376,8 @@ func checkValues(t *testing.T, who string, statements []string) {
 			}
 		}
 		for _, text := range texts.FindAllString(s, -1) {
-			if !regexp.MustCompile(`^'(\d{11}-){9}\d{11}'$|^'(\d{11}-){4}\d{11}'$`).MatchString(text) {
-				t.Errorf("%s: text %s", who, text)
-			}
+			expect.True(t, regexp.MustCompile(`^'(\d{11}-){9}\d{11}'$|^'(\d{11}-){4}\d{11}'$`).MatchString(text),
+				who, "text", text)
 		}
 		values := numbers.FindAllString(strings.ReplaceAll(tableNo.ReplaceAllString(texts.ReplaceAllString(s, ""), ""), "k=k+1", ""), -1)
 		var ids []int
@@ -399,28 +386,20 @@ func checkValues(t *testing.T, who string, statements []string) {
 			ids = append(ids, n)
 		}
 		for i, n := range ids {
-			if n < 1 || n > sbSize && i == 0 {
-				t.Errorf("%s: %d is not among the ids: %.100s", who, n, s)
-			}
+			expect.True(t, n >= 1 && (n <= sbSize || i != 0), who, n, "is not among the ids", s)
 		}
 		switch {
 		case strings.Contains(s, " BETWEEN "):
-			if len(ids) != 2 || ids[1]-ids[0] != 99 {
-				t.Errorf("%s: range %v: %s", who, ids, s)
-			}
+			expect.True(t, len(ids) == 2 && ids[1]-ids[0] == 99, who, "range", ids, s)
 		case strings.HasPrefix(s, "SELECT c "):
 			if points == "" {
 				points = table
 			}
-			if points != table {
-				t.Errorf("%s: the point selects are on %s and %s", who, points, table)
-			}
+			expect.Equal(t, points, table, who, "the point selects are on", "and")
 		case strings.HasPrefix(s, "DELETE "):
 			deleted = table + " " + values[0]
 		case strings.HasPrefix(s, "INSERT ") && deleted != "":
-			if got := table + " " + values[0]; got != deleted {
-				t.Errorf("%s: %s was deleted, %s inserted", who, deleted, got)
-			}
+			expect.Equal(t, table+" "+values[0], deleted, who, "was deleted", "inserted")
 		}
 	}
 }

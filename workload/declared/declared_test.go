@@ -21,9 +21,7 @@ func readTest(t *testing.T, file string, content []byte) *Workload {
 	t.Helper()
 	d := document()
 	w, err := compile(d.ReadFile(file, content)) // what is not used does not matter
-	if err != nil || len(d.Problems) > 0 {
-		t.Fatal(err)
-	}
+	expect.Must(t, err == nil && len(d.Problems) == 0, err)
 	return w
 }
 
@@ -42,9 +40,7 @@ func openMemory(t *testing.T, r workload.Run) engine.DB {
 // Every file that comes with rumbench runs twice alike, and with concurrent clients.
 func TestFiles(t *testing.T) {
 	files, err := filepath.Glob("files/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal(err, files)
-	}
+	expect.Must(t, err == nil && len(files) != 0, err, files)
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		expect.NoError(t, err)
@@ -133,7 +129,5 @@ func TestWave(t *testing.T) {
 	for _, s := range a.Segments {
 		low, high = min(low, s.From), max(high, s.From)
 	}
-	if math.Abs(low-3500) > 5 || math.Abs(high-5500) > 5 {
-		t.Errorf("the rate is from %v to %v", low, high)
-	}
+	expect.True(t, math.Abs(low-3500) <= 5 && math.Abs(high-5500) <= 5, "the rate is from", low, "to", high)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -75,9 +76,7 @@ func TestUniformFractions(t *testing.T) {
 		"{uniform: [0.5, 3]}": model.Float, "{uniform: [0, 2.5]}": model.Float, "{uniform: [0, 1.0]}": model.Float, "{uniform: [1, 1e3]}": model.Int, "{uniform: [1, 9]}": model.Int,
 	} {
 		values, column := columnValues(small(t, "x: {value: "+value+"}", "", nil), "x", 1000)
-		if column.value.typ != want {
-			t.Errorf("%s makes values of type %s", value, column.value.typ)
-		}
+		expect.Equal(t, column.value.typ, want, value, "makes values of type")
 		for _, v := range values {
 			if want == model.Float && (v.Float() < 0 || v.Float() > 3) || value == "{uniform: [0.5, 3]}" && v.Float() < 0.5 {
 				t.Fatalf("%s makes %v", value, v)
@@ -93,9 +92,7 @@ func TestUniformParameters(t *testing.T) {
 	r := newRun(t, readTest(t, "w.yaml", []byte(text)), "", nil).(*run)
 	values, _ := columnValues(r, "x", 1000)
 	for _, v := range values {
-		if v.Type() != model.Float || v.Float() < 0.5 || v.Float() > 2 {
-			t.Fatalf("a number of 0.5 to 2 is %v", v)
-		}
+		expect.Must(t, v.Type() == model.Float && v.Float() >= 0.5 && v.Float() <= 2, "a number of 0.5 to 2 is", v)
 	}
 	if values, _ := columnValues(r, "y", 1); values[0].Type() != model.Int {
 		t.Errorf("a number of 0 to 9 is %v", values[0])
@@ -106,9 +103,7 @@ func TestUniformParameters(t *testing.T) {
 func TestColumnsOfColumns(t *testing.T) {
 	values, _ := columnValues(small(t, "a: {value: 5}, b: {value: a * 2 + id}, c: {value: b - row}, s: {value: {const: x}}, d: {value: s}", "", nil), "c", 10)
 	for _, v := range values {
-		if v.Int() != 11 {
-			t.Errorf("got %v, want 11", v)
-		}
+		expect.Equal(t, v.Int(), 11, v, "want 11")
 	}
 }
 
@@ -118,9 +113,7 @@ func TestPermute(t *testing.T) {
 	seen := map[int64]bool{}
 	for row, v := range values {
 		round := (int64(row) - 50 + 100) / 25
-		if seen[v.Int()] || (v.Int()+100)/25 != round {
-			t.Fatalf("row %d has %v", row, v)
-		}
+		expect.Must(t, !seen[v.Int()] && (v.Int()+100)/25 == round, "row", row, "has", v)
 		seen[v.Int()] = true
 	}
 }
@@ -135,9 +128,7 @@ func TestHotRangesKeepTheirShares(t *testing.T) {
 	shares := func() (out [ranges]float64) {
 		for range draws {
 			at := row.num(&c.env)
-			if table.isDead(at) {
-				t.Fatalf("row %d was deleted", at)
-			}
+			expect.Must(t, !table.isDead(at), "row", at, "was deleted")
 			out[at*ranges/rows] += 1. / draws
 		}
 		return out
@@ -184,9 +175,7 @@ func TestJSON(t *testing.T) {
 			t.Fatalf("%s: %v", v.Buf(), err)
 		}
 		text, _ := got["t"].(string)
-		if len(text) != 9 {
-			t.Errorf("the text is %q", text)
-		}
+		expect.Equal(t, len(text), 9, "the text is", text)
 		delete(got, "t")
 		delete(got, "f")
 		want := map[string]any{
@@ -195,9 +184,8 @@ func TestJSON(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Fatal(d)
 		}
-		if int64(len(v.Buf())) > column.value.limit {
-			t.Fatalf("an object has %d bytes, and %d are said to be the most", len(v.Buf()), column.value.limit)
-		}
+		expect.Must(t, int64(len(v.Buf())) <= column.value.limit,
+			"an object has", len(v.Buf()), "bytes, and", column.value.limit, "are said to be the most")
 	}
 }
 
@@ -228,9 +216,8 @@ steps: [{load: t, rows: 10}]
 	for key, known := range map[string]bool{"n": true, "{sequence: [5, 3]}": true, "{fnv: n}": false, "{permute: {of: n, over: 100}}": false, "n * 2": false} {
 		r := newRun(t, readTest(t, "w.yaml", []byte(strings.ReplaceAll(text, "KEY", key))), "", nil).(*run)
 		s := r.compiler(1).readOperations(r.root.Get("operations"))[0].statements[0]
-		if (s.rowOf != nil) != known || known && s.rowOf(8) != 1 {
-			t.Errorf("key %s: the row of a key is known: %v", key, s.rowOf != nil)
-		}
+		expect.True(t, (s.rowOf != nil) == known && (!known || s.rowOf(8) == 1),
+			"key", key, "the row of a key is known", s.rowOf != nil)
 	}
 }
 

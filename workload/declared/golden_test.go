@@ -156,9 +156,7 @@ func chooser(t *testing.T, distribution string, records, inserts int64) (value, 
 	c := r.compiler(1)
 	row := r.root.Get("operations").Get(at).Items[0].Get("row")
 	v, ok := c.value(row, scope{tableDef: table, vars: map[string]slot{}})
-	if !ok {
-		t.Fatal(c.Problems)
-	}
+	expect.Must(t, ok, c.Problems)
 	return v, table
 }
 
@@ -201,9 +199,8 @@ func TestCountsAsYCSB(t *testing.T) {
 					different++
 				}
 			}
-			if different > 0 || len(got) != len(want) {
-				t.Errorf("%d of %d keys have other counts, and %d keys are asked for", different, len(want), len(got))
-			}
+			expect.True(t, different <= 0 && len(got) == len(want),
+				different, "of", len(want), "keys have other counts, and", len(got), "keys are asked for")
 		})
 	}
 }
@@ -220,9 +217,7 @@ func TestKeysAsYCSB(t *testing.T) {
 		cols := r.compiler(1).columns(r.tables[0])
 		var e env
 		for i := range int64(10_000) {
-			if gen.FNV(i) != javaHash(i) {
-				t.Fatalf("FNV of %d is %d, and in YCSB %d", i, gen.FNV(i), javaHash(i))
-			}
+			expect.Must(t, gen.FNV(i) == javaHash(i), "FNV of", i, "is", gen.FNV(i), "and in YCSB", javaHash(i))
 			e.text = e.text[:0]
 			got := string(cols.list[0].at(&e, i).Buf())
 			if want := javaKeyName(i, 12, order == "ordered"); order == "ordered" && got != want || order == "hashed" && got != javaKeyName(i, 1, false) {

@@ -62,9 +62,7 @@ func concurrent(t *testing.T, r workload.Run, db engine.DB, last string, ops int
 		}
 		all.Wait()
 		found, err := stage.Finish(ctx, totals)
-		if err != nil || len(found.Broken) > 0 {
-			t.Fatal(s.Name, err, found.Broken)
-		}
+		expect.Must(t, err == nil && len(found.Broken) == 0, s.Name, err, found.Broken)
 		closeAll()
 		previous = &found.Live
 		if s.Name == last {
@@ -154,13 +152,11 @@ func TestDeletedByKey(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, readTest(t, "sessions.yaml", []byte(sessions)), "", nil).(*run)
 	sum := concurrent(t, r, openMemory(t, r), "work", 300)
-	if sum.Ops != 1200 || sum.Expected != 800 || sum.Found >= 600 || sum.Found < 300 {
-		t.Errorf("%d operations found %d of %d rows", sum.Ops, sum.Found, sum.Expected)
-	}
+	expect.True(t, sum.Ops == 1200 && sum.Expected == 800 && sum.Found < 600 && sum.Found >= 300,
+		sum.Ops, "operations found", sum.Found, "of", sum.Expected, "rows")
 	tableDef := r.tables[0]
-	if tableDef.unknown || tableDef.gone.Load() == 0 || tableDef.live() != 100+400-tableDef.gone.Load() {
-		t.Errorf("of %d rows, %d were deleted, and %d are left", tableDef.rows(), tableDef.gone.Load(), tableDef.live())
-	}
+	expect.True(t, !tableDef.unknown && tableDef.gone.Load() != 0 && tableDef.live() == 100+400-tableDef.gone.Load(),
+		"of", tableDef.rows(), "rows", tableDef.gone.Load(), "were deleted, and", tableDef.live(), "are left")
 }
 
 // A number that a column cannot hold ends the run.
@@ -169,9 +165,7 @@ func TestNumbersThatDoNotFit(t *testing.T) {
 	for _, column := range []string{"{type: int32, value: row * 1000000000}", "{value: 1 / (row - 5)}", "{type: int32, value: {normal: [0, 1e12]}}"} {
 		file := strings.Replace(sessions, "made: {value: {clock: 1}}", "made: {value: {clock: 1}}\n      n: "+column, 1)
 		r := newRun(t, readTest(t, "sessions.yaml", []byte(file)), "", nil).(*run)
-		if err := (Tryout{r}).Do(t.Context(), openMemory(t, r), func(Tried) {}); err == nil || !strings.Contains(err.Error(), "column n") {
-			t.Errorf("%s: %v", column, err)
-		}
+		expect.Error(t, (Tryout{r}).Do(t.Context(), openMemory(t, r), func(Tried) {}), "column n", column)
 	}
 }
 
@@ -186,8 +180,6 @@ operations: {put: [{insert: t, conflict: `+conflict+`}]}
 steps: [{load: t, rows: 0}, {run: work, groups: {all: {clients: 2, operations: 400, do: put}}}]
 `)), "", nil)
 		concurrent(t, r, openMemory(t, r), "work", 200) // it fails where the count is wrong
-		if live := r.(*run).tables[0].live(); live != 51 {
-			t.Errorf("%s: %d rows are live", conflict, live)
-		}
+		expect.Equal(t, r.(*run).tables[0].live(), 51, conflict, "rows are live")
 	}
 }

@@ -39,14 +39,10 @@ END;
 		`      - sql: {postgres: 'SELECT ''it''''s'', "x\y" FROM pgbench_accounts a, "pgbench_tellers" AS b WHERE aid = :x'}` + "\n",
 		"  pgbench_accounts:\n", "  pgbench_tellers:\n", "  - {load: pgbench_tellers, rows: scale * 10}\n",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the file lacks %q", want)
-		}
+		expect.True(t, strings.Contains(text, want), "the file lacks", want)
 	}
 	for _, no := range []string{"pgbench_branches", "pgbench_history", `\\`} {
-		if strings.Contains(text, no) {
-			t.Errorf("the file has %q", no)
-		}
+		expect.True(t, !strings.Contains(text, no), "the file has", no)
 	}
 	if t.Failed() {
 		t.Log(text)
@@ -112,9 +108,7 @@ func TestFromPgbenchWrong(t *testing.T) {
 	} {
 		_, err := FromPgbench("a.sql", []byte(c.script))
 		problems, _ := errors.AsType[hint.Problems](err)
-		if got := placed(problems); got != c.want {
-			t.Errorf("%q: %s, want %s", c.script, got, c.want)
-		}
+		expect.Equal(t, placed(problems), c.want, c.script)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"rumbench/engine/bbolt"
 	"rumbench/engine/memory"
 	"rumbench/engine/pebble"
+	"rumbench/internal/expect"
 	"rumbench/workload/workloadtest"
 )
 
@@ -40,9 +41,7 @@ func TestRandomFiles(t *testing.T) {
 			r := newRun(t, readTest(t, "random.yaml", []byte(text)), "", nil)
 			workloadtest.Concurrent(t, r, openMemory(t, r), seed)
 		})
-		if !ok {
-			rt.Fatal("see above")
-		}
+		expect.Must(rt, ok, "see above")
 	})
 }
 

@@ -24,17 +24,13 @@ func TestReference(t *testing.T) {
 	expect.NoError(t, err)
 	head, rest, ok := strings.Cut(string(text), mark)
 	got, tail, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("%s has no place for what %s generates", path, command)
-	}
+	expect.Must(t, ok && closed, path, "has no place for what", command, "generates")
 	want := reference()
 	if *update {
 		expect.NoError(t, os.WriteFile(path, []byte(head+mark+want+end+tail), 0o644))
 		return
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("%s: %s writes it anew (-want +got)\n%s", path, command, d)
-	}
+	expect.Equal(t, cmp.Diff(want, got), "", path, command, "writes it anew (-want +got")
 }
 
 // reference returns the reference of workload files, in Markdown.

@@ -46,13 +46,10 @@ func TestRequire(t *testing.T) {
 		if err := c.Do(t.Context(), &out); engine.ClassOf(err) != want {
 			t.Fatalf("attempt %d: %v, want class %s", n, err, want)
 		}
-		if n == 0 && (out.Found != 1 || out.Expected != 1) {
-			t.Errorf("found %d of %d", out.Found, out.Expected)
-		}
+		expect.True(t, n != 0 || out.Found == 1 && out.Expected == 1, "found", out.Found, "of", out.Expected)
 	}
-	if n, err := countRows(t.Context(), session, r.tables[0]); err != nil || n != 11 {
-		t.Errorf("%d rows, %v: a take that failed is not undone", n, err)
-	}
+	expect.Equal(t, expect.Value(countRows(t.Context(), session, r.tables[0]))(t), 11,
+		"rows", "a take that failed is not undone")
 }
 
 // Where a parameter turns the transaction off, what a statement requires is what it should
@@ -86,10 +83,7 @@ func TestRequireWithoutTransaction(t *testing.T) {
 		}
 	}
 	found, err := stage.Finish(t.Context(), workload.Totals{{{Ops: 3}}})
-	if err != nil || len(found.Broken) != 1 || !strings.HasPrefix(found.Broken[0], "none taken") {
-		t.Errorf("%v, broken: %q", err, found.Broken)
-	}
-	if !slices.Equal(found.Notes, []string{"checks that hold: all there, one taken"}) {
-		t.Errorf("notes: %q", found.Notes)
-	}
+	expect.True(t, err == nil && len(found.Broken) == 1 && strings.HasPrefix(found.Broken[0], "none taken"),
+		err, "broken", found.Broken)
+	expect.True(t, slices.Equal(found.Notes, []string{"checks that hold: all there, one taken"}), "notes", found.Notes)
 }

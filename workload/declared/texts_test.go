@@ -65,20 +65,14 @@ func TestCompress(t *testing.T) {
 func TestFlippedByte(t *testing.T) {
 	for _, kind := range []string{"bytes", "text"} {
 		values, column := columnValues(small(t, "x: {value: {"+kind+": {size: {uniform: [8, 300]}, compress: 0.5, check: true}}}", "", nil), "x", 50)
-		if !column.value.proven {
-			t.Fatal("the column has no proofs")
-		}
+		expect.Must(t, column.value.proven, "the column has no proofs")
 		for _, v := range values {
 			text := bytes.Clone(v.Buf())
-			if !isProven(text) {
-				t.Fatalf("%q does not prove itself", text)
-			}
+			expect.Must(t, isProven(text), text, "does not prove itself")
 			for i := range text {
 				for bit := range 8 {
 					text[i] ^= 1 << bit
-					if isProven(text) {
-						t.Fatalf("%q proves itself with bit %d of byte %d flipped", v.Buf(), bit, i)
-					}
+					expect.Must(t, !isProven(text), v.Buf(), "proves itself with bit", bit, "of byte", i, "flipped")
 					text[i] ^= 1 << bit
 				}
 			}

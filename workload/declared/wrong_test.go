@@ -19,18 +19,14 @@ var update = goflag.Bool("update", false, "write the golden files anew")
 // Every testdata/wrong/*.yaml gives the problems of the .txt beside it, all at once.
 func TestWrong(t *testing.T) {
 	files, err := filepath.Glob("testdata/wrong/*.yaml")
-	if err != nil || len(files) < 40 {
-		t.Fatalf("found %d wrong files, %v", len(files), err)
-	}
+	expect.Must(t, err == nil && len(files) >= 40, "found", len(files), "wrong files", err)
 	for _, file := range files {
 		base := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(base, func(t *testing.T) {
 			src, err := os.ReadFile(file)
 			expect.NoError(t, err)
 			_, err = Read(base+".yaml", src)
-			if err == nil {
-				t.Fatal("the file is accepted")
-			}
+			expect.Must(t, err != nil, "the file is accepted")
 			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
 			got := err.Error() + "\n"
 			if *update {
@@ -38,9 +34,7 @@ func TestWrong(t *testing.T) {
 			}
 			want, err := os.ReadFile(golden)
 			expect.NoError(t, err)
-			if d := cmp.Diff(string(want), got); d != "" {
-				t.Error(d)
-			}
+			expect.Equal(t, cmp.Diff(string(want), got), "")
 		})
 	}
 }
@@ -64,20 +58,14 @@ func FuzzRead(f *testing.F) {
 		stop := time.AfterFunc(20*time.Second, func() { panic("Read hangs") })
 		defer stop.Stop()
 		w, err := Read("f.yaml", src)
-		if (w == nil) == (err == nil) {
-			t.Fatalf("gave %v and %v", w, err)
-		}
+		expect.Must(t, (w == nil) != (err == nil), "gave", w, "and", err)
 		if err == nil {
 			return
 		}
 		problems := err.(hint.Problems)
-		if len(problems) == 0 {
-			t.Error("it is refused without a problem")
-		}
+		expect.True(t, len(problems) != 0, "it is refused without a problem")
 		for _, p := range problems {
-			if p.Reason == "" || p.Column < 1 || p.Line < 1 {
-				t.Errorf("bad place: %#v", p)
-			}
+			expect.True(t, p.Reason != "" && p.Column >= 1 && p.Line >= 1, "bad place", p)
 			_ = p.String()
 		}
 	})

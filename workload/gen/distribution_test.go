@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/workload/gen"
 )
 
@@ -18,9 +19,7 @@ func shares(t *testing.T, d gen.Distribution, n int64, limits ...float64) []floa
 	out := make([]float64, len(limits))
 	for range manyDraws {
 		x := d.Draw(s)
-		if x < 0 || x >= n {
-			t.Fatalf("%d is not in 0…%d", x, n-1)
-		}
+		expect.Must(t, x >= 0 && x < n, x, "is not in 0…", n-1)
 		for i, l := range limits {
 			if float64(x) < l*float64(n) {
 				out[i]++
@@ -35,17 +34,13 @@ func shares(t *testing.T, d gen.Distribution, n int64, limits ...float64) []floa
 
 func near(t *testing.T, subject string, got, want, within float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= within) {
-		t.Errorf("%s: %v, want %v ± %v", subject, got, want, within)
-	}
+	expect.True(t, math.Abs(got-want) <= within, subject, got, "want", want, "±", within)
 }
 
 func must[D gen.Distribution](t *testing.T) func(D, error) D {
 	return func(d D, err error) D {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		return d
 	}
 }
@@ -131,9 +126,7 @@ func TestScrambled(t *testing.T) {
 		other[s.Draw(src)]++
 	}
 	near(t, "the hottest number stays as hot", other[order.At(0)]/plain[0], 1, 0.05)
-	if order.At(1)-order.At(0) == 1 && order.At(2)-order.At(1) == 1 {
-		t.Error("hot numbers are still adjacent")
-	}
+	expect.True(t, order.At(1)-order.At(0) != 1 || order.At(2)-order.At(1) != 1, "hot numbers are still adjacent")
 }
 
 func TestPermutation(t *testing.T) {
@@ -142,9 +135,7 @@ func TestPermutation(t *testing.T) {
 		p := gen.NewPermutation(n, gen.NewStream(5))
 		for i := range n {
 			x := p.At(i)
-			if seen[x] {
-				t.Fatalf("n %d: %d is repeated", n, x)
-			}
+			expect.Must(t, !seen[x], "n", n, x, "is repeated")
 			seen[x] = true
 		}
 	}
@@ -157,9 +148,7 @@ func TestDigits(t *testing.T) {
 	var buf []byte
 	for range 10_000 {
 		buf = gen.AppendDigits(buf[:0], s, 10)
-		if !shape.Match(buf) || len(buf) != 119 {
-			t.Fatalf("%q", buf)
-		}
+		expect.Must(t, shape.Match(buf) && len(buf) == 119, buf)
 		for _, b := range buf {
 			if b != '-' {
 				counts[b-'0']++
@@ -184,9 +173,7 @@ func TestRefusals(t *testing.T) {
 		"infinite": second(gen.NewHotRanges(100, 10, [4]float64{1, 1000, 1, 1}, 0, gen.NewStream(1))),
 		"nothing":  second(gen.NewSpecial(10, 0, 1, 75, false)),
 	} {
-		if err == nil {
-			t.Errorf("%s is not refused", name)
-		}
+		expect.Error(t, err, "", name, "is not refused")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"rumbench/internal/expect"
 	"rumbench/workload/gen"
 )
 
@@ -51,9 +52,7 @@ func TestYCSBZipfGrows(t *testing.T) {
 	for range manyDraws {
 		u := s.Unit()
 		a, b := z.Of(u), anew.Of(u)
-		if a < 0 || a >= then || b < 0 || b >= then {
-			t.Fatalf("draws %d and %d of %d numbers", a, b, then)
-		}
+		expect.Must(t, a >= 0 && a < then && b >= 0 && b < then, "draws", a, "and", b, "of", then, "numbers")
 		if a < 2 && a != b { // these depend on zeta alone
 			t.Fatalf("u %v draws %d and %d", u, a, b)
 		}
@@ -121,21 +120,15 @@ func TestPermutationWithin(t *testing.T) {
 			moved := 0
 			for i := range n {
 				x := p.Within(i, n)
-				if x < 0 || x >= n {
-					t.Fatalf("made for %d, of %d: %d becomes %d", made, n, i, x)
-				}
-				if seen[x] == n {
-					t.Fatalf("made for %d, of %d: %d is repeated", made, n, x)
-				}
+				expect.Must(t, x >= 0 && x < n, "made for", made, "of", n, i, "becomes", x)
+				expect.Must(t, seen[x] != n, "made for", made, "of", n, x, "is repeated")
 				seen[x] = n
 				now = append(now, x)
 				if i < n-1 && last[i] != x {
 					moved++
 				}
 			}
-			if moved > 1 {
-				t.Fatalf("made for %d: %d numbers move between %d and %d", made, moved, n-1, n)
-			}
+			expect.Must(t, moved <= 1, "made for", made, moved, "numbers move between", n-1, "and", n)
 			last, now = now, last
 		}
 	}

@@ -29,9 +29,8 @@ func TestBeyond(t *testing.T) {
 		{"register", 0, rows / 1000 * 999}, {"register", 998, rows / 1000}, {"register", 999, 0}, // after the last one
 		{"pdc", 0, rows}, {"pdc", 499, rows / 500},
 	} {
-		if got := queries[c.query].beyond(model.IntValue(c.start), rows); got != c.want {
-			t.Errorf("%s from %d: %d entries, want %d", c.query, c.start, got, c.want)
-		}
+		expect.Equal(t, queries[c.query].beyond(model.IntValue(c.start), rows), c.want,
+			c.query, "from", c.start, "entries")
 	}
 }
 
@@ -71,9 +70,8 @@ func TestQueriesFind(t *testing.T) {
 		t.Helper()
 		sum := work(t, db, steps[step], last, queries)
 		share := float64(sum.Found) / float64(sum.Expected)
-		if share < low || share > high || sum.Expected < 9*queries {
-			t.Errorf("%s: %d of %d rows were found: %v, want %v to %v", step, sum.Found, sum.Expected, share, low, high)
-		}
+		expect.True(t, share >= low && share <= high && sum.Expected >= 9*queries,
+			step, sum.Found, "of", sum.Expected, "rows were found", share, "want", low, "to", high)
 	}
 	check("qr100", 0.999, 1)
 	check("qp100", 1, 1)

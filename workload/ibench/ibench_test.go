@@ -92,17 +92,14 @@ func TestClassicPrice(t *testing.T) {
 	for i := range int64(100_000) {
 		args, _ := m.append(nil, nil, i, i)
 		price, customer := args[atPrice].Float(), float64(args[atCustomer].Int())
-		if price < customer/100-0.005 || price > (customer+500)/100+0.005 {
-			t.Fatalf("price %v of customer %v", price, customer)
-		}
+		expect.Must(t, price >= customer/100-0.005 && price <= (customer+500)/100+0.005,
+			"price", price, "of customer", customer)
 		if cents := price * 100; math.Abs(cents-math.Round(cents)) > 1e-6 {
 			t.Fatalf("price %v has more than two decimals", price)
 		}
 		greatest = max(greatest, price)
 	}
-	if greatest < 990 || greatest > 1005 {
-		t.Errorf("greatest price %v", greatest)
-	}
+	expect.True(t, greatest >= 990 && greatest <= 1005, "greatest price", greatest)
 }
 
 // A seed gives the same rows for a client of a step, and others elsewhere.
@@ -118,12 +115,8 @@ func TestRowsAreRepeatable(t *testing.T) {
 		return string(out)
 	}
 	first := rows("l.i0", 0)
-	if first != rows("l.i0", 0) {
-		t.Error("the rows of a client are not repeatable")
-	}
-	if first == rows("l.i0", 1) || first == rows("l.i1", 0) {
-		t.Error("another client or step has the same rows")
-	}
+	expect.Equal(t, first, rows("l.i0", 0), "the rows of a client are not repeatable")
+	expect.True(t, first != rows("l.i0", 1) && first != rows("l.i1", 0), "another client or step has the same rows")
 }
 
 // All rows of a batch have the same time, which advances with the table.
@@ -138,9 +131,7 @@ func TestClock(t *testing.T) {
 				t.Fatalf("row %d has time %d", first, at)
 			}
 		}
-		if b.args[atTime].Int() < last {
-			t.Fatal("time decreases")
-		}
+		expect.Must(t, b.args[atTime].Int() >= last, "time decreases")
 		last = b.args[atTime].Int()
 	}
 }
@@ -162,13 +153,10 @@ func TestStepSequences(t *testing.T) {
 		"2016":     "l q1000 q100",
 		"2020":     "l.i0 l.x l.i1 q100.1 q100.2 q200.1 q200.2 q400.1 q400.2 q600.1 q600.2 q800.1 q800.2 q1000.1 q1000.2",
 	} {
-		if got := names(mustRun(t, preset, nil).Steps()); got != want {
-			t.Errorf("preset %q:\n got %s\nwant %s", preset, got, want)
-		}
+		expect.Equal(t, names(mustRun(t, preset, nil).Steps()), want, "preset", preset)
 	}
-	if got := names(mustRun(t, "", map[string]any{"steps": []string{"qp500", "l.i0"}}).Steps()); got != "l.i0 qp500" {
-		t.Errorf("chosen steps: %s", got)
-	}
+	expect.Equal(t, names(mustRun(t, "", map[string]any{"steps": []string{"qp500", "l.i0"}}).Steps()), "l.i0 qp500",
+		"chosen steps")
 }
 
 // The steps do the work of the published runs.
@@ -192,30 +180,23 @@ func TestWork(t *testing.T) {
 			case "delete":
 				got.deletes = g.Work
 			case "query":
-				if g.Work != 0 || g.Rate != 0 {
-					t.Errorf("%s: queries are not a closed loop", s.Name)
-				}
+				expect.True(t, g.Work == 0 && g.Rate == 0, s.Name, "queries are not a closed loop")
 			}
 			if rate := g.Rate * float64(g.RowsPerOp); strings.HasPrefix(s.Name, "q") && g.Name != "query" &&
 				rate != map[string]float64{"qr100": 100, "qp1000": 1000}[s.Name] {
 				t.Errorf("%s: %s has a rate of %v rows/s", s.Name, g.Name, rate)
 			}
 		}
-		if got != w {
-			t.Errorf("%s: %+v, want %+v batches", s.Name, got, w)
-		}
+		expect.Equal(t, got, w, s.Name, "batches")
 	}
 }
 
 func TestTimeBound(t *testing.T) {
 	for _, s := range mustRun(t, "quick", map[string]any{"bound": "time"}).Steps() {
-		if strings.HasPrefix(s.Name, "q") && s.Seconds != 3 {
-			t.Errorf("%s takes %v s", s.Name, s.Seconds)
-		}
+		expect.True(t, !strings.HasPrefix(s.Name, "q") || s.Seconds == 3, s.Name, "takes", s.Seconds, "s")
 		for _, g := range s.Groups {
-			if strings.HasPrefix(s.Name, "q") && g.Work != 0 {
-				t.Errorf("%s: group %s has both work and time", s.Name, g.Name)
-			}
+			expect.True(t, !strings.HasPrefix(s.Name, "q") || g.Work == 0,
+				s.Name, "group", g.Name, "has both work and time")
 		}
 	}
 }
@@ -230,17 +211,14 @@ func TestSchemas(t *testing.T) {
 		r := mustRun(t, "", map[string]any{"schema": era})
 		table := r.Schema().Tables[0]
 		for i, ix := range table.Indexes {
-			if !slices.Equal(ix.Columns, indexes[i]) || ix.Unique {
-				t.Errorf("%s: index %d is %+v", era, i, ix)
-			}
+			expect.True(t, slices.Equal(ix.Columns, indexes[i]) && !ix.Unique, era, "index", i, "is", ix)
 		}
 		for _, q := range r.rangeQueries() {
 			ix, err := table.Index("pi1_" + q.index)
 			expect.NoError(t, err)
 			for _, c := range q.columns {
-				if !slices.Contains(ix.Columns, c) {
-					t.Errorf("%s: query %s selects %s, which %s does not hold", era, q.name, c, ix.Name)
-				}
+				expect.True(t, slices.Contains(ix.Columns, c),
+					era, "query", q.name, "selects", c, "which", ix.Name, "does not hold")
 			}
 		}
 	}
@@ -255,9 +233,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		_, err := newRun("", given)
 		var p *workload.ParamError
-		if !errors.As(err, &p) || p.Param != name || p.Hint() == "" {
-			t.Errorf("%v: %v", given, err)
-		}
+		expect.True(t, errors.As(err, &p) && p.Param == name && p.Hint() != "", given, err)
 	}
 }
 
@@ -286,9 +262,7 @@ func TestLead(t *testing.T) {
 				}
 			}
 		}
-		if n := alone(tb.inserts, tb.deletes); n != lead {
-			t.Errorf("inserts lead by %d batches, want %d", n, lead)
-		}
+		expect.Equal(t, alone(tb.inserts, tb.deletes), lead, "inserts lead by", "batches")
 		cancel()
 	})
 }
@@ -296,10 +270,6 @@ func TestLead(t *testing.T) {
 // User bytes are those of rows, and of the columns and key of index entries.
 func TestLiveBytes(t *testing.T) {
 	r := mustRun(t, "", nil)
-	if got := r.live(1000, false).Bytes; got != 1000*(8+8+4*4+15) {
-		t.Errorf("%d bytes without indexes", got)
-	}
-	if got := r.live(1000, true).Bytes; got != 1000*(8+8+4*4+15+20+20+24) {
-		t.Errorf("%d bytes with indexes", got)
-	}
+	expect.Equal(t, r.live(1000, false).Bytes, 1000*(8+8+4*4+15), "bytes without indexes")
+	expect.Equal(t, r.live(1000, true).Bytes, 1000*(8+8+4*4+15+20+20+24), "bytes with indexes")
 }

@@ -27,9 +27,7 @@ func newGraph(t *testing.T, given map[string]any) *graph {
 
 func near(t *testing.T, subject string, got, want, within float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= within) {
-		t.Errorf("%s: %v, want %v ± %v", subject, got, want, within)
-	}
+	expect.True(t, math.Abs(got-want) <= within, subject, got, "want", want, "±", within)
 }
 
 // The share of nodes with more than so many links, as measured by Facebook in 2011
@@ -107,9 +105,8 @@ func TestSplit(t *testing.T) {
 			lists += min(n, 1)
 		}
 	}
-	if links != g.links || lists != g.lists {
-		t.Errorf("the lists have %d links of %d, counted were %d of %d", links, lists, g.links, g.lists)
-	}
+	expect.True(t, links == g.links && lists == g.lists,
+		"the lists have", links, "links of", lists, "counted were", g.links, "of", g.lists)
 }
 
 // An order is a bijection, rank is its inverse, and consecutive ranks are in
@@ -120,9 +117,8 @@ func TestOrder(t *testing.T) {
 		seen := make([]bool, n)
 		for rank := range n {
 			x := o.at(rank)
-			if seen[x] || o.rank(x) != rank || x%min(n, orderGroups) != rank%min(n, orderGroups) {
-				t.Fatalf("%d: rank %d has number %d, whose rank is %d", n, rank, x, o.rank(x))
-			}
+			expect.Must(t, !seen[x] && o.rank(x) == rank && x%min(n, orderGroups) == rank%min(n, orderGroups),
+				n, "rank", rank, "has number", x, "whose rank is", o.rank(x))
 			seen[x] = true
 		}
 	}

@@ -47,17 +47,13 @@ func open(t *testing.T, given map[string]any) *opened {
 				expect.NoError(t, c.(workload.Readier).Ready(ctx))
 				err = c.Do(ctx, &workload.Outcome{})
 			}
-			if err != workload.ErrDone {
-				t.Fatal(err)
-			}
+			expect.Must(t, err == workload.ErrDone, err)
 			expect.NoError(t, c.(workload.Finisher).Finish(ctx))
 		}
 	}
 	found, err := stage.Finish(ctx, nil)
 	expect.NoError(t, err)
-	if len(found.Broken) > 0 {
-		t.Fatal(found.Broken)
-	}
+	expect.Must(t, len(found.Broken) == 0, found.Broken)
 	expect.NoError(t, db.CreateIndexes(ctx, linkTable, linkIndex))
 	requests, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1, Results: true}, true)
 	expect.NoError(t, err)
@@ -148,9 +144,7 @@ func TestLinkWrites(t *testing.T) {
 		}
 		got, want := o.dump(), m.dump()
 		maps.Copy(want, loaded)
-		if !maps.Equal(got, want) {
-			t.Errorf("%v:\n got %v\nwant %v", given, got, want)
-		}
+		expect.True(t, maps.Equal(got, want), given, "got", got, "want", want)
 		if n := o.tally.addToUpd + o.tally.updToAdd; (n == 0) != (given["dialect"] == dialect2013) {
 			t.Errorf("%v: %d writes became the other one", given, n)
 		}
@@ -170,27 +164,17 @@ func TestReads(t *testing.T) {
 	list := func(want int64, source *place) {
 		t.Helper()
 		o.do(request{kind: listLinks, node: node, resume: source})
-		if o.result.Rows != want {
-			t.Errorf("a list of %d links, want %d", o.result.Rows, want)
-		}
+		expect.Equal(t, o.result.Rows, want, "a list of", "links")
 	}
 	list(10, nil)
-	if len(o.history.places) != 1 {
-		t.Fatalf("%d lists to continue", len(o.history.places))
-	}
+	expect.Must(t, len(o.history.places) == 1, len(o.history.places), "lists to continue")
 	list(10, &o.history.places[0]) // the last link of the page before is read again
 	list(6, &o.history.places[0])
-	if len(o.history.places) != 0 {
-		t.Error("a list continues after its end")
-	}
+	expect.Equal(t, len(o.history.places), 0, "a list continues after its end")
 	o.do(request{kind: multigetLink, node: node, targets: []int64{3, 4, 1000}})
-	if o.result.Rows != 2 {
-		t.Errorf("a multiget found %d links, want 2", o.result.Rows)
-	}
+	expect.Equal(t, o.result.Rows, 2, "a multiget found", "links, want 2")
 	o.do(request{kind: countLinks, node: node})
-	if o.tally.wrong > 0 {
-		t.Error(o.tally.firstWrong)
-	}
+	expect.True(t, o.tally.wrong <= 0, o.tally.firstWrong)
 }
 
 // The check of a step sees a count that is not that of its links, a link that is in
@@ -226,9 +210,7 @@ func TestFinish(t *testing.T) {
 			expect.NoError(t, err)
 			expect.NoError(t, stmt.Exec(context.Background(), c.args, &engine.Result{}))
 			f, err := o.stage.Finish(context.Background(), nil)
-			if err != nil || len(f.Broken) != c.want {
-				t.Errorf("%v, broken %q", err, f.Broken)
-			}
+			expect.True(t, err == nil && len(f.Broken) == c.want, err, "broken", f.Broken)
 		})
 	}
 }
@@ -288,13 +270,9 @@ func TestRunAgain(t *testing.T) {
 		if c.kind == o.kind && c.node == o.node {
 			same++
 		}
-		if c.clock <= o.clock {
-			t.Fatal("the clock goes back")
-		}
+		expect.Must(t, c.clock > o.clock, "the clock goes back")
 	}
-	if same > draws/5 {
-		t.Errorf("%d of %d requests are those of the first run", same, draws)
-	}
+	expect.True(t, same <= draws/5, same, "of", draws, "requests are those of the first run")
 	for name, c := range map[string]struct {
 		maxid int64
 		seed  uint64
@@ -302,9 +280,8 @@ func TestRunAgain(t *testing.T) {
 	}{"same": {50, 1, ""}, "maxid": {60, 1, "maxid is 60"}, "seed": {50, 2, "it is a different graph"}} {
 		r := newRun(t, map[string]any{"maxid": c.maxid, "load": false})
 		_, err := r.openRequests(ctx, "test", 1, workload.Env{DB: o.db, Seed: c.seed, Results: true}, true)
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		expect.True(t, (err == nil) == (c.want == "") && (err == nil || strings.Contains(err.Error(), c.want)),
+			name, err)
 	}
 }
 

@@ -7,14 +7,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/workload/pace"
 )
 
-func schedule(t interface{ Fatal(...any) }, a pace.Arrivals, seed uint64) *pace.Schedule {
+func schedule(t expect.Reporter, a pace.Arrivals, seed uint64) *pace.Schedule {
 	s, err := a.Schedule(seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return s
 }
 
@@ -36,16 +35,13 @@ func TestSegments(t *testing.T) {
 			end += g.Seconds
 			sum += (g.From + g.To) / 2 * g.Seconds
 			for ; next.Seconds() < end-0.5e-9; next = s.Next() {
-				if next < last {
-					t.Fatalf("%v after %v", next, last)
-				}
+				expect.Must(t, next >= last, next, "after", last)
 				last = next
 				n++
 			}
 			// Start 0 is where the integral is 0, so there is one more.
-			if math.Abs(float64(n)-math.Ceil(sum)) > 1e-6 {
-				t.Fatalf("%d starts until %v s, the integral is %v", n, end, sum)
-			}
+			expect.Must(t, math.Abs(float64(n)-math.Ceil(sum)) <= 1e-6,
+				n, "starts until", end, "s, the integral is", sum)
 			if u := a.Until(end); math.Abs(u-sum) > 1e-9*(1+sum) {
 				t.Fatalf("%[2]v arrive until %[1]v s, want %[3]v", end, u, sum)
 			}
@@ -72,9 +68,7 @@ func TestRamp(t *testing.T) {
 	for next := down.Next(); next != pace.Never; next = down.Next() {
 		n++
 	}
-	if n != 500 {
-		t.Errorf("%d starts of a ramp to 0, want 500", n)
-	}
+	expect.Equal(t, n, 500, "starts of a ramp to 0, want 500")
 }
 
 // A pause has no starts.
@@ -85,9 +79,7 @@ func TestPause(t *testing.T) {
 			t.Fatalf("start %d at %v, want %v", i, got, want)
 		}
 	}
-	if got := s.Next(); got != 6*time.Second {
-		t.Errorf("first start after the pause at %v", got)
-	}
+	expect.Equal(t, s.Next(), 6*time.Second, "first start after the pause at")
 }
 
 // The gaps of a Poisson schedule, in units of expected arrivals, are exponential
@@ -109,12 +101,8 @@ func TestExponentialGaps(t *testing.T) {
 		sum += c
 		worst = max(worst, math.Abs(float64(sum)/n-float64(i+1)/1000))
 	}
-	if worst > 1.95/math.Sqrt(n) {
-		t.Errorf("the distribution of gaps is off by %v", worst)
-	}
-	if math.Abs(last-n) > 4*math.Sqrt(n) {
-		t.Errorf("%d starts where %v are expected", n, last)
-	}
+	expect.True(t, worst <= 1.95/math.Sqrt(n), "the distribution of gaps is off by", worst)
+	expect.True(t, math.Abs(last-n) <= 4*math.Sqrt(n), n, "starts where", last, "are expected")
 }
 
 // A burst has as many starts as an even schedule in each second.
@@ -126,9 +114,7 @@ func TestBurstOfArrivals(t *testing.T) {
 	}
 	// √(i) seconds: 0; 1, 2, 3; 4…8; 9…15
 	for second, want := range []int{1, 3, 5, 7} {
-		if got := count[time.Duration(second)*time.Second]; got != want {
-			t.Errorf("%d starts in second %d, want %d", got, second, want)
-		}
+		expect.Equal(t, count[time.Duration(second)*time.Second], want, "starts in second", second)
 	}
 }
 
@@ -138,9 +124,7 @@ func TestDraws(t *testing.T) {
 	other := a
 	other.Draw = 1
 	first := schedule(t, a, 1).Next()
-	if again := schedule(t, a, 1).Next(); again != first {
-		t.Errorf("%v and %v", first, again)
-	}
+	expect.Equal(t, schedule(t, a, 1).Next(), first, "and")
 	if next := schedule(t, other, 1).Next(); next == first {
 		t.Errorf("%v in both", next)
 	}
@@ -153,8 +137,6 @@ func TestArrivalsRefused(t *testing.T) {
 		{Segments: []pace.Segment{{1, 1, nan}}}, {Segments: []pace.Segment{{nan, 1, 1}}},
 		{Segments: []pace.Segment{{1, 0, 0}}}, {Segments: []pace.Segment{{1, math.Inf(1), 1}}}, {Kind: "waves", Segments: []pace.Segment{{1, 1, 1}}},
 	} {
-		if _, err := a.Schedule(0); err == nil {
-			t.Errorf("%+v is accepted", a)
-		}
+		expect.Refused(a.Schedule(0))(t, "", a, "is accepted")
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/expect"
 	"rumbench/workload/pace"
 )
 
@@ -16,16 +17,12 @@ func TestRate(t *testing.T) {
 		kind := pace.Kind(rapid.SampledFrom(pace.Kinds()).Draw(t, "kind"))
 		rate := rapid.Float64Range(0.1, 5000).Draw(t, "rate")
 		s, err := pace.New(kind, rate, 0.5, rapid.Uint64().Draw(t, "seed"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		const n = 2000
 		var last time.Duration
 		for range n {
 			next := s.Next()
-			if next < last {
-				t.Fatalf("%v after %v", next, last)
-			}
+			expect.Must(t, next >= last, next, "after", last)
 			last = next
 		}
 		want := n / rate
@@ -33,9 +30,8 @@ func TestRate(t *testing.T) {
 		if kind == pace.Poisson {
 			slack = 6 * math.Sqrt(n) / rate
 		}
-		if math.Abs(last.Seconds()-want) > slack {
-			t.Fatalf("%s: %d starts at %.2f/s take %v, want %.1f s", kind, n, rate, last, want)
-		}
+		expect.Must(t, math.Abs(last.Seconds()-want) <= slack,
+			kind, n, "starts at", rate, "/s take", last, "want", want, "s")
 	})
 }
 
@@ -65,14 +61,10 @@ func TestPoissonIsRepeatable(t *testing.T) {
 	same := true
 	for range 100 {
 		x := a.Next()
-		if x != b.Next() {
-			t.Fatal("the same seed gives another schedule")
-		}
+		expect.Must(t, x == b.Next(), "the same seed gives another schedule")
 		same = same && x == c.Next()
 	}
-	if same {
-		t.Error("another seed gives the same schedule")
-	}
+	expect.True(t, !same, "another seed gives the same schedule")
 }
 
 func TestRefusals(t *testing.T) {
@@ -80,8 +72,6 @@ func TestRefusals(t *testing.T) {
 		kind        pace.Kind
 		rate, phase float64
 	}{{pace.Even, 0, 0}, {pace.Even, -1, 0}, {pace.Even, math.NaN(), 0}, {pace.Even, math.Inf(1), 0}, {pace.Even, 1, 1}, {"waves", 1, 0}} {
-		if _, err := pace.New(c.kind, c.rate, c.phase, 0); err == nil {
-			t.Errorf("%+v is accepted", c)
-		}
+		expect.Refused(pace.New(c.kind, c.rate, c.phase, 0))(t, "", c, "is accepted")
 	}
 }

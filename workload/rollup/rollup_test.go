@@ -97,9 +97,7 @@ func TestConcurrentClients(t *testing.T) {
 			t.Run(name+" "+e.Info().Name, func(t *testing.T) {
 				found := load(t, e, newRun(t, with(given, nil)), nil)
 				for i, f := range found {
-					if len(f.Broken) > 0 || !f.ReadAll || len(f.Notes) != 1 {
-						t.Errorf("stage %d: %+v", i+1, f)
-					}
+					expect.True(t, len(f.Broken) == 0 && f.ReadAll && len(f.Notes) == 1, "stage", i+1, f)
 				}
 				if found[1].Live != alone[1].Live {
 					t.Errorf("%+v, with one client %+v", found[1].Live, alone[1].Live)
@@ -229,14 +227,10 @@ func TestDistributionOfK(t *testing.T) {
 		if k < 2000 {
 			low++
 		}
-		if k < 0 || k > greatestK {
-			t.Fatal(k)
-		}
+		expect.Must(t, k >= 0 && k <= greatestK, k)
 	}
 	for _, c := range []struct{ got, want, within float64 }{{zeros / draws, 0.279, 0.005}, {low / draws, 0.8, 0.005}, {sum / draws, 1218, 20}} {
-		if c.got < c.want-c.within || c.got > c.want+c.within {
-			t.Errorf("%v, want %v", c.got, c.want)
-		}
+		expect.True(t, c.got >= c.want-c.within && c.got <= c.want+c.within, c.got, "want", c.want)
 	}
 }
 
@@ -244,9 +238,7 @@ func TestRefused(t *testing.T) {
 	for _, given := range []map[string]any{
 		{"rows": int64(10)}, {"schema": "aggregating", "id_scope": "global"},
 	} {
-		if _, err := workload.NewRun(Workload{}, "", given); err == nil {
-			t.Errorf("%v is accepted", given)
-		}
+		expect.Refused(workload.NewRun(Workload{}, "", given))(t, "", given, "is accepted")
 	}
 }
 

@@ -23,9 +23,7 @@ func TestCovered(t *testing.T) {
 		{[]span{{10, 19}, {15, 24}, {1, 30}}, 30},
 		{[]span{{1, 5}, {2, 3}, {5, 6}}, 6},
 	} {
-		if got := covered(c.spans); got != c.want {
-			t.Errorf("%v cover %d, want %d", c.spans, got, c.want)
-		}
+		expect.Equal(t, covered(c.spans), c.want, c.spans, "cover")
 	}
 }
 
@@ -64,13 +62,9 @@ func TestExpect(t *testing.T) {
 	} {
 		r := mustRun(t, "", map[string]any{"distribution": c.distribution, "table_size": int64(size)})
 		client := &client{rows: size, stage: &testStage{run: r, env: workload.Env{Results: true}}}
-		if got := client.expect(c.s, c.args); got != c.want {
-			t.Errorf("%s, %s%v: %d, want %d", c.distribution, c.s.name, c.args, got, c.want)
-		}
+		expect.Equal(t, client.expect(c.s, c.args), c.want, c.distribution, c.s.name, c.args)
 		client.stage.env.Results = false
-		if got := client.expect(c.s, c.args); got != 0 {
-			t.Errorf("%s%v: %d on an engine that stores nothing", c.s.name, c.args, got)
-		}
+		expect.Equal(t, client.expect(c.s, c.args), 0, c.s.name, c.args, "on an engine that stores nothing")
 	}
 }
 
@@ -87,9 +81,7 @@ func TestFinds(t *testing.T) {
 		expect.NoError(t, err)
 		looks := name != "scan" && name != "insert" && name != "oltp_insert"
 		for _, k := range r.kinds(test, level{tables: 1, clients: 1}) {
-			if (k.Finds != workload.FindsNothing) != looks {
-				t.Errorf("%s: %s finds %d", name, k.Name, k.Finds)
-			}
+			expect.Equal(t, (k.Finds != workload.FindsNothing), looks, name, k.Name, "finds", k.Finds)
 		}
 	}
 }

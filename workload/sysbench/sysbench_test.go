@@ -55,9 +55,7 @@ func TestRows(t *testing.T) {
 	if first, again := row(0, 5), row(0, 5); first != again {
 		t.Error("a row is not repeatable")
 	}
-	if row(0, 5) == row(0, 6) || row(0, 5) == row(1, 5) {
-		t.Error("different rows are equal")
-	}
+	expect.True(t, row(0, 5) != row(0, 6) && row(0, 5) != row(1, 5), "different rows are equal")
 }
 
 // The load draws k from the distribution of the run: a uniform one omits 1/e of
@@ -97,9 +95,7 @@ func TestStatementsPerEvent(t *testing.T) {
 		if test.transaction {
 			n += 2
 		}
-		if n != want {
-			t.Errorf("%s has %d statements, want %d", name, n, want)
-		}
+		expect.Equal(t, n, want, name, "statements")
 	}
 }
 
@@ -121,17 +117,14 @@ func TestRatio(t *testing.T) {
 			writes += c.kind
 			c.finish(&workload.Outcome{}, tally{})
 		}
-		if writes != 100 {
-			t.Errorf("phase %d: %d of 400 transactions write, want 100", phase, writes)
-		}
+		expect.Equal(t, writes, 100, "phase", phase, "of 400 transactions write, want 100")
 	}
 }
 
 func TestSteps(t *testing.T) {
 	r := mustRun(t, "2016", nil)
-	if n := len(r.Steps()); n != 3+13*10 {
-		t.Errorf("the sequence of 2016 has %d steps, want load, index, settle and 13 × 10", n)
-	}
+	expect.Equal(t, len(r.Steps()), 3+13*10,
+		"the sequence of 2016 has", "steps, want load, index, settle and 13 × 10")
 	s := r.Steps()[3]
 	if s.Name != "update-index-trx@1c" || s.Base != "update-index-trx" || len(s.Axes) != 1 || s.Seconds != 300 {
 		t.Errorf("its first test is %+v", s)
@@ -141,20 +134,15 @@ func TestSteps(t *testing.T) {
 	for _, s := range r.Steps() {
 		if s.Before != "" {
 			befores++
-			if s.Before != s.Name+before || !slices.Contains(stepNames(r), s.Before) {
-				t.Errorf("Before of step %s is %s", s.Name, s.Before)
-			}
+			expect.True(t, s.Before == s.Name+before && slices.Contains(stepNames(r), s.Before),
+				"Before of step", s.Name, "is", s.Before)
 		}
 	}
-	if befores != 15 {
-		t.Errorf("%d reads are compared with those before the writes, want 15", befores)
-	}
+	expect.Equal(t, befores, 15, "reads are compared with those before the writes, want 15")
 	r = mustRun(t, "", map[string]any{"tests": []string{"ratio"}, "tables": []int64{1, 8},
 		"ratios": []int64{16, 1}, "clients": []int64{2, 4}, "warmup_seconds": 1.0})
 	for _, want := range []string{"ratio@16r.1t.2c", "ratio@1r.8t.4c", "ratio.warmup@16r.1t.2c"} {
-		if !slices.Contains(stepNames(r), want) {
-			t.Errorf("there is no step %s in %v", want, stepNames(r))
-		}
+		expect.True(t, slices.Contains(stepNames(r), want), "there is no step", want, "in", stepNames(r))
 	}
 }
 
@@ -171,8 +159,6 @@ func TestRefusals(t *testing.T) {
 		if name == "no such test" {
 			name = "there is no test"
 		}
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%v: %v, want %q", given, err, name)
-		}
+		expect.True(t, err != nil && strings.Contains(err.Error(), name), given, err, "want", name)
 	}
 }

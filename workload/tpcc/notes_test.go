@@ -28,9 +28,7 @@ func TestUncertainWarmup(t *testing.T) {
 			t.Errorf("step %d: %q, %v", i, f.Broken, err)
 		}
 	}
-	if r.now.uncertain != 0 {
-		t.Error("the rows were counted, and are uncertain")
-	}
+	expect.Equal(t, r.now.uncertain, 0, "the rows were counted, and are uncertain")
 }
 
 // The engine rests for a second per million rows, of all tables; notes say what is not as
@@ -48,18 +46,12 @@ func TestSettleAndNotes(t *testing.T) {
 		made, err := workload.NewRun(Workload{}, "", c.given)
 		expect.NoError(t, err)
 		r := made.(*run)
-		if got := r.steps[2].Settle.Floor; got != c.want {
-			t.Errorf("it rests for %v, want %v", got, c.want)
-		}
+		expect.Equal(t, r.steps[2].Settle.Floor, c.want, "it rests for")
 		s := &mixStage{run: r, waits: r.p.Float("waits"), terminals: make([]*terminal, 5)}
 		notes := strings.Join(s.notes(&tally{done: [kinds + 1]int64{newOrder: 1}}), "\n")
 		for _, want := range c.notes {
-			if !strings.Contains(notes, want) {
-				t.Errorf("%q is not in %s", want, notes)
-			}
+			expect.True(t, strings.Contains(notes, want), want, "is not in", notes)
 		}
-		if strings.Contains(notes, c.not) {
-			t.Errorf("%q is in %s", c.not, notes)
-		}
+		expect.True(t, !strings.Contains(notes, c.not), c.not, "is in", notes)
 	}
 }

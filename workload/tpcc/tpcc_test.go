@@ -47,16 +47,13 @@ func TestConstants(t *testing.T) {
 		c := newConstants(seed)
 		d := max(c.nameRun-c.nameLoad, c.nameLoad-c.nameRun)
 		apart[d] = true
-		if d < 65 || d > 119 || d == 96 || d == 112 {
-			t.Fatalf("seed %d: the constants of last names differ by %d", seed, d)
-		}
+		expect.Must(t, d >= 65 && d <= 119 && d != 96 && d != 112,
+			"seed", seed, "the constants of last names differ by", d)
 		if min(c.nameLoad, c.nameRun, c.id, c.item) < 0 || max(c.nameLoad, c.nameRun) > 255 || c.id > 1023 || c.item > 8191 {
 			t.Fatalf("seed %d: %+v", seed, c)
 		}
 	}
-	if len(apart) != 119-65+1-2 {
-		t.Errorf("%d differences occur", len(apart))
-	}
+	expect.Equal(t, len(apart), 119-65+1-2, "differences occur")
 }
 
 // NURand has the distribution of its formula, computed by all pairs of draws.
@@ -78,16 +75,12 @@ func TestNURand(t *testing.T) {
 			t.Errorf("%d: share %v, want %v", n, got[n], want[n])
 		}
 	}
-	if got[0] > 0 {
-		t.Error("0 is drawn")
-	}
+	expect.True(t, got[0] <= 0, "0 is drawn")
 }
 
 func TestLastNames(t *testing.T) {
 	for n, want := range map[int64]string{0: "BARBARBAR", 371: "PRICALLYOUGHT", 40: "BARPRESBAR", 999: "EINGEINGEING"} {
-		if got := string(appendLastName(nil, n)); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
+		expect.Equal(t, string(appendLastName(nil, n)), want, n)
 	}
 }
 
@@ -192,9 +185,7 @@ func TestPopulation(t *testing.T) {
 			marked++
 		}
 	}
-	if marked < 25 || marked > 80 {
-		t.Errorf("%d of 500 stocks are original, want a tenth", marked)
-	}
+	expect.True(t, marked >= 25 && marked <= 80, marked, "of 500 stocks are original, want a tenth")
 	buyers := map[int64]bool{}
 	var sorted int
 	for i, row := range all[orders] {
@@ -207,14 +198,12 @@ func TestPopulation(t *testing.T) {
 			t.Errorf("order %d of %d: carrier %v", id, i, column(t, orders, row, "o_carrier_id"))
 		}
 	}
-	if len(buyers) != 1200 || sorted > 60 {
-		t.Errorf("%d customers have an order, %d that of their number", len(buyers), sorted)
-	}
+	expect.True(t, len(buyers) == 1200 && sorted <= 60,
+		len(buyers), "customers have an order", sorted, "that of their number")
 	for _, row := range all[orderLine] {
 		delivered, amount := row[2].Int() <= 84, column(t, orderLine, row, "ol_amount").Int()
-		if column(t, orderLine, row, "ol_delivery_d").IsNull() == delivered || (amount == 0) != delivered {
-			t.Fatalf("line %v", row)
-		}
+		expect.Must(t, column(t, orderLine, row, "ol_delivery_d").IsNull() != delivered && (amount == 0) == delivered,
+			"line", row)
 	}
 }
 
@@ -293,9 +282,7 @@ func TestCorruptions(t *testing.T) {
 			for _, b := range broken {
 				by = append(by, strings.Fields(b)[2])
 			}
-			if !slices.Equal(by, c.by) {
-				t.Errorf("found by %v, want %v: %q", by, c.by, broken)
-			}
+			expect.True(t, slices.Equal(by, c.by), "found by", by, "want", c.by, broken)
 		})
 	}
 }
@@ -317,9 +304,7 @@ func TestLoadIsJudged(t *testing.T) {
 		if err := r.check(t.Context(), session, true, &f); err != nil {
 			return err
 		}
-		if len(f.Broken) != 2 || !strings.Contains(f.Broken[1], "condition 11") {
-			t.Errorf("%q", f.Broken)
-		}
+		expect.True(t, len(f.Broken) == 2 && strings.Contains(f.Broken[1], "condition 11"), f.Broken)
 		return nil
 	})
 	expect.NoError(t, err)
@@ -358,9 +343,7 @@ func TestLostOrder(t *testing.T) {
 	expect.NoError(t, err)
 	stage.(*mixStage).start.payments++ // as if a payment had vanished
 	f, err := stage.Finish(t.Context(), nil)
-	if err != nil || len(f.Broken) != 1 || !strings.Contains(f.Broken[0], "the tables hold") {
-		t.Errorf("%q, %v", f.Broken, err)
-	}
+	expect.True(t, err == nil && len(f.Broken) == 1 && strings.Contains(f.Broken[0], "the tables hold"), f.Broken, err)
 }
 
 // Ten terminals with the standard's waits enter at most 12.86 orders a minute.
@@ -411,9 +394,7 @@ func TestMix(t *testing.T) {
 				named++
 			}
 		}
-		if term.w != 3 || term.kind == stockLevel && term.d != 4 {
-			t.Fatalf("warehouse %d, district %d", term.w, term.d)
-		}
+		expect.Must(t, term.w == 3 && (term.kind != stockLevel || term.d == 4), "warehouse", term.w, "district", term.d)
 	}
 	for k, n := range done {
 		if n != cards[k]*draws/deckSize {
@@ -429,9 +410,7 @@ func TestMix(t *testing.T) {
 			t.Errorf("%s: %v, want %v", subject, c[0], c[1])
 		}
 	}
-	if local == 0 || local == entered {
-		t.Errorf("%v of %v orders are local", local, entered)
-	}
+	expect.True(t, local != 0 && local != entered, local, "of", entered, "orders are local")
 }
 
 // Stocks never fall below ten after an order, and lines of one item add up.
@@ -470,16 +449,12 @@ func TestBadCredit(t *testing.T) {
 			}
 		}
 	}
-	if seen == 0 {
-		t.Error("no customer of bad credit has paid")
-	}
+	expect.True(t, seen != 0, "no customer of bad credit has paid")
 }
 
 func TestMoney(t *testing.T) {
 	for cents, want := range map[int64]string{100: "1.00", 500_000: "5000.00", 1234: "12.34", 5: "0.05"} {
-		if got := string(appendMoney(nil, cents)); got != want {
-			t.Errorf("%d: %s", cents, got)
-		}
+		expect.Equal(t, string(appendMoney(nil, cents)), want, cents)
 	}
 	term := &inputs{lines: []line{{amount: 1000}, {amount: 2500}}}
 	if got := term.charge(1500, 1000); got != 3622 { // 35.00 × 0.9 × 1.15

@@ -48,11 +48,8 @@ func TestOpaqueCommit(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		_, _, err = c.ExecText(&wire.Lasting{Until: ctx}, "COMMIT")
-		if engine.ClassOf(err) != engine.Gone || time.Since(start) != time.Minute+wire.LastTime {
-			t.Errorf("after %v: %v", time.Since(start), err)
-		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.True(t, engine.ClassOf(err) == engine.Gone && time.Since(start) == time.Minute+wire.LastTime,
+			"after", time.Since(start), err)
+		expect.NoError(t, c.Close())
 	})
 }

@@ -98,13 +98,9 @@ func TestEncode(t *testing.T) {
 	expect.NoError(t, two.encode([]model.Value{model.MicrosValue(2), model.IntValue(1)}))
 	hexed(t, "micros", two.conn.out, "00000000 17 00000000 00 01000000 00 01 0800 0800 0200000000000000 0100000000000000")
 
-	if err := two.encode(args); err == nil {
-		t.Error("five arguments were taken for two placeholders")
-	}
+	expect.Error(t, two.encode(args), "", "five arguments were taken for two placeholders")
 	far := model.TimeValue(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC))
-	if err := s.encode([]model.Value{{}, {}, {}, {}, far}); err == nil {
-		t.Error("the year 10000 was taken")
-	}
+	expect.Error(t, s.encode([]model.Value{{}, {}, {}, {}, far}), "", "the year 10000 was taken")
 }
 
 func hexed(t *testing.T, subject string, got []byte, want string) {
@@ -155,9 +151,7 @@ func TestBinaryRows(t *testing.T) {
 	rows, _, err := query(t, nil, types, answer)
 	expect.NoError(t, err)
 	want := []string{"-1 65534 -2147483648 513 1.5 2024-02-29T13:14:15Z x'616263' NULL -1.5 "}
-	if !slices.Equal(rows, want) {
-		t.Errorf("%q, want %q", rows, want)
-	}
+	expect.True(t, slices.Equal(rows, want), rows, "want", want)
 }
 
 var aNumber = []column{{kind: kindLongLong}}
@@ -167,9 +161,7 @@ func TestCachedColumns(t *testing.T) {
 	row := packet(2, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0)
 	rows, _, err := query(t, aNumber, []model.Type{model.Int}, packet(1, 1, 0), row, packet(3, endOfRows...))
 	expect.NoError(t, err)
-	if !slices.Equal(rows, []string{"9 "}) {
-		t.Errorf("rows are %q", rows)
-	}
+	expect.True(t, slices.Equal(rows, []string{"9 "}), "rows are", rows)
 }
 
 // A value of more than 16 MiB takes several packets.
@@ -184,14 +176,10 @@ func TestLongPackets(t *testing.T) {
 	n := 0
 	expect.NoError(t, s.Query(context.Background(), nil, []model.Type{model.Bytes}, func(row []model.Value) error {
 		n++
-		if !bytes.Equal(row[0].Buf(), value) {
-			t.Error("another value came than was sent")
-		}
+		expect.True(t, bytes.Equal(row[0].Buf(), value), "another value came than was sent")
 		return nil
 	}))
-	if n != 1 {
-		t.Errorf("%d rows", n)
-	}
+	expect.Equal(t, n, 1, "rows")
 
 	// And so does a question. One of exactly that length has an empty end.
 	for _, length := range []int{longest - 1, longest, longest + 1, 2*longest + 1} {
@@ -304,17 +292,14 @@ func TestRefusals(t *testing.T) {
 	if !ok || reported.Number != 1213 || string(reported.SQLState[:]) != "40001" || reported.Message != "Deadlock found" || c.lost != nil {
 		t.Errorf("the server's error is %v", err)
 	}
-	if class := engine.ClassOf(Classify(err)); class != engine.Deadlock {
-		t.Errorf("it is %q", class)
-	}
+	expect.Equal(t, engine.ClassOf(Classify(err)), engine.Deadlock, "it is")
 
 	// It may come instead of a row, and the connection is still of use.
 	row := packet(2, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0)
 	interrupted := packet(3, append([]byte{isError, 0x25, 0x05}, "#70100interrupted"...)...)
 	rows, c, err := query(t, aNumber, []model.Type{model.Int}, packet(1, 1, 0), row, interrupted)
-	if !errors.Is(err, &Error{Number: 1317}) || len(rows) != 1 || c.lost != nil {
-		t.Errorf("after %d rows: %v", len(rows), err)
-	}
+	expect.True(t, errors.Is(err, &Error{Number: 1317}) && len(rows) == 1 && c.lost == nil,
+		"after", len(rows), "rows", err)
 
 	// A file of this host is not given.
 	c, asked := spoken(t, packet(1, append([]byte{isFile}, "/etc/passwd"...)...), packet(3, isOK, 0, 0, 2, 0, 0, 0))
@@ -347,9 +332,8 @@ func TestBrokenAnswers(t *testing.T) {
 	for name, answers := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, c, err := query(t, aNumber, []model.Type{model.Int}, answers...)
-			if err == nil || c.lost == nil || engine.ClassOf(Classify(err)) != engine.Gone {
-				t.Errorf("class %q: %v", engine.ClassOf(Classify(err)), err)
-			}
+			expect.True(t, err != nil && c.lost != nil && engine.ClassOf(Classify(err)) == engine.Gone,
+				"class", engine.ClassOf(Classify(err)), err)
 			if _, _, again := c.ExecText(context.Background(), "SELECT 1"); again == nil {
 				t.Error("it was used again")
 			}
@@ -358,9 +342,7 @@ func TestBrokenAnswers(t *testing.T) {
 	// A row that does not hold what its columns say is an error of its own: the
 	// packets are in order.
 	_, c, err := query(t, aNumber, []model.Type{model.Int}, packet(1, 1, 0), packet(2, 0, 0, 9), packet(3, endOfRows...))
-	if err == nil || c.lost != nil {
-		t.Errorf("a short row: %v", err)
-	}
+	expect.True(t, err != nil && c.lost == nil, "a short row", err)
 }
 
 // Old servers end columns and rows with packets of their own.
@@ -373,9 +355,7 @@ func TestOldAnswer(t *testing.T) {
 		rows = append(rows, row[0].String())
 		return nil
 	}))
-	if !slices.Equal(rows, []string{"42", "NULL"}) {
-		t.Errorf("rows are %q", rows)
-	}
+	expect.True(t, slices.Equal(rows, []string{"42", "NULL"}), "rows are", rows)
 }
 
 // Without types, rows are text.
@@ -387,9 +367,7 @@ func TestTextRows(t *testing.T) {
 		rows = append(rows, row[0].String(), row[1].String())
 		return nil
 	}))
-	if !slices.Equal(rows, []string{`"42"`, "NULL"}) {
-		t.Errorf("rows are %q", rows)
-	}
+	expect.True(t, slices.Equal(rows, []string{`"42"`, "NULL"}), "rows are", rows)
 }
 
 // A full disk is the system's error, too.
@@ -429,12 +407,8 @@ func TestRestIsDropped(t *testing.T) {
 		n++
 		return stop
 	})
-	if err != stop || n != 1 {
-		t.Errorf("after %d rows: %v", n, err)
-	}
+	expect.True(t, err == stop && n == 1, "after", n, "rows", err)
 	rows, _, err := c.ExecText(context.Background(), "UPDATE")
 	expect.NoError(t, err)
-	if rows != 3 {
-		t.Errorf("%d rows were changed", rows)
-	}
+	expect.Equal(t, rows, 3, "rows were changed")
 }

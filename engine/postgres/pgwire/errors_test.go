@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/text/hint"
 )
 
@@ -30,11 +31,8 @@ func TestClassify(t *testing.T) {
 			t.Errorf("%s: %v of class %q, hint %q", c.code, err, engine.ClassOf(err), hint.Of(err))
 		}
 	}
-	if !errors.Is(classify(&Error{Code: "53100"}), syscall.ENOSPC) {
-		t.Error("a full disk is not the system's")
-	}
+	expect.True(t, errors.Is(classify(&Error{Code: "53100"}), syscall.ENOSPC), "a full disk is not the system's")
 	err := connectError(&Error{Code: "53300", SeverityUnlocalized: "FATAL"})
-	if engine.ClassOf(err) != engine.Fatal || !strings.Contains(hint.Of(err), "max_connections") {
-		t.Errorf("too many clients: %v", err)
-	}
+	expect.True(t, engine.ClassOf(err) == engine.Fatal && strings.Contains(hint.Of(err), "max_connections"),
+		"too many clients", err)
 }

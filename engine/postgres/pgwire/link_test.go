@@ -56,13 +56,9 @@ func TestQuestions(t *testing.T) {
 			"\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x01\x02" + "\x00\x00\x00\x03n\xc3\xa9" + "\xff\xff\xff\xff" +
 			"\x00\x02\x00\x01\x00\x00" + "E\x00\x00\x00\x09\x00\x00\x00\x00\x00"},
 	} {
-		if string(x.got) != x.want {
-			t.Errorf("%s: %q, want %q", name, x.got, x.want)
-		}
+		expect.Equal(t, string(x.got), x.want, name, x.got)
 	}
-	if _, err := s.appendMessages(nil, make([]model.Value, 2)); err == nil {
-		t.Error("two arguments for three placeholders")
-	}
+	expect.Refused(s.appendMessages(nil, make([]model.Value, 2)))(t, "", "two arguments for three placeholders")
 }
 
 // sent returns a message of the server.
@@ -162,22 +158,15 @@ func testAnswer(t *testing.T, name, answer string, socket bool, piece int, rows 
 		got += fmt.Sprintf("%v,%v ", row[0], row[1])
 		return nil
 	})
-	if engine.ClassOf(err) != class || err != nil && !strings.Contains(err.Error(), words) {
-		t.Errorf("%s: %v of class %q", name, err, engine.ClassOf(err))
-	}
-	if got != rows || (c.lost != nil) != lost {
-		t.Errorf("%s: rows %.100q, lost: %v", name, got, c.lost)
-	}
+	expect.True(t, engine.ClassOf(err) == class && (err == nil || strings.Contains(err.Error(), words)),
+		name, err, "of class", engine.ClassOf(err))
+	expect.True(t, got == rows && (c.lost != nil) == lost, name, "rows", got, "lost", c.lost)
 	if lost {
 		c.wire.Break() // nobody reads the rest
 	}
-	if q := <-asked; q != string(appendQuery(nil, "SELECT")) {
-		t.Errorf("%s: it was asked %q", name, q)
-	}
+	expect.Equal(t, <-asked, string(appendQuery(nil, "SELECT")), name, "it was asked")
 	if lost {
-		if err := c.QueryText(t.Context(), "SELECT", nil, nil); engine.ClassOf(err) != engine.Gone {
-			t.Errorf("%s: then %v", name, err)
-		}
+		expect.Equal(t, engine.ClassOf(c.QueryText(t.Context(), "SELECT", nil, nil)), engine.Gone, name, "then")
 	}
 }
 
@@ -235,9 +224,7 @@ func TestRowsAreLeft(t *testing.T) {
 		}
 		return nil
 	})
-	if !errors.Is(err, enough) || seen != 2 {
-		t.Errorf("%v after %d rows", err, seen)
-	}
+	expect.True(t, errors.Is(err, enough) && seen == 2, err, "after", seen, "rows")
 	if n, _, err := c.ExecText(t.Context(), "x"); n != 5 || err != nil {
 		t.Errorf("then %d rows, %v", n, err)
 	}
@@ -258,9 +245,7 @@ func TestLargeQuestion(t *testing.T) {
 		if n, _, err := c.ExecText(t.Context(), text); n != 1 || err != nil {
 			t.Errorf("%d rows, %v", n, err)
 		}
-		if <-got != text {
-			t.Error("it came as another one")
-		}
+		expect.Equal(t, <-got, text, "it came as another one")
 	}
 }
 
@@ -315,7 +300,5 @@ func TestFarewell(t *testing.T) {
 		_ = far.Close()
 	}()
 	expect.NoError(t, c.Close())
-	if got := <-heard; got != terminateMessage {
-		t.Errorf("the server hears %q", got)
-	}
+	expect.Equal(t, <-heard, terminateMessage, "the server hears")
 }

@@ -11,6 +11,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit/stdsql"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -79,9 +80,7 @@ func (s *fakeStmt) QueryContext(_ context.Context, args []driver.NamedValue) (dr
 func open(t *testing.T, f *fake, nativeTime bool) *stdsql.Conn {
 	t.Helper()
 	c, err := stdsql.New(f, nativeTime)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return c
 }
 
@@ -93,16 +92,10 @@ func TestArguments(t *testing.T) {
 	} {
 		f := &fake{}
 		s, err := open(t, f, native).Prepare(t.Context(), "x")
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		rows, id, err := s.Exec(t.Context(), args)
-		if rows != 3 || id != 0 || err != nil {
-			t.Errorf("%d rows, %d, %v", rows, id, err)
-		}
-		if f.asked != want {
-			t.Errorf("asked %s, want %s", f.asked, want)
-		}
+		expect.True(t, rows == 3 && id == 0 && err == nil, rows, "rows", id, err)
+		expect.Equal(t, f.asked, want, "asked")
 	}
 }
 
@@ -127,9 +120,7 @@ func TestValues(t *testing.T) {
 			got += fmt.Sprint(row)
 			return nil
 		})
-		if (err != nil) != (c.want == "") || got != c.want {
-			t.Errorf("%v: %s, %v", c.want, got, err)
-		}
+		expect.True(t, (err != nil) == (c.want == "") && got == c.want, c.want, got, err)
 	}
 }
 
@@ -143,11 +134,7 @@ func TestErrors(t *testing.T) {
 	_, _, err := c.ExecText(t.Context(), "x")
 	_, perr := c.Prepare(t.Context(), "x")
 	for _, err := range []error{err, perr, c.QueryText(t.Context(), "x", nil, nil)} {
-		if engine.ClassOf(err) != engine.Gone {
-			t.Errorf("a connection that is lost: %v", err)
-		}
+		expect.Equal(t, engine.ClassOf(err), engine.Gone, "a connection that is lost", err)
 	}
-	if _, err := stdsql.New(struct{ driver.Conn }{}, false); err == nil {
-		t.Error("a driver without contexts was taken")
-	}
+	expect.Refused(stdsql.New(struct{ driver.Conn }{}, false))(t, "", "a driver without contexts was taken")
 }

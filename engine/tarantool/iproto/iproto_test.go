@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/model"
 )
 
@@ -105,18 +106,14 @@ func TestResponses(t *testing.T) {
 	data, err := parse(response(0, func(b []byte) []byte {
 		return AppendUint(AppendArray(AppendUint(AppendMap(b, 1), keyData), 1), 7)
 	}))
-	if err != nil || data.Array() != 1 || data.Int() != 7 {
-		t.Error(err)
-	}
+	expect.True(t, err == nil && data.Array() == 1 && data.Int() == 7, err)
 	if _, err := parse(response(0, func(b []byte) []byte { return b })); err != nil {
 		t.Error("a response without a body:", err)
 	}
 	for code, want := range map[uint64]engine.Class{3: engine.Duplicate, 97: engine.Conflict, 78: engine.Timeout, 40: engine.Fatal} {
 		_, err := parse(response(0x8000|code, func(b []byte) []byte { return AppendText(AppendUint(AppendMap(b, 1), keyError), "why") }))
 		e, ok := errors.AsType[*Error](err)
-		if !ok || e.Message != "why" || engine.ClassOf(classify(e)) != want {
-			t.Errorf("error %d: %v", code, err)
-		}
+		expect.True(t, ok && e.Message == "why" && engine.ClassOf(classify(e)) == want, "error", code, err)
 	}
 }
 
@@ -125,9 +122,7 @@ func TestLogin(t *testing.T) {
 	salt := base64.StdEncoding.EncodeToString([]byte("01234567890123456789abcdefghijkl"))
 	proof := login("me", "secret", []byte(salt))
 	want, _ := hex.DecodeString(loginProof)
-	if !bytes.HasSuffix(proof, want) {
-		t.Errorf("%x", proof)
-	}
+	expect.True(t, bytes.HasSuffix(proof, want), proof)
 }
 
 const loginProof = "7abe1a8776b59e931059451f81e596a60dbbf7a8" // sha1(secret) xor sha1(salt, sha1(sha1(secret))), computed elsewhere

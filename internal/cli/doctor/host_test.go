@@ -19,18 +19,15 @@ import (
 
 func TestQuietHostIsFit(t *testing.T) {
 	for _, f := range quiet().machine(t).report().Findings {
-		if f.Status != OK || f.Found == "" || f.Fix != "" {
-			t.Errorf("%s: %s, found %q, fix %q", f.Name, f.Status, f.Found, f.Fix)
-		}
+		expect.True(t, f.Status == OK && f.Found != "" && f.Fix == "", f.Name, f.Status, "found", f.Found, "fix", f.Fix)
 	}
 }
 
 // What a machine does not show is unknown, never ok.
 func TestUnknownIsNotOK(t *testing.T) {
 	for _, f := range nothing(t).report().Findings {
-		if f.Status != Unknown || f.Found == "" || f.Fix == "" {
-			t.Errorf("%s: %s, found %q, fix %q", f.Name, f.Status, f.Found, f.Fix)
-		}
+		expect.True(t, f.Status == Unknown && f.Found != "" && f.Fix != "",
+			f.Name, f.Status, "found", f.Found, "fix", f.Fix)
 	}
 }
 
@@ -121,17 +118,13 @@ func TestReusedNumber(t *testing.T) {
 	m := quiet().machine(t)
 	m.before.procs[5] = process{"old", 100, 900}
 	m.after.procs[5] = process{"new", 200, 1}
-	if got := m.used(5); got != 1e9 {
-		t.Errorf("used %v", got)
-	}
+	expect.Equal(t, m.used(5), 1e9, "used")
 }
 
 func TestLook(t *testing.T) {
 	r, err := Look(context.Background(), Options{Dir: t.TempDir(), Period: 50 * time.Millisecond, Lock: t.TempDir() + "/lock"})
 	expect.NoError(t, err)
-	if len(r.Findings) != len(checks()) {
-		t.Errorf("%d findings of %d checks", len(r.Findings), len(checks()))
-	}
+	expect.Equal(t, len(r.Findings), len(checks()), "findings of", "checks")
 	if _, err := Look(context.Background(), Options{Dir: "/missing"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing directory: %v", err)
 	}

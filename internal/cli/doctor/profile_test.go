@@ -41,8 +41,6 @@ func TestFiles(t *testing.T) {
 // Every collector says what was found and, if it is missing, what would help.
 func TestCollectors(t *testing.T) {
 	for _, f := range Collectors().Findings {
-		if f.Name == "" || f.Found == "" || f.Why == "" || f.Status != OK && f.Fix == "" {
-			t.Errorf("%+v", f)
-		}
+		expect.True(t, f.Name != "" && f.Found != "" && f.Why != "" && (f.Status == OK || f.Fix != ""), f)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"os/exec"
 	"strings"
@@ -56,9 +55,7 @@ func TestText(t *testing.T) {
 		}
 		expect.NoError(t, r.Text(&b, list, 100))
 		for line := range strings.Lines(b.String()) {
-			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 100 {
-				t.Errorf("wider than 100: %s", line)
-			}
+			expect.True(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) <= 100, "wider than 100", line)
 		}
 		if name != "" {
 			expect.Golden(t, *update, name, b.String())
@@ -75,12 +72,8 @@ func TestJSON(t *testing.T) {
 	d.DisallowUnknownFields()
 	expect.NoError(t, d.Decode(&got))
 	n := len(r.Findings)
-	if diff := cmp.Diff(r.Findings, got[:n]); diff != "" {
-		t.Error(diff)
-	}
-	if len(got) != n+3 {
-		t.Fatalf("%d findings, want %d and 3 programs", len(got), n)
-	}
+	expect.Equal(t, cmp.Diff(r.Findings, got[:n]), "")
+	expect.Must(t, len(got) == n+3, len(got), "findings", n, "and 3 programs")
 	for i, want := range []struct {
 		status Status
 		found  string
@@ -100,15 +93,11 @@ func TestInstallCommands(t *testing.T) {
 	}
 	list := append(programs(), Program{Name: "again", Package: "mariadb-plugin-rocksdb"}, Program{Name: "tarantool", Package: "tarantool"}, Program{Name: "no package"})
 	want := [][]string{{"apt-get", "update"}, {"apt-get", "install", "-y", "--no-install-recommends", "mariadb-plugin-rocksdb", "tarantool"}}
-	if diff := cmp.Diff(want, InstallCommands(list, 0)); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, cmp.Diff(want, InstallCommands(list, 0)), "")
 	for i := range want {
 		want[i] = append([]string{"sudo"}, want[i]...)
 	}
-	if diff := cmp.Diff(want, InstallCommands(list, 1000)); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, cmp.Diff(want, InstallCommands(list, 1000)), "")
 }
 
 func TestInstall(t *testing.T) {
@@ -119,10 +108,7 @@ func TestInstall(t *testing.T) {
 	}
 	out.Reset()
 	err = Install(context.Background(), [][]string{{"false"}, {"echo", "not reached"}}, &out)
-	if err == nil || !strings.HasPrefix(err.Error(), "false: ") || strings.Contains(out.String(), "reached") {
-		t.Errorf("%v: %q", err, out.String())
-	}
-	if err := Install(context.Background(), [][]string{{"no-such-command"}}, &out); !errors.Is(err, exec.ErrNotFound) {
-		t.Error(err)
-	}
+	expect.True(t, err != nil && strings.HasPrefix(err.Error(), "false: ") && !strings.Contains(out.String(), "reached"),
+		err, out.String())
+	expect.Is(t, Install(context.Background(), [][]string{{"no-such-command"}}, &out), exec.ErrNotFound)
 }

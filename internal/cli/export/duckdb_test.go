@@ -110,9 +110,7 @@ func TestDuckDB(t *testing.T) {
 	d.checkJoin()
 	doc := expect.Read(t, "../../../docs/results.md")
 	queries := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(doc, -1)
-	if len(queries) < 4 {
-		t.Fatalf("the document has %d queries", len(queries))
-	}
+	expect.Must(t, len(queries) >= 4, "the document has", len(queries), "queries")
 	for _, q := range queries {
 		if d.query(q[1]) == "" {
 			t.Errorf("it finds nothing: %s", q[1])

@@ -49,9 +49,7 @@ func back[T any](t expect.Reporter, write func(*bytes.Buffer) (int64, error)) []
 	var b bytes.Buffer
 	n := expect.Value(write(&b))(t)
 	rows := expect.Value(parquet.Read[T](bytes.NewReader(b.Bytes()), int64(b.Len())))(t)
-	if int64(len(rows)) != n {
-		t.Fatal(fmt.Sprintf("%d lines, but %d are said to be written", len(rows), n))
-	}
+	expect.Must(t, int64(len(rows)) == n, fmt.Sprintf("%d lines, but %d are said to be written", len(rows), n))
 	return rows
 }
 
@@ -75,9 +73,7 @@ func TestRow(t *testing.T) {
 	want[0].Group, want[0].Op, want[0].Metric, want[0].Value, want[0].Unit, want[0].N, want[0].Warnings, want[0].Headline = "g", "insert", "rows_per_s", 1.5, "1/s", 7, []string{"x", "y"}, true
 	want[0].WarningCodes = []string{"partial", ""}
 	want[1].Metric, want[1].Unit, want[1].Per, want[1].Source = "write_kb", "KB", "insert row", "device vda"
-	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Equal(t, cmp.Diff(want, got, cmpopts.EquateEmpty()), "", "(-want +got")
 }
 
 // When an imported trial was started may not be known.
@@ -153,9 +149,7 @@ func TestSamples(t *testing.T) {
 	values := []float64{-1.5, 0}
 	want[2].Name, want[2].Value, want[2].Late = "device.a", &values[0], 0.25
 	want[3].Name, want[3].Labels, want[3].Value, want[3].Late = "device.reads", `dev="vda",x="{}"`, &values[1], 0.25
-	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Equal(t, cmp.Diff(want, got, cmpopts.EquateEmpty()), "", "(-want +got")
 }
 
 func ptr(n int64) *int64 { return &n }
@@ -242,21 +236,15 @@ func TestDeterministic(t *testing.T) {
 func TestErrors(t *testing.T) {
 	tr := withSeries(t, trial("a", 1, metric.Row{Metric: "rows", Value: 1}), t.TempDir(), []result.Line{{Step: "s", Source: "ops"}})
 	full := failing{}
-	if _, err := export.WriteRows(full, []export.Trial{tr}); err == nil {
-		t.Error("rows: no error")
-	}
-	if _, err := export.WriteSeries(full, []export.Trial{tr}); err == nil {
-		t.Error("series: no error")
-	}
+	expect.Refused(export.WriteRows(full, []export.Trial{tr}))(t, "", "rows: no error")
+	expect.Refused(export.WriteSeries(full, []export.Trial{tr}))(t, "", "series: no error")
 	expect.NoError(t, os.WriteFile(filepath.Join(tr.Path, result.SeriesFile), []byte("{}\nnonsense\n"), 0o644))
 	var b bytes.Buffer
 	if _, err := export.WriteSeries(&b, []export.Trial{tr}); err == nil || !bytes.Contains([]byte(err.Error()), []byte(tr.Path+": line 2")) {
 		t.Errorf("a line that cannot be read: %v", err)
 	}
 	tr.Params = map[string]any{"x": func() {}}
-	if _, err := export.WriteRows(&b, []export.Trial{tr}); err == nil {
-		t.Error("a function has no JSON")
-	}
+	expect.Refused(export.WriteRows(&b, []export.Trial{tr}))(t, "", "a function has no JSON")
 }
 
 // failing is a full disk.

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"rumbench/internal/cli/export"
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -33,9 +34,7 @@ func TestGobench(t *testing.T) {
 		complete(trial("a b", 1, row("read", 1), row("write", 2))), complete(trial("a_b", 1, row("read", 3))), refused,
 		complete(trial("d", 1, disturbed)), trial("partial", 1, row("read", 5)), elsewhere,
 	})
-	if err != nil || n != 4 || !strings.Contains(b.String(), "# left out: 2 numbers") {
-		t.Fatalf("%d numbers, %v:\n%s", n, err, &b)
-	}
+	expect.Must(t, err == nil && n == 4 && strings.Contains(b.String(), "# left out: 2 numbers"), n, "numbers", err, &b)
 	got := map[string]float64{}
 	for in := benchfmt.NewReader(&b, "rows.txt"); in.Scan(); {
 		r, ok := in.Result().(*benchfmt.Result)

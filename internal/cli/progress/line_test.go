@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
@@ -53,18 +54,14 @@ func TestWidths(t *testing.T) {
 	} {
 		line := session(width, parts()...)
 		got := line(measured)
-		if got != want {
-			t.Errorf("%d columns:\n%q, want\n%q", width, got, want)
-		}
+		expect.Equal(t, got, want, width, "columns")
 		if n := utf8.RuneCountInString(got); n >= width || n > 100 {
 			t.Errorf("%d columns: a line of %d", width, n)
 		}
 	}
 	line := session(0, parts()...)
 	want := "  trial 3 of 9 innodb · step 7 of 11 qr500 · 15 min left · 8,420/s · p99 4.1 ms · server 1.4 cores · 38 MB/s written · insert 500/s\n"
-	if got := line(measured); got != want {
-		t.Errorf("no terminal:\n%q, want\n%q", got, want)
-	}
+	expect.Equal(t, line(measured), want, "no terminal")
 }
 
 // Nothing is shown of what was not done, or is not known.

@@ -91,9 +91,7 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("%d characters: %s", n, line)
 		}
 	}
-	if screen(b.String()) != plainWithoutRunning(t) {
-		t.Errorf("what stays on the screen:\n%s", screen(b.String()))
-	}
+	expect.Equal(t, screen(b.String()), plainWithoutRunning(t), "what stays on the screen")
 }
 
 // screen is what a terminal shows in the end.
@@ -128,9 +126,7 @@ func TestSameStepAgain(t *testing.T) {
 		p.Begin(result.Entry{Dir: "x.1", Target: "x"}, forecast.Place{Number: n + 1, Of: 2, After: forecast.AtLeast(0)})
 		p.Event(trial.Event{Step: "l.i0", Phase: "run", Elapsed: 1})
 	}
-	if n := strings.Count(b.String(), " of 2 x · step l.i0 · 1 s\n"); n != 2 {
-		t.Errorf("%d lines of steps:\n%s", n, b.String())
-	}
+	expect.Equal(t, strings.Count(b.String(), " of 2 x · step l.i0 · 1 s\n"), 2, "lines of steps", b.String())
 }
 
 // A kind of remark is shown once; a trial's last line counts the steps with any.
@@ -146,12 +142,8 @@ func TestRemarks(t *testing.T) {
 		p.Begin(result.Entry{Dir: "x.1", Target: "x"}, forecast.Place{Number: 1, Of: 2, After: forecast.AtLeast(0)})
 		p.End(result.Entry{}, &result.Trial{Status: result.Complete, Steps: []result.Step{value("a", disturbed), value("b", disturbed, bound), value("c", bound, disturbed), value("d")}})
 	}
-	if n := strings.Count(b.String(), "remark: "); n != 2 {
-		t.Errorf("%d remarks", n)
-	}
-	if n := strings.Count(b.String(), "with remarks on 3 of 4 steps\n"); n != 2 {
-		t.Errorf("%d counts", n)
-	}
+	expect.Equal(t, strings.Count(b.String(), "remark: "), 2, "remarks")
+	expect.Equal(t, strings.Count(b.String(), "with remarks on 3 of 4 steps\n"), 2, "counts")
 	if t.Failed() {
 		t.Log(b.String())
 	}
@@ -172,8 +164,7 @@ func TestOverrun(t *testing.T) {
 		{trial.PhaseSettle, 100, " · 100 s · settling", false},
 	} {
 		got := at(c.phase, c.elapsed)
-		if !strings.Contains(got, c.want) || strings.Contains(got, " left") != c.left {
-			t.Errorf("%s, %v s: %q", c.phase, c.elapsed, got)
-		}
+		expect.True(t, strings.Contains(got, c.want) && strings.Contains(got, " left") == c.left,
+			c.phase, c.elapsed, "s", got)
 	}
 }

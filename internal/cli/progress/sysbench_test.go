@@ -81,12 +81,8 @@ func TestSysbench(t *testing.T) {
 		p.Event(trial.Event{Step: s.Name, Phase: trial.PhaseEnd, Is: s})
 	}
 	p.End(e, tr)
-	if p.Err() != nil {
-		t.Fatal(p.Err())
-	}
-	if live.String() != after.String() {
-		t.Errorf("while it ran:\n%s\nafterwards:\n%s", live.String(), after.String())
-	}
+	expect.Must(t, p.Err() == nil, p.Err())
+	expect.Equal(t, live.String(), after.String(), "while it ran", "afterwards")
 	if want := "[1/1] innodb.1\n  complete in 0s\n"; talk.String() != want {
 		t.Errorf("it said %q, want %q", talk.String(), want)
 	}

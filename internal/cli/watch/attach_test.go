@@ -59,16 +59,10 @@ func TestParseAttachment(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || list[0].Name != test.name || list[0].dsn != test.dsn {
-			t.Errorf("%q: %+v, %v", test.text, list, err)
-		}
+		expect.True(t, err == nil && list[0].Name == test.name && list[0].dsn == test.dsn, test.text, list, err)
 	}
-	if _, err := ParseAttachments([]string{"fake:a", "fake:b"}, fakeEngines{}); err == nil || !strings.Contains(err.Error(), "two servers are called fake") {
-		t.Error(err)
-	}
-	if got := watchable(fakeEngines{}); got != "engines that can be attached to: fake, postgres" {
-		t.Error(got)
-	}
+	expect.Refused(ParseAttachments([]string{"fake:a", "fake:b"}, fakeEngines{}))(t, "two servers are called fake")
+	expect.Equal(t, watchable(fakeEngines{}), "engines that can be attached to: fake, postgres")
 }
 
 // TestAttachedServers: two servers are sampled side by side, with the
@@ -79,13 +73,13 @@ func TestAttachedServers(t *testing.T) {
 	targets := expect.Value(ParseAttachments([]string{"one=fake:" + secret, "two=fake:" + secret}, fakeEngines{s}))(t)
 	var b bytes.Buffer
 	note := func(text string) { b.WriteString(text + "\n") }
-	must(t, AttachAll(t.Context(), targets, note))
+	expect.NoError(t, AttachAll(t.Context(), targets, note))
 	defer CloseAll(targets)
 	c := Config{Interval: 50 * time.Millisecond, Count: 2, Targets: targets, Expressions: Builtins()}
 	c.Collectors = expect.Value((&Machine{}).Collectors(targets, note))(t)
 	notes := b.String()
 	b.Reset()
-	must(t, Run(t.Context(), c, CSV(&b, nil)))
+	expect.NoError(t, Run(t.Context(), c, CSV(&b, nil)))
 	expect.All(t, b.String(),
 		`one/engine,fake.statements,"target=""one""",rate,count/s,`,
 		`two/engine,fake.database.commits,"database=""a"",target=""two""",rate,count/s,`,
@@ -98,13 +92,9 @@ func TestAttachedServers(t *testing.T) {
 		times[r[3]+"{"+r[4]+"}"]++
 	}
 	for key, n := range times {
-		if key != "{}" && n > 2 {
-			t.Errorf("%s was sampled %d times in 2 intervals", key, n)
-		}
+		expect.True(t, key == "{}" || n <= 2, key, "was sampled", n, "times in 2 intervals")
 	}
-	if strings.Contains(b.String()+notes, "password") {
-		t.Error("the password is shown")
-	}
+	expect.True(t, !strings.Contains(b.String()+notes, "password"), "the password is shown")
 }
 
 func TestAttachFails(t *testing.T) {

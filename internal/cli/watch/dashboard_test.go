@@ -38,36 +38,29 @@ func TestDashboard(t *testing.T) {
 	machine := Machine{PIDs: []int{os.Getpid()}}
 	collectors := expect.Value(machine.Collectors(nil, func(text string) { t.Log(text) }))(t)
 	e := NewExporter()
-	must(t, Run(t.Context(), Config{Interval: 50 * time.Millisecond, Count: 3, Collectors: append(collectors, server, disk), Expressions: Builtins()}, e.Frame))
+	expect.NoError(t, Run(t.Context(), Config{Interval: 50 * time.Millisecond, Count: 3, Collectors: append(collectors, server, disk), Expressions: Builtins()}, e.Frame))
 	body, _ := scrape(t, e, "text/plain")
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	exported := expect.Value(parser.TextToMetricFamilies(strings.NewReader(body)))(t)
 
 	var b bytes.Buffer
-	must(t, Dashboard(&b))
+	expect.NoError(t, Dashboard(&b))
 	var dashboard struct {
 		Panels []struct {
 			Title   string
 			Targets []struct{ Expr string }
 		}
 	}
-	must(t, json.Unmarshal(b.Bytes(), &dashboard))
-	if len(dashboard.Panels) < 10 {
-		t.Errorf("%d panels", len(dashboard.Panels))
-	}
+	expect.NoError(t, json.Unmarshal(b.Bytes(), &dashboard))
+	expect.True(t, len(dashboard.Panels) >= 10, len(dashboard.Panels), "panels")
 	for _, p := range dashboard.Panels {
 		for _, target := range p.Targets {
 			names := regexp.MustCompile(`rumbench_\w+`).FindAllString(target.Expr, -1)
-			if len(names) == 0 {
-				t.Errorf("%s: %s has no metric", p.Title, target.Expr)
-			}
+			expect.True(t, len(names) != 0, p.Title, target.Expr, "has no metric")
 			for _, name := range names {
-				if exported[name] == nil {
-					t.Errorf("%s: %s is not exported", p.Title, name)
-				}
-				if counter := strings.HasSuffix(name, "_total"); counter != strings.Contains(target.Expr, "rate(") {
-					t.Errorf("%s: %s: a counter wants a rate, and nothing else does", p.Title, target.Expr)
-				}
+				expect.True(t, exported[name] != nil, p.Title, name, "is not exported")
+				expect.Equal(t, strings.HasSuffix(name, "_total"), strings.Contains(target.Expr, "rate("),
+					p.Title, target.Expr, "a counter wants a rate, and nothing else does")
 			}
 		}
 	}

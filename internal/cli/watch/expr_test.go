@@ -96,9 +96,7 @@ func TestExpressions(t *testing.T) {
 		for _, v := range values {
 			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %.12g", v.labels, v.value)))
 		}
-		if text := strings.Join(got, ", "); text != test.want {
-			t.Errorf("%s: %s, want %s", test.text, text, test.want)
-		}
+		expect.Equal(t, strings.Join(got, ", "), test.want, test.text)
 	}
 }
 
@@ -146,7 +144,7 @@ func TestExpressionErrors(t *testing.T) {
 	} {
 		_, err := ParseExpression("test", "x", test.text)
 		if test.want == "" {
-			must(t, err)
+			expect.NoError(t, err)
 			continue
 		}
 		message := fmt.Sprint(err)
@@ -160,27 +158,17 @@ func TestExpressionErrors(t *testing.T) {
 
 func TestDefinitions(t *testing.T) {
 	e := expect.Value(ParseDefinition("--expr", ` my.share =  rate("device.reads{dev='sda'}") `))(t)
-	if e.Name != "my.share" || e.Text != `rate("device.reads{dev='sda'}")` {
-		t.Errorf("%+v", e)
-	}
+	expect.True(t, e.Name == "my.share" && e.Text == `rate("device.reads{dev='sda'}")`, e)
 	_, err := ParseDefinition("--expr", `x = 1 + foo("a")`)
 	want := "--expr x, column 5: there is no function foo\n    x = 1 + foo(\"a\")\n            ^"
-	if err == nil || err.Error() != want {
-		t.Errorf("%v\nwant %s", err, want)
-	}
+	expect.True(t, err != nil && err.Error() == want, err, "want", want)
 	for _, text := range []string{``, `x`, `= 1`, `1x = 1`, `x y = 1`, `rate("a{b=c}")`, `.x = 1`} {
-		if _, err := ParseDefinition("--expr", text); err == nil || !strings.Contains(err.Error(), "name = EXPRESSION") {
-			t.Errorf("%q: %v", text, err)
-		}
+		expect.Refused(ParseDefinition("--expr", text))(t, "name = EXPRESSION", text)
 	}
 	twice := []*Expression{{Name: "a"}, {Name: "b"}, {Name: "a"}}
-	if err := CheckNames(twice); err == nil || !strings.Contains(err.Error(), "expression a") {
-		t.Error(err)
-	}
-	if err := CheckNames([]*Expression{{Name: "device.util_percent"}}); err == nil {
-		t.Error("a built-in expression was replaced")
-	}
-	must(t, CheckNames(twice[:2]))
+	expect.Error(t, CheckNames(twice), "expression a")
+	expect.Error(t, CheckNames([]*Expression{{Name: "device.util_percent"}}), "", "a built-in expression was replaced")
+	expect.NoError(t, CheckNames(twice[:2]))
 }
 
 func TestWarnings(t *testing.T) {
@@ -234,14 +222,10 @@ func TestBuiltins(t *testing.T) {
 	}
 	for _, r := range f.Find(DerivedSource).Rows {
 		v, ok := want[r.Name]
-		if !ok || v != r.Value || r.Unit == "" {
-			t.Errorf("%s is %v %s, want %v", r.Name, r.Value, r.Unit, v)
-		}
+		expect.True(t, ok && v == r.Value && r.Unit != "", r.Name, "is", r.Value, r.Unit, "want", v)
 		delete(want, r.Name)
 	}
-	if len(want) > 0 {
-		t.Errorf("not derived: %v", want)
-	}
+	expect.True(t, len(want) == 0, "not derived", want)
 }
 
 func TestExprFile(t *testing.T) {
@@ -256,15 +240,13 @@ folded: >-
   2
 seven: 7
 `))
-	must(t, err)
+	expect.NoError(t, err)
 	var got []string
 	for _, e := range list {
 		got = append(got, e.Name+"="+e.Text)
 	}
 	want := `read_share=rate("device.reads") / 100;total=sum(rate("device.reads"),` + "\n" + `    rate("device.writes"));quoted=2 * 3;folded=1 + 2;seven=7`
-	if strings.Join(got, ";") != want {
-		t.Errorf("%s\nwant %s", strings.Join(got, ";"), want)
-	}
+	expect.Equal(t, strings.Join(got, ";"), want)
 	for _, test := range []struct{ text, want string }{
 		{"a: 1 +\n", "e.yaml:1: a, column 3: unexpected token EOF"},
 		{"x: 1\nb: foo(3)\n", "e.yaml:2: b, column 1: there is no function foo"},
@@ -280,9 +262,8 @@ seven: 7
 		if err == nil {
 			err = CheckNames(list)
 		}
-		if err == nil || !strings.Contains(err.Error(), test.want) && test.want != "e.yaml" {
-			t.Errorf("%q: %v, want %s", test.text, err, test.want)
-		}
+		expect.True(t, err != nil && (strings.Contains(err.Error(), test.want) || test.want == "e.yaml"),
+			test.text, err, "want", test.want)
 	}
 	for _, text := range []string{"", "# nothing\n", "---\n"} {
 		if list, err := ParseExprFile("e.yaml", []byte(text)); err != nil || len(list) > 0 {
@@ -302,11 +283,7 @@ func TestFilter(t *testing.T) {
 		}
 	}
 	want := `host.memory.dirty_bytes device.reads{dev="sda"} device.read_ns{dev="sda"} device.write_bytes{dev="sda"} device.flushes{dev="sda"}`
-	if strings.Join(got, " ") != want {
-		t.Errorf("%v", got)
-	}
+	expect.Equal(t, strings.Join(got, " "), want, got)
 	_, err := ParseSelector("device.reads{")
-	if err == nil || !strings.Contains(err.Error(), "selector, column 14") {
-		t.Error(err)
-	}
+	expect.True(t, err != nil && strings.Contains(err.Error(), "selector, column 14"), err)
 }

@@ -28,7 +28,7 @@ func written(t *testing.T, writer func(io.Writer, Filter) func(*Frame) error, fi
 	var b strings.Builder
 	write := writer(&b, filter)
 	for _, f := range frames(t) {
-		must(t, write(f))
+		expect.NoError(t, write(f))
 	}
 	return b.String()
 }
@@ -52,10 +52,9 @@ func TestJSONL(t *testing.T) {
 		var l Line
 		dec := json.NewDecoder(strings.NewReader(line))
 		dec.DisallowUnknownFields()
-		must(t, dec.Decode(&l))
-		if l.Time == "" || l.Source == "" || l.Kind == "" || (l.Value == nil) == (l.Error == "") {
-			t.Errorf("not self-describing: %s", line)
-		}
+		expect.NoError(t, dec.Decode(&l))
+		expect.True(t, l.Time != "" && l.Source != "" && l.Kind != "" && (l.Value == nil) != (l.Error == ""),
+			"not self-describing", line)
 	}
 }
 
@@ -71,8 +70,6 @@ func TestWriteErrors(t *testing.T) {
 	for name, err := range map[string]error{
 		"csv": CSV(full{}, nil)(f), "jsonl": JSONL(full{}, nil)(f), "table": (&Table{Out: full{}}).Frame(f),
 	} {
-		if !errors.Is(err, errFull) {
-			t.Errorf("%s: %v", name, err)
-		}
+		expect.True(t, errors.Is(err, errFull), name, err)
 	}
 }

@@ -18,13 +18,6 @@ var update = flag.Bool("update", false, "write golden files anew")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // fake is a collector made of a function.
 type fake struct {
 	name    string

@@ -67,9 +67,7 @@ func scrape(t *testing.T, e *Exporter, accept string) (body, contentType string)
 	resp := expect.Value(client.Do(req))(t)
 	defer resp.Body.Close()
 	b := expect.Value(io.ReadAll(resp.Body))(t)
-	if resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s", resp.Status, b)
-	}
+	expect.Must(t, resp.StatusCode == http.StatusOK, resp.Status, b)
 	return string(b), resp.Header.Get("Content-Type")
 }
 
@@ -78,11 +76,10 @@ func TestOpenMetrics(t *testing.T) {
 	if body, _ := scrape(t, e, openMetrics); strings.TrimSpace(body) != "# EOF" {
 		t.Errorf("before the first frame: %s", body)
 	}
-	must(t, e.Frame(awkward()))
+	expect.NoError(t, e.Frame(awkward()))
 	body, contentType := scrape(t, e, openMetrics)
-	if !strings.HasPrefix(contentType, "application/openmetrics-text; version=1.0.0") {
-		t.Errorf("content type %s", contentType)
-	}
+	expect.True(t, strings.HasPrefix(contentType, "application/openmetrics-text; version=1.0.0"),
+		"content type", contentType)
 	expect.Golden(t, *update, "frame.openmetrics", body)
 	if again, _ := scrape(t, e, openMetrics); again != body {
 		t.Error("the second answer differs")
@@ -92,7 +89,7 @@ func TestOpenMetrics(t *testing.T) {
 // TestExpfmt: Prometheus's own parser reads every value of the older format, which are those of the golden file.
 func TestExpfmt(t *testing.T) {
 	e := NewExporter()
-	must(t, e.Frame(awkward()))
+	expect.NoError(t, e.Frame(awkward()))
 	body, _ := scrape(t, e, "text/plain")
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families := expect.Value(parser.TextToMetricFamilies(strings.NewReader(body)))(t)
@@ -133,9 +130,7 @@ func TestBaseUnits(t *testing.T) {
 		if kind == engine.Counter {
 			got += "_total"
 		}
-		if got != want {
-			t.Errorf("%v is %s, want %s", name, got, want)
-		}
+		expect.Equal(t, got, want, name)
 	}
 }
 
@@ -153,14 +148,12 @@ func TestStrictParser(t *testing.T) {
 	const python = "/usr/bin/python3"
 	need.Installed(t, exec.CommandContext(t.Context(), python, "-c", "import prometheus_client").Run())
 	e := NewExporter()
-	must(t, e.Frame(awkward()))
+	expect.NoError(t, e.Frame(awkward()))
 	body, _ := scrape(t, e, openMetrics)
 	cmd := exec.CommandContext(t.Context(), python, "-c", strict)
 	cmd.Stdin = strings.NewReader(body)
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, out, body)
-	}
+	expect.Must(t, err == nil, err, out, body)
 	samples := 0
 	for line := range strings.Lines(body) {
 		if !strings.HasPrefix(line, "#") {
@@ -174,7 +167,7 @@ func TestStrictParser(t *testing.T) {
 
 func TestListen(t *testing.T) {
 	l, err := Listen("127.0.0.1:0")
-	must(t, err)
+	expect.NoError(t, err)
 	if _, err := Listen(l.Addr().String()); !strings.Contains(fmt.Sprint(err), "the port is in use") || !strings.Contains(hint.Of(err), "another port") {
 		t.Error(err)
 	}
@@ -187,10 +180,8 @@ func TestListen(t *testing.T) {
 	resp := expect.Value(http.Get("http://" + l.Addr().String() + "/"))(t)
 	b, err := io.ReadAll(resp.Body)
 	resp.Body.Close()
-	if err != nil || !strings.Contains(string(b), "/metrics") {
-		t.Errorf("%s, %v", b, err)
-	}
+	expect.True(t, err == nil && strings.Contains(string(b), "/metrics"), b, err)
 	cancel()
-	must(t, <-done)
+	expect.NoError(t, <-done)
 	http.DefaultClient.CloseIdleConnections()
 }

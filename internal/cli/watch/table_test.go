@@ -21,7 +21,7 @@ func TestTable(t *testing.T) {
 	var b strings.Builder
 	table := &Table{Out: &b, All: true, Top: 5, Expressions: []*Expression{{Name: "await_ms"}, {Name: "no.value"}, {Name: "engine.stall_percent", builtin: true}}}
 	for _, f := range append(all, f) {
-		must(t, table.Frame(f))
+		expect.NoError(t, table.Frame(f))
 	}
 	expect.Golden(t, *update, "frame.table", b.String())
 }
@@ -38,12 +38,10 @@ func TestLeadTable(t *testing.T) {
 		*rows = append(*rows, Row{Known: true, Rate: 123456 * float64(i+1), Point: engine.Point{Name: m.Name, Labels: labels, Kind: m.Kind, Unit: m.Unit, Value: 1e3}})
 	}
 	var b strings.Builder
-	must(t, (&Table{Out: &b, Expressions: []*Expression{{Name: "mine"}}}).Frame(f))
+	expect.NoError(t, (&Table{Out: &b, Expressions: []*Expression{{Name: "mine"}}}).Frame(f))
 	expect.Golden(t, *update, "lead.table", b.String())
 	lines := strings.Split(b.String(), "\n")
-	if len(lines) > 20 {
-		t.Errorf("%d lines", len(lines))
-	}
+	expect.True(t, len(lines) <= 20, len(lines), "lines")
 	for _, line := range lines {
 		if n := utf8.RuneCountInString(line); n > 80 {
 			t.Errorf("%d columns: %s", n, line)
@@ -56,7 +54,7 @@ func TestFilteredTable(t *testing.T) {
 	all := expect.Value(ParseSelector("*"))(t)
 	var b strings.Builder
 	for _, filter := range []Filter{{s}, {all}} {
-		must(t, (&Table{Out: &b, Filter: filter}).Frame(frames(t)[1]))
+		expect.NoError(t, (&Table{Out: &b, Filter: filter}).Frame(frames(t)[1]))
 	}
 	expect.Golden(t, *update, "filtered.table", b.String())
 }
@@ -67,25 +65,17 @@ func TestRedraw(t *testing.T) {
 	var b strings.Builder
 	table := &Table{Out: &b, All: true, Size: func() (int, int) { return 40, 8 }}
 	all := frames(t)
-	must(t, table.Frame(all[0]))
-	if b.Len() > 0 {
-		t.Errorf("the first frame was drawn: %q", b.String())
-	}
+	expect.NoError(t, table.Frame(all[0]))
+	expect.True(t, b.Len() <= 0, "the first frame was drawn", b.String())
 	for range 2 {
 		b.Reset()
-		must(t, table.Frame(all[1]))
+		expect.NoError(t, table.Frame(all[1]))
 	}
 	text, ok := strings.CutPrefix(b.String(), "\x1b[7A\r\x1b[J")
-	if !ok {
-		t.Errorf("not drawn over: %q", b.String())
-	}
+	expect.True(t, ok, "not drawn over", b.String())
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if len(lines) != 7 || !strings.HasPrefix(lines[6], "… ") {
-		t.Errorf("%d lines: %q", len(lines), lines)
-	}
+	expect.True(t, len(lines) == 7 && strings.HasPrefix(lines[6], "… "), len(lines), "lines", lines)
 	for _, line := range lines {
-		if len([]rune(line)) > 40 {
-			t.Errorf("too long: %q", line)
-		}
+		expect.True(t, len([]rune(line)) <= 40, "too long", line)
 	}
 }

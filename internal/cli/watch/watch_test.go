@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
+	"rumbench/internal/expect"
 	"rumbench/internal/observe"
 )
 
@@ -36,14 +37,14 @@ func run(t *testing.T, c Config, each func(*Frame)) {
 	if c.Interval == 0 {
 		c.Interval = time.Second
 	}
-	must(t, Run(t.Context(), c, func(f *Frame) error { each(f); return nil }))
+	expect.NoError(t, Run(t.Context(), c, func(f *Frame) error { each(f); return nil }))
 }
 
 // attach connects to a server, and closes the connection at the end.
 func attach(t *testing.T, s *server) *Target {
 	t.Helper()
 	target := &Target{Name: "my", watcher: s, dsn: "dsn"}
-	must(t, AttachAll(t.Context(), []*Target{target}, func(string) {}))
+	expect.NoError(t, AttachAll(t.Context(), []*Target{target}, func(string) {}))
 	return target
 }
 
@@ -86,9 +87,7 @@ func story(t *testing.T, c Config, each func(*Frame), keys ...string) (lines []s
 
 func checkStory(t *testing.T, got []string, want ...string) {
 	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	expect.Equal(t, cmp.Diff(want, got), "", "(-want +got")
 }
 
 const statements = `fake.statements{target="my"}`
@@ -156,12 +155,10 @@ func TestServerRestarts(t *testing.T) {
 				s.do(func() { s.up, s.since = true, time.Now() })
 			}
 		}, "host.milliseconds", statements, "errors")
-		must(t, target.Close())
+		expect.NoError(t, target.Close())
 		checkStory(t, got, "host.milliseconds: 1 × gap, 9 × 1000", statements+": 1 × gap, 2 × 1000, 3 × -, 1 × gap, 3 × 1000",
 			"errors: 3 × -, 1 × broken pipe, 2 × connect: connection refused, 4 × -")
-		if s.open != 0 {
-			t.Errorf("%d connections were left open", s.open)
-		}
+		expect.Equal(t, s.open, 0, "connections were left open")
 	})
 }
 
@@ -204,9 +201,7 @@ func TestHangingServer(t *testing.T) {
 			s.do(func() { s.hangs = f.Number >= 3 && f.Number < 20 })
 		}, "host.milliseconds")
 		checkStory(t, got, "host.milliseconds: 1 × gap, 30 × 1000")
-		if silent < 14 || known < 3+4 {
-			t.Errorf("%d frames without an answer, %d with rates", silent, known)
-		}
+		expect.True(t, silent >= 14 && known >= 3+4, silent, "frames without an answer", known, "with rates")
 	})
 }
 
@@ -222,14 +217,10 @@ func TestLateAnswer(t *testing.T) {
 		run(t, Config{Count: 20, Targets: []*Target{target}}, func(f *Frame) {
 			if r := row(f, statements); r != nil && r.Known {
 				rates++
-				if math.Abs(r.Rate-1000) > 1 {
-					t.Errorf("frame %d: rate %v", f.Number, r.Rate)
-				}
+				expect.True(t, math.Abs(r.Rate-1000) <= 1, "frame", f.Number, "rate", r.Rate)
 			}
 		})
-		if rates < 9 {
-			t.Errorf("%d rates in 20 s of answers that take 1.5 s", rates)
-		}
+		expect.True(t, rates >= 9, rates, "rates in 20 s of answers that take 1.5 s")
 	})
 }
 
@@ -263,9 +254,7 @@ func TestEmitEndsRun(t *testing.T) {
 			}
 			return nil
 		})
-		if !errors.Is(err, full) || n != 3 {
-			t.Errorf("%v after %d frames", err, n)
-		}
+		expect.True(t, errors.Is(err, full) && n == 3, err, "after", n, "frames")
 	})
 }
 
@@ -277,9 +266,7 @@ func TestRetriesAreFew(t *testing.T) {
 		defer target.Close()
 		s.do(func() { s.up = false })
 		run(t, Config{Interval: 50 * time.Millisecond, Count: 100, Targets: []*Target{target}}, func(*Frame) {})
-		if s.attempts > 7 {
-			t.Errorf("%d attempts in 5 s", s.attempts)
-		}
+		expect.True(t, s.attempts <= 7, s.attempts, "attempts in 5 s")
 	})
 }
 
@@ -291,9 +278,7 @@ func TestSuccessor(t *testing.T) {
 	target := attach(t, s)
 	defer target.Close()
 	p := target.ProcessCollector("/proc").(*targetProcess)
-	if p.Name() != "my/process" {
-		t.Error(p.Name())
-	}
+	expect.Equal(t, p.Name(), "my/process")
 	broken := errors.New("none lives")
 	var err error
 	p.Collector = fake{"process", func(context.Context, *engine.Sample) error { return err }}
@@ -306,25 +291,21 @@ func TestSuccessor(t *testing.T) {
 		if got := p.Collect(t.Context(), &sample); !errors.Is(got, step.err) {
 			t.Error(got)
 		}
-		must(t, target.Counters(t.Context(), &sample))
-		if got := target.current().epoch; got != step.epochs {
-			t.Errorf("epoch %d, want %d", got, step.epochs)
-		}
+		expect.NoError(t, target.Counters(t.Context(), &sample))
+		expect.Equal(t, target.current().epoch, step.epochs, "epoch")
 	}
 	s.pids = nil
-	must(t, target.Close())
+	expect.NoError(t, target.Close())
 	target.conn = nil
-	must(t, target.Counters(t.Context(), &engine.Sample{}))
+	expect.NoError(t, target.Counters(t.Context(), &engine.Sample{}))
 	err = broken
-	must(t, p.Collect(t.Context(), &engine.Sample{})) // they are unknown: no error
+	expect.NoError(t, p.Collect(t.Context(), &engine.Sample{})) // they are unknown: no error
 }
 
 func TestCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var cost Cost
-		if cost.String() != "" {
-			t.Error("the cost of nothing")
-		}
+		expect.Equal(t, cost.String(), "", "the cost of nothing")
 		cpu := 0.0
 		own := fake{"client", func(_ context.Context, s *engine.Sample) error {
 			s.Counter("client.cpu_ns", "ns", cpu)
@@ -339,9 +320,7 @@ func TestCost(t *testing.T) {
 			}
 		})
 		want := "10 intervals in 10.0 s: own CPU 0.5 % of one core, 2.00 ms per sample, at most 2.00 ms by host"
-		if got := cost.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		expect.Equal(t, cost.String(), want)
 	})
 }
 

@@ -123,9 +123,7 @@ func TestOddSpeed(t *testing.T) {
 		list, _ := families(s, Pick{})
 		Findings(list, nil)
 		o := list[0].Odd
-		if o == nil || filepath.Base(o.Dir) != "night-02" {
-			t.Fatalf("%s: %+v", name, o)
-		}
+		expect.Must(t, o != nil && filepath.Base(o.Dir) == "night-02", name, o)
 		got := ""
 		if o.Speed != nil {
 			got = o.Speed.String()

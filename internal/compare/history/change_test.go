@@ -211,9 +211,7 @@ func TestFacts(t *testing.T) {
 	}
 	f, _ := families(s, Pick{Metrics: []string{"rows_per_s"}})
 	rate := find(f, "l.i1", "rows_per_s")
-	if len(rate.Changes) != 1 || rate.Changes[0].At != 12 {
-		t.Fatalf("%+v", rate.Changes)
-	}
+	expect.Must(t, len(rate.Changes) == 1 && rate.Changes[0].At == 12, rate.Changes)
 	want := []Fact{
 		{Version, "rumbench", "0.3.0", ""},
 		{Version, "go", "nightly 11", "nightly 12"},

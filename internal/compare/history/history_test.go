@@ -139,9 +139,8 @@ func TestStatus(t *testing.T) {
 				defer f.Close()
 			}
 			r := runsOf(s)[0]
-			if r.Status() != c.want || r.Done() != c.done || r.Planned() != 3 {
-				t.Errorf("%s, %d of %d, want %s, %d of 3; problems %q", r.Status(), r.Done(), r.Planned(), c.want, c.done, r.Problems)
-			}
+			expect.True(t, r.Status() == c.want && r.Done() == c.done && r.Planned() == 3,
+				r.Status(), r.Done(), "of", r.Planned(), "want", c.want, c.done, "of 3; problems", r.Problems)
 		})
 	}
 }

@@ -64,9 +64,7 @@ func TestLevelsHold(t *testing.T) {
 		points := levels(x, 0.05)
 		last := 0
 		for _, p := range append(slices.Clone(points), len(x)) {
-			if len(points) > 0 && p-last < leastLevel {
-				t.Fatalf("%v in %d points", points, len(x))
-			}
+			expect.Must(t, len(points) == 0 || p-last >= leastLevel, points, "in", len(x), "points")
 			last = p
 		}
 		grown := slices.Clone(x)
@@ -84,9 +82,7 @@ func TestLevelsHold(t *testing.T) {
 				t.Fatalf("%v forwards, %v backwards", z, back)
 			}
 		}
-		if p < leastP(len(x))/2*(1-1e-9) || p > 1 {
-			t.Fatalf("p %v, the least is %v", p, leastP(len(x)))
-		}
+		expect.Must(t, p >= leastP(len(x))/2*(1-1e-9) && p <= 1, "p", p, "the least is", leastP(len(x)))
 	})
 }
 

@@ -34,9 +34,7 @@ func TestHeadlineSeries(t *testing.T) {
 	s := historytest.New(t)
 	s.Nights(0, 3)
 	f, _ := families(s, Pick{})
-	if len(f) != 1 || len(f[0].Runs) != 3 {
-		t.Fatalf("%d families", len(f))
-	}
+	expect.Must(t, len(f) == 1 && len(f[0].Runs) == 3, len(f), "families")
 	var got []string
 	for _, s := range f[0].Series {
 		got = append(got, fmt.Sprintf("%s, %s, %d points", s, s.Source, len(s.Points)))
@@ -257,9 +255,7 @@ func TestFamiliesHold(t *testing.T) {
 		counted := 0
 		for _, f := range families {
 			key := fmt.Sprint(f.Plan, f.Workload, f.Params, f.Machine)
-			if seen[key] {
-				rt.Fatalf("two families of %s", key)
-			}
+			expect.Must(rt, !seen[key], "two families of", key)
 			seen[key] = true
 			for _, s := range f.Series {
 				if !slices.IsSortedFunc(s.Points, func(a, b Point) int { return a.Started.Compare(b.Started) }) {
@@ -275,9 +271,7 @@ func TestFamiliesHold(t *testing.T) {
 				}
 			}
 		}
-		if counted != complete {
-			rt.Fatalf("%d numbers of %d complete trials", counted, complete)
-		}
+		expect.Must(rt, counted == complete, counted, "numbers of", complete, "complete trials")
 	})
 }
 

@@ -124,9 +124,7 @@ func TestTiered(t *testing.T) {
 // KB per transaction of InnoDB with pages of 4, 8 and 16 KB, as published for Linkbench.
 func TestFitInPlace(t *testing.T) {
 	fit, residual, ok := FitInPlace([]float64{4, 8, 16}, []float64{6.13, 10.52, 19.70})
-	if !ok {
-		t.Fatal("no fit")
-	}
+	expect.Must(t, ok, "no fit")
 	near(t, "the fixed part", fit.Fixed, 1.540, 0.001)
 	near(t, "the pages", fit.Pages, 1.133, 0.001)
 	near(t, "the greatest error", residual, 0.09, 0.005)

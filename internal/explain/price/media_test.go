@@ -21,9 +21,7 @@ func TestMedia(t *testing.T) {
 		c := compare.New([]*result.Trial{a})
 		n := Of(c.Steps[0], c.Targets[0], Ask{Rate: 1000})
 		b := card.Store(n.Storage())
-		if b.Limit != "endurance" {
-			t.Fatalf("%+v", b)
-		}
+		expect.Must(t, b.Limit == "endurance", b)
 		return b.Share, strings.Join(n.Remarks, "; ")
 	}
 	plain, quiet := count(0)

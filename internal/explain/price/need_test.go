@@ -37,9 +37,7 @@ func trial(target string, n int, queries float64) *result.Trial {
 func TestNeeds(t *testing.T) {
 	c := compare.New([]*result.Trial{trial("a", 1, 4000), trial("a", 2, 5000), trial("a", 3, 4500)})
 	n := Of(c.Steps[0], c.Targets[0], Ask{Rate: 1000, Rows: 3e6})
-	if n.Refused != "" || len(n.Missing) > 0 {
-		t.Fatal(n.Refused, n.Missing)
-	}
+	expect.Must(t, n.Refused == "" && len(n.Missing) == 0, n.Refused, n.Missing)
 	for _, entry := range []struct {
 		subject   string
 		got, want float64
@@ -263,9 +261,7 @@ func TestStructures(t *testing.T) {
 	}
 	c := compare.New([]*result.Trial{paged("a", 4, 6), paged("b", 16, 18), made(trial("c", 1, 4000), "pebble", engine.Structure{Shape: engine.Leveled, Memtable: 12e6})})
 	got := ByPages(c.Steps[0], c.Targets)
-	if len(got) != 1 || got[0].Engine != "mysql" || got[0].Sizes != 2 || got[0].Per != "insert row" {
-		t.Fatalf("%+v", got)
-	}
+	expect.Must(t, len(got) == 1 && got[0].Engine == "mysql" && got[0].Sizes == 2 && got[0].Per == "insert row", got)
 	near(t, "fixed KB", got[0].Fixed, 2, 1e-9)
 	near(t, "pages", got[0].InPlace.Pages, 1, 1e-9)
 	for i, want := range []float64{0, 0, 1000} {

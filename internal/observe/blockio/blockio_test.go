@@ -58,9 +58,7 @@ func TestParseFormat(t *testing.T) {
 		t.Error("read behind the end of a record")
 	}
 	for _, wrong := range []string{"", "ID: x", "ID: 1\nfield:int a;\toffset:x;\tsize:4;", "ID: 1\nfield:;\toffset:1;\tsize:4;", "ID: 1\nfield:int a;\toffset:-1;\tsize:4;"} {
-		if _, err := parseFormat(wrong); err == nil {
-			t.Errorf("%q was parsed", wrong)
-		}
+		expect.Refused(parseFormat(wrong))(t, "", wrong, "was parsed")
 	}
 }
 
@@ -74,9 +72,7 @@ func drawn(t *rapid.T, name string) (list []extent, owner [40]uint32) {
 	list = sorted(list)
 	for _, e := range list {
 		for s := e.begin; s < e.end; s++ {
-			if owner[s] != 0 {
-				t.Fatalf("%v: sector %d belongs to two", list, s)
-			}
+			expect.Must(t, owner[s] == 0, list, "sector", s, "belongs to two")
 			owner[s] = e.class
 		}
 	}
@@ -106,9 +102,7 @@ func TestExtents(t *testing.T) {
 			want[owner[s]]++
 		}
 		got[0] = each(list, begin, end, func(sectors uint64, class uint32) { got[class] += sectors })
-		if got != want {
-			t.Fatalf("%d to %d in %v: %v, want %v", begin, end, list, got, want)
-		}
+		expect.Must(t, got == want, begin, "to", end, "in", list, got, "want", want)
 	})
 }
 
@@ -127,9 +121,7 @@ func TestFileUse(t *testing.T) {
 // TestLost: more than one request in a hundred.
 func TestLost(t *testing.T) {
 	f := Files{Lost: 1, Rows: []Row{{Requests: 50}, {Requests: 49}}}
-	if err := f.Check(); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, f.Check())
 	if f.Lost = 2; f.Check() == nil {
 		t.Error("2 of 101 are not too many")
 	}
@@ -326,9 +318,7 @@ func TestPrivateMount(t *testing.T) {
 	if p, err := parseFormat(text); err != nil || p.fields["sector"].size == 0 {
 		t.Errorf("%v: %q", err, text)
 	}
-	if _, err := readPrivately("events/missing/format"); err == nil {
-		t.Error("a missing event was read")
-	}
+	expect.Refused(readPrivately("events/missing/format"))(t, "", "a missing event was read")
 	if _, err := findTracepoint("block/block_rq_issue", "sector", "nothing"); !errors.Is(err, ErrUnavailable) {
 		t.Error(err)
 	}

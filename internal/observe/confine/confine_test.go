@@ -23,9 +23,7 @@ func TestConfined(t *testing.T) {
 		t.Skip(err) // not root, and nothing delegated
 	}
 	defer g.Remove()
-	if got, err := g.Limit(); err != nil || got != limit {
-		t.Errorf("%d, %v", got, err)
-	}
+	expect.Equal(t, expect.Value(g.Limit())(t), limit)
 	all, _ := cpuset.Allowed()
 	file := filepath.Join(t.TempDir(), "data")
 	// Files are charged to the group of who brings them into the page cache.

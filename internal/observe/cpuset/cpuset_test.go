@@ -19,9 +19,8 @@ func TestText(t *testing.T) {
 		"0": {0}, "0-3,8": {0, 1, 2, 3, 8}, "1,3,5-6\n": {1, 3, 5, 6}, "1023": {1023},
 	} {
 		s, err := Parse(text)
-		if err != nil || !slices.Equal(s, want) || s.String() != strings.TrimSpace(text) {
-			t.Errorf("%q: %v (%s), %v", text, []int(s), s, err)
-		}
+		expect.True(t, err == nil && slices.Equal(s, want) && s.String() == strings.TrimSpace(text),
+			text, []int(s), s, err)
 	}
 	for _, text := range []string{"", "x", "3-1", "-1", "0-", "0,,1", "1024", "0-99999999999"} {
 		if s, err := Parse(text); err == nil {
@@ -80,9 +79,7 @@ func TestHalve(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Halve(Set{5}, "/sys"); err == nil {
-		t.Error("one CPU was halved")
-	}
+	expect.Refused(Halve(Set{5}, "/sys"))(t, "", "one CPU was halved")
 }
 
 // On any machine the halves are disjoint, of equal size, and no core has threads
@@ -110,9 +107,8 @@ func TestHalvesAreFair(t *testing.T) {
 		}
 		sys := sysfs(t, cores...)
 		h, err := Halve(allowed, sys)
-		if err != nil || len(h.First) == 0 || len(h.First) != len(h.Second) {
-			rt.Fatalf("%v of %v: %v and %v, %v", allowed, cores, h.First, h.Second, err)
-		}
+		expect.Must(rt, err == nil && len(h.First) != 0 && len(h.First) == len(h.Second),
+			allowed, "of", cores, h.First, "and", h.Second, err)
 		for _, cpu := range h.First {
 			expect.True(rt, slices.Contains(allowed, cpu), "is not allowed", cpu)
 			for _, thread := range siblings(cpu, sys) {
@@ -126,9 +122,7 @@ func TestHalvesAreFair(t *testing.T) {
 // The program is bound, and this process is not.
 func TestStart(t *testing.T) {
 	allowed, err := Allowed()
-	if err != nil || len(allowed) == 0 {
-		t.Fatal(allowed, err)
-	}
+	expect.Must(t, err == nil && len(allowed) != 0, allowed, err)
 	for _, on := range []Set{nil, {allowed[0]}, {allowed[len(allowed)-1]}} {
 		want := on
 		if on == nil {
@@ -146,10 +140,6 @@ func TestStart(t *testing.T) {
 			t.Errorf("after it: %v, %v", now, err)
 		}
 	}
-	if err := Start(exec.Command("true"), Set{1000}); err == nil {
-		t.Error("a missing CPU was used")
-	}
-	if err := Start(exec.Command("/nonexistent"), Set{allowed[0]}); err == nil {
-		t.Error("a missing program was started")
-	}
+	expect.Error(t, Start(exec.Command("true"), Set{1000}), "", "a missing CPU was used")
+	expect.Error(t, Start(exec.Command("/nonexistent"), Set{allowed[0]}), "", "a missing program was started")
 }

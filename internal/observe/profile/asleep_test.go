@@ -77,9 +77,7 @@ func TestLook(t *testing.T) {
 	time.Sleep(1500 * time.Millisecond)
 	end := now(t)
 	l.Stop()
-	if err := errors.Join(in.Close(), other.Wait()); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, errors.Join(in.Close(), other.Wait()))
 	a := l.Cut(start, end)
 	expect.True(t, a.Looks >= 2 && a.Window == end-start && a.Used > 0 && a.Ran > 0 && a.Used <= used(), a)
 	for _, want := range []struct {
@@ -107,9 +105,7 @@ func TestLook(t *testing.T) {
 	if _, err := unix.Write(fd, []byte("..")); err != nil {
 		t.Error(err)
 	}
-	if err := unix.Close(pair[1]); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, unix.Close(pair[1]))
 }
 
 func TestNoLooks(t *testing.T) {

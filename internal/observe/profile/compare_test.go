@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -69,7 +68,7 @@ func TestCompareAA(t *testing.T) {
 		rates[fmt.Sprint("f", i)] = 20 / float64(i+1)
 	}
 	campaigns := 200
-	if os.Getenv(need.LongVariable) != "" {
+	if need.IsLong() {
 		campaigns = 500
 	}
 	for _, bursts := range []bool{false, true} {

@@ -77,12 +77,8 @@ func TestPprof(t *testing.T) {
 	other.Sample[0].Label["side"] = []string{"else"}
 	b.Reset()
 	expect.NoError(t, other.Write(&b))
-	if _, err := ReadPprof(&b); err == nil {
-		t.Error("a profile of another program was read")
-	}
-	if _, err := ReadPprof(strings.NewReader("nothing")); err == nil {
-		t.Error("text was read")
-	}
+	expect.Refused(ReadPprof(&b))(t, "", "a profile of another program was read")
+	expect.Refused(ReadPprof(strings.NewReader("nothing")))(t, "", "text was read")
 }
 
 func TestFunctions(t *testing.T) {

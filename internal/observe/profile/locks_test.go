@@ -41,9 +41,7 @@ func TestWatchLocks(t *testing.T) {
 		l := expect.Value(WatchLocks())(t)
 		contend()
 		kinds, err := l.Stop()
-		if err != nil || len(kinds) != len(LockProfiles) {
-			t.Fatal(kinds, err)
-		}
+		expect.Must(t, err == nil && len(kinds) == len(LockProfiles), kinds, err)
 		for i, p := range kinds {
 			for _, s := range p.Sample {
 				var ours, mutex bool // the runtime's own locks are in the profiles, too

@@ -225,9 +225,8 @@ func TestSpinStripped(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	stripped, err := openImage(path)
-	if err != nil || stripped.BuildID != full.BuildID || len(full.BuildID) != 40 {
-		t.Fatalf("%v, build id %q, was %q", err, stripped.BuildID, full.BuildID)
-	}
+	expect.Must(t, err == nil && stripped.BuildID == full.BuildID && len(full.BuildID) == 40,
+		err, "build id", stripped.BuildID, "was", full.BuildID)
 	names := make(map[string]string)
 	for _, f := range full.named {
 		names[fmt.Sprintf("spin@%x", f.begin)] = f.name
@@ -266,9 +265,7 @@ func TestOwnOnly(t *testing.T) {
 	<-done
 	end := now(t)
 	r, err := s.Stop()
-	if err != nil || !r.OwnOnly {
-		t.Fatal(err)
-	}
+	expect.Must(t, err == nil && r.OwnOnly, err)
 	p := r.Cut(begin, end, Trees(os.Getpid()))
 	for i := range p.Samples {
 		for _, f := range p.Samples[i].Stack {

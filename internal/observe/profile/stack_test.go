@@ -89,9 +89,7 @@ func TestFind(t *testing.T) {
 	functions := inOrder([]function{
 		{begin: 0x30, end: 0x40, name: "__b"}, {begin: 0x10, end: 0x20, name: "a"}, {begin: 0x30, end: 0x40, name: "b"}, {begin: 0x30, end: 0x40, name: "_b"},
 	})
-	if len(functions) != 2 {
-		t.Fatalf("%+v", functions)
-	}
+	expect.Must(t, len(functions) == 2, functions)
 	for address, want := range map[uint64]string{0x0f: "", 0x10: "a", 0x1f: "a", 0x20: "", 0x2f: "", 0x30: "b", 0x3f: "b", 0x40: ""} {
 		got := ""
 		if f := find(functions, address); f != nil {

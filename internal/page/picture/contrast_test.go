@@ -63,9 +63,7 @@ func luminance(t *testing.T, colour string) float64 {
 	sum := 0.0
 	for i, share := range []float64{0.2126, 0.7152, 0.0722} {
 		v, err := strconv.ParseUint(hex[2*i:2*i+2], 16, 8)
-		if err != nil {
-			t.Fatalf("colour %q: %v", colour, err)
-		}
+		expect.Must(t, err == nil, "colour", colour, err)
 		c := float64(v) / 255
 		if c <= 0.04045 {
 			c /= 12.92

@@ -118,9 +118,7 @@ func TestFile(t *testing.T) {
 		if token == nil {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		e, ok := token.(xml.StartElement)
 		if !ok {
 			continue

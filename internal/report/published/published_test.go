@@ -117,9 +117,7 @@ func TestPublishedNumbers(t *testing.T) {
 	of48 := observe.Fact{Name: "cpus online", Value: "48"}
 	c := compare.New([]*result.Trial{measured("one", 1, of48), measured("four", 4)})
 	steps := published.Summaries(c, c.Targets[0], nil)
-	if len(steps) != 1 || len(steps[0].Blocks) != 1 || len(steps[0].Blocks[0]) != 2 {
-		t.Fatalf("%+v", steps)
-	}
+	expect.Must(t, len(steps) == 1 && len(steps[0].Blocks) == 1 && len(steps[0].Blocks[0]) == 2, steps)
 	got := steps[0].Blocks[0][0]
 	for column, want := range map[string]float64{
 		"ips": 20, "qps": 200, "rps": 30, "rmbps": 2, "wps": 5, "wmbps": 1, "rpq": 0.15, "rkbpq": 10.24, "wpi": 0.25, "wkbpi": 51.2,
@@ -203,9 +201,7 @@ func TestBeside(t *testing.T) {
 		{Name: "other", Like: "none", Step: "l.x", Figures: map[string]float64{"db_bytes": 1}},
 	}}
 	got := published.Beside(c, &set)
-	if len(got) != 2 || got[0].Step != "qr100" || got[1].Step != "l.x" {
-		t.Fatalf("%+v", got)
-	}
+	expect.Must(t, len(got) == 2 && got[0].Step == "qr100" && got[1].Step == "l.x", got)
 	expect.Same(t, []string{"rows_per_s", "write_kb"}, got[0].Metrics)
 	expect.Same(t, []string{"insert row", "insert row"}, got[0].Pers)
 	first, second := got[0].Rows[0], got[0].Rows[1]

@@ -13,9 +13,7 @@ import (
 // What sysbench 1.0.20 printed comes out of its own figures byte by byte.
 func TestSysbenchAsPrinted(t *testing.T) {
 	b, err := os.ReadFile("../../importer/testdata/sysbench/mariadb-10.11.19/sb.o.read-write.range100.pk1.dop2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	_, text, _ := strings.Cut(string(b), "2 CPUs\n")
 	text = strings.Replace(text, "Initializing random number generator from current time\n", "", 1) // it has no seed
 	text = text[:strings.Index(text, "[ 2s ]")] + text[strings.Index(text, "SQL statistics:"):]

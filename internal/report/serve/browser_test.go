@@ -41,9 +41,7 @@ func (b browser) await(text string) {
 	b.Helper()
 	b.until(text, func() bool {
 		body, err := chromedp.Run(b.Context, chromedp.Evaluate[string]("document.body ? document.body.innerText : ''"))
-		if err != nil && b.Context.Err() != nil {
-			b.Fatal(err)
-		}
+		expect.Must(b, err == nil || b.Context.Err() == nil, err)
 		return strings.Contains(body, text)
 	})
 }

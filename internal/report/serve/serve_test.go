@@ -352,9 +352,7 @@ func TestWrite(t *testing.T) {
 	files := map[string][]byte{}
 	n, err := serve.Write(config(nights(t).Dir), func(name string, body []byte) error { files[name] = bytes.Clone(body); return nil },
 		func(text string) { t.Error(text) })
-	if err != nil || n != len(files) {
-		t.Fatalf("%d files, %d written: %v", n, len(files), err)
-	}
+	expect.Must(t, err == nil && n == len(files), n, "files", len(files), "written", err)
 	for name, body := range files {
 		if !strings.HasSuffix(name, ".html") {
 			continue

@@ -70,9 +70,7 @@ func TestStoryOrder(t *testing.T) {
 		"With 4 trials each, differences in the throughput of work below ",
 	}
 	got := s.Sentences()
-	if len(got) != len(want) {
-		t.Fatalf("%q", got)
-	}
+	expect.Must(t, len(got) == len(want), got)
 	for i := range want {
 		expect.True(t, strings.HasPrefix(got[i], want[i]), got[i], want[i])
 	}

@@ -44,9 +44,7 @@ func tags(lines []Line) (out []string) {
 func TestPublishedQPS(t *testing.T) {
 	abs := readFile(t, QPS, "abs.tsv")
 	names := tags(abs[0].Blocks[0])
-	if len(abs) != 10 || len(names) != 3 {
-		t.Fatalf("read %+v", abs)
-	}
+	expect.Must(t, len(abs) == 10 && len(names) == 3, "read", abs)
 	tsv := func(show Show) string {
 		return expect.Written(t, func(b io.Writer) error { return WriteQPS(b, names, abs, show, 0) })
 	}
@@ -160,9 +158,7 @@ func TestFormatOf(t *testing.T) {
 // Tables of costs are read as they are published, also with the columns of 2020.
 func TestReadCosts(t *testing.T) {
 	tests, err := Read(Costs, strings.NewReader(published(t, "met")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	expect.Same(t, published(t, "met"), expect.Written(t, func(b io.Writer) error { return WriteCosts(b, tests, true) }))
 	tests, err = Read(Costs, strings.NewReader("a\n--- absolute\ncpu/o\trKB/o\twKB/o\to/s\tdbms\n0.5\t1\t2\t3\tx\n--- relative to first result\n\n"))
 	expect.True(t, err == nil && len(tests) == 1 && tests[0].Blocks[0][0].Value("o/s") == 3 &&
@@ -195,9 +191,7 @@ func TestRatioProperties(t *testing.T) {
 		}
 		a, _ := readNumber(Ratio(x, y, rounded))
 		b, _ := readNumber(Ratio(y, x, rounded))
-		if math.Abs(a*b-1) > 0.02 {
-			t.Fatalf("%g × %g", a, b)
-		}
+		expect.Must(t, math.Abs(a*b-1) <= 0.02, a, "×", b)
 	})
 }
 

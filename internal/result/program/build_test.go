@@ -59,7 +59,5 @@ func TestAsk(t *testing.T) {
 		_, err := program.Ask(t.Context(), script(text))
 		expect.True(t, err != nil, text)
 	}
-	if _, err := program.Ask(t.Context(), "/no/such/program"); err == nil {
-		t.Error("a program that does not exist was asked")
-	}
+	expect.Refused(program.Ask(t.Context(), "/no/such/program"))(t, "", "a program that does not exist was asked")
 }

@@ -47,9 +47,7 @@ func TestReadText(t *testing.T) {
 		t.Errorf("a pipe without a writer: %q, %v", b, err)
 	}
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer r.Close()
 	go func() {
 		_, _ = w.WriteString("a text")

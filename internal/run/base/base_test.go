@@ -25,34 +25,29 @@ import (
 func data(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
-	must(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o750))
+	expect.NoError(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o750))
 	random := make([]byte, 300<<10)
 	source := rand.NewChaCha8([32]byte{1})
 	_, _ = source.Read(random)
-	must(t, os.WriteFile(filepath.Join(dir, "a", "b", "rows"), random, 0o640))
-	must(t, os.WriteFile(filepath.Join(dir, "empty"), nil, 0o600))
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, "a", "b", "rows"), random, 0o640))
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, "empty"), nil, 0o600))
 	sparse, err := os.Create(filepath.Join(dir, "sparse"))
-	must(t, err)
+	expect.NoError(t, err)
 	_, err = sparse.WriteAt([]byte("far away"), 50<<20+12345)
-	must(t, err)
-	must(t, sparse.Truncate(100<<20))
-	must(t, sparse.Close())
+	expect.NoError(t, err)
+	expect.NoError(t, sparse.Truncate(100<<20))
+	expect.NoError(t, sparse.Close())
 	log, err := os.Create(filepath.Join(dir, "log"))
-	must(t, err)
+	expect.NoError(t, err)
 	if err := syscall.Fallocate(int(log.Fd()), 0, 0, 1<<20); err != nil {
 		t.Skip("the file system preallocates nothing: ", err)
 	}
-	must(t, log.Close())
-	must(t, os.Symlink("a/b/rows", filepath.Join(dir, "link")))
-	must(t, syscall.Mknod(filepath.Join(dir, "socket"), syscall.S_IFSOCK|0o600, 0))
+	expect.NoError(t, log.Close())
+	expect.NoError(t, os.Symlink("a/b/rows", filepath.Join(dir, "link")))
+	expect.NoError(t, syscall.Mknod(filepath.Join(dir, "socket"), syscall.S_IFSOCK|0o600, 0))
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
-	must(t, os.Chtimes(filepath.Join(dir, "a", "b", "rows"), at, at))
+	expect.NoError(t, os.Chtimes(filepath.Join(dir, "a", "b", "rows"), at, at))
 	return dir
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	expect.NoError(t, err)
 }
 
 func kept(t *testing.T) (*base.Base, string) {
@@ -60,8 +55,8 @@ func kept(t *testing.T) (*base.Base, string) {
 	dir := filepath.Join(t.TempDir(), "bases", "x-1")
 	b := &base.Base{Identity: base.Identity{"seed": "1"}, Live: workload.Live{Rows: 7}, Knowledge: json.RawMessage(`{"n":1}`)}
 	from := data(t)
-	must(t, os.MkdirAll(dir+".new1/data/rest", 0o755)) // of a process that was killed
-	must(t, b.Keep(from, dir))
+	expect.NoError(t, os.MkdirAll(dir+".new1/data/rest", 0o755)) // of a process that was killed
+	expect.NoError(t, b.Keep(from, dir))
 	if _, err := os.Stat(dir + ".new1"); !os.IsNotExist(err) {
 		t.Errorf("what a killed process left is still there: %v", err)
 	}
@@ -69,7 +64,7 @@ func kept(t *testing.T) (*base.Base, string) {
 		t.Errorf("the data are still there: %v", err)
 	}
 	read, err := base.Open(dir, b.Identity)
-	must(t, err)
+	expect.NoError(t, err)
 	return read, dir
 }
 
@@ -83,13 +78,13 @@ func TestCopy(t *testing.T) {
 	}
 	for _, name := range []string{"a/b/rows", "sparse", "log", "empty", "link"} {
 		want, err := os.ReadFile(filepath.Join(dir, "data", name))
-		must(t, err)
+		expect.NoError(t, err)
 		got, err := os.ReadFile(filepath.Join(to, name))
-		must(t, err)
+		expect.NoError(t, err)
 		expect.True(t, bytes.Equal(got, want), "differs", name)
 		var mine, other syscall.Stat_t
-		must(t, syscall.Lstat(filepath.Join(dir, "data", name), &mine))
-		must(t, syscall.Lstat(filepath.Join(to, name), &other))
+		expect.NoError(t, syscall.Lstat(filepath.Join(dir, "data", name), &mine))
+		expect.NoError(t, syscall.Lstat(filepath.Join(to, name), &other))
 		expect.True(t, mine.Mode == other.Mode && mine.Uid == other.Uid && (name == "link" || mine.Mtim == other.Mtim),
 			name, other, mine)
 		if more := other.Blocks - mine.Blocks; name != "sparse" && more != 0 || more*512 > 1<<20 {
@@ -110,7 +105,7 @@ func TestChanged(t *testing.T) {
 		"there are files that":    func(dir string) error { return os.WriteFile(filepath.Join(dir, "new"), nil, 0o600) },
 	} {
 		b, dir := kept(t)
-		must(t, change(filepath.Join(dir, "data")))
+		expect.NoError(t, change(filepath.Join(dir, "data")))
 		expect.Refused(b.CopyTo(filepath.Join(t.TempDir(), "copy"), false))(t, name)
 	}
 }
@@ -144,12 +139,12 @@ func TestCopyOwn(t *testing.T) {
 		_, err := base.CopyOwn(own, filepath.Join(t.TempDir(), "copy"), false)
 		return err
 	}
-	must(t, copyTo())
+	expect.NoError(t, copyTo())
 	f, err := os.Open(filepath.Join(own, "log"))
-	must(t, err)
+	expect.NoError(t, err)
 	expect.Error(t, copyTo(), "is in use by", "in use")
-	must(t, f.Close())
-	must(t, os.Symlink("/etc", filepath.Join(own, "tablespace")))
+	expect.NoError(t, f.Close())
+	expect.NoError(t, os.Symlink("/etc", filepath.Join(own, "tablespace")))
 	expect.Error(t, copyTo(), "is a link to /etc", "a link out of it")
 }
 
@@ -158,17 +153,17 @@ func TestCopyOwn(t *testing.T) {
 func TestOpenWrong(t *testing.T) {
 	b, dir := kept(t)
 	making, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".new")
-	must(t, err)
+	expect.NoError(t, err)
 	f, err := os.Open(making)
-	must(t, err)
+	expect.NoError(t, err)
 	defer f.Close()
-	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
+	expect.NoError(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 	made := b.Made
 	b.Made = time.Now()
 	from := data(t)
-	must(t, b.Keep(from, dir))
+	expect.NoError(t, b.Keep(from, dir))
 	read, err := base.Open(dir, b.Identity)
-	must(t, err)
+	expect.NoError(t, err)
 	if _, err := os.Stat(making); err != nil || !read.Made.Equal(made) {
 		t.Errorf("of two processes: %v, made %v, want %v", err, read.Made, made)
 	}
@@ -182,7 +177,7 @@ func TestOpenWrong(t *testing.T) {
 	if got := wrong(base.Identity{"seed": "2"}); !strings.Contains(got, "other data") || !strings.Contains(got, "remove that") {
 		t.Errorf("other data: %s", got)
 	}
-	must(t, os.Truncate(filepath.Join(dir, "base.json"), 20))
+	expect.NoError(t, os.Truncate(filepath.Join(dir, "base.json"), 20))
 	if got := wrong(b.Identity); !strings.Contains(got, "unexpected end") || !strings.Contains(got, "remove that") {
 		t.Errorf("cut short: %s", got)
 	}
@@ -203,9 +198,9 @@ func TestClone(t *testing.T) {
 		t.Skip("no program makes a file system that can share blocks")
 	}
 	image, dir := filepath.Join(t.TempDir(), "image"), filepath.Join(t.TempDir(), "disk")
-	must(t, os.WriteFile(image, nil, 0o600))
-	must(t, os.Truncate(image, 400<<20))
-	must(t, os.Mkdir(dir, 0o755))
+	expect.NoError(t, os.WriteFile(image, nil, 0o600))
+	expect.NoError(t, os.Truncate(image, 400<<20))
+	expect.NoError(t, os.Mkdir(dir, 0o755))
 	for _, command := range [][]string{{mkfs, "-q", image}, {"mount", "-o", "loop", image, dir}} {
 		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
 			t.Skipf("%v: %v: %s", command, err, out)
@@ -217,12 +212,12 @@ func TestClone(t *testing.T) {
 		}
 	})
 	b := &base.Base{}
-	must(t, b.Keep(data(t), filepath.Join(dir, "base")))
+	expect.NoError(t, b.Keep(data(t), filepath.Join(dir, "base")))
 	b, err = base.Open(filepath.Join(dir, "base"), nil)
-	must(t, err)
+	expect.NoError(t, err)
 	if cloned, err := b.CopyTo(filepath.Join(dir, "copy"), true); err != nil || !cloned {
 		t.Errorf("cloned %v, %v", cloned, err)
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "base", "data", "empty"), []byte("x"), 0o600))
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, "base", "data", "empty"), []byte("x"), 0o600))
 	expect.Refused(b.CopyTo(filepath.Join(dir, "again"), true))(t, "the content of empty", "changed")
 }

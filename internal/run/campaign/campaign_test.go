@@ -150,9 +150,7 @@ func TestKeep(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(result.TrialPath(c.Dir, "pebble.2"), "data")); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(filepath.Join(result.TrialPath(c.Dir, "pebble.2"), "tmp")); err == nil {
-		t.Error("tmp was left behind")
-	}
+	expect.Refused(os.Stat(filepath.Join(result.TrialPath(c.Dir, "pebble.2"), "tmp")))(t, "", "tmp was left behind")
 }
 
 // However a process ends without a result, the trial is failed with what is
@@ -177,9 +175,7 @@ func TestBadEnds(t *testing.T) {
 			if tr.Status != result.Failed || !strings.Contains(tr.Reason, c.reason) || !strings.Contains(tr.Hint, c.hint) || c.hint == "" && tr.Hint != "" || tr.Ended == nil {
 				t.Errorf("%s: %q, hint %q", tr.Status, tr.Reason, tr.Hint)
 			}
-			if _, err := os.Stat(filepath.Join(dir, "data")); err == nil {
-				t.Error("data was left behind")
-			}
+			expect.Refused(os.Stat(filepath.Join(dir, "data")))(t, "", "data was left behind")
 			expect.Equal(t, len(p.lines), 8, p.lines)
 		})
 	}
@@ -200,9 +196,7 @@ func TestResumedWithAnotherVersion(t *testing.T) {
 	c, p := config(t.TempDir(), says(result.Failed))
 	c.Programs = []server.Found{{Kind: "mariadb", Path: "/usr/sbin/mariadbd", Version: "10.11.6"}}
 	state, err := Run(t.Context(), c)
-	if !errors.Is(err, ErrIncomplete) || len(state.Programs) != 1 {
-		t.Fatalf("%+v, %v", state.Programs, err)
-	}
+	expect.Must(t, errors.Is(err, ErrIncomplete) && len(state.Programs) == 1, state.Programs, err)
 	c.Resume = true
 	c.Programs = []server.Found{{Kind: "mariadb", Path: "/usr/sbin/mariadbd", Version: "10.11.7"}}
 	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "is mariadb 10.11.7 now, and was 10.11.6") || !strings.Contains(hint.Of(err), "new campaign") {
@@ -249,9 +243,7 @@ fi
 	expect.True(t, strings.Contains(hint.Of(err), "--resume "+c.Dir) && errors.Is(err, context.Canceled), err)
 	same(t, []string{"pebble.1 complete", "bbolt.1 partial", "bbolt.2 ", "pebble.2 "}, statuses(state))
 	for _, name := range []string{"bbolt.1/data", "pebble.2"} {
-		if _, err := os.Stat(filepath.Join(c.Dir, "trials", name)); err == nil {
-			t.Errorf("there is %s", name)
-		}
+		expect.Refused(os.Stat(filepath.Join(c.Dir, "trials", name)))(t, "", "there is", name)
 	}
 
 	// The campaign was killed before it could write that pebble.2 is complete.
@@ -313,9 +305,7 @@ func TestTwoPartials(t *testing.T) {
 		if b, err := os.ReadFile(filepath.Join(path, "note")); err != nil || string(b) != want {
 			t.Errorf("%s: %q, %v", name, b, err)
 		}
-		if _, err := os.Stat(filepath.Join(path, "data")); err == nil {
-			t.Errorf("%s has data", name)
-		}
+		expect.Refused(os.Stat(filepath.Join(path, "data")))(t, "", name, "has data")
 	}
 }
 
@@ -411,7 +401,7 @@ func TestNeed(t *testing.T) {
 	}
 	c.InfoOf = func(*plan.Target) engine.Info { return engine.Info{SpaceFactor: 0} } // nothing on disk
 	err := CheckSpace(c)
-	expect.True(t, err == nil, err)
+	expect.NoError(t, err)
 }
 
 // Loaded data need room next to a copy, on whichever disk; those that are there already none.
@@ -428,9 +418,7 @@ func TestNeedOnce(t *testing.T) {
 	need(all + 4*load)
 	c.Plan.Start.Bases = "/dev/shm/kept"
 	need(all)
-	if err := CheckSpace(c); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, CheckSpace(c))
 	c.Plan.Start.Bases = "/proc/kept"
 	expect.Error(t, CheckSpace(c), "cannot be kept in /proc/kept", "not writable")
 	c.Plan.Start.Bases = ""
@@ -468,9 +456,7 @@ func TestCheckSpace(t *testing.T) {
 	_, err = Run(context.Background(), c)
 	var unfit *UnfitError
 	expect.True(t, errors.As(err, &unfit) && strings.Contains(err.Error(), "would fill"), err)
-	if _, err := os.Stat(c.Dir); err == nil {
-		t.Error("a directory was made")
-	}
+	expect.Refused(os.Stat(c.Dir))(t, "", "a directory was made")
 	// Data that is in place needs no room a second time.
 	data := t.TempDir()
 	for i := range c.Plan.Targets {

@@ -202,9 +202,7 @@ func TestLine(t *testing.T) {
 	meet(context.Background())
 	say("not for it")
 	say("{}")
-	if err := <-met; err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, <-met)
 	l.Done("s")
 	if e := <-said; e.Phase != trial.PhaseDone {
 		t.Errorf("said %+v", e)
@@ -213,20 +211,14 @@ func TestLine(t *testing.T) {
 	expect.Equal(t, l.Alone(), 1500*time.Millisecond, "alone for")
 	meet(context.Background())
 	say(`{"gone":true}`)
-	if err := <-met; !errors.Is(err, errGone) {
-		t.Errorf("error %v", err)
-	}
+	expect.Is(t, <-met, errGone, "error")
 	ctx, cancel := context.WithCancel(context.Background())
 	meet(ctx)
 	cancel()
-	if err := <-met; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	expect.Is(t, <-met, context.Canceled, "error")
 	meet(context.Background())
 	campaign.Close()
-	if err := <-met; err == nil {
-		t.Error("the campaign has ended, and no error")
-	}
+	expect.Error(t, <-met, "", "the campaign has ended, and no error")
 	<-hungUp
 	out.Close()
 	expect.Equal(t, l.Alone(), 0, "alone for")

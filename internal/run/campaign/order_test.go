@@ -155,7 +155,5 @@ func TestDescribeOrders(t *testing.T) {
 	c.Resume = true
 	lists(describe(), "bbolt.2", "pebble.2")
 	c.Dir = t.TempDir()
-	if err := Describe(&strings.Builder{}, c); err == nil {
-		t.Error("a campaign that is not there was described")
-	}
+	expect.Error(t, Describe(&strings.Builder{}, c), "", "a campaign that is not there was described")
 }

@@ -31,9 +31,7 @@ func ran(t *testing.T, dir string) []string {
 	t.Helper()
 	path := filepath.Join(dir, "ran")
 	b, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
+	expect.Must(t, err == nil || errors.Is(err, fs.ErrNotExist), err)
 	_ = os.Remove(path)
 	return strings.Fields(string(b))
 }
@@ -62,9 +60,7 @@ func TestPreflight(t *testing.T) {
 	if !strings.HasPrefix(p.lines[0], "note preflight: pebble, bbolt: 2 targets ok in ") || !strings.HasPrefix(p.lines[1], "begin pebble.1") {
 		t.Errorf("%q", p.lines)
 	}
-	if _, err := os.Stat(result.TrialPath(c.Dir, PreflightDir)); err == nil {
-		t.Error("something is left of it")
-	}
+	expect.Refused(os.Stat(result.TrialPath(c.Dir, PreflightDir)))(t, "", "something is left of it")
 }
 
 // All that fails is reported together. The campaign leaves nothing but what servers
@@ -74,9 +70,8 @@ func TestPreflightFails(t *testing.T) {
 	c, p := preflown(dir, `echo "cannot bind" > $1/trials/$2/server.log; echo "it is $2" >&2; exit 3`)
 	state, err := Run(t.Context(), c)
 	failed, ok := errors.AsType[*PreflightError](err)
-	if !ok || state != nil || len(failed.Failed) != 2 || !strings.Contains(hint.Of(err), "--no-preflight") {
-		t.Fatalf("%+v, error %v", state, err)
-	}
+	expect.Must(t, ok && state == nil && len(failed.Failed) == 2 && strings.Contains(hint.Of(err), "--no-preflight"),
+		state, "error", err)
 	for _, want := range []string{"2 of 2 targets", "\n  pebble: its process ended with: exit status 3", "it is _preflight/bbolt", "\n    log: " + c.Dir + "/_preflight/bbolt/server.log"} {
 		expect.Contains(t, err.Error(), want, err)
 	}
@@ -97,9 +92,7 @@ goroutine 1 [running]:" >&2; echo '{"format":2,"status":"running","steps":[{"nam
 	if _, err := Run(t.Context(), c); err == nil {
 		t.Fatal("no error")
 	}
-	if _, err := os.Stat(c.Dir); err == nil {
-		t.Errorf("there is %q", files(c.Dir))
-	}
+	expect.Refused(os.Stat(c.Dir))(t, "", "there is", files(c.Dir))
 	expect.NoError(t, os.Mkdir(c.Dir, 0o755))
 	if _, err := Run(t.Context(), c); err == nil {
 		t.Fatal("no error")

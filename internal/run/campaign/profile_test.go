@@ -17,9 +17,7 @@ func TestProfiled(t *testing.T) {
 	const fails = `case $2 in bbolt.p1) exit 3;; esac; `
 	c, p := config(t.TempDir(), fails+says(result.Complete), "profile=extra", "trials=1")
 	state, err := Run(context.Background(), c)
-	if !errors.Is(err, ErrIncomplete) || !strings.Contains(err.Error(), "1 of 2 trials for profiles") {
-		t.Fatal(err)
-	}
+	expect.Must(t, errors.Is(err, ErrIncomplete) && strings.Contains(err.Error(), "1 of 2 trials for profiles"), err)
 	begun := func() (out []string) {
 		for _, line := range p.lines {
 			if strings.HasPrefix(line, "begin") {

@@ -70,9 +70,7 @@ func TestPairsStayTogether(t *testing.T) {
 	f := &fakeFleet{trial: func(context.Context, string, result.Entry) error { time.Sleep(5 * time.Millisecond); return nil }}
 	f.on(&c, "m1", "m2")
 	state, err := Run(t.Context(), c)
-	if err != nil || !complete(state.Trials) {
-		t.Fatal(err, statuses(state))
-	}
+	expect.Must(t, err == nil && complete(state.Trials), err, statuses(state))
 	used := map[string]bool{}
 	for i, block := range blocks(state.Trials) {
 		first, second := machineOf(t, c.Dir, block[0]), machineOf(t, c.Dir, block[1])
@@ -81,9 +79,7 @@ func TestPairsStayTogether(t *testing.T) {
 			t.Errorf("block %d is on %s and %s, its reverse on %s", i, first, second, machineOf(t, c.Dir, reverse[0]))
 		}
 	}
-	if len(used) != 2 {
-		t.Errorf("used: %v", used)
-	}
+	expect.Equal(t, len(used), 2, "used", used)
 	f.claimed, p.lines, c.Resume = nil, nil, true
 	if _, err := Run(t.Context(), c); err != nil || len(f.claimed) > 0 || !slices.Equal(p.lines, []string{nothingLeft}) {
 		t.Errorf("%v, claimed %v, %q", err, f.claimed, p.lines)
@@ -112,7 +108,6 @@ func TestLostAfterStop(t *testing.T) {
 	}}
 	f.on(&c, "m1", "m2")
 	state, err := Run(t.Context(), c)
-	if err != nil || !complete(state.Trials) || len(state.Trials) == 0 || state.Stopped == "" {
-		t.Errorf("%v, %v, stopped: %q", err, statuses(state), state.Stopped)
-	}
+	expect.True(t, err == nil && complete(state.Trials) && len(state.Trials) != 0 && state.Stopped != "",
+		err, statuses(state), "stopped", state.Stopped)
 }

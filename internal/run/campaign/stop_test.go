@@ -42,16 +42,13 @@ func TestStopWhenPrecise(t *testing.T) {
 	c.Enough = j.enough
 	state, err := Run(context.Background(), c)
 	expect.NoError(t, err)
-	if len(state.Trials) != 12 || state.Stopped != "there are 12" || !complete(state.Trials) {
-		t.Errorf("%v, stopped: %q", statuses(state), state.Stopped)
-	}
+	expect.True(t, len(state.Trials) == 12 && state.Stopped == "there are 12" && complete(state.Trials),
+		statuses(state), "stopped", state.Stopped)
 	same(t, []string{
 		"pebble.1 pebble.2 pebble.3 pebble.4 bbolt.1 bbolt.2 bbolt.3 bbolt.4",
 		"pebble.1 pebble.2 pebble.3 pebble.4 pebble.5 pebble.6 bbolt.1 bbolt.2 bbolt.3 bbolt.4 bbolt.5 bbolt.6",
 	}, j.asked)
-	if last := p.lines[len(p.lines)-1]; last != "note no more trials than these 12: there are 12" {
-		t.Errorf("last said: %s", last)
-	}
+	expect.Equal(t, p.lines[len(p.lines)-1], "note no more trials than these 12: there are 12", "last said")
 	stored, err := result.ReadCampaign(c.Dir)
 	if err != nil || stored.Stopped != state.Stopped || len(stored.Trials) != 12 || stored.Order != "interleaved" {
 		t.Errorf("%+v, %v", stored, err)
@@ -69,9 +66,7 @@ func TestFailureBeforeStop(t *testing.T) {
 	j := &judge{}
 	c.Enough = j.enough
 	_, err := Run(context.Background(), c)
-	if !errors.Is(err, ErrIncomplete) || err.Error() != "1 of 8: not all trials are complete" {
-		t.Errorf("error %v", err)
-	}
+	expect.True(t, errors.Is(err, ErrIncomplete) && err.Error() == "1 of 8: not all trials are complete", "error", err)
 	same(t, []string{"pebble.1 pebble.2 pebble.3 pebble.4 bbolt.1 bbolt.3 bbolt.4"}, j.asked)
 	// To go on with it runs the bad one again, and no more.
 	again, p := config("", numbered, "trials=8", "stop={precision: 2%, min_trials: 2}")
@@ -90,9 +85,8 @@ func TestNeverEnough(t *testing.T) {
 		j := &judge{want: want}
 		c.Enough = j.enough
 		state, err := Run(context.Background(), c)
-		if err != nil || len(state.Trials) != 8 || state.Stopped != "" || len(j.asked) != 1 {
-			t.Errorf("%v, %v, asked %q", statuses(state), err, j.asked)
-		}
+		expect.True(t, err == nil && len(state.Trials) == 8 && state.Stopped == "" && len(j.asked) == 1,
+			statuses(state), err, "asked", j.asked)
 		if last := p.lines[len(p.lines)-1]; last != "note all trials are done, and "+words+" as was wanted: there are 8" {
 			t.Errorf("last said: %s", last)
 		}
@@ -143,18 +137,15 @@ func TestBudget(t *testing.T) {
 	}
 	// Ended by its user after bbolt.2: thirty minutes, and a block half done.
 	state, _, err := run(context.Background(), false)
-	if !errors.Is(err, context.Canceled) || state.Spent != 1800 || len(state.Trials) != 40 {
-		t.Fatalf("%v after %v s", err, state.Spent)
-	}
+	expect.Must(t, errors.Is(err, context.Canceled) && state.Spent == 1800 && len(state.Trials) == 40,
+		err, "after", state.Spent, "s")
 	// Two blocks take forty minutes, and a third ends after sixty.
 	state, p, err := run(context.Background(), true)
-	if err != nil || len(state.Trials) != 6 || state.Spent != 3600 {
-		t.Errorf("%v after %v s, %v", statuses(state), state.Spent, err)
-	}
+	expect.True(t, err == nil && len(state.Trials) == 6 && state.Spent == 3600,
+		statuses(state), "after", state.Spent, "s", err)
 	const reason = "of the budget of 1h5m0s 1h0m0s are spent, and a block takes about 20m0s"
-	if state.Stopped != reason || !slices.Contains(p.lines, "note no more trials than these 6: "+reason) {
-		t.Errorf("%q; %q", state.Stopped, p.lines)
-	}
+	expect.True(t, state.Stopped == reason && slices.Contains(p.lines, "note no more trials than these 6: "+reason),
+		state.Stopped, p.lines)
 }
 
 // cancellingAtEnd ends the campaign when its third trial has ended.

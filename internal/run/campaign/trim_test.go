@@ -32,9 +32,7 @@ func TestTrimRefused(t *testing.T) {
 	if !errors.As(err, &unfit) || hint.Of(err) == "" || !strings.Contains(err.Error(), "file system of "+dir+" cannot be trimmed") {
 		t.Errorf("%v", err)
 	}
-	if _, err := os.Stat(c.Dir); err == nil {
-		t.Error("a directory was made")
-	}
+	expect.Refused(os.Stat(c.Dir))(t, "", "a directory was made")
 	c.Plan.Targets[0].Config.Server.DSN, c.Plan.Targets[1].Config.Server.DSN = "x", "y"
 	if err := Fits(c); !errors.As(err, &unfit) || !strings.Contains(err.Error(), "no target has data of its own") {
 		t.Errorf("attached: %v", err)
@@ -65,9 +63,7 @@ func TestTrims(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored, err := result.ReadCampaign(c.Dir)
-	if err != nil || len(stored.Trims) != 2 {
-		t.Fatalf("%v: %+v", err, stored)
-	}
+	expect.Must(t, err == nil && len(stored.Trims) == 2, err, stored)
 	for i, trim := range stored.Trims {
 		if trim.Before != stored.Trials[i].Dir || trim.At.Before(stored.Started) || trim.Bytes < 0 || trim.Dir == "" {
 			t.Errorf("%+v", trim)

@@ -228,9 +228,8 @@ func TestLoad(t *testing.T) {
 			last, ticks := time.Duration(0), 0
 			out, err := f.load(t.Context(), func(iv *Interval) {
 				ticks++
-				if iv.From != last || len(iv.Machines) != 3 || iv.Machines[2].Machine != "c3" {
-					t.Errorf("an interval begins at %v, and the last has ended at %v; %+v", iv.From, last, iv.Machines)
-				}
+				expect.True(t, iv.From == last && len(iv.Machines) == 3 && iv.Machines[2].Machine == "c3",
+					"an interval begins at", iv.From, "and the last has ended at", last, iv.Machines)
 				last = iv.To
 				ops += iv.Groups[0].Kinds[0].Ops
 			})
@@ -240,26 +239,20 @@ func TestLoad(t *testing.T) {
 				t.Errorf("%+v", group.Kinds[0].Counts)
 			}
 			for seat, n := range group.Done {
-				if n != 20 {
-					t.Errorf("seat %d did %d operations, want 20", seat, n)
-				}
+				expect.Equal(t, n, 20, "seat", seat, "did", "operations, want 20")
 			}
-			if ops != 100 || ticks != 6 || last != 550*time.Millisecond {
-				t.Errorf("%d intervals until %v with %d operations", ticks, last, ops)
-			}
+			expect.True(t, ops == 100 && ticks == 6 && last == 550*time.Millisecond,
+				ticks, "intervals until", last, "with", ops, "operations")
 			// Seats 0 and 3, 1 and 4, 2 are on the three machines.
 			for i, want := range []int64{40, 40, 20} {
 				if r := out.Reports[i]; r.Ops != want || r.Machine != fmt.Sprintf("c%d", i+1) || r.P50 == 0 || r.P99 < r.P50 {
 					t.Errorf("%+v", r)
 				}
 			}
-			if out.Spread != 0 || out.Bound != 2*time.Millisecond {
-				t.Errorf("began %v apart, bound %v", out.Spread, out.Bound)
-			}
+			expect.True(t, out.Spread == 0 && out.Bound == 2*time.Millisecond,
+				"began", out.Spread, "apart, bound", out.Bound)
 		}
-		if f.done() != 200 || f.counted != 2 {
-			t.Errorf("%d operations, want 200; counted %d times", f.done(), f.counted)
-		}
+		expect.True(t, f.done() == 200 && f.counted == 2, f.done(), "operations, want 200; counted", f.counted, "times")
 	})
 }
 
@@ -269,13 +262,9 @@ func TestLed(t *testing.T) {
 	step.Groups = append(step.Groups, workload.Group{Name: "beside", Clients: 3, Ops: step.Groups[0].Ops})
 	bubble(t, 3, step, func(t *testing.T, f *fleet) {
 		out, err := f.load(t.Context(), func(*Interval) {})
-		if err != nil || out.Result.Groups[0].Kinds[0].Ops != 10 {
-			t.Fatal(out, err)
-		}
+		expect.Must(t, err == nil && out.Result.Groups[0].Kinds[0].Ops == 10, out, err)
 		for seat, n := range out.Result.Groups[1].Done {
-			if n < 10 || n > 11 {
-				t.Errorf("seat %d beside it did %d operations", seat, n)
-			}
+			expect.True(t, n >= 10 && n <= 11, "seat", seat, "beside it did", n, "operations")
 		}
 		if counts := out.Counts; len(counts) != 2 || counts[0] != 10+out.Result.Groups[1].Kinds[0].Ops || counts[1] != 3 {
 			t.Errorf("counts %v", counts)
@@ -293,9 +282,7 @@ func TestStraggler(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		}
-		if err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, err)
 	})
 }
 
@@ -308,9 +295,7 @@ func TestDrift(t *testing.T) {
 			defer f.mu.Unlock()
 			f.skew[1] = skew + time.Since(began)/5000 // 200 ppm
 		})
-		if err != nil || out.Bound < 6*time.Millisecond || out.Bound > 7*time.Millisecond {
-			t.Errorf("%v, %+v", err, out)
-		}
+		expect.True(t, err == nil && out.Bound >= 6*time.Millisecond && out.Bound <= 7*time.Millisecond, err, out)
 	})
 }
 
@@ -384,9 +369,8 @@ func TestFailed(t *testing.T) {
 			return nil
 		}
 		out, err := f.load(t.Context(), func(*Interval) {})
-		if err != nil || out.Result.Ended == nil || !strings.Contains(out.Result.Ended.Error(), bad.Error()) {
-			t.Fatalf("%+v, %v", out, err)
-		}
+		expect.Must(t, err == nil && out.Result.Ended != nil && strings.Contains(out.Result.Ended.Error(), bad.Error()),
+			out, err)
 		if ops := out.Result.Groups[0].Kinds[0].Ops; ops > 4 {
 			t.Errorf("the others did %d operations more", ops)
 		}
@@ -420,9 +404,7 @@ func TestLost(t *testing.T) {
 					f.cut[1] = cut
 				})
 				if c.after < 0 {
-					if err != nil || out.Result.Groups[0].Kinds[0].Ops != 2000 {
-						t.Errorf("a short cut: %v", err)
-					}
+					expect.True(t, err == nil && out.Result.Groups[0].Kinds[0].Ops == 2000, "a short cut", err)
 					return
 				}
 				wantLost(t, err, "c2", " into the load of step s")
@@ -441,6 +423,18 @@ func TestLost(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A machine that does not answer while its clients open their sessions is lost after the stated time.
+func TestSilentBefore(t *testing.T) {
+	bubble(t, 2, sleeping(2, 0, 5), func(t *testing.T, f *fleet) {
+		f.mu.Lock()
+		f.cut[1] = make(chan struct{})
+		f.mu.Unlock()
+		began := time.Now()
+		wantLost(t, f.ready(t.Context()), "c2", "while it readied its clients of step s")
+		expect.Near(t, time.Since(began).Seconds(), answerTime.Seconds(), 1)
+	})
 }
 
 // The end of the head's context ends the load; what was measured is returned.
@@ -471,9 +465,7 @@ func TestHeadGone(t *testing.T) {
 				<-f.conducted
 			} else {
 				time.AfterFunc(50*time.Millisecond, cancel)
-				if err := f.Start(ctx, func() {}); !errors.Is(err, context.Canceled) {
-					t.Errorf("%v", err)
-				}
+				expect.Is(t, f.Start(ctx, func() {}), context.Canceled)
 				f.Close()
 			}
 			cancel()

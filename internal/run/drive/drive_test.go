@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"math"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +22,7 @@ import (
 // TestMain leaves most draws of properties to make test-long: a step in simulated time takes
 // seconds of CPU time under the race detector.
 func TestMain(m *testing.M) {
-	if os.Getenv(need.LongVariable) == "" {
+	if !need.IsLong() {
 		_ = flag.Set("rapid.checks", "20")
 	}
 	goleak.VerifyTestMain(m)

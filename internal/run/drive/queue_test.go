@@ -73,9 +73,7 @@ func open(t *testing.T, a *pace.Arrivals, seconds float64, clients int, took tim
 		seats = append(seats, &fake{rows: 3, took: every(took)})
 	}
 	r, err := Run(t.Context(), Config{Coarse: true, Step: step, Seed: 5, Interval: time.Second, Clients: [][]workload.Client{seats}, OnInterval: onInterval})
-	if err != nil || r.Ended != nil {
-		t.Fatal(err, r)
-	}
+	expect.Must(t, err == nil && r.Ended == nil, err, r)
 	return r, &step.Groups[0]
 }
 

@@ -123,9 +123,7 @@ func TestRetryNew(t *testing.T) {
 		r := retried(t, k, workload.Group{Retry: workload.Retry{Policy: workload.RetryNew},
 			Ops: []workload.OpKind{{Name: "even", Unit: "transaction"}, {Name: "odd", Unit: "transaction"}}})
 		for i, v := range k.tried {
-			if v != i {
-				t.Fatalf("attempts of %v", k.tried)
-			}
+			expect.Must(t, v == i, "attempts of", k.tried)
 		}
 		even, odd := &r.Groups[0].Kinds[0], &r.Groups[0].Kinds[1]
 		// 2, 8 and 14 fail and are followed by 3, 9 and 15; so do 5, 11 and 17.
@@ -190,9 +188,7 @@ func TestBackoff(t *testing.T) {
 	}
 	a := pauses()
 	expect.List(t, a, pauses(), "other pauses with the same seed")
-	if len(a) < 3 {
-		t.Fatalf("pauses %v", a)
-	}
+	expect.Must(t, len(a) >= 3, "pauses", a)
 	for i, p := range a {
 		if longest := 8 * time.Millisecond << i; p < 0 || p > longest || slices.Index(a, p) != i {
 			t.Errorf("pause %d is %v of at most %v", i, p, longest)

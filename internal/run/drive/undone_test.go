@@ -114,9 +114,7 @@ func TestUndone(t *testing.T) {
 					clients = append(clients, []workload.Client{f})
 				}
 				r, err := Run(ctx, Config{Coarse: true, Step: &step, Clients: clients, Interval: time.Second})
-				if err != nil || c.cancel > 0 != errors.Is(r.Ended, context.Canceled) {
-					t.Fatal(err, r.Ended)
-				}
+				expect.Must(t, err == nil && c.cancel > 0 == errors.Is(r.Ended, context.Canceled), err, r.Ended)
 				if got := r.Groups[0].Undone; (got == nil) != (c.want < 0) || got != nil && got.Count() != c.want {
 					t.Error(fmt.Sprintf("%d of those due were done; not done:", r.Groups[0].Kinds[0].Ops), got.Count(), "want", c.want)
 				}

@@ -99,9 +99,8 @@ find: {promise: p99_ms < 5, to: 4000, precision: 50%, seconds: 10}
 	}
 	const held = 40 * time.Second                                                    // four probes
 	limit := 30*time.Second + time.Duration(searched.Probes)*12*time.Second + 2*held // with the lead-in
-	if searched.Probes == 0 || searched.Length != (forecast.Span{Least: 30*time.Second + held, Most: limit}) {
-		t.Errorf("%+v", searched)
-	}
+	expect.True(t, searched.Probes != 0 && searched.Length == (forecast.Span{Least: 30*time.Second + held, Most: limit}),
+		searched)
 	if n := tr.Part(searched.Name + "@250"); n < 0 || tr.Parts[n].Name != searched.Name || tr.Part("other@250") >= 0 {
 		t.Errorf("a probe belongs to part %d", n)
 	}
@@ -132,9 +131,8 @@ func TestFromEarlierRun(t *testing.T) {
 	}
 	f := forecast.New(p, earlier)
 	expect.Equal(t, f.Campaign(entries(1)), forecast.Exactly(56*time.Second), "the campaign")
-	if got := f.Trial("pebble", 1).Left(-1, 500*time.Millisecond); got != forecast.Exactly(22500*time.Millisecond) {
-		t.Errorf("left before the first step: %v", got)
-	}
+	expect.Equal(t, f.Trial("pebble", 1).Left(-1, 500*time.Millisecond), forecast.Exactly(22500*time.Millisecond),
+		"left before the first step")
 	f.Add(ibench("bbolt", 50, 4, 8))
 	f.Add(ibench("bbolt", 52, 4, 8))
 	f.Add(failed)

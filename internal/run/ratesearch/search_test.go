@@ -11,12 +11,10 @@ import (
 )
 
 // made makes a search of a server that keeps the promise up to a rate.
-func made(t interface{ Fatalf(string, ...any) }, p ratesearch.Plan, capacity float64) ratesearch.Answer {
+func made(t expect.Reporter, p ratesearch.Plan, capacity float64) ratesearch.Answer {
 	s := ratesearch.New(p)
 	for rate, ok := s.Next(); ok; rate, ok = s.Next() {
-		if rate < p.From || p.To > 0 && rate > p.To {
-			t.Fatalf("%v was tried, of %v to %v", rate, p.From, p.To)
-		}
+		expect.Must(t, rate >= p.From && (p.To <= 0 || rate <= p.To), rate, "was tried, of", p.From, "to", p.To)
 		s.Add(rate, rate <= capacity, false)
 	}
 	return s.Answer()

@@ -82,9 +82,8 @@ func TestSimulation(t *testing.T) {
 				if a.High > a.Low*(1+c.width) {
 					wide++
 				}
-				if a.Probes > ratesearch.Most {
-					t.Fatalf("%d probes, at most %d were announced", a.Probes, ratesearch.Most)
-				}
+				expect.Must(t, a.Probes <= ratesearch.Most,
+					a.Probes, "probes, at most", ratesearch.Most, "were announced")
 				expect.True(t, a.Kept >= truth/2 && a.Kept <= truth*1.5, "seed: of", seed, a, truth)
 			}
 			t.Logf("inside %.1f %%, probes %.1f, wide %d", 100*float64(inside)/n, float64(probes)/n, wide)

@@ -186,12 +186,9 @@ func run(t *testing.T, s Spec, want result.Status) *result.Trial {
 	_, err := Run(context.Background(), s)
 	expect.Equal(t, err == nil, want == result.Complete, "of a trial that was to be", err, want)
 	tr := expect.Value(result.ReadTrial(s.Dir))(t)
-	if tr.Status != want || tr.Ended == nil || (want == result.Complete) != (tr.Reason == "") {
-		t.Fatalf("status %s: %q, want %s", tr.Status, tr.Reason, want)
-	}
-	if _, err := os.Stat(filepath.Join(s.Dir, result.DataDir)); err == nil {
-		t.Error("data was left behind")
-	}
+	expect.Must(t, tr.Status == want && tr.Ended != nil && (want == result.Complete) == (tr.Reason == ""),
+		"status", tr.Status, tr.Reason, "want", want)
+	expect.Refused(os.Stat(filepath.Join(s.Dir, result.DataDir)))(t, "", "data was left behind")
 	return tr
 }
 

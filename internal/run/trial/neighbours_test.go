@@ -67,9 +67,7 @@ func disturb(t *testing.T, path string) (stop func()) {
 	const loop = `(i=0; while [ ! -e "$1.stop" ] && [ $i -lt 2000 ]; do i=$((i+1)); dd if=/dev/zero of="$1" bs=1M count=4 conv=fsync; done; : >"$1.over") >/dev/null 2>&1 &`
 	expect.NoError(t, exec.Command("sh", "-c", loop, "sh", path).Run())
 	return func() {
-		if err := os.WriteFile(path+".stop", nil, 0o644); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, os.WriteFile(path+".stop", nil, 0o644))
 		for range 2000 { // until the directory can be removed
 			if _, err := os.Stat(path + ".over"); err == nil {
 				return

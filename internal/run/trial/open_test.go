@@ -214,9 +214,7 @@ func testShedding(t *testing.T) {
 	}
 	var q hist.Queue
 	for _, l := range lines(t, s.Dir, "ops") {
-		if l.Queue == nil {
-			t.Fatalf("%+v", l)
-		}
+		expect.Must(t, l.Queue != nil, l)
 		q.Offered, q.Started, q.Shed, q.Waiting = q.Offered+l.Queue.Offered, q.Started+l.Queue.Started, q.Shed+l.Queue.Shed, l.Queue.Waiting
 	}
 	expect.True(t, q.Offered == offered && float64(q.Shed) == v("shed") && q.Started+q.Shed+q.Waiting == q.Offered,

@@ -66,9 +66,7 @@ func TestWrongPlan(t *testing.T) {
 		}
 		return seeks(op, big)
 	})
-	if err == nil || res.Status != result.Failed || step != nil {
-		t.Fatalf("%s, %v, step %v", res.Status, err, step)
-	}
+	expect.Must(t, err != nil && res.Status == result.Failed && step == nil, res.Status, err, "step", step)
 	for _, want := range []string{"scan sbtest1 is to be answered by primary key", "goes by whole table", "SELECT of scan sbtest1", "SCAN all of it"} {
 		expect.Contains(t, res.Reason, want, "lacks")
 	}
@@ -79,9 +77,7 @@ func TestWrongPlan(t *testing.T) {
 // Of a small table it is a note, as it may be the cheaper way.
 func TestPlanOfSmallTable(t *testing.T) {
 	_, step, plans, err := runPlanned(t, func(op *model.Op, _ int) engine.Plan { return scans(op, smallTable/2) })
-	if err != nil || step == nil || step.Status != result.Complete {
-		t.Fatalf("%v, %+v", err, step)
-	}
+	expect.Must(t, err == nil && step != nil && step.Status == result.Complete, err, step)
 	notes := strings.Join(metric.Texts(step.Notes), "\n")
 	expect.True(t, strings.Contains(notes, "of tables below 4 MiB the database does not use the index"), "notes", notes)
 	w := strings.Join(metric.Texts(step.Warnings), "\n")
@@ -104,9 +100,7 @@ func TestPlanChanges(t *testing.T) {
 		}
 		return p
 	})
-	if err != nil || step.Status != result.Complete {
-		t.Fatalf("%v, %+v", err, step)
-	}
+	expect.Must(t, err == nil && step.Status == result.Complete, err, step)
 	if w := strings.Join(metric.Texts(step.Warnings), "\n"); !strings.Contains(w, "the plan changed between the beginning and the end of the step: get sbtest1: from seek in primary key (range) to seek in primary key (ref)") || strings.Contains(w, "scan sbtest1") {
 		t.Errorf("warnings %q", w)
 	}

@@ -56,9 +56,8 @@ func TestProfile(t *testing.T) {
 	for i := range tr.Steps {
 		s := &tr.Steps[i]
 		row := s.Find("server_cpu_us", "", "")
-		if s.Profile == nil || row == nil || s.Profile.Per != row.Per || s.Profile.Units != float64(row.N) {
-			t.Fatalf("step %s: %+v", s.Name, s.Profile)
-		}
+		expect.Must(t, s.Profile != nil && row != nil && s.Profile.Per == row.Per && s.Profile.Units == float64(row.N),
+			"step", s.Name, s.Profile)
 		if got, want := s.Profile.Accounted*1e6/s.Profile.Units, row.Value; math.Abs(got/want-1) > 1e-9 {
 			t.Errorf("step %s: the kernel accounted %v µs a row, its costs say %v", s.Name, got, want)
 		}
@@ -138,9 +137,7 @@ func TestUnprofiled(t *testing.T) {
 	if _, err := tr.ReadCPUProfile(&tr.Steps[0]); !errors.Is(err, fs.ErrNotExist) || tr.Profiled != "" || tr.Steps[0].Profile != nil {
 		t.Errorf("%q, %+v, %v", tr.Profiled, tr.Steps[0].Profile, err)
 	}
-	if _, err := os.Stat(s.Dir + "/" + result.ProfileDir); err == nil {
-		t.Error("there is a directory of profiles")
-	}
+	expect.Refused(os.Stat(s.Dir+"/"+result.ProfileDir))(t, "", "there is a directory of profiles")
 }
 
 // A profile with holes is not kept.

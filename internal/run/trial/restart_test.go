@@ -239,9 +239,7 @@ func TestRestartFails(t *testing.T) {
 			if c.status == result.Partial {
 				running = ctx
 			}
-			if _, err := Run(running, s); err == nil {
-				t.Error("no error")
-			}
+			expect.Refused(Run(running, s))(t, "")
 			tr := expect.Value(result.ReadTrial(s.Dir))(t)
 			expect.True(t, tr.Status == c.status && strings.Contains(tr.Reason, c.reason) && len(tr.Steps) == 2,
 				"with steps", tr.Status, tr.Reason, len(tr.Steps))

@@ -56,9 +56,7 @@ func TestIdentity(t *testing.T) {
 		{timed, "until=steady", false},
 		{timed, "find=p99 < 10ms", false},
 	} {
-		if same := of(c.plan) == of(c.plan, c.set); same != c.same {
-			t.Errorf("%s with %s: the same data: %v", c.plan, c.set, same)
-		}
+		expect.Equal(t, of(c.plan) == of(c.plan, c.set), c.same, c.plan, "with", c.set, "the same data")
 	}
 }
 
@@ -79,9 +77,7 @@ func TestFromCopy(t *testing.T) {
 			}
 		}
 		tr, err := Run(t.Context(), s)
-		if err != nil {
-			t.Fatal(err, hint.Of(err))
-		}
+		expect.Must(t, err == nil, err, hint.Of(err))
 		return tr
 	}
 	began := time.Now()
@@ -126,9 +122,7 @@ func TestBeforeCopy(t *testing.T) {
 		}
 	}
 	tr, err := result.ReadTrial(s.Dir)
-	if err != nil || tr.Status != result.Complete {
-		t.Fatal(err, tr.Status, tr.Reason)
-	}
+	expect.Must(t, err == nil && tr.Status == result.Complete, err, tr.Status, tr.Reason)
 	for _, step := range tr.Steps {
 		row := metric.Find(step.Rows, metric.RelativeToBefore, "", "")
 		expect.True(t, row == nil, "is compared with a step of another process", step.Name, row)

@@ -24,9 +24,7 @@ const allSteps = "params.steps=[l.i0, l.x, l.i1, l.i2, settle, qr100, qp100]"
 func TestNumbersAgree(t *testing.T) {
 	s := spec(t, "bbolt", allSteps, "params.write_rows=1000")
 	tr := run(t, s, result.Complete)
-	if len(tr.Steps) != 7 {
-		t.Fatalf("%d steps", len(tr.Steps))
-	}
+	expect.Must(t, len(tr.Steps) == 7, len(tr.Steps), "steps")
 	if tr.Host.Value(observe.UsedFact) == "" || tr.Host.Value("filesystem") == "ext4" && tr.Host.Value(observe.ExtentsFact) == "" {
 		t.Errorf("facts about the data's place: %+v", tr.Host)
 	}

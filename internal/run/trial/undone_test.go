@@ -54,8 +54,6 @@ func logged(t *testing.T, dir, tag string) *hist.Dist {
 	f := expect.Value(os.Open(filepath.Join(dir, result.LatencyFile)))(t)
 	defer f.Close()
 	all, err := hist.ReadLog(f)
-	if err != nil || all[tag] == nil {
-		t.Fatalf("no %s in the latency log: %v", tag, err)
-	}
+	expect.Must(t, err == nil && all[tag] != nil, "no", tag, "in the latency log", err)
 	return all[tag]
 }

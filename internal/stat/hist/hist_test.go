@@ -74,9 +74,7 @@ func TestCurve(t *testing.T) {
 		d.Record(i * 1000)
 	}
 	c := d.Curve()
-	if !slices.IsSortedFunc(c, func(a, b [2]float64) int { return int(a[1] - b[1]) }) {
-		t.Error("the curve decreases")
-	}
+	expect.True(t, slices.IsSortedFunc(c, func(a, b [2]float64) int { return int(a[1] - b[1]) }), "the curve decreases")
 	last := c[len(c)-1]
 	expect.True(t, last[0] == 100 && last[1] == 99_000, "the curve ends at", last)
 	expect.True(t, c[len(c)-2][0] <= 99.5, "100 samples do not determine p", c[len(c)-2][0])

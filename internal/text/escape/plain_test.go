@@ -58,7 +58,5 @@ func TestWriter(t *testing.T) {
 
 func TestRaw(t *testing.T) {
 	var b bytes.Buffer
-	if escape.Raw(escape.NewWriter(&b)) != &b || escape.Raw(&b) != &b {
-		t.Error("another writer")
-	}
+	expect.True(t, escape.Raw(escape.NewWriter(&b)) == &b && escape.Raw(&b) == &b, "another writer")
 }

@@ -40,9 +40,7 @@ func TestSizeRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unit := rapid.SampledFrom(units).Draw(t, "unit").bytes
 		n := rapid.Int64Range(0, math.MaxInt64/unit).Draw(t, "n") * unit
-		if got, err := ParseSize(FormatSize(n)); err != nil || got != n {
-			t.Fatalf("%d is written %q and read %d, %v", n, FormatSize(n), got, err)
-		}
+		expect.Equal(t, expect.Value(ParseSize(FormatSize(n)))(t), n, "is written", FormatSize(n), "and read")
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		if n, err := ParseSize(rapid.String().Draw(t, "any")); err == nil && n < 0 {
