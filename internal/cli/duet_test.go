@@ -11,6 +11,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/result"
 )
@@ -55,6 +56,7 @@ func processors(t *testing.T, p *os.Process) string {
 // Both trials are bound, one that is killed ends the other at its next step,
 // and going on runs both again.
 func TestDuetTrialKilled(t *testing.T) {
+	need.Setup(t)
 	t.Parallel()
 	halves := twoProcessors(t)
 	h := newHost(t)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rumbench/internal/expect"
+	"rumbench/internal/need"
 )
 
 // secretDSNs hold a password that begins with "geheim", in every way that the
@@ -38,6 +39,7 @@ func noSecret(t *testing.T, subject, text string) {
 // What a campaign leaves that others can read holds no password, nor do the
 // pages made of it; only the file of secrets does, which its owner alone reads.
 func TestNoPasswordIsStored(t *testing.T) {
+	need.Setup(t)
 	h := newHost(t)
 	t.Setenv("BENCH_DSN", `bench:geheim@tcp(127.0.0.1:1)/`)
 	h.write("pg.dsn", "postgres://bench:geheim@127.0.0.1:1/\n")

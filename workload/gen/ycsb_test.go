@@ -110,7 +110,7 @@ func TestExponential(t *testing.T) {
 // was made for or more; and when n grows by one, one number at most moves.
 func TestPermutationWithin(t *testing.T) {
 	t.Parallel()
-	const limit = 2500
+	const limit = 1100
 	for _, made := range []int64{1, 5, 64, 1000, 1024, limit} {
 		p := gen.NewPermutation(made, gen.NewStream(uint64(made), "within"))
 		last, now := make([]int64, 0, limit), make([]int64, 0, limit)
