@@ -113,9 +113,9 @@ func Silent(t *testing.T, e engine.Engine, c engine.Config, dsn func(port int) s
 	t.Helper()
 	s := Share(t, e, c)
 	at := s.endpoint.Socket
-	for _, answers := range []int64{0, 3, 1, 2, 4, 6, 8, 12, 16, 24} {
+	for _, answers := range []int64{0, 1, 2, 3, 4, 6, 8, 12, 16, 24} {
 		t.Run(fmt.Sprint(answers), func(t *testing.T) {
-			if answers != 0 && answers != 3 {
+			if answers > 0 {
 				need.Long(t)
 			}
 			t.Parallel() // it waits

@@ -20,11 +20,11 @@ import (
 // TestOldChunks: rows that have left the newest chunk of an LSM tree are found by
 // operations that change them, and an index is built in transactions that fit into
 // a small cache.
-func TestOldChunks(t *testing.T) { eachVersion(t, testOldChunks) }
+func TestOldChunks(t *testing.T) { eachVersion(t, versions, testOldChunks) }
 
 // eachVersion runs a test with each version in a process of its own, as one can load
 // only one version.
-func eachVersion(t *testing.T, f func(*testing.T, string)) {
+func eachVersion(t *testing.T, versions []string, f func(*testing.T, string)) {
 	if version := os.Getenv(variantEnv); version != "" {
 		f(t, version)
 		return
@@ -95,7 +95,7 @@ func fillChunks(t *testing.T, version string, batches int64, chunk string) {
 
 // TestStaleReads: a read finds what was acknowledged before it began, or newer,
 // while the LSM tree switches chunks.
-func TestStaleReads(t *testing.T) { eachVersion(t, testStaleReads) }
+func TestStaleReads(t *testing.T) { eachVersion(t, versions, testStaleReads) }
 
 func testStaleReads(t *testing.T, version string) {
 	const readers, each = 4, 2000
@@ -155,7 +155,7 @@ func openLSM(t *testing.T, version string) engine.DB {
 }
 
 // TestLostUpdates: no addition is lost while the LSM tree switches chunks.
-func TestLostUpdates(t *testing.T) { eachVersion(t, testLostUpdates) }
+func TestLostUpdates(t *testing.T) { eachVersion(t, versions, testLostUpdates) }
 
 func testLostUpdates(t *testing.T, version string) {
 	const rows, clients, each = 20, 8, 2000

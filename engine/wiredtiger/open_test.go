@@ -83,10 +83,11 @@ func TestMistake(t *testing.T) {
 }
 
 // TestFullDisk: an error says that the disk is full, after the panic too. Version 3.2.1 may not end after one.
-func TestFullDisk(t *testing.T) {
-	needLibrary(t, newest)
+func TestFullDisk(t *testing.T) { eachVersion(t, []string{newest}, testFullDisk) }
+
+func testFullDisk(t *testing.T, version string) {
 	dir := t.TempDir()
-	c := engine.Config{Schema: wide, Durability: model.DurabilityProcess}
+	c := engine.Config{Schema: wide, Durability: model.DurabilityProcess, Options: map[string]any{"library": version}}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); err != nil {
 		t.Skip("mount a small file system: ", err)
 	}
@@ -169,7 +170,7 @@ func TestLimit(t *testing.T) {
 
 // TestFreshReads: a read outside a transaction sees what others have committed, also in a
 // session of WiredTiger whose transaction has left cursors on pages.
-func TestFreshReads(t *testing.T) { eachVersion(t, testFreshReads) }
+func TestFreshReads(t *testing.T) { eachVersion(t, versions, testFreshReads) }
 
 func testFreshReads(t *testing.T, version string) {
 	schema := model.Schema{Tables: []model.Table{

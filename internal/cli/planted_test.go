@@ -134,12 +134,6 @@ func TestNothingOfTheUsersIsTouched(t *testing.T) {
 			if left := p.tables("rumbench"); len(left) > 0 {
 				t.Errorf("left: %v", left)
 			}
-			// Clients whose connections a proxy ends because they are idle go on with others, and the result says so.
-			idle := strings.Replace(p.plan(name, p.dsns[1], ""), "write_seconds: 0.5,", "write_seconds: 11,", 1)
-			h.write("plan.yaml", idle+"rate: {at: 0.2, arrivals: even}\n")
-			h.run(0, "run", "plan.yaml", "--out", "idle", "--no-preflight")
-			h.contains("the result", h.file("idle/trials/"+name+".1/trial.json"), `"sessions_renewed"`)
-			h.write("plan.yaml", p.plan(name, p.dsns[0], ""))
 			// A user's tables in a schema of our name are the user's.
 			p.plant("rumbench", p.tables(p.home))
 			before = p.content()
@@ -147,6 +141,21 @@ func TestNothingOfTheUsersIsTouched(t *testing.T) {
 				h.run(1, append([]string{"run", "plan.yaml", "--out", fmt.Sprint("own", len(force))}, force...)...)
 				unchanged(fmt.Sprint("in a schema of our name ", force))
 			}
+		})
+	}
+}
+
+// Clients whose connections a proxy ends because they are idle go on with others, and the result says so.
+func TestIdleConnections(t *testing.T) {
+	need.Long(t)
+	for _, name := range []string{"mysql", "postgres", "tarantool", "mongodb"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, h := plant(t, name), newHost(t)
+			idle := strings.Replace(p.plan(name, p.dsns[1], ""), "write_seconds: 0.5,", "write_seconds: 11,", 1)
+			h.write("plan.yaml", idle+"rate: {at: 0.2, arrivals: even}\n")
+			h.run(0, "run", "plan.yaml", "--out", "idle", "--no-preflight")
+			h.contains("the result", h.file("idle/trials/"+name+".1/trial.json"), `"sessions_renewed"`)
 		})
 	}
 }

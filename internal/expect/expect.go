@@ -1,5 +1,7 @@
 // Package expect states what a test expects, in a line for each expectation: a failed one is
 // reported with the value, the expected one and what they belong to. It is for tests only.
+// What is expected of a loop's every turn costs no more than the words of its subject: Helper, which is slow, is
+// called for a failure.
 package expect
 
 import (
@@ -30,8 +32,8 @@ func about(subject []any) string {
 
 // NoError ends the test if there is an error.
 func NoError(t Reporter, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }
@@ -47,16 +49,16 @@ func Value[T any](v T, err error) func(Reporter) T {
 
 // Near expects a number but for a tolerance; an unknown one is an error.
 func Near(t Reporter, got, want, tolerance float64, subject ...any) {
-	t.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
+		t.Helper()
 		t.Errorf("%sgot  %v\nwant %v ± %v", about(subject), got, want, tolerance)
 	}
 }
 
 // Error expects an error that contains a text.
 func Error(t Reporter, err error, part string, subject ...any) {
-	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Helper()
 		t.Errorf("%serror %v, want %q", about(subject), err, part)
 	}
 }
@@ -71,8 +73,8 @@ func Refused[T any](_ T, err error) func(t Reporter, part string, subject ...any
 
 // True expects a condition; the subject has the values that it is about.
 func True(t Reporter, condition bool, subject ...any) {
-	t.Helper()
 	if !condition {
+		t.Helper()
 		t.Errorf("not as expected: %s", strings.TrimSuffix(about(subject), ": "))
 	}
 }
@@ -87,8 +89,8 @@ func Written(t Reporter, write func(io.Writer) error) string {
 
 // Equal expects a value.
 func Equal[T comparable](t Reporter, got, want T, subject ...any) {
-	t.Helper()
 	if got != want {
+		t.Helper()
 		t.Errorf("%sgot  %+v\nwant %+v", about(subject), got, want)
 	}
 }
@@ -111,16 +113,16 @@ func Same(t Reporter, want, got any, subject ...any) {
 
 // List expects a list of values; nil is an empty one.
 func List[T comparable](t Reporter, got, want []T, subject ...any) {
-	t.Helper()
 	if !slices.Equal(got, want) {
+		t.Helper()
 		t.Errorf("%sgot  %+v\nwant %+v", about(subject), got, want)
 	}
 }
 
 // Contains expects a part of a text.
 func Contains(t Reporter, text, part string, subject ...any) {
-	t.Helper()
 	if !strings.Contains(text, part) {
+		t.Helper()
 		t.Errorf("%sno %q in\n%s", about(subject), part, text)
 	}
 }
@@ -135,24 +137,24 @@ func All(t Reporter, text string, parts ...string) {
 
 // Lacks expects that a text does not contain a part.
 func Lacks(t Reporter, text, part string, subject ...any) {
-	t.Helper()
 	if i := strings.Index(text, part); i >= 0 {
+		t.Helper()
 		t.Errorf("%s%q is in %q", about(subject), part, text[max(0, i-200):min(len(text), i+len(part)+200)])
 	}
 }
 
 // Is expects an error that is, or wraps, another.
 func Is(t Reporter, err, target error, subject ...any) {
-	t.Helper()
 	if !errors.Is(err, target) {
+		t.Helper()
 		t.Errorf("%serror %v, want %v", about(subject), err, target)
 	}
 }
 
 // Must ends the test if a condition does not hold; what follows rests on it.
 func Must(t Reporter, condition bool, subject ...any) {
-	t.Helper()
 	if !condition {
+		t.Helper()
 		t.Fatal("not as expected: " + strings.TrimSuffix(about(subject), ": "))
 	}
 }

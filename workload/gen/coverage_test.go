@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"rumbench/internal/expect"
 	"rumbench/workload/gen"
 )
 
@@ -77,7 +76,9 @@ func chiSquare(t *testing.T, subject string, d gen.Distribution, p []float64) {
 	for i, c := range counts {
 		want := p[i] * manyDraws
 		if p[i] == 0 {
-			expect.True(t, c <= 0, subject, "number", i, "has weight 0 and", c, "draws")
+			if c > 0 {
+				t.Errorf("%s: number %d has weight 0 and %v draws", subject, i, c)
+			}
 			continue
 		}
 		chi += (c - want) * (c - want) / want

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"testing"
 
-	"rumbench/internal/expect"
 	"rumbench/workload/gen"
 )
 
@@ -19,7 +18,9 @@ func shares(t *testing.T, d gen.Distribution, n int64, limits ...float64) []floa
 	out := make([]float64, len(limits))
 	for range manyDraws {
 		x := d.Draw(s)
-		expect.Must(t, x >= 0 && x < n, x, "is not in 0…", n-1)
+		if x < 0 || x >= n {
+			t.Fatalf("%d is not in 0…%d", x, n-1)
+		}
 		for i, l := range limits {
 			if float64(x) < l*float64(n) {
 				out[i]++
@@ -34,13 +35,17 @@ func shares(t *testing.T, d gen.Distribution, n int64, limits ...float64) []floa
 
 func near(t *testing.T, subject string, got, want, within float64) {
 	t.Helper()
-	expect.True(t, math.Abs(got-want) <= within, subject, got, "want", want, "±", within)
+	if !(math.Abs(got-want) <= within) {
+		t.Errorf("%s: %v, want %v ± %v", subject, got, want, within)
+	}
 }
 
 func must[D gen.Distribution](t *testing.T) func(D, error) D {
 	return func(d D, err error) D {
 		t.Helper()
-		expect.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return d
 	}
 }
@@ -126,7 +131,9 @@ func TestScrambled(t *testing.T) {
 		other[s.Draw(src)]++
 	}
 	near(t, "the hottest number stays as hot", other[order.At(0)]/plain[0], 1, 0.05)
-	expect.True(t, order.At(1)-order.At(0) != 1 || order.At(2)-order.At(1) != 1, "hot numbers are still adjacent")
+	if order.At(1)-order.At(0) == 1 && order.At(2)-order.At(1) == 1 {
+		t.Error("hot numbers are still adjacent")
+	}
 }
 
 func TestPermutation(t *testing.T) {
@@ -135,7 +142,9 @@ func TestPermutation(t *testing.T) {
 		p := gen.NewPermutation(n, gen.NewStream(5))
 		for i := range n {
 			x := p.At(i)
-			expect.Must(t, !seen[x], "n", n, x, "is repeated")
+			if seen[x] {
+				t.Fatalf("n %d: %d is repeated", n, x)
+			}
 			seen[x] = true
 		}
 	}
@@ -148,7 +157,9 @@ func TestDigits(t *testing.T) {
 	var buf []byte
 	for range 10_000 {
 		buf = gen.AppendDigits(buf[:0], s, 10)
-		expect.Must(t, shape.Match(buf) && len(buf) == 119, buf)
+		if !shape.Match(buf) || len(buf) != 119 {
+			t.Fatalf("%q", buf)
+		}
 		for _, b := range buf {
 			if b != '-' {
 				counts[b-'0']++
@@ -173,7 +184,9 @@ func TestRefusals(t *testing.T) {
 		"infinite": second(gen.NewHotRanges(100, 10, [4]float64{1, 1000, 1, 1}, 0, gen.NewStream(1))),
 		"nothing":  second(gen.NewSpecial(10, 0, 1, 75, false)),
 	} {
-		expect.Error(t, err, "", name, "is not refused")
+		if err == nil {
+			t.Errorf("%s is not refused", name)
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"rumbench/internal/expect"
 	"rumbench/workload/gen"
 )
 
@@ -42,12 +41,16 @@ func TestUniform(t *testing.T) {
 // A draw depends on seed, path and position, and on nothing else.
 func TestStream(t *testing.T) {
 	a := gen.NewStream(1, "l.i0", "insert")
-	expect.Equal(t, a.At(7), gen.NewStream(1, "l.i0", "insert").At(7), "the same stream gives other draws")
+	if a.At(7) != gen.NewStream(1, "l.i0", "insert").At(7) {
+		t.Error("the same stream gives other draws")
+	}
 	others := []gen.Stream{gen.NewStream(2, "l.i0", "insert"), gen.NewStream(1, "l.i1", "insert"), gen.NewStream(1, "l.i0insert"),
 		gen.NewStream(1, "l.i", "0insert"), gen.NewStream(1, "l.i0"), a.Sub(0), a.Sub(1)}
 	seen := map[uint64]bool{a.At(0): true}
 	for _, o := range others {
-		expect.True(t, !seen[o.At(0)], "two streams begin alike")
+		if seen[o.At(0)] {
+			t.Errorf("two streams begin alike")
+		}
 		seen[o.At(0)] = true
 	}
 }
@@ -61,10 +64,13 @@ func TestText(t *testing.T) {
 		for i := range uint64(50) {
 			s := x.Append(nil, i)
 			n := int64(len(s))
-			expect.Must(t, n >= low && n <= greatest, "length", n, "outside", low, "…", greatest)
+			if n < low || n > greatest {
+				t.Fatalf("length %d outside %d…%d", n, low, greatest)
+			}
 			constant := n - int64(float64(n)*0.75*share)
-			expect.Must(t, bytes.Equal(s[:constant], bytes.Repeat([]byte("a"), int(constant))),
-				s, "the first", constant, "characters are not constant")
+			if !bytes.Equal(s[:constant], bytes.Repeat([]byte("a"), int(constant))) {
+				t.Fatalf("%q: the first %d characters are not constant", s, constant)
+			}
 		}
 	})
 }
@@ -86,5 +92,7 @@ func TestTextSpread(t *testing.T) {
 			t.Errorf("%d texts have length %d, want about %d", c, l, n/11)
 		}
 	}
-	expect.True(t, len(distinct) >= n*9/10, "only", len(distinct), "distinct texts of", n)
+	if len(distinct) < n*9/10 {
+		t.Errorf("only %d distinct texts of %d", len(distinct), n)
+	}
 }

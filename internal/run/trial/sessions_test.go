@@ -157,6 +157,15 @@ func TestLockBound(t *testing.T) {
 	}
 }
 
+// A single client is never reported as the bottleneck, however long its round trips are.
+func TestOneClient(t *testing.T) {
+	s := countOn(t, "postgres", counters{clients: 1, seconds: 1})
+	for _, text := range metric.Texts(append(s.Warnings, s.Notes...)) {
+		expect.Lacks(t, text, "the client was the bottleneck")
+		expect.Lacks(t, text, "the server waited for its clients")
+	}
+}
+
 // What the end of a window takes is not looked at.
 func TestLooksEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
