@@ -194,7 +194,7 @@ func (c *client) execute(ctx context.Context, i, part int, out *workload.Outcome
 	if err := c.stmts[c.table][i].Exec(ctx, c.args[i], &c.result); err != nil {
 		if c.rows[i] == 0 && engine.ClassOf(err) == engine.Duplicate {
 			return engine.Classify(engine.Fatal, hint.With(fmt.Errorf("insert a new fact into %s: %w", baseName(c.table), err),
-				"it exists if the tables were filled with another seed, or by a run that was cut short: fill them anew"))
+				"it exists if the tables were filled by a run that was cut short: fill them anew"))
 		}
 		return err
 	}
