@@ -813,7 +813,7 @@ func TestRandomFaults(t *testing.T) { randomFaults(t, 0, 3) }
 
 func TestManyRandomFaults(t *testing.T) {
 	need.Long(t)
-	randomFaults(t, 3, 100)
+	randomFaults(t, 3, 60)
 }
 
 func randomFaults(t *testing.T, first, last uint64) {

@@ -40,7 +40,7 @@ var passes = []pass{
 		packages: []string{"workload/all", "engine/rocksdb", "engine/wiredtiger", "engine/lmdb", "engine/native"},
 	},
 	{ // packages whose goroutines share memory; those that import all engines take minutes to compile
-		name: "race", cgo: "1", flags: []string{"-race", "-p", "1"},
+		name: "race", cgo: "1", flags: []string{"-race", "-p", "2"},
 		packages: []string{"internal/run/drive", "internal/stat/hist", "engine/memory",
 			"engine/bbolt", "engine/wire", "internal/observe", "internal/observe/cpuset", "internal/run/campaign"},
 		long: []string{"engine/badger", "engine/kvkit", "engine/pebble", "internal/run/trial", "internal/cli/watch",
