@@ -108,7 +108,7 @@ func TestAttached(t *testing.T) {
 	}
 	expect.NoError(t, d.Close())
 	expect.NoError(t, d.Close())
-	expect.Equal(t, answer(t, owner, everything), before, "before", "after")
+	expect.Equal(t, answer(t, owner, everything), before, "what the user has changed")
 	if now := answer(t, owner, "SELECT name || ' ' || setting FROM pg_settings WHERE name <> 'application_name' ORDER BY 1"); now != configured {
 		t.Error("the server was configured")
 	}
@@ -269,7 +269,7 @@ func TestPooler(t *testing.T) {
 				expect.Equal(t, answer(t, owner, "SELECT count(*) FROM guest.sale"), "2", "rows in our table")
 				expect.Equal(t, settings(t, d)["isolation"], "repeatable read", "isolation")
 				expect.NoError(t, d.Close())
-				expect.Equal(t, answer(t, owner, everything), before, "before", "after")
+				expect.Equal(t, answer(t, owner, everything), before, "what the user has changed")
 			}
 		}
 	}
@@ -287,7 +287,7 @@ func TestTransactionPooling(t *testing.T) {
 		_, err := Engine{}.Open(t.Context(), c)
 		expect.True(t, err != nil && strings.Contains(err.Error(), want) && strings.Contains(hint.Of(err), "PgBouncer"),
 			mode, err, "hint", hint.Of(err))
-		expect.Equal(t, answer(t, owner, everything), before, mode, "before", "after")
+		expect.Equal(t, answer(t, owner, everything), before, mode, "what the user has changed")
 		other, err := pgwire.ParseDSN(c.Server.DSN, serverkit.NewHost("").Dial)
 		expect.NoError(t, err)
 		user, err := sqlkit.Connect(t.Context(), other.Connect, newDialect())

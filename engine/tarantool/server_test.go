@@ -58,7 +58,7 @@ func TestAttached(t *testing.T) {
 	}
 	expect.NoError(t, d.Close())
 	expect.NoError(t, d.Close())
-	expect.Equal(t, answer(t, owner, everything), before, "before", "after")
+	expect.Equal(t, answer(t, owner, everything), before, "what the user has changed")
 }
 
 // A server that syncs its log gives vinyl level process only, and memtx level os
@@ -124,7 +124,7 @@ func TestForce(t *testing.T) {
 		expect.True(t, err != nil && strings.Contains(err.Error(), "sale exists, and rumbench did not make it"),
 			"a table of the user's was", subject, err)
 	}
-	expect.Equal(t, answer(t, owner, everything), before, "before", "after")
+	expect.Equal(t, answer(t, owner, everything), before, "what the user has changed")
 	expect.NoError(t, d.Close())
 	expect.NoError(t, owner.eval(t.Context(), nil, "box.space['guest.sale']:drop()"))
 	d = open(t, c)
@@ -326,7 +326,7 @@ func TestMadeAllOrNone(t *testing.T) {
 		expect.NoError(t, d.admin.eval(t.Context(), nil, "box.schema.space.create('rumbench.other')"))
 		expect.Error(t, d.CreateTables(t.Context()), "", "a table was made twice")
 		expect.NoError(t, d.admin.eval(t.Context(), nil, "box.space['rumbench.other']:drop()"))
-		expect.Equal(t, answer(t, d.admin, everything), before, storage, "before", "after")
+		expect.Equal(t, answer(t, d.admin, everything), before, storage, "what the user has changed")
 		expect.NoError(t, d.CreateTables(t.Context()))
 		put := insert(2, model.Fail)
 		put.Table = "other"

@@ -18,7 +18,11 @@ func (g *Group) judgeCourse(b *Builder) []metric.Warning {
 	if g.Paced() {
 		return nil // its rate is the plan's
 	}
-	c := stat.CourseOf(Rates(g.within())) // later intervals have none of its operations
+	return b.course(g.Name, Rates(g.within())) // later intervals have none of its operations
+}
+
+func (b *Builder) course(group string, perSec []float64) []metric.Warning {
+	c := stat.CourseOf(perSec)
 	if c.Shape == stat.Unknown || c.Shape == stat.Steady {
 		return nil
 	}
@@ -26,7 +30,7 @@ func (g *Group) judgeCourse(b *Builder) []metric.Warning {
 	for len(phases) > 1 && phases[0].From < c.WarmUp {
 		phases = phases[1:]
 	}
-	return []metric.Warning{b.Warn(metric.NotSteady, metric.Values{"group": g.Name, "shape": c.Shape.String(),
+	return []metric.Warning{b.Warn(metric.NotSteady, metric.Values{"group": group, "shape": c.Shape.String(),
 		"first": phases[0].Level, "last": phases[len(phases)-1].Level})}
 }
 

@@ -23,17 +23,19 @@ func (b *Builder) Steadiness(group string, rates []float64, more ...With) {
 
 // Logged adds the figures about a group's steadiness that follow from the
 // intervals of a log. A rated group has no stalls: a log does not show which
-// operations were due in an interval.
-func (b *Builder) Logged(group string, intervals []Interval, rated bool, more ...With) {
+// operations were due in an interval. It returns the warnings about all numbers of the group.
+func (b *Builder) Logged(group string, intervals []Interval, rated bool, more ...With) []metric.Warning {
 	if rated {
 		perSec, _ := rates(intervals)
 		b.Steadiness(group, perSec, more...)
-		return
+		return nil
 	}
-	if perSec := Rates(intervals); len(perSec) > 0 {
+	perSec := Rates(intervals)
+	if len(perSec) > 0 {
 		b.Steadiness(group, perSec, more...)
 		b.addStalls(group, spansOf(group, intervals, stat.Stalls(perSec)), len(intervals), more...)
 	}
+	return b.course(group, perSec)
 }
 
 func (b *Builder) addStalls(group string, spans []metric.Span, intervals int, more ...With) {

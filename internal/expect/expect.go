@@ -1,7 +1,7 @@
 // Package expect states what a test expects, in a line for each expectation: a failed one is
 // reported with the value, the expected one and what they belong to. It is for tests only.
-// What is expected of a loop's every turn costs no more than the words of its subject: Helper, which is slow, is
-// called for a failure.
+// What is expected of a loop's every turn costs no more than the words of its subject: most functions call Helper,
+// which is slow, for a failure only.
 package expect
 
 import (
@@ -24,10 +24,17 @@ type Reporter interface {
 
 // about returns the words that begin a report.
 func about(subject []any) string {
-	if len(subject) == 0 {
+	var words strings.Builder
+	for i, s := range subject {
+		if text, ok := s.([]byte); ok {
+			s = string(text)
+		}
+		fmt.Fprintf(&words, "%s%+v", strings.Repeat(" ", min(i, 1)), s)
+	}
+	if words.Len() == 0 {
 		return ""
 	}
-	return strings.TrimSuffix(fmt.Sprintln(subject...), "\n") + ": "
+	return words.String() + ": "
 }
 
 // NoError ends the test if there is an error.

@@ -24,7 +24,7 @@ func agreeing(runs []*run, o *Options, ps *hint.Problems) []*run {
 	if !o.Compatible {
 		oneArithmetic(runs, ps)
 	}
-	runs = onePlanOnly(runs, o, ps)
+	runs = alikeOnly(onePlanOnly(runs, o, ps), ps)
 	if len(*ps) == 0 {
 		unrelated(runs, ps)
 	}
@@ -157,6 +157,30 @@ func onePlanOnly(runs []*run, o *Options, ps *hint.Problems) []*run {
 			c.name, quantity.Count(len(byKey[kind]), "file"), c.target, at, c.value, c.want)
 	}
 	return out
+}
+
+// mostApart is how many times faster a trial may be than another of the same test, if only their order says that they
+// are trials.
+const mostApart = 5
+
+// alikeOnly leaves out runs that would be trials of one test and differ too much for that.
+func alikeOnly(runs []*run, ps *hint.Problems) []*run {
+	tests, trials := groups(runs, func(r *run) [2]string { return [2]string{r.target, r.step.Name} })
+	for _, test := range tests {
+		lowest, highest := math.Inf(1), 0.0
+		for _, r := range trials[test] {
+			if rate := r.step.Find(metric.RowsPerS, r.step.Primary, ""); r.numbered && rate != nil {
+				lowest, highest = min(lowest, rate.Value), max(highest, rate.Value)
+			}
+		}
+		if highest > mostApart*lowest {
+			ps.Add(trials[test][0].file.path, 0, "give the files of each test a name of its own",
+				"the %d runs of %s of %s are no trials of one test: the slowest did %.4g/s, and the fastest %.4g/s",
+				len(trials[test]), test[1], test[0], lowest, highest)
+			runs = slices.DeleteFunc(runs, func(r *run) bool { return r.target == test[0] && r.step.Name == test[1] })
+		}
+	}
+	return runs
 }
 
 // planned returns the parameters that runs of a step must share. A missing option

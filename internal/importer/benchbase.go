@@ -3,6 +3,7 @@ package importer
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"rumbench/internal/account"
+	"rumbench/internal/metric"
 	"rumbench/internal/text/hint"
 )
 
@@ -67,13 +69,15 @@ func parseBenchbase(files []*file, _ *Options, ps *hint.Problems) []*run {
 	if d.More() {
 		return refuse("split the file: one summary each", "a second summary follows the first")
 	}
-	if s.Requests == nil || s.Throughput == nil || s.Elapsed <= 0 {
+	old := s.Requests == nil && s.Elapsed == 0 && s.Throughput != nil && s.Latency != nil // before 2023-11
+	if !old && (s.Requests == nil || s.Throughput == nil || s.Elapsed <= 0) {
 		return refuse("name the file NAME.summary.json that benchbase writes",
 			"a summary has Measured Requests, Elapsed Time (nanoseconds) and Throughput (requests/second)")
 	}
 	r := newRun(files[0], fmtBenchbase)
+	r.ask(0, "rate", askedRate(files[0].path))
 	s.fill(r)
-	if *s.Requests < 1 || r.step.Find("ops_per_s", "", "") == nil {
+	if !old && *s.Requests < 1 || r.step.Find("ops_per_s", "", "") == nil {
 		return refuse("", "no request succeeded: there is no rate")
 	}
 	return []*run{r}
@@ -91,6 +95,10 @@ func (s *benchbase) fill(r *run) {
 	r.step.Doc, r.step.Seconds = "benchbase, "+s.Benchmark, s.Elapsed/1e9
 	if s.Start > 0 && s.Start < 1e14 {
 		r.step.Started = time.UnixMilli(int64(s.Start)).UTC()
+	}
+	if s.Requests == nil {
+		s.uncounted(r, clients)
+		return
 	}
 	all, done := *s.Requests, *s.Requests
 	if printed := (figure{value: *s.Throughput * r.step.Seconds}); !printed.agrees(figure{value: all}) {
@@ -114,31 +122,71 @@ func (s *benchbase) fill(r *run) {
 	if done < all {
 		r.warn("%.0f of %.0f requests were aborted, retried or failed; the times are of all", all-done, all)
 	}
-	s.addLatency(r, int64(all))
+	if rate, ok := number(r.params["rate"]); ok && rate > 0 {
+		addArrivals(r, rate, done, true)
+		r.step.Groups[0].Pace = "fixed"
+	}
+	s.addLatency(r, &printedTimes{count: int64(all)})
 	if s.State != "" && !slices.Contains([]string{"EXIT", "DONE"}, s.State) {
 		r.cut("benchbase ended in state %s", clip(s.State))
 	}
 }
 
+// uncounted adds the rate and the times of a release that did not print how many requests there were, and for how long.
+func (s *benchbase) uncounted(r *run, clients int) {
+	rate := *s.Throughput
+	if s.Goodput != nil {
+		rate = *s.Goodput
+	}
+	if rate <= 0 {
+		return
+	}
+	r.about(opTransaction, clients)
+	r.step.Groups[0].Name, r.clients = sbClients, clients
+	at := []account.With{account.Of(sbClients, opTransaction), account.Source("summary")}
+	r.put(metric.OpsPerS, rate, at...)
+	r.put(metric.RowsPerS, rate, at...)
+	r.costs = append(r.costs, account.Denominator{Per: opTransaction, Units: rate})
+	if rate < *s.Throughput {
+		r.warn("%.4g of %.4g requests/s were aborted, retried or failed; the times are of all", *s.Throughput-rate, *s.Throughput)
+	}
+	s.addLatency(r, &printedTimes{uncounted: true})
+}
+
+// askedRate returns the rate in the configuration that benchbase writes next to a summary; "": none is known.
+func askedRate(summary string) string {
+	name, ok := strings.CutSuffix(summary, ".summary.json")
+	if !ok {
+		return ""
+	}
+	text, err := openText(name + ".config.xml")
+	if err != nil {
+		return ""
+	}
+	defer text.Close()
+	var config struct {
+		Rates []string `xml:"works>work>rate"`
+	}
+	if xml.NewDecoder(io.LimitReader(text, longestSummary)).Decode(&config) != nil {
+		return ""
+	}
+	return strings.Join(config.Rates, "+")
+}
+
 // benchbaseTime is what benchbase adds to the names of its files.
 var benchbaseTime = regexp.MustCompile(`_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d`)
 
-// numberByStart makes trials, by the times of their beginning, of benchbase's runs whose files differ in
-// nothing else.
+// numberByStart makes steps of benchbase's runs that were asked for other things, and trials, by the times of their
+// beginning, of those whose files differ in nothing else.
 func numberByStart(runs []*run) {
 	own := slices.DeleteFunc(slices.Clone(runs), func(r *run) bool { return r.file.format.name != fmtBenchbase })
 	slices.SortStableFunc(own, func(a, b *run) int { return a.step.Started.Compare(b.step.Started) })
-	_, repeated := groups(own, func(r *run) string { return fmt.Sprint(title(r), " ", r.clientsText(), " ", r.trial) })
-	for _, same := range repeated {
-		for i, r := range same {
-			r.trial += i
-		}
-	}
+	distinguishAll(own)
+	repetitions(own, func(r *run) string { return fmt.Sprint(title(r), " ", r.clientsText(), " ", r.trial) })
 }
 
 // addLatency adds the times of requests.
-func (s *benchbase) addLatency(r *run, n int64) {
-	t := printedTimes{count: n}
+func (s *benchbase) addLatency(r *run, t *printedTimes) {
 	for name, us := range s.Latency {
 		kind, known := strings.CutSuffix(name, " Latency (microseconds)")
 		if !known || us < 0 {
@@ -159,7 +207,7 @@ func (s *benchbase) addLatency(r *run, n int64) {
 			t.note("max", 0, us)
 		}
 	}
-	addPrinted(r, "service", opTransaction, &t, "benchbase")
+	addPrinted(r, "service", opTransaction, t, "benchbase")
 }
 
 // benchbaseEngine returns the engine of a type of server, "" if it is none that rumbench knows.

@@ -70,7 +70,7 @@ func parseDBBench(files []*file, _ *Options, ps *hint.Problems) []*run {
 	}
 	if len(d.runs) == 0 {
 		d.refuse("run the benchmark again",
-			"db_bench's output ends before the first summary (NAME : N micros/op …): nothing is known of the run")
+			"db_bench's output ends before the first summary (NAME : N micros/op …)")
 		return nil
 	}
 	d.addRates()

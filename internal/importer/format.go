@@ -25,6 +25,7 @@ const (
 	fmtPgLog     = "pgbench -l"
 	fmtDBBench   = "db_bench"
 	fmtYCSB      = "ycsb"
+	fmtGoTPC     = "go-tpc"
 	fmtHammerDB  = "hammerdb"
 	fmtBenchbase = "benchbase"
 	fmtCSV       = "csv"
@@ -45,6 +46,7 @@ func formats() []format {
 		{fmtPgbench, isPgbench, parsePgbench},
 		{fmtIBench, isIBench, parseIBench},
 		{fmtDBBench, isDBBench, parseDBBench},
+		{fmtGoTPC, isGoTPC, parseGoTPC},
 		{fmtYCSB, isYCSB, parseYCSB},
 		{fmtBenchbase, isBenchbase, parseBenchbase},
 		{fmtHammerDB, isHammerDB, parseHammerDB},
@@ -60,7 +62,7 @@ func formats() []format {
 
 // Formats returns the names that Options.Format may have.
 func Formats() []string {
-	return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtYCSB, fmtHammerDB, fmtBenchbase, fmtTable,
+	return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtYCSB, fmtGoTPC, fmtHammerDB, fmtBenchbase, fmtTable,
 		fmtCSV}
 }
 
@@ -76,8 +78,8 @@ func formatBy(is func(format) bool) format {
 
 // foreign returns the content found in a file of an unknown format.
 func foreign(f *file) (line int, reason, hint string) {
-	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, YCSB, go-ycsb, HammerDB, " +
-		"benchbase, or a CSV with the columns target, step, metric and value"
+	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, YCSB, go-ycsb, go-tpc, " +
+		"HammerDB, benchbase, or a CSV with the columns target, step, metric and value"
 	for i, l := range f.head {
 		switch {
 		case strings.TrimSpace(l) == "":

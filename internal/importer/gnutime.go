@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,8 +20,11 @@ func isTime(head []string) bool {
 		return strings.Contains(l, "user ") && strings.Contains(l, "elapsed") ||
 			strings.Contains(l, "User time (seconds):") ||
 			strings.HasPrefix(l, "real") && len(strings.Fields(l)) == 2
-	})
+	}) || len(head) == 1 && timeFields.MatchString(head[0])
 }
+
+// timeFields is what the scripts of RocksDB ask for: elapsed, user and system time.
+var timeFields = regexp.MustCompile(`^(\d+\.\d\d) (\d+\.\d\d) (\d+\.\d\d)$`)
 
 // parseTime reads a file of /usr/bin/time in its default format, in the long
 // format of option -v or the POSIX format (-p), or the output of a shell's time.
@@ -46,6 +50,12 @@ type timeParser struct {
 func (t *timeParser) line(line string) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
+		return
+	}
+	if m := timeFields.FindStringSubmatch(line); m != nil {
+		t.elapsed, _ = positive(m[1])
+		t.user, _ = positive(m[2])
+		t.system, _ = positive(m[3])
 		return
 	}
 	set := func(dst *float64, s string) {

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,12 +21,18 @@ type hammerDB struct {
 	minutes float64 // that it takes
 	failed  int     // virtual users
 	begun   bool    // a test, whose result is not there yet
+	timing  bool    // the time of the test runs
+	early   int     // virtual users that ended in it
+	counter bool    // the counter of transactions has printed lines
+	times   *strings.Builder
 }
 
 var (
 	hammerResult = regexp.MustCompile(`TEST RESULT : System achieved (\d+) (?:NOPM from (\d+) (.+) TPM|(.+) TPM at (\d+) NOPM)`)
 	hammerUsers  = regexp.MustCompile(`(?:^|[:"\s])(\d+) Active Virtual Users configured`)
 	hammerTime   = regexp.MustCompile(`Timing test period of (\d+) in minutes`)
+	hammerEnded  = regexp.MustCompile(`^Vuser (\d+):FINISHED SUCCESS`)
+	hammerTpm    = regexp.MustCompile(`^\d+ .+ tpm$`)
 	hammerTool   = regexp.MustCompile(`HammerDB(?: CLI)? v?(\d+\.\d+)`)
 )
 
@@ -44,7 +51,7 @@ func parseHammerDB(files []*file, _ *Options, ps *hint.Problems) []*run {
 	}
 	if len(h.runs) == 0 {
 		h.refuse("run the test to its end, with a timed driver script",
-			"there is no line “TEST RESULT : System achieved … NOPM …”: nothing is known of the run")
+			"there is no line “TEST RESULT : System achieved … NOPM …”, and others are not read")
 		return nil
 	}
 	return h.runs
@@ -66,20 +73,71 @@ func (h *hammerDB) line(line string) {
 	if m := hammerUsers.FindStringSubmatch(line); m != nil {
 		h.users, _ = strconv.Atoi(m[1])
 	}
+	if m := hammerEnded.FindStringSubmatch(line); h.timing && m != nil && m[1] != "1" { // 1 is the monitor
+		h.early++
+	}
+	h.counter = h.counter || hammerTpm.MatchString(line)
+	h.timing = (h.timing || hammerTime.MatchString(line)) && !strings.Contains(line, "Test complete")
 	switch {
+	case line == "TRANSACTION RESPONSE TIMES":
+		h.times = new(strings.Builder)
+	case h.times != nil:
+		h.responseTimes(line)
 	case strings.HasSuffix(line, ":FINISHED FAILED") && !h.begun && len(h.runs) > 0:
 		h.runs[len(h.runs)-1].cut("a virtual user failed at %s:%d", h.path, h.at)
 	case strings.HasSuffix(line, ":FINISHED FAILED"):
 		h.failed++
 	case strings.Contains(line, "TEST RESULT") && hammerResult.MatchString(line):
-		h.result(hammerResult.FindStringSubmatch(line))
+		h.result(line, hammerResult.FindStringSubmatch(line))
 	case strings.Contains(line, "TEST RESULT") && !h.last:
 		h.refuse("", "%q: System achieved N NOPM from N NAME TPM was expected", clip(line))
 	}
 }
 
 // begin forgets a test that has ended without a result.
-func (h *hammerDB) begin() { h.users, h.minutes, h.failed, h.begun = 0, 0, 0, true }
+func (h *hammerDB) begin() { h.users, h.minutes, h.failed, h.early, h.begun = 0, 0, 0, 0, true }
+
+// responseTimes takes a line of the object that the command jobs ID timing prints.
+func (h *hammerDB) responseTimes(line string) {
+	if h.times.WriteString(line + "\n"); line != "}" {
+		return
+	}
+	var all map[string]map[string]string
+	err := json.Unmarshal([]byte(h.times.String()), &all)
+	if h.times = nil; err != nil || len(h.runs) == 0 {
+		return
+	}
+	r, t := h.runs[len(h.runs)-1], printedTimes{}
+	for name := range all {
+		if name != "NEWORD" {
+			r.drop("HammerDB's times of " + name)
+		}
+	}
+	for name, text := range all["NEWORD"] {
+		v, ok := positive(text)
+		kind, ms := strings.CutSuffix(name, "_ms")
+		rank, isRank := strings.CutPrefix(kind, "p")
+		switch percent, digits := number(rank); {
+		case ok && name == "calls":
+			t.count = int64(v)
+		case ok && ms && isRank && digits:
+			t.note("percentile", percent, 1e3*v)
+		case ok && ms && kind == "avg":
+			t.note("mean", 0, 1e3*v)
+		case ok && ms && (kind == "min" || kind == "max"):
+			t.note(kind, 0, 1e3*v)
+		}
+	}
+	addPrinted(r, "service", opNewOrder, &t, h.tool)
+}
+
+// repeats reports whether a result is what the command jobs ID result prints of a test that the log has already.
+func (h *hammerDB) repeats(line string, rate float64) bool {
+	quoted := strings.HasPrefix(strings.TrimSpace(line), `"TEST RESULT`) && !h.begun
+	return quoted && slices.ContainsFunc(h.runs, func(r *run) bool {
+		return r.step.Find(metric.RowsPerS, opNewOrder, "").Value == rate
+	})
+}
 
 // The operations of a test. What a server counts as a transaction differs from server to server.
 const (
@@ -87,15 +145,18 @@ const (
 	opServers  = "server_transaction"
 )
 
-func (h *hammerDB) result(m []string) {
+func (h *hammerDB) result(line string, m []string) {
 	nopm, tpm, name := m[1], m[2], m[3]
 	if name == "" { // up to release 3
 		tpm, name, nopm = m[1], m[4], m[5]
 	}
+	orders, _ := number(nopm)
+	if h.repeats(line, orders/60) {
+		return
+	}
 	r := newRun(h.file, fmtHammerDB)
 	r.base, r.trial = repetition(stem(h.path))
 	r.byFile, r.tool, r.engine = r.base, h.tool, hammerEngines[name]
-	orders, _ := number(nopm)
 	all, _ := number(tpm)
 	if h.users > 0 {
 		r.ask(h.at, "clients", strconv.Itoa(h.users))
@@ -127,8 +188,14 @@ func (h *hammerDB) result(m []string) {
 	if h.failed > 0 {
 		r.cut("%d virtual users failed before %s:%d", h.failed, h.path, h.at)
 	}
+	if h.early > 0 {
+		r.cut("%d virtual users had ended before the test did, at %s:%d: the rate is that of fewer", h.early, h.path, h.at)
+	}
+	if h.counter {
+		r.drop("HammerDB's transaction counter, N tpm")
+	}
 	h.runs = append(h.runs, r)
-	h.users, h.minutes, h.failed, h.begun = 0, 0, 0, false
+	h.users, h.minutes, h.failed, h.early, h.begun = 0, 0, 0, 0, false
 }
 
 // hammerEngines are engines by the names that results have.

@@ -230,7 +230,7 @@ func (p *pgbench) finish(log *pgLog) {
 		p.unfinished()
 	default:
 		p.refuse("run the test again",
-			"pgbench's output ends without “tps =”, and it has no progress lines: nothing is known of the run")
+			"pgbench's output ends without “tps =”, and it has no progress lines")
 		return
 	}
 	if p.failed != "" {

@@ -54,7 +54,7 @@ func repetition(base string) (name string, trial int) {
 func stem(path string) string {
 	base := filepath.Base(path)
 	for _, ext := range []string{".gz", ".log", ".txt", ".out", ".err", ".stdout", ".stderr", ".csv", ".tsv", ".json",
-		".summary", ".iostat", ".vmstat", ".time"} {
+		".summary", ".iostat", ".vmstat", ".time", ".sysbench", ".pgbench", ".ycsb", ".hammerdb"} {
 		if s := strings.TrimSuffix(base, ext); s != "" {
 			base = s
 		}
@@ -288,7 +288,7 @@ func suspicious(path string) bool {
 	test, _ := suiteTestOf(base)
 	return test.clients > 0 || suiteFile.MatchString(base) && !strings.HasPrefix(base, "sb.o.") ||
 		ibFile.MatchString(base) ||
-		slices.Contains([]string{".log", ".iostat", ".vmstat", ".time"}, filepath.Ext(base))
+		slices.Contains([]string{".log", ".iostat", ".vmstat"}, filepath.Ext(base))
 }
 
 // reasonOf returns an error without its path, which problems already show.
@@ -306,9 +306,16 @@ var (
 	pgLogFile = regexp.MustCompile(`^((.+?)\.\d+)(?:\.(\d+))?$`)
 )
 
+// toolWord is the name of a tool at the beginning or the end of a file's name.
+var toolWord = regexp.MustCompile(`^(?:sysbench|pgbench|ycsb|hammerdb|iostat|vmstat|time)[._-]|[._-](?:sysbench|pgbench|ycsb|` +
+	`hammerdb|iostat|vmstat|time)$`)
+
 // key returns the common part of the names of a run's files.
 func key(path string) string {
 	base := stem(path)
+	if bare := toolWord.ReplaceAllString(base, ""); bare != "" {
+		base = bare
+	}
 	for _, re := range []*regexp.Regexp{suiteFile, ibFile} {
 		if m := re.FindStringSubmatch(base); m != nil {
 			return m[1]

@@ -15,6 +15,8 @@ type printedTimes struct {
 	count                   int64
 	mean, shortest, longest float64             // 0: unknown
 	percentiles             map[float64]float64 // by percent
+	unit                    float64             // percentiles are rounded up to a multiple of it; 0: they are not
+	uncounted               bool                // how many there were is not in the log
 }
 
 // note records a figure of the distribution; percent is that of a percentile.
@@ -40,10 +42,13 @@ var printedMetrics = map[float64]string{50: "_p50_us", 95: "_p95_us", 99: "_p99_
 // addPrinted adds the rows and the curve of printed times. A time of 0 is less than its last digit,
 // and unknown. measure is the prefix of their metrics' names; only service times have a mean.
 func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
-	if t.count == 0 {
+	if t.count == 0 && !t.uncounted {
 		return
 	}
-	at := []account.With{account.Of(sbClients, op), account.Count(t.count), account.Source(source)}
+	at := []account.With{account.Of(sbClients, op), account.Source(source)}
+	if t.count > 0 {
+		at = append(at, account.Count(t.count))
+	}
 	put := func(name string, us float64) {
 		if us > 0 {
 			r.put(name, us, at...)
@@ -59,6 +64,9 @@ func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
 		if name := printedMetrics[percent]; name != "" {
 			put(measure+name, us)
 		}
+		if t.longest > 0 && us-t.longest < t.unit { // it is no more than the longest, rounded up
+			us = min(us, t.longest)
+		}
 		if us > 0 {
 			c.Points = append(c.Points, [2]float64{percent, us})
 		}
@@ -66,6 +74,9 @@ func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
 	if t.longest > 0 {
 		put(measure+"_max_us", t.longest)
 		c.Points = append(c.Points, [2]float64{100, t.longest})
+	}
+	if t.uncounted {
+		return
 	}
 	slices.SortFunc(c.Points, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
 	if slices.IsSortedFunc(c.Points, func(a, b [2]float64) int { return cmp.Compare(a[1], b[1]) }) {

@@ -64,6 +64,7 @@ type naming struct {
 	target   string // if the log itself names it; else by its path
 	home     string // the path that names the target; "" if the log does
 	trial    int    // if the log itself gives it; 0: by its path
+	numbered bool   // the number is a guess: nothing but the order of runs says it
 }
 
 // param is a parameter that runs must share to be compared, with its origin.
@@ -180,7 +181,14 @@ func (r *run) addIntervals(group string, intervals []account.Interval, rated boo
 	for n := len(intervals); n > 0 && intervals[n-1].Length < r.interval/2; n-- {
 		intervals = intervals[:n-1]
 	}
-	r.build(func(b *account.Builder) { b.Logged(group, intervals, rated, more...) })
+	r.build(func(b *account.Builder) {
+		marks := b.Logged(group, intervals, rated, more...)
+		for i := range r.step.Rows {
+			if row := &r.step.Rows[i]; row.Group == group {
+				row.Warnings = append(row.Warnings, marks...)
+			}
+		}
+	})
 }
 
 // addCosts adds the figures divided by each denominator.

@@ -149,6 +149,12 @@ func pattern(expr string) func(line string) bool { return regexp.MustCompile(exp
 // arrange makes the runs of one file trials, in their order, if they were asked for the
 // same, and steps if not.
 func arrange(runs []*run) {
+	distinguishAll(runs)
+	repetitions(runs, func(r *run) string { return title(r) + " " + r.clientsText() })
+}
+
+// distinguishAll adds to the names of steps what their runs were asked for and others were not.
+func distinguishAll(runs []*run) {
 	_, steps := groups(runs, title)
 	for _, same := range steps {
 		byThreads(same)
@@ -159,9 +165,14 @@ func arrange(runs []*run) {
 			}
 		}
 	}
-	_, repeated := groups(runs, func(r *run) string { return title(r) + " " + r.clientsText() })
+}
+
+// repetitions makes runs with one name trials, in their order.
+func repetitions(runs []*run, name func(*run) string) {
+	_, repeated := groups(runs, name)
 	for _, same := range repeated {
 		for i, r := range same {
+			r.numbered = len(same) > 1
 			if r.trial = same[0].trial + i; i == 1 {
 				r.guess("the %d runs of %s in %s are trials of one configuration", len(same), title(r), r.file.path)
 			}

@@ -55,7 +55,7 @@ func (s *sysbench) finish(o *Options) {
 	switch missing := s.missing(); {
 	case s.reason != "" && len(s.intervals.items) == 0:
 		s.at = s.end
-		s.refuse("run the test again", "%s, and no intervals either: nothing is known of the run", cutOff)
+		s.refuse("run the test again", "%s, and there are no intervals either", cutOff)
 		return
 	case s.reason == "" && missing != "":
 		s.at = s.end

@@ -40,7 +40,8 @@ type ycsb struct {
 type ycsbOp struct {
 	printedTimes
 	counted bool    // the number of operations is known
-	bad     int64   // among them that returned a code which is not 0, in old releases
+	codes   int64   // operations that returned a code
+	bad     int64   // among them whose code is none of success
 	seconds float64 // of go-ycsb
 }
 
@@ -95,7 +96,7 @@ func (y *ycsb) line(line string) {
 	case strings.HasPrefix(line, "Command line: "):
 		y.command(strings.Fields(line))
 	case ycsbLine.MatchString(line):
-		y.failing = y.failing || strings.Contains(line, "-FAILED: Count=")
+		y.failing = y.failing || strings.Contains(line, "-FAILED")
 		y.addStatus(ycsbLine.FindStringSubmatch(line))
 	case ycsbPort.MatchString(line):
 		y.portLine(ycsbPort.FindStringSubmatch(line))
@@ -217,8 +218,10 @@ func (y *ycsb) noteFigure(o *ycsbOp, kind, name string, v float64) {
 		o.note("min", 0, v)
 	case name == "MaxLatency(us)" || name == "Max(us)":
 		o.note("max", 0, v)
-	case coded && code != "0" && digits(code):
-		o.bad += int64(v)
+	case coded:
+		if o.codes += int64(v); !slices.Contains(ycsbSuccess, code) {
+			o.bad += int64(v)
+		}
 	case name == "LatencyVariance(us)":
 		y.coarse = true // only the histogram of ms has it
 	case ycsbRank.MatchString(name):
@@ -279,6 +282,9 @@ func (y *ycsb) finish() {
 	case len(y.status) > 1 && y.failing:
 		y.refuse("run the test to its end", "its intervals count operations that failed, too, and it has no final figures")
 		return
+	case len(y.status) > 1 && y.port && y.status[len(y.status)-1].done == 0:
+		y.refuse("", "it has figures of no kind of operation that is known")
+		return
 	case len(y.status) > 1:
 		y.cut("the output has no final figures (%s:%d)", y.path, y.lines)
 		first, last := y.status[0], y.status[len(y.status)-1]
@@ -286,29 +292,34 @@ func (y *ycsb) finish() {
 		addOperations(y.run, nil, nil, int64(last.done-first.done), int(clients), "intervals")
 	default:
 		y.refuse("run the test again; go-ycsb with outputstyle=plain",
-			"the output ends without final figures, and it has no intervals: nothing is known of the run")
+			"the output ends without final figures (run time, throughput), and it has no intervals")
 		return
 	}
 	y.step.Doc = y.tool + " " + y.params["script"]
 	y.addStatusLines()
 }
 
-// done returns the kinds of operations, how many of each and of all succeeded, and how many failed.
-func (y *ycsb) done() (kinds []string, done map[string]int64, all, failed int64) {
-	done = map[string]int64{}
+// done returns the kinds of operations, how many of each and of all succeeded, and how many of each failed.
+func (y *ycsb) done() (kinds []string, done map[string]int64, all int64, failed map[string]int64) {
+	done, failed = map[string]int64{}, map[string]int64{}
+	apart := map[string]int64{} // in the codes, and in a kind of their own if that is printed
 	for name, o := range y.kinds {
 		switch kind, wrong := ycsbKind(name); {
 		case kind == "":
 		case wrong:
-			failed += o.count
+			failed[kind] += o.count
 		case o.counted:
+			within, more := o.failed()
 			kinds = append(kinds, kind)
-			done[kind] = o.count - o.bad
-			failed += o.bad
+			done[kind], apart[kind] = o.count-within, more
+			failed[kind] += within
 			if all += done[kind]; kind == "read_modify_write" {
 				all -= 2 * done[kind]
 			}
 		}
+	}
+	for kind, n := range apart {
+		failed[kind] = max(failed[kind], n)
 	}
 	slices.Sort(kinds)
 	return kinds, done, all, failed
@@ -336,7 +347,7 @@ func (y *ycsb) torn() bool {
 	parts, whole := false, false
 	for name, o := range y.kinds {
 		kind, failed := ycsbKind(name)
-		parts = parts || failed && o.count > 0 && (kind == "read" || kind == "update")
+		parts = parts || (failed && o.count > 0 || o.bad > 0) && (kind == "read" || kind == "update")
 		whole = whole || kind == "read_modify_write" && o.count > 0
 	}
 	return parts && whole
@@ -344,7 +355,12 @@ func (y *ycsb) torn() bool {
 
 // summary adds the operations that succeeded, and their times.
 func (y *ycsb) summary(clients int) {
-	kinds, done, all, failed := y.done()
+	y.checkCodes()
+	kinds, done, all, failures := y.done()
+	failed := int64(0)
+	for _, n := range failures {
+		failed += n
+	}
 	for _, name := range slices.Sorted(maps.Keys(y.kinds)) {
 		if o := y.kinds[name]; ycsbKinds[name] != "" && !o.counted {
 			y.refuse("", "it has times of %s, and no number of its operations", name)
@@ -363,19 +379,36 @@ func (y *ycsb) summary(clients int) {
 		y.ask(y.at, "operations", strings.Join(kinds, "+"))
 	}
 	addOperations(y.run, kinds, done, all, clients, "final figures")
-	if failed > 0 {
-		y.put(metric.Errors, float64(failed), account.Of(sbClients, ""), account.Count(all+failed))
-		y.warn("%d operations failed", failed)
-		y.failing = y.failing || !y.port // whose intervals count what succeeded
-	}
+	operations := all + failed
 	if counted := y.overall.times(y.millis); !y.port {
-		total, sum := figure{value: counted.value / 1e3, half: counted.half / 1e3}, figure{value: float64(all + failed)}
-		if !total.agrees(sum) {
+		total := figure{value: counted.value / 1e3, half: counted.half / 1e3}
+		repeated := failures[opInsert]
+		every, once := figure{value: float64(operations)}, figure{value: float64(operations - repeated)}
+		if repeated > 0 && total.agrees(once) && !total.agrees(every) { // attempts, and no operations
+			y.put(metric.Retries, float64(repeated), account.Of(sbClients, ""), account.Count(all))
+			operations -= repeated
+			failed -= repeated
+		}
+		if sum := (figure{value: float64(operations)}); !total.agrees(sum) {
 			y.contradict("throughput × run time", total, "operations", sum)
 		}
 	}
+	if failed > 0 {
+		y.put(metric.Errors, float64(failed), account.Of(sbClients, ""), account.Count(operations))
+		y.warn("%d operations failed", failed)
+		y.failing = y.failing || !y.port // whose intervals count what succeeded
+	}
+	if y.mixed() {
+		y.warn("times include those of operations that failed")
+	}
 	if y.coarse {
 		y.warn("times are whole milliseconds, rounded down: -p measurementtype=hdrhistogram has more digits")
+	}
+	if y.port && y.wholeMillis() {
+		y.warn("percentiles are whole milliseconds, rounded up")
+		for _, o := range y.kinds {
+			o.unit = 1000
+		}
 	}
 	measure := "service"
 	if y.intended && y.params["target"] != "" {
@@ -393,6 +426,19 @@ func (y *ycsb) summary(clients int) {
 		addArrivals(y.run, target, float64(all), y.reason == "")
 		y.step.Groups[0].Pace = "fixed"
 	}
+}
+
+// wholeMillis reports whether all percentiles are multiples of a millisecond, as those of old releases of go-ycsb.
+func (y *ycsb) wholeMillis() bool {
+	some := false
+	for _, o := range y.kinds {
+		for _, us := range o.percentiles {
+			if some = true; math.Mod(us, 1000) != 0 {
+				return false
+			}
+		}
+	}
+	return some
 }
 
 // addStatusLines adds the intervals of option -s, or of go-ycsb's blocks. YCSB's first line is the

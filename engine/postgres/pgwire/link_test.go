@@ -245,7 +245,7 @@ func TestLargeQuestion(t *testing.T) {
 		if n, _, err := c.ExecText(t.Context(), text); n != 1 || err != nil {
 			t.Errorf("%d rows, %v", n, err)
 		}
-		expect.Equal(t, <-got, text, "it came as another one")
+		expect.True(t, <-got == text, "it came as another one")
 	}
 }
 

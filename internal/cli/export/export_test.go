@@ -73,7 +73,7 @@ func TestRow(t *testing.T) {
 	want[0].Group, want[0].Op, want[0].Metric, want[0].Value, want[0].Unit, want[0].N, want[0].Warnings, want[0].Headline = "g", "insert", "rows_per_s", 1.5, "1/s", 7, []string{"x", "y"}, true
 	want[0].WarningCodes = []string{"partial", ""}
 	want[1].Metric, want[1].Unit, want[1].Per, want[1].Source = "write_kb", "KB", "insert row", "device vda"
-	expect.Equal(t, cmp.Diff(want, got, cmpopts.EquateEmpty()), "", "(-want +got")
+	expect.Same(t, want, got, cmpopts.EquateEmpty())
 }
 
 // When an imported trial was started may not be known.
@@ -149,7 +149,7 @@ func TestSamples(t *testing.T) {
 	values := []float64{-1.5, 0}
 	want[2].Name, want[2].Value, want[2].Late = "device.a", &values[0], 0.25
 	want[3].Name, want[3].Labels, want[3].Value, want[3].Late = "device.reads", `dev="vda",x="{}"`, &values[1], 0.25
-	expect.Equal(t, cmp.Diff(want, got, cmpopts.EquateEmpty()), "", "(-want +got")
+	expect.Same(t, want, got, cmpopts.EquateEmpty())
 }
 
 func ptr(n int64) *int64 { return &n }

@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rumbench/engine"
 	"rumbench/internal/expect"
 	"rumbench/internal/observe"
@@ -87,7 +85,7 @@ func story(t *testing.T, c Config, each func(*Frame), keys ...string) (lines []s
 
 func checkStory(t *testing.T, got []string, want ...string) {
 	t.Helper()
-	expect.Equal(t, cmp.Diff(want, got), "", "(-want +got")
+	expect.Same(t, want, got)
 }
 
 const statements = `fake.statements{target="my"}`
