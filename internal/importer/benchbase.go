@@ -148,7 +148,8 @@ func (s *benchbase) uncounted(r *run, clients int) {
 	r.put(metric.RowsPerS, rate, at...)
 	r.costs = append(r.costs, account.Denominator{Per: opTransaction, Units: rate})
 	if rate < *s.Throughput {
-		r.warn("%.4g of %.4g requests/s were aborted, retried or failed; the times are of all", *s.Throughput-rate, *s.Throughput)
+		r.warn("%.4g of %.4g requests/s were aborted, retried or failed; the times are of all", *s.Throughput-rate,
+			*s.Throughput)
 	}
 	s.addLatency(r, &printedTimes{uncounted: true})
 }
