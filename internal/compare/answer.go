@@ -23,6 +23,7 @@ type Outcome struct {
 	Worse []*Item // proven to be worse, and observed to be worse by a difference that matters
 	Open  []*Item // not worse, but a regression is not excluded either
 	Blind []*Item // numbers that at least one of the two has and that could not be judged, with the reason in Why
+	Weak  []*Item // of Open: a regression that matters would not have been seen either
 	// Judged is the number of judged numbers.
 	Judged int
 }
@@ -47,6 +48,9 @@ func (j *Judgement) Outcome() (out Outcome) {
 				out.Worse = append(out.Worse, it)
 			} else if !it.Excluded(matters) {
 				out.Open = append(out.Open, it)
+				if matters > 0 && !(it.Detectable() <= matters) {
+					out.Weak = append(out.Weak, it)
+				}
 			}
 		}
 	}

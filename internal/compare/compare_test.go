@@ -69,7 +69,9 @@ func TestNotable(t *testing.T) {
 		{"rows_per_s", []float64{200}, []float64{100}, compare.Worse},
 		{"write_kb", []float64{4}, []float64{2}, compare.Better},
 		{"write_kb", []float64{2, 2.05, 2.02}, []float64{4, 4.1, 4.05}, compare.Worse},
-		{"rows_per_s", []float64{100}, []float64{104}, ""},              // within 5 %
+		{"rows_per_s", []float64{100}, []float64{104}, ""},                            // within 5 %
+		{"write_kb", []float64{0.0072, 0, 0, 0.0008}, []float64{0, 0, 0, 0.0008}, ""}, // zeros: no interval, no test
+		{"write_kb", []float64{0.1, 0.2}, []float64{0, 0}, ""},
 		{"rows_per_s", []float64{60, 140}, []float64{100, 160}, ""},     // within the variation
 		{"live_rows", []float64{10, 10, 10}, []float64{20, 20, 20}, ""}, // neither direction is better
 	} {

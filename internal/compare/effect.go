@@ -100,15 +100,23 @@ type Effect struct {
 
 // Notable returns the direction, Better or Worse, of a difference of more than 5 %, significant or
 // not, whose own interval excludes equality; "" if it is not notable or unknown. With too few trials
-// for an interval it must exceed twice the trials' own variation, where that is known.
+// for an interval it must exceed twice the trials' own variation, where that is known. Where zeros leave
+// neither, it must be significant.
 func (e *Effect) Notable() Verdict {
 	m := metric.ByName(e.New.Metric)
 	if e.Verdict == "" || m == nil || e.bounded() {
 		return ""
 	}
-	known := e.trials() >= LeastTrials && !math.IsNaN(e.Low)
-	apart := math.Abs(e.New.Value-e.Base.Value) / min(math.Abs(e.New.Value), math.Abs(e.Base.Value))
-	if !(apart > neutral) || known && e.Low <= 1 && 1 <= e.High || !known && apart <= 2*e.Variation() {
+	smaller := min(math.Abs(e.New.Value), math.Abs(e.Base.Value))
+	apart := math.Abs(e.New.Value-e.Base.Value) / smaller
+	notable := e.Low > 1 || e.High < 1
+	switch {
+	case smaller == 0 || !e.TooFew() && math.IsNaN(e.Low):
+		notable = e.Sure()
+	case e.TooFew():
+		notable = apart > 2*e.Variation()
+	}
+	if !(apart > neutral) || !notable {
 		return ""
 	}
 	return direction(m, e.New.Value-e.Base.Value)

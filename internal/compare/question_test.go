@@ -138,6 +138,7 @@ func TestOutcome(t *testing.T) {
 		}
 		all.Question.WorseBy = 0.05
 		o := all.Judge(all.Target("a"), all.Target("b")).Outcome()
+		expect.Equal(t, len(o.Weak), c.open, c.name, "would not have been seen")
 		if len(o.Worse) != c.worse || len(o.Open) != c.open || len(o.Blind) != c.blind || o.Judged != c.judged {
 			t.Errorf("%s: %d worse, %d open, %d blind, %d judged", c.name, len(o.Worse), len(o.Open), len(o.Blind), o.Judged)
 		}

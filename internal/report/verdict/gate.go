@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"rumbench/internal/compare"
@@ -39,21 +40,35 @@ func GateOf(j *compare.Judgement, strict bool) (g Gate) {
 		list("not excluded", found.Open, Guess)
 	}
 	list("not judged", found.Blind, func(it *compare.Item) string { return Subject(it) + ": " + it.Why })
+	matters := 100 * compare.Matters(&j.Question)
+	if !strict {
+		list("not judged", found.Weak, func(it *compare.Item) string {
+			return fmt.Sprintf("%s: %.3g %% matters, and that would not be seen", Guess(it), matters) + limit(it.Detectable())
+		})
+	}
 	switch {
 	case len(found.Worse) > 0:
 		g.Passage, g.Text = Stopped, "a regression is proven in "+quantity.Count(len(found.Worse), "number")
 	case strict && len(found.Open) > 0:
 		g.Passage, g.Text = Stopped, "a regression is not excluded in "+quantity.Count(len(found.Open), "number")
-	case len(found.Blind) > 0:
-		g.Passage, g.Text = Undecided, quantity.Count(len(found.Blind), "number")+" cannot be judged"
+	case len(found.Blind)+len(found.Weak) > 0:
+		g.Passage, g.Text = Undecided, quantity.Count(len(found.Blind)+len(found.Weak), "number")+" cannot be judged"
 	case found.Judged == 0:
 		g.Passage, g.Text = Undecided, "nothing that is asked about was measured"
 	case strict:
-		g.Text = fmt.Sprintf("a regression of %g %% is excluded in all numbers asked about", 100*compare.Matters(&j.Question))
+		g.Text = fmt.Sprintf("a regression of %g %% is excluded in all numbers asked about", matters)
 	default:
 		g.Text = "no regression is proven"
 	}
 	return g
+}
+
+// limit says what trials could see at least.
+func limit(detectable float64) string {
+	if math.IsNaN(detectable) {
+		return ""
+	}
+	return ", as differences below " + DetectableText(detectable) + " may stay unseen"
 }
 
 // Conditions judges conditions on comparisons as a gate, in the named steps or in all.
