@@ -133,6 +133,11 @@ func Apart(a, b *Target) (out []Difference) {
 		version("image", func(t *result.Trial) string { return t.Versions.Value(result.ImageFact) })
 	}
 	version("rumbench version", func(t *result.Trial) string { return t.Versions.Value("rumbench") })
+	named := versioned || x.Knobs["binary"] != y.Knobs["binary"] ||
+		x.Versions.Value("rumbench") != y.Versions.Value("rumbench")
+	if !named {
+		version(result.ProgramFact, (*result.Trial).Program)
+	}
 	for _, name := range sortedNames(x.Knobs, y.Knobs) {
 		mine, other := x.Knobs[name], y.Knobs[name]
 		if name == "durability" || (name == "binary" || name == "image") && versioned {

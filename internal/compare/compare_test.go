@@ -15,6 +15,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
+	"rumbench/internal/result/program"
 )
 
 func judged(t testing.TB, trials ...*result.Trial) *compare.Judgement {
@@ -334,6 +335,11 @@ func TestApartByPromise(t *testing.T) {
 	expect.Equal(t, len(compare.Apart(c.Targets[0], c.Targets[1])), 0, "of a result of old")
 	a.Promise = "a crash loses a second"
 	expect.Equal(t, texts(compare.Apart(c.Targets[0], c.Targets[1])), "durability: process (a crash loses a second) and process (a crash may lose all)")
+	for i, target := range c.Targets { // equal versions, two programs
+		target.Trials[0].Promise = ""
+		target.Trials[0].Build = &program.Build{SHA256: []string{"0123456789abcdef", "1123456789abcdef"}[i]}
+	}
+	expect.Contains(t, texts(compare.Apart(c.Targets[0], c.Targets[1])), "program: sha256 0123456789ab and sha256 1123456789ab")
 }
 
 func TestUnlike(t *testing.T) {

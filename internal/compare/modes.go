@@ -64,6 +64,7 @@ func factsApart(a, b []*result.Trial) (out []Difference) {
 	}
 	add("processors", func(t *result.Trial) string { return t.CPUs })
 	add("load", (*result.Trial).LoadText)
+	add(result.ProgramFact, (*result.Trial).Program)
 	for _, facts := range []func(*result.Trial) observe.Facts{
 		func(t *result.Trial) observe.Facts { return t.Versions }, func(t *result.Trial) observe.Facts { return t.Host },
 	} {

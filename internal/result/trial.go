@@ -194,6 +194,17 @@ func (t *Trial) EngineVersion() string {
 	return cmp.Or(t.Versions.Value("server"), t.Versions.Value(t.Engine), t.Versions.Value("engine"))
 }
 
+// ProgramFact is the fact that names the program that ran a trial, by its digest.
+const ProgramFact = "program"
+
+// Program returns the digest of the program that ran the trial, shortened; "" if it is unknown.
+func (t *Trial) Program() string {
+	if t.Build == nil || t.Build.SHA256 == "" {
+		return ""
+	}
+	return "sha256 " + t.Build.SHA256[:min(12, len(t.Build.SHA256))]
+}
+
 // Imported is the provenance of a trial made from another tool's logs. Facts
 // that such logs do not contain (durability, settings, the seed, an interval,
 // the start time) have no value in the trial: they are unknown, not zero.

@@ -88,6 +88,9 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 	for _, v := range t.Versions {
 		add(Version, v.Name, v.Value)
 	}
+	if program := t.Program(); program != "" {
+		add(Version, result.ProgramFact, program)
+	}
 	if t.Interval > 0 { // else it was imported, and neither is known
 		add(PlanKey, "seed", t.SeedText())
 		if t.Start != nil {
@@ -159,7 +162,8 @@ func factChanges(trials []*result.Trial, at int) []Fact {
 	out := []Fact{}
 	for _, f := range names {
 		before, after := values[at-1][f], values[at][f]
-		if before != after && (f.kind == Version || !restless(f)) {
+		always := f.kind == Version && f.name != result.ProgramFact // which each build changes
+		if before != after && (always || !restless(f)) {
 			out = append(out, Fact{f.kind, f.name, before, after})
 		}
 	}
