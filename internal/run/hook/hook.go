@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
@@ -26,6 +29,8 @@ func Run(ctx context.Context, when, command, log string, env ...string) (_ []res
 	}
 	defer out.Close()
 	fmt.Fprintf(out, "== %s: %s\n", when, command)
+	// What it leaves running must not hold the campaign's locks, which a trial has inherited.
+	_ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // Linux 5.11
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
 	cmd.Stdout, cmd.Stderr, cmd.Env = out, out, append(os.Environ(), env...)
 	// A group of its own, which ends with the command when the user ends the campaign.

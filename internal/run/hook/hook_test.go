@@ -2,11 +2,14 @@ package hook
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"rumbench/internal/expect"
 )
@@ -23,6 +26,11 @@ func TestRun(t *testing.T) {
 	if done, err := Run(t.Context(), "before trial", "", log); done != nil || err != nil {
 		t.Errorf("%+v, %v", done, err)
 	}
+	// Open files that this process has inherited, such as locks, are not passed on.
+	inherited := expect.Value(unix.Dup(0))(t)
+	defer unix.Close(inherited)
+	_, err = Run(t.Context(), "before trial", fmt.Sprintf("test ! -e /proc/self/fd/%d", inherited), log)
+	expect.NoError(t, err)
 	// The user's end of the campaign ends the command with its children.
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
