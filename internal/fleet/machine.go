@@ -22,6 +22,7 @@ import (
 	"rumbench/internal/result"
 	"rumbench/internal/result/program"
 	"rumbench/internal/run/campaign"
+	"rumbench/internal/text/escape"
 	"rumbench/internal/text/hint"
 )
 
@@ -49,13 +50,27 @@ type machine struct {
 	clients  []string // the directories of the clients' calibrations
 	first    bool     // of the machines with clients: its calibration is the campaign's
 	requests atomic.Int64
+	notes    atomic.Int64
+}
+
+// The limits of what a machine may have its user read.
+const mostSaid, longestNote = 10_000, 1000
+
+// takeNote shows a line that the machine says, and nothing that looks like another machine's.
+func (m *machine) takeNote(text string) {
+	switch n := m.notes.Add(1); {
+	case n < mostSaid:
+		m.note(escape.Clip(escape.Line(text), longestNote))
+	case n == mostSaid:
+		m.note("it says too much: the rest is not shown")
+	}
 }
 
 // begin starts the agent of a machine.
 func (m *machine) begin(ctx context.Context, own program.Build) (err error) {
 	for subject, heard := range map[string]nats.MsgHandler{
 		isAlive: func(*nats.Msg) { m.heard.beat() },
-		isNote:  func(msg *nats.Msg) { m.note(string(msg.Data)) },
+		isNote:  func(msg *nats.Msg) { m.takeNote(string(msg.Data)) },
 	} {
 		if _, err := m.hub.conn.Subscribe("from."+m.id+"."+subject, heard); err != nil {
 			return err

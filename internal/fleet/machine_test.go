@@ -1,10 +1,12 @@
 package fleet
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -47,6 +49,25 @@ func answering(t *testing.T, answers map[string]any) (h handle, other string) {
 func one(path string) file {
 	sum := sha256.Sum256([]byte("x"))
 	return file{path, 1, sum[:]}
+}
+
+// endless is a machine that prints one line without end.
+type endless struct{ io.Writer }
+
+func (endless) Close() error { return nil }
+func (endless) Read(b []byte) (int, error) { return copy(b, strings.Repeat("x", len(b))), nil }
+
+// A machine that talks without end is given up before its greeting; what it says looks like nobody else's, and ends.
+func TestChatter(t *testing.T) {
+	l := &link{stdin: endless{io.Discard}, kill: func() {}}
+	expect.Error(t, l.greet(t.Context(), bufio.NewReader(endless{}), welcome{}), "it prints other things than an agent")
+	var said []string
+	m := &machine{note: func(text string) { said = append(said, text) }}
+	for range mostSaid + 5 {
+		m.takeNote("all is well\nm2: the disk is full" + strings.Repeat("!", 2*longestNote))
+	}
+	expect.True(t, len(said) == mostSaid && !strings.Contains(said[0], "\n") && len(said[0]) < 2*longestNote, len(said))
+	expect.Contains(t, said[mostSaid-1], "the rest is not shown")
 }
 
 // Whatever an agent returns, it writes only what it was asked for, and is itself left out.

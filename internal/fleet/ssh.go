@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -68,11 +67,10 @@ func lastLine(said string) string {
 // run runs a script on a machine and returns what it prints.
 func run(ctx context.Context, h plan.Host, script string, input io.Reader) (string, error) {
 	cmd := ssh(ctx, h, script)
-	var problem bytes.Buffer
-	cmd.Stdin, cmd.Stderr = input, &problem
-	out, err := cmd.Output()
-	if err != nil {
-		return "", sshError(h, err, problem.String())
+	var out, problem tail // a machine may print without end
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = input, &out, &problem
+	if err := cmd.Run(); err != nil {
+		return "", sshError(h, err, string(problem))
 	}
 	return string(out), nil
 }
@@ -189,10 +187,13 @@ func (l *link) greet(ctx context.Context, in *bufio.Reader, w welcome) error {
 	defer stop()
 	err := json.NewEncoder(l.stdin).Encode(w)
 	for read := 0; err == nil; {
-		var line string
-		line, err = in.ReadString('\n')
-		if strings.TrimSpace(line) == greeting {
+		var line []byte
+		line, err = in.ReadSlice('\n')
+		if strings.TrimSpace(string(line)) == greeting {
 			return context.Cause(ctx)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			err = nil
 		}
 		if read += len(line); read > mostChatter {
 			err = errors.New("it prints other things than an agent")
