@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 143_936
+const mostTotal = 143_951
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -57,7 +57,7 @@ var rooms = []room{
 	{"internal/observe", 7_844, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 3_149, []string{"internal/account"}},
 	{"internal/result", 3_673, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 4_300, []string{"internal/plan"}},
+	{"internal/plan", 4_311, []string{"internal/plan"}},
 	{"internal/run", 12_653, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_830, []string{"internal/importer"}},
 	{"internal/compare", 5_932, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},

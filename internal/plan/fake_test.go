@@ -100,7 +100,7 @@ func (e fakeEngine) Check(c engine.Config) error {
 	if n, ok := c.Options["levels"].(int64); ok && n > 7 {
 		return &engine.KnobError{Knob: "options.levels", Value: "8", Reason: "it has at most 7"}
 	}
-	if c.Durability == model.DurabilityOS && e.name == "pebble" && c.Cache == 1 {
+	if c.Durability == model.DurabilityOS && e.name == "pebble" && c.Cache == 4096 {
 		return errors.New("it does not like this at all")
 	}
 	return nil

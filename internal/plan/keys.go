@@ -75,7 +75,7 @@ var serverKeys = strictyaml.Table[Target]{
 }
 
 var knobKeys = strictyaml.Table[engine.Config]{
-	strictyaml.Valued("cache", "The engine's own cache, such as 256MiB.", strictyaml.Size, func(c *engine.Config, v int64) { c.Cache = v }),
+	strictyaml.Valued("cache", "The engine's own cache, such as 256MiB.", memory, func(c *engine.Config, v int64) { c.Cache = v }),
 	strictyaml.Valued("durability", "What a commit survives. Default process.", strictyaml.Explained(strictyaml.Worded(strictyaml.OneOf(model.Durabilities()...), durabilityWords), promises()), func(c *engine.Config, v model.Durability) { c.Durability = v }),
 	strictyaml.Valued("compression", "How data on disk are compressed.", strictyaml.Worded(strictyaml.OneOf(model.Compressions()...), compressionWords), func(c *engine.Config, v model.Compression) { c.Compression = v }),
 	strictyaml.Valued("page", "A page or block, such as 16KiB.", strictyaml.Size, func(c *engine.Config, v int64) { c.Page = v }),

@@ -13,7 +13,7 @@ import (
 // levelKeys are the knobs at whose levels all targets can run.
 var levelKeys = strictyaml.Table[struct{}]{levelsOf("memory"), levelsOf("cpus"), levelsOf("cache")}
 
-var levelKnobs = map[string]strictyaml.ScalarOf[int64]{"memory": strictyaml.Size, "cache": strictyaml.Size,
+var levelKnobs = map[string]strictyaml.ScalarOf[int64]{"memory": memory, "cache": memory,
 	"cpus": strictyaml.Integer[int64](1, maxCPUs)}
 
 func levelsOf(knob string) strictyaml.Key[struct{}] {

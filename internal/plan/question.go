@@ -66,6 +66,17 @@ func judgedShape() strictyaml.Shape {
 	return strictyaml.Shape{"anyOf": choices}
 }
 
+// memory reads a size of memory, which is a page or more: 8 stands for 8 MiB or 8 GiB in other programs.
+var memory = strictyaml.NewScalar(func(n *strictyaml.Node) (int64, error) {
+	v, err := strictyaml.Size.Read(n)
+	if err == nil && v < smallestMemory {
+		err = hint.Errorf("write "+n.Text+"MiB or "+n.Text+"GiB, if that is meant", "%q is %d bytes of memory", n.Text, v)
+	}
+	return v, err
+}, strictyaml.SizeShape.With("minimum", smallestMemory))
+
+const smallestMemory = 4096
+
 // difference reads a difference that matters, as a share.
 var difference = strictyaml.NewScalar(readDifference,
 	strictyaml.ShareShape(strictyaml.Shape{"exclusiveMinimum": 0, "exclusiveMaximum": 1}))

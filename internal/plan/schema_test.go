@@ -117,7 +117,7 @@ func TestSchemaLines(t *testing.T) {
 	for targets, accepted := range map[string]bool{
 		"[pebble]": true, "[null]": true, "[{engine: null}]": true, "[]": false, "pebble": false, "[peble]": false, "[{engine: peble}]": false, "[{name: a}]": false, "[[pebble]]": false,
 		"[{engine: pebble, options: {mem_table_size: 64M, levels: 5}}]": true, "[{engine: sqlite, options: {levels: 5}}]": false,
-		"[{engine: pebble, options:}]": true, "[{engine: pebble, name: a/b}]": false, "[{engine: pebble, name: a-b, data: x, cache: 5}]": true,
+		"[{engine: pebble, options:}]": true, "[{engine: pebble, name: a/b}]": false, "[{engine: pebble, name: a-b, data: x, cache: 5MB}]": true,
 		"[{engine: pebble, cash: 5}]": false,
 	} {
 		check("workload: ibench\ntargets: "+targets+"\n", accepted)

@@ -35,6 +35,8 @@ var hints = []struct {
 }{
 	{[]string{"ddress already in use"},
 		"another program listens on that port: remove port from the options, and a free one is used"},
+	{[]string{"TCP/IP port: Permission denied", "could not bind IPv4 address"},
+		"it may not listen on that port: remove port from the options, and a free one is used"},
 	{[]string{"No space left on device", "errno: 28", "Errcode: 28", "Disk is full"},
 		"the disk is full: free space, choose another --out, or lower the sizes; the redo log is allocated in full at the " +
 			"start"},
