@@ -89,7 +89,7 @@ func TestSettle(t *testing.T) {
 	}{{"cpu_us", "cache", 1}, {"cpu_us", "twice", 0}, {"write_kb", "twice", 1}} {
 		p := partOf(t, found, want.number, want.setting)
 		expect.True(t, math.Abs(p.Share-want.share) <= 0.02 &&
-			p.Proven == (want.share == 1), "of the difference, proven", want.number, want.setting, p.Share, p.Proven)
+			p.Alone.Sure() == (want.share == 1), "of the difference, proven", want.number, want.setting, p.Share, p.Alone.Sure())
 	}
 	var records []explain.Record
 	for _, s := range found {
@@ -101,11 +101,10 @@ func TestSettle(t *testing.T) {
 	expect.Equal(t, len(settled(all)), 0, "without a target that has both settings")
 }
 
-// Of settings that depend on each other each has what it adds on average over all orders.
+// Of settings that depend on each other each has what it does alone; the rest is said.
 func TestSettleTogether(t *testing.T) {
-	names := []string{"a", "a-x", "a-y", "a-z", "a-x-y", "a-x-z", "a-y-z", "a-x-y-z"}
 	const client = 5
-	all := having(names, func(s *state, has func(string) bool) {
+	all := having([]string{"a", "a-x", "a-y", "a-z", "a-x-y-z"}, func(s *state, has func(string) bool) {
 		log := 0.0
 		for setting, does := range map[string]float64{"x": 0.2, "y": 0.1, "z": 0.3} {
 			if has(setting) {
@@ -117,25 +116,14 @@ func TestSettleTogether(t *testing.T) {
 		}
 		s.server = (s.server+client)*math.Exp(log) - client
 	})
-	want := map[string]float64{"x": 0.4, "y": 0.3, "z": 0.3}
-	for _, missing := range [][]result.Trial{nil, {{Target: "a-y-z", Trial: 2}}} {
-		found := settled(all, missing...)
-		for setting, log := range want {
-			p := partOf(t, found, "cpu_us", setting)
-			if math.Abs(math.Log(p.Factor)-log) > 0.01 || math.Abs(p.Share-log) > 0.01 || !p.Proven || !(p.Low <= p.Factor && p.Factor <= p.High && p.High < 1.1*p.Low) {
-				t.Errorf("%s: %.3f (%.3f to %.3f), %.3f of the difference, proven: %t", setting, p.Factor, p.Low, p.High, p.Share, p.Proven)
-			}
-		}
-		expect.Lacks(t, found[0].String(), "by no setting")
-	}
-	delete(all, "a-x-y") // then each has what it does alone
 	found := settled(all)
-	if p := partOf(t, found, "cpu_us", "x"); !math.IsNaN(p.Factor) || math.Abs(p.Share-0.2) > 0.01 {
-		t.Errorf("alone: %.3f, %.3f of the difference", p.Factor, p.Share)
+	for setting, log := range map[string]float64{"x": 0.2, "y": 0.1, "z": 0.3} {
+		p := partOf(t, found, "cpu_us", setting)
+		expect.Near(t, math.Log(p.Alone.Ratio), log, 0.01, setting)
+		expect.Near(t, p.Share, log, 0.01, setting)
 	}
-	if text := found[0].String(); !strings.Contains(text, "by no setting alone: 4") && !strings.Contains(text, "by no setting alone: 3") {
-		t.Error(text)
-	}
+	text := found[0].String()
+	expect.True(t, strings.Contains(text, "by no setting alone: 4") || strings.Contains(text, "by no setting alone: 3"), text)
 	delete(all, "a-z") // was never tried alone
 	expect.Equal(t, len(settled(all)), 0, "a setting was not tried")
 }

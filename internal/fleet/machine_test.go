@@ -54,7 +54,7 @@ func one(path string) file {
 // endless is a machine that prints one line without end.
 type endless struct{ io.Writer }
 
-func (endless) Close() error { return nil }
+func (endless) Close() error               { return nil }
 func (endless) Read(b []byte) (int, error) { return copy(b, strings.Repeat("x", len(b))), nil }
 
 // A machine that talks without end is given up before its greeting; what it says looks like nobody else's, and ends.

@@ -9,18 +9,12 @@ import (
 	"rumbench/internal/text/strictyaml"
 )
 
-const (
-	// mostSuspects is the greatest number of differences of two targets in an
-	// experiment.
-	mostSuspects = 6
-	// mostCorners is how many of them it tries in all combinations.
-	mostCorners = 3
-)
+// mostSuspects is the greatest number of differences of two targets in an experiment.
+const mostSuspects = 6
 
 // Experiment returns a plan that finds out which differences between two targets make
 // their results differ: in addition to the two it has targets that differ from the base
-// in one setting each or, of three differences, also in two. The text is a plan that has
-// both.
+// in one setting each. The text is a plan that has both.
 func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 	d := &strictyaml.Document{}
 	root := d.ReadFile(file, text)
@@ -55,13 +49,10 @@ func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 	}
 	targets.Items = []*strictyaml.Node{before}
 	taken := []string{base, other}
-	for _, some := range combinations(changes) {
+	for _, c := range changes {
 		between := copyOf(before)
-		name := base
-		for _, c := range some {
-			c.apply(d, between)
-			name += "-" + c.path[len(c.path)-1].Text
-		}
+		c.apply(d, between)
+		name := base + "-" + c.path[len(c.path)-1].Text
 		for n := 1; slices.Contains(taken, name) || len(name) > longestName; n++ {
 			name = fmt.Sprintf("between-%d", n)
 		}
@@ -72,33 +63,14 @@ func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 	targets.Items = append(targets.Items, after)
 	root.Set(word("name"), word("experiment"))
 	var out bytes.Buffer
-	out.WriteString("# The targets between the first and the last differ from the first in some of the settings, and " +
-		"are called by them.\n")
+	out.WriteString("# The targets between the first and the last differ from the first in one setting, and are " +
+		"called by it.\n")
 	out.Write(root.YAML())
 	return out.Bytes(), nil
 }
 
 // word returns a text as a node.
 func word(s string) *strictyaml.Node { return &strictyaml.Node{Text: s, Value: s} }
-
-// combinations returns the changes of each target between two: one, or, if there are
-// few, any combination except all of them.
-func combinations(list []change) (out [][]change) {
-	for size := 1; size < len(list) && (size == 1 || len(list) <= mostCorners); size++ {
-		for set := range 1 << len(list) {
-			var some []change
-			for i, c := range list {
-				if set>>i&1 == 1 {
-					some = append(some, c)
-				}
-			}
-			if len(some) == size {
-				out = append(out, some)
-			}
-		}
-	}
-	return out
-}
 
 // change is a setting that differs between two targets.
 type change struct {
