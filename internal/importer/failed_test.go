@@ -39,6 +39,20 @@ func TestCodes(t *testing.T) {
 	expect.True(t, s.Find("errors", "", "") == nil && len(s.Warnings) == 0, s.Warnings)
 }
 
+// Times that cannot be of one distribution are not taken.
+func TestImpossibleTimes(t *testing.T) {
+	for name, line := range map[string]string{
+		"mean":       "AverageLatency(us), 5000.5\n[READ], MinLatency(us), 100\n[READ], MaxLatency(us), 900",
+		"least":      "MinLatency(us), 1000\n[READ], MaxLatency(us), 900",
+		"percentile": "MinLatency(us), 100\n[READ], MaxLatency(us), 900\n[READ], 95thPercentileLatency(us), 70",
+	} {
+		log := ycsbHead + "[READ], Operations, 1000\n[READ], Return=OK, 1000\n[READ], " + line + "\n"
+		s := &read(t, Options{}, write(t, map[string]string{"db/run.log": log}))[0].Steps[0]
+		numbers(t, s, []want{{"rows_per_s", "read", "", 100}})
+		expect.True(t, metric.Has(s.Warnings, metric.Contradictory) && s.Find("service_max_us", "read", "") == nil, name, s.Warnings)
+	}
+}
+
 // Percentiles of old releases of go-ycsb are whole milliseconds, rounded up; they may exceed the longest time.
 func TestWholeMilliseconds(t *testing.T) {
 	const figures = "READ - Takes(s): 10.0, Count: 5000, OPS: 500.0, Avg(us): 5495, Min(us): 2692, Max(us): 20188, " +

@@ -153,6 +153,7 @@ func (g *goTPC) finish() {
 		g.step.Groups[0].Ops = append(g.step.Groups[0].Ops, name)
 		g.work(float64(o.count), float64(o.count)/o.seconds, account.Of(sbClients, name), account.Count(o.count),
 			account.Source("final figures"))
+		o.unit = o.longest / 10 // a histogram of one digit
 		addPrinted(g.run, "service", name, &o.printedTimes, g.tool)
 	}
 	if failed > 0 {

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -15,7 +16,7 @@ type printedTimes struct {
 	count                   int64
 	mean, shortest, longest float64             // 0: unknown
 	percentiles             map[float64]float64 // by percent
-	unit                    float64             // percentiles are rounded up to a multiple of it; 0: they are not
+	unit                    float64             // percentiles are rounded to a multiple of it; 0: they are not
 	uncounted               bool                // how many there were is not in the log
 }
 
@@ -36,13 +37,34 @@ func (t *printedTimes) note(kind string, percent, us float64) {
 	}
 }
 
+// possible reports whether the times can be of one distribution, but for rounding; if not, that is said, and none is
+// taken.
+func (t *printedTimes) possible(r *run, op string) bool {
+	limit := func(name string, us float64) bool {
+		switch {
+		case us > 0 && us < t.shortest*(1-slack)-t.unit:
+			r.contradict(name+" of "+op, figure{value: us}, "the least", figure{value: t.shortest})
+		case t.longest > 0 && us*(1-slack)-t.unit > t.longest:
+			r.contradict(name+" of "+op, figure{value: us}, "the greatest", figure{value: t.longest})
+		default:
+			return true
+		}
+		return false
+	}
+	possible := limit("the mean", t.mean) && limit("the least", t.shortest)
+	for _, percent := range slices.Sorted(maps.Keys(t.percentiles)) {
+		possible = possible && limit(fmt.Sprintf("percentile %v", percent), t.percentiles[percent])
+	}
+	return possible
+}
+
 // printedMetrics are the percentiles that metrics have.
 var printedMetrics = map[float64]string{50: "_p50_us", 95: "_p95_us", 99: "_p99_us", 99.9: "_p999_us"}
 
 // addPrinted adds the rows and the curve of printed times. A time of 0 is less than its last digit,
 // and unknown. measure is the prefix of their metrics' names; only service times have a mean.
 func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
-	if t.count == 0 && !t.uncounted {
+	if t.count == 0 && !t.uncounted || !t.possible(r, op) {
 		return
 	}
 	at := []account.With{account.Of(sbClients, op), account.Source(source)}

@@ -192,7 +192,7 @@ func (y *ycsb) figure(kind, name, text string) {
 }
 
 // ycsbUnknown are how YCSB prints times that there are none of.
-var ycsbUnknown = []string{"NaN", "-1", "9223372036854775807"}
+var ycsbUnknown = []string{"NaN", "-1", "9223372036854775807", "18446744073709551615"}
 
 func (y *ycsb) op(kind string) *ycsbOp {
 	if y.kinds[kind] == nil {
@@ -403,12 +403,11 @@ func (y *ycsb) summary(clients int) {
 	}
 	if y.coarse {
 		y.warn("times are whole milliseconds, rounded down: -p measurementtype=hdrhistogram has more digits")
+		y.roundTo(1000)
 	}
 	if y.port && y.wholeMillis() {
 		y.warn("percentiles are whole milliseconds, rounded up")
-		for _, o := range y.kinds {
-			o.unit = 1000
-		}
+		y.roundTo(1000)
 	}
 	measure := "service"
 	if y.intended && y.params["target"] != "" {
@@ -425,6 +424,13 @@ func (y *ycsb) summary(clients int) {
 	if target, ok := number(y.params["target"]); ok && target > 0 {
 		addArrivals(y.run, target, float64(all), y.reason == "")
 		y.step.Groups[0].Pace = "fixed"
+	}
+}
+
+// roundTo notes what percentiles are rounded to, in µs.
+func (y *ycsb) roundTo(unit float64) {
+	for _, o := range y.kinds {
+		o.unit = unit
 	}
 }
 
