@@ -146,7 +146,10 @@ func (s *Search) String() string {
 		text = fmt.Sprintf("no rate that was tried kept %s in most of its probes (lowest %s/s: %s)", s.Words(),
 			quantity.Amount(s.Broke), s.Why)
 	}
-	if s.Held > 0 {
+	switch {
+	case s.Kept > 0 && s.Held == 0 && s.How.Hold > 0:
+		text += ", not held"
+	case s.Held > 0:
 		text += fmt.Sprintf(", held at %s/s for %.10g s", quantity.Amount(s.Held), s.HeldSeconds)
 	}
 	switch {

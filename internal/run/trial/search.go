@@ -149,39 +149,55 @@ const (
 )
 
 // hold runs the step for long just below the highest rate, to see that its probes were long enough,
-// and lowers the answer if it does not keep the promise there.
+// and lowers the answer if it does not keep the promise there. If other programs disturbed all tries, that is said.
 func (r *prober) hold(ctx context.Context, a *ratesearch.Answer) error {
 	seconds := r.Holds(r.step.Seconds)
 	if seconds == 0 || a.Kept == 0 {
 		return nil
 	}
-	kept, rate := a.Kept, a.Kept*heldShare
-	for try := range mostHolds {
-		p, subject, like := probe{rate: rate, counts: true, holds: true}, r.step, r.Like
-		subject.Seconds, like.Draw = max(seconds, r.Length(rate, r.step.Seconds)), uint64(ratesearch.Most+try)
-		step := plan.AtRate(&subject, rate, &like)
+	return r.tryHolds(a, func(try int, p *probe) (float64, error) {
+		subject, like := r.step, r.Like
+		subject.Seconds, like.Draw = max(seconds, r.Length(p.rate, r.step.Seconds)), uint64(ratesearch.Most+try)
+		step := plan.AtRate(&subject, p.rate, &like)
 		if step.Name += "#held"; try > 0 {
 			step.Name += strconv.Itoa(try + 1)
 		}
-		if err := r.run(ctx, &p, &step); err != nil {
-			return err
+		if err := r.run(ctx, p, &step); err != nil {
+			return 0, err
 		}
 		p.counts = p.broke == "" || !p.disturbed
-		r.note(&p)
+		r.note(p)
+		return subject.Seconds, nil
+	})
+}
+
+// tryHolds is hold with a function that makes a probe and returns how long it took.
+func (r *prober) tryHolds(a *ratesearch.Answer, hold func(try int, p *probe) (float64, error)) error {
+	kept, rate := a.Kept, a.Kept*heldShare
+	for try := range mostHolds {
+		p := probe{rate: rate, counts: true, holds: true}
+		took, err := hold(try, &p)
+		if err != nil {
+			return err
+		}
 		r.made[rate] = append(r.made[rate], p)
 		if p.broke == "" {
-			r.held, r.heldFor = rate, subject.Seconds
+			r.held, r.heldFor = rate, took
 			if rate < kept*heldShare {
 				a.Kept, a.Low = rate, rate
 			}
 			return nil
 		}
+		broke := p.broke
+		if !p.counts {
+			broke += ", beside other programs"
+		}
+		if len(r.doubt) == 0 && (p.counts || try == mostHolds-1) {
+			r.doubt = append(r.doubt, metric.Warn(metric.NotHeld, metric.Values{"promise": r.Words(), "kept": kept,
+				"probe": r.Length(kept, r.step.Seconds), "seconds": took, "rate": rate, "broke": broke}))
+		}
 		if !p.counts {
 			continue // at the same rate again
-		}
-		if len(r.doubt) == 0 {
-			r.doubt = append(r.doubt, metric.Warn(metric.NotHeld, metric.Values{"promise": r.Words(), "kept": kept,
-				"probe": r.Length(kept, r.step.Seconds), "seconds": subject.Seconds, "rate": rate, "broke": p.broke}))
 		}
 		a.Kept, a.Low, a.Broke, a.High = 0, 0, rate, rate
 		rate *= lower

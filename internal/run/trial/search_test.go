@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,6 +82,33 @@ func TestDisturbed(t *testing.T) {
 	} {
 		s := &result.Step{Seconds: 10, Rows: []metric.Row{{}, {Warnings: []metric.Warning{c.warning}}}}
 		expect.Equal(t, disturbed(s), c.want, c.warning)
+	}
+}
+
+// An answer that no try held is not given as held, also if other programs disturbed all tries.
+func TestHolds(t *testing.T) {
+	broke, disturbed := probe{broke: "p95 92 ms", counts: true}, probe{broke: "p95 92 ms", disturbed: true}
+	for name, c := range map[string]struct {
+		tries      []probe
+		kept, held float64
+		doubt      string
+	}{
+		"held":              {[]probe{{counts: true}}, 1000, 950, "[]"},
+		"held lower":        {[]probe{broke, {counts: true}}, 855, 855, "and not for 8 s at 950/s: p95 92 ms]"},
+		"once disturbed":    {[]probe{disturbed, {counts: true}}, 1000, 950, "[]"},
+		"never held":        {[]probe{broke, broke, broke, broke}, 0, 0, "and not for 8 s at 950/s: p95 92 ms]"},
+		"only disturbed":    {slices.Repeat([]probe{disturbed}, mostHolds), 1000, 0, "p95 92 ms, beside other programs]"},
+		"disturbed at last": {[]probe{broke, disturbed, disturbed, disturbed}, 0, 0, "at 950/s: p95 92 ms]"},
+	} {
+		r := &prober{Find: &plan.Find{}, made: map[float64][]probe{}}
+		a := ratesearch.Answer{Kept: 1000, Low: 1000, High: 1100}
+		expect.NoError(t, r.tryHolds(&a, func(try int, p *probe) (float64, error) {
+			p.broke, p.disturbed, p.counts = c.tries[try].broke, c.tries[try].disturbed, c.tries[try].counts
+			return 8, nil
+		}))
+		expect.Near(t, a.Kept, c.kept, 0.01, name)
+		expect.Near(t, r.held, c.held, 0.01, name)
+		expect.Contains(t, fmt.Sprint(metric.Texts(r.doubt)), c.doubt, name)
 	}
 }
 
