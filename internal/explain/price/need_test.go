@@ -57,6 +57,27 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
+// Rows that were in memory only say nothing about the space that more of them take in files.
+func TestUnwrittenRows(t *testing.T) {
+	for _, c := range []struct {
+		data, dirty float64
+		known       bool
+	}{{12e9, 3e9, true}, {7e9, 1e8, true}, {7e9, 1e9, false}, {1e6, 8e9, false}} {
+		a := trial("a", 1, 4000)
+		for i := range a.Steps[0].Rows {
+			if r := &a.Steps[0].Rows[i]; r.Metric == "data_bytes" {
+				r.Value = c.data
+			}
+		}
+		dirty := a.Steps[0].Rows[len(a.Steps[0].Rows)-1]
+		dirty.Metric, dirty.Unit, dirty.Value = "dirty_bytes", "B", c.dirty
+		a.Steps[0].Rows = append(a.Steps[0].Rows, dirty)
+		camp := compare.New([]*result.Trial{a})
+		n := Of(camp.Steps[0], camp.Targets[0], Ask{Rows: 3e6})
+		expect.True(t, (len(n.Missing) == 0) == c.known && (n.Disk.Value > 0) == c.known, c, n.Disk, n.Missing)
+	}
+}
+
 // Write requests are as large as those of the step were, and a target that is too late is
 // refused.
 func TestWritesAndLateness(t *testing.T) {

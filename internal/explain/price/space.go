@@ -2,6 +2,7 @@ package price
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"rumbench/engine"
@@ -29,6 +30,13 @@ func (m measured) disk(ask Ask) {
 	grow := n.Rows / rows.Value
 	n.Live *= grow
 	data, remark := m.data(all)
+	dirty := m.step.Number(m.target, compare.Key{Metric: metric.DirtyBytes})
+	if dirty.Missing == "" && dirty.Value > mostUnwritten*data.Value && data.Value < live.Value {
+		n.Disk = Range{}
+		m.missing(metric.DBBytes, fmt.Sprintf("it cannot be scaled: %s of the data were in memory only, and %s in files; "+
+			"load more rows", quantity.Bytes(int64(dirty.Value)), quantity.Bytes(int64(data.Value))))
+		return
+	}
 	if remark != "" {
 		n.Remarks = append(n.Remarks, remark)
 	}
@@ -36,6 +44,9 @@ func (m measured) disk(ask Ask) {
 	grown := data.times(grow)
 	n.Disk = Range{grown.Value + fixed, grown.Low + fixed, grown.High + fixed}
 }
+
+// mostUnwritten is how much may be in memory only, as a share of what is in files, where space is scaled.
+const mostUnwritten = 0.1
 
 // data returns the space of tables and indexes: by their files, by the engine's report on
 // each, or, if neither is known, all space.
