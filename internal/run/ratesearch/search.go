@@ -48,6 +48,7 @@ var chances = []struct{ width, share float64 }{{0.01, 0.4}, {0.03, 0.25}, {0.08,
 type Plan struct {
 	Precision float64 // of the answer, as a share
 	From, To  float64 // bounds of the rates to try, both inclusive; 0: none
+	Lowest    float64 // at lower ones a probe has too few operations
 	Closed    float64 // the rate of a closed loop
 	// Ease is the promised limit ÷ the closed loop's value: above 1 the closed
 	// loop kept the promise itself.
@@ -86,6 +87,7 @@ func New(p Plan) *Search {
 	if s.From == 0 {
 		s.From = s.round(deepest * min(p.Closed, cmp.Or(p.To, p.Closed)))
 	}
+	s.From = max(s.From, p.Lowest)
 	if s.To == 0 {
 		s.To = s.round(highest * max(p.Closed, s.From))
 	}

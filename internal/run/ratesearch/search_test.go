@@ -94,6 +94,9 @@ func TestFarBounds(t *testing.T) {
 		a := made(t, c.plan, c.capacity)
 		expect.True(t, a.Probes != 0 && a.Kept == c.kept && a.Broke == c.broke, "with capacity", c.plan, c.capacity, a)
 	}
+	for lowest, want := range map[float64]float64{3: 10, 30: 30} { // a hundredth, unless a probe would have too few operations
+		expect.Near(t, ratesearch.New(ratesearch.Plan{Precision: 0.05, Closed: 1000, Ease: 1, Lowest: lowest}).From, want, 0.5)
+	}
 	p := ratesearch.Plan{Precision: 0.05, Closed: 100_000, Ease: 20, To: 1000}
 	if a := made(t, p, 700); a.Kept < 600 || a.Kept > 700 {
 		t.Errorf("an answer just below the bound: %+v", a)

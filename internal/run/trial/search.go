@@ -39,7 +39,7 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 				"seconds": math.Ceil(2 * usual * lowest / closed)}))
 		return t.save()
 	}
-	s := ratesearch.New(ratesearch.Plan{Precision: p.Precision, From: max(p.From, lowest), To: p.To, Closed: closed,
+	s := ratesearch.New(ratesearch.Plan{Precision: p.Precision, From: p.From, Lowest: lowest, To: p.To, Closed: closed,
 		Ease: float64(p.Below) / float64(took)})
 	for rate, ok := s.Next(); ok; rate, ok = s.Next() {
 		pr, err := p.probe(ctx, rate)
@@ -315,6 +315,9 @@ func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64)
 			found.Why = p.broke
 		}
 	}
+	if a.Kept == 0 && r.calm() == 0 {
+		found.Why += "; that is not measurable here: other programs disturbed every probe"
+	}
 	out.Search = found
 	out.Note(found.String() + ". Tried: " + strings.Join(r.tried(), ", "))
 	b := r.trial.all(out.Name)
@@ -323,6 +326,18 @@ func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64)
 		account.Warned(warnings...))
 	b.Warnings = warnings
 	out.Take(&b.Sheet)
+}
+
+// calm returns how many probes no other programs disturbed.
+func (r *prober) calm() (n int) {
+	for _, all := range r.made {
+		for _, p := range all {
+			if !p.disturbed {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // support returns the probes that the answer rests on: those of its rate that kept the promise, and the

@@ -43,6 +43,7 @@ func TestConclusion(t *testing.T) {
 		{precise, []probe{kept(100, 3), kept(150, 7), broke(155), kept(150, 8)}, "highest rate with p99 < 10 ms: 150/s (150 to 155), 4 probes; closed loop 160/s. Tried: 100/s 3 ms, 150/s 7 ms and 8 ms, 155/s broke it (p99 12 ms)", ""},
 		{wide, []probe{kept(100, 3), kept(150, 8), broke(150), broke(200)}, "150/s (100 to 200)", "wider than the precision that was asked for: 1e+02 %, not 5 %"},
 		{ratesearch.Answer{Broke: 100, High: 100, Probes: 2, Precise: true}, []probe{broke(200), broke(100)}, "no rate that was tried kept p99 < 10 ms in most of its probes (lowest 100/s: p99 12 ms), 2 probes; closed loop 160/s", ""},
+		{ratesearch.Answer{Broke: 150, High: 150, Probes: 1, Precise: true}, []probe{{rate: 150, broke: "p99 12 ms", disturbed: true, counts: true}}, "(lowest 150/s: p99 12 ms; that is not measurable here: other programs disturbed every probe)", "disturbed"},
 		{ratesearch.Answer{Kept: 100, Low: 100, High: math.Inf(1), Probes: 1, Precise: true}, []probe{kept(100, 3)}, "p99 < 10 ms: at least 100/s, 1 probe", ""},
 		{ratesearch.Answer{Kept: 100, Low: 100, High: 105, Probes: 1, Precise: true}, []probe{few}, "", "only 500 operations, 5.0 of them beyond"},
 		{ratesearch.Answer{Kept: 150, Broke: 155, Low: 150, High: 155, Probes: 3, Disturbed: 1, Precise: true}, []probe{spoiled, kept(150, 8), broke(155)}, "Tried: 150/s disturbed and 8 ms, 155/s", "other programs disturbed 1 of the 3 probes while these broke the promise: 1 were repeated"},
