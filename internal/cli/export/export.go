@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"rumbench/internal/metric"
@@ -81,8 +82,12 @@ func eachRow(t Trial, yield func(...Row) error) error {
 			r.Step, r.StepStatus = s.Name, string(s.Status)
 			r.Group, r.Op, r.Metric, r.Value, r.Unit, r.Per = row.Group, row.Op, row.Metric, row.Value, row.Unit,
 				row.Per
-			r.N, r.Source, r.Warnings = row.N, row.Source, metric.Texts(row.Warnings)
-			r.WarningCodes = metric.Codes(row.Warnings)
+			warnings := row.Warnings
+			if row.Few() {
+				warnings = append(slices.Clone(warnings), metric.Untyped(metric.Needs(row.Metric)))
+			}
+			r.N, r.Source, r.Warnings = row.N, row.Source, metric.Texts(warnings)
+			r.WarningCodes = metric.Codes(warnings)
 			r.Headline = t.Headline(s, row)
 			if err := yield(r); err != nil {
 				return err

@@ -251,3 +251,11 @@ func TestErrors(t *testing.T) {
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, os.ErrClosed }
+
+// A percentile of too few operations, which no table shows, is marked in files.
+func TestFewOperations(t *testing.T) {
+	for n, marks := range map[int64]int{5: 1, 20_000: 0} {
+		got := rowsOf(t, trial("a", 1, metric.Row{Metric: "service_p999_us", Value: 9, Unit: "µs", N: n}))
+		expect.Equal(t, len(got[0].Warnings), marks, n, got[0].Warnings)
+	}
+}
