@@ -73,6 +73,8 @@ func TestConformance(t *testing.T) {
 }
 
 func TestStatements(t *testing.T) {
-	options := strings.Replace(innodb.tableOptions(""), serverkit.Maker(), engine.Mark, 1)
+	options := func(t *model.Table) string {
+		return strings.Replace(innodb.tableOptions(t, ""), serverkit.MakerOf(t.Name), engine.Mark, 1)
+	}
 	sqlkittest.Golden(t, newDialect(options, true), "testdata/statements.sql")
 }

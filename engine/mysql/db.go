@@ -45,7 +45,7 @@ var traits = &serverkit.Traits{
 	Serving: "SELECT CONNECTION_ID()",
 	Identity: "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('hostname', 'port', 'pid_file', 'datadir', 'server_id', " +
 		"'server_uuid', 'server_uid', 'wsrep_node_address', 'wsrep_node_name')",
-	Dialect: newDialect("", true),
+	Dialect: newDialect(nil, true),
 	Reach: func(dsn string, e server.Endpoint, dial wire.Dial) (serverkit.Connector, error) {
 		if dsn == "" {
 			return mysqlwire.NewConnector(mysqlwire.Socket(e.User, e.Socket), dial)
@@ -77,7 +77,8 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	if err := d.ask(ctx, first); err != nil {
 		return c, err
 	}
-	dialect := newDialect(d.storage.tableOptions(d.Compression), d.version.fractions())
+	dialect := newDialect(func(t *model.Table) string { return d.storage.tableOptions(t, d.Compression) },
+		d.version.fractions())
 	dialect.AsText = d.Protocol == engine.Text
 	adapt := func(c serverkit.Connector) { c.(*mysqlwire.Connector).Micros = !d.version.fractions() }
 	adapt(d.Connector)

@@ -14,7 +14,7 @@ import (
 
 // newDialect returns the server's dialect, for tables whose definitions end in
 // tableOptions. Releases without fractions of seconds store times as microseconds.
-func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
+func newDialect(tableOptions func(*model.Table) string, fractions bool) *sqlkit.Dialect {
 	return &sqlkit.Dialect{
 		Speaks:         "mysql",
 		Quote:          "`",
@@ -22,7 +22,7 @@ func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 		NameLength:     utf8.RuneCountInString,
 		MaxArgs:        65535,
 		ColumnType:     func(c *model.Column) string { return columnType(c, fractions) },
-		TableOptions:   func(*model.Table) string { return tableOptions },
+		TableOptions:   tableOptions,
 		AlterIndexes:   true,
 		Parallel:       true,
 		Hint:           forceIndex,

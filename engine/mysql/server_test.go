@@ -204,6 +204,27 @@ func TestForce(t *testing.T) {
 	enginetest.Force(t, Engine{}, attached(owner), owner.Admin(), insertOp, []any{1, 2.5, "note"}, "product")
 }
 
+// A table of the user's that was made like one of ours, with its comment, is the user's, with force too.
+func TestMadeLikeOurs(t *testing.T) {
+	owner := shared(t)
+	c, copied := attached(owner), schema.Tables[0]
+	copied.Name = "mine"
+	c.Schema.Tables = append(slices.Clone(c.Schema.Tables), copied)
+	killed := attach(t, c)
+	expect.NoError(t, killed.CreateTables(t.Context()))
+	for _, text := range []string{"DROP TABLE guest.mine", "CREATE TABLE guest.mine LIKE guest.sale",
+		"INSERT INTO guest.mine (id, product, price) VALUES (1, 1, 1)"} {
+		expect.NoError(t, owner.Admin().Exec(t.Context(), text))
+	}
+	c.Server.Force = true
+	if later, err := (Engine{}).Open(t.Context(), c); err == nil {
+		expect.True(t, later.CreateTables(t.Context()) != nil, "the user's table was replaced")
+		expect.NoError(t, later.Close())
+	}
+	expect.Equal(t, ask(t, owner, "SELECT COUNT(*) FROM guest.mine"), "1", "rows of the user's")
+	expect.NoError(t, owner.Admin().Exec(t.Context(), "DROP DATABASE guest"))
+}
+
 // What a killed run has left is removed by a later one with force, its schema too; a schema of
 // ours stays if others have made more than tables in it.
 func TestLeftSchema(t *testing.T) {
@@ -418,7 +439,7 @@ func TestCovered(t *testing.T) {
 		expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "product"))
 		insert(t, d, insertOp, 500)
 		op := &model.Op{Kind: model.Scan, Table: "sale", Index: "product", Columns: []string{"product", "price"}, Lower: model.Inclusive, Limit: 10}
-		text, err := newDialect("", true).Statement(&schema.Tables[0], op)
+		text, err := newDialect(nil, true).Statement(&schema.Tables[0], op)
 		expect.NoError(t, err)
 		var extra string
 		expect.NoError(t, d.Admin().Query(t.Context(), "EXPLAIN "+strings.ReplaceAll(text.Text, "?", "5"), func(row []string) error {

@@ -117,7 +117,7 @@ func (d *db) checkSession(ctx context.Context, c *sqlkit.Admin) error {
 	if err != nil {
 		return err
 	}
-	vars, err := c.Map(ctx, sessionVariables+" WHERE Variable_name IN "+newDialect("", true).QuotedList(promised))
+	vars, err := c.Map(ctx, sessionVariables+" WHERE Variable_name IN "+newDialect(nil, true).QuotedList(promised))
 	if err != nil {
 		return err
 	}

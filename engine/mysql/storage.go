@@ -213,7 +213,7 @@ func (st *storage) check(s engine.Config) error {
 	zipped := st == innodb && s.Compression == model.CompressionZlib
 	return cmp.Or(
 		s.CheckIsolation(st.isolations...),
-		newDialect("", true).CheckSchema(s.Schema),
+		newDialect(nil, true).CheckSchema(s.Schema),
 		engine.RefuseIf(s.Cache != 0 && st.cache == "", "cache", nil,
 			"rumbench does not know the cache of storage %s: set its variable under options", st.name),
 		engine.RefuseIf(s.Cache != 0 && s.Cache < st.leastCache, "cache", s.Cache, "storage %s takes at least %d bytes",
@@ -325,8 +325,8 @@ func strip(name string) string {
 }
 
 // tableOptions end a CREATE TABLE.
-func (st *storage) tableOptions(c model.Compression) string {
-	s := " ENGINE=" + st.name + " COMMENT=" + string(sqlkit.AppendQuoted(nil, []byte(serverkit.Maker()), true))
+func (st *storage) tableOptions(t *model.Table, c model.Compression) string {
+	s := " ENGINE=" + st.name + " COMMENT=" + string(sqlkit.AppendQuoted(nil, []byte(serverkit.MakerOf(t.Name)), true))
 	if st == innodb && c == model.CompressionZlib {
 		s += " ROW_FORMAT=COMPRESSED"
 	}

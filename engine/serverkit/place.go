@@ -93,8 +93,10 @@ func (p *place) tables(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) 
 	foreign []string, err error) {
 	makers = map[string]string{}
 	err = c.Query(ctx, p.text(d, p.Tables, ""), func(row []string) error {
-		if name := row[0]; strings.HasPrefix(row[1], engine.Mark) {
-			makers[name] = row[1]
+		name := row[0]
+		maker, table, named := strings.Cut(row[1], ofTable)
+		if strings.HasPrefix(maker, engine.Mark) && (!named || strings.EqualFold(table, name)) {
+			makers[name] = maker
 		} else {
 			foreign = append(foreign, name)
 		}
@@ -110,6 +112,12 @@ var Maker = sync.OnceValue(func() string {
 	return fmt.Sprintf("%s, process %d on %s, %s", engine.Mark, os.Getpid(), name,
 		time.Now().UTC().Format(time.DateTime+" UTC"))
 })
+
+// MakerOf is Maker for a table whose remark would be copied with its definition: a table of the user's that was made
+// LIKE ours has the name of another table in it.
+func MakerOf(table string) string { return Maker() + ofTable + table }
+
+const ofTable = ", table "
 
 // LeaveTime is how long it may take to remove tables.
 const LeaveTime = 10 * time.Minute

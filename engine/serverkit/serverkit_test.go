@@ -139,6 +139,8 @@ func TestPlace(t *testing.T) {
 		{"new, and used by others", fake{}, true, false, false, [][2]string{sale, theirs}, []string{dropTable}},
 		{"nothing was made in it", fake{}, true, false, false, nil, []string{dropSchema}},
 		{"a table of ours was replaced by one of theirs", fake{}, true, false, false, [][2]string{{"sale", ""}}, nil},
+		{"theirs was made like ours", fake{}, true, false, false, [][2]string{{"sale", MakerOf("other")}}, nil},
+		{"the table says whose it is", fake{}, true, false, false, [][2]string{{"sale", MakerOf("SALE")}}, []string{dropTable, dropSchema}},
 		{"a table of ours was replaced by a concurrent run", fake{}, true, false, false, [][2]string{{"sale", "made by rumbench, process 1"}}, nil},
 		{"exists", fake{comment: "theirs", tables: [][2]string{older, theirs}}, true, true, false, nil, nil},
 		{"exists, of an earlier run", fake{comment: "made by rumbench", tables: [][2]string{older}}, true, true, true, nil, nil},
