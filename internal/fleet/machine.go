@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -325,6 +326,10 @@ func (h handle) fetch(ctx context.Context, files []file, place func(name string)
 	if err := checkFiles(files); err != nil {
 		return h.unfit(err)
 	}
+	// The result comes last: a campaign that is killed meanwhile has no trial whose other files are missing.
+	slices.SortStableFunc(files, func(a, b file) int {
+		return cmp.Compare(strings.Count(a.Path, result.TrialFile), strings.Count(b.Path, result.TrialFile))
+	})
 	for _, f := range files {
 		path := place(f.Path)
 		if path == "" {
@@ -357,12 +362,18 @@ func checkFiles(files []file) error {
 	return nil
 }
 
-// fetchFile takes a file by pieces. Only an error of the own disk is none of the machine.
+// fetchFile takes a file by pieces, and gives it its name when it is whole. Only an error of the own disk is none of
+// the machine.
 func (h handle) fetchFile(ctx context.Context, root *os.Root, f file, path string) error {
+	temp := path + ".part"
 	err := root.MkdirAll(filepath.Dir(path), 0o755)
+	if _, missing := root.Lstat(path); err == nil && missing == nil {
+		err = fs.ErrExist
+	}
 	var out *os.File
 	if err == nil {
-		out, err = root.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		_ = root.Remove(temp) // of a campaign that was killed
+		out, err = root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist), errors.Is(err, syscall.ENOTDIR): // one file is in the way of another
@@ -370,6 +381,7 @@ func (h handle) fetchFile(ctx context.Context, root *os.Root, f file, path strin
 	case err != nil:
 		return err
 	}
+	defer root.Remove(temp)
 	defer out.Close()
 	digest := sha256.New()
 	for read := int64(0); read < f.Bytes; {
@@ -389,5 +401,8 @@ func (h handle) fetchFile(ctx context.Context, root *os.Root, f file, path strin
 	if !bytes.Equal(digest.Sum(nil), f.SHA256) {
 		return h.unfit(errors.New("the file has changed on the way"))
 	}
-	return out.Close()
+	if err := out.Close(); err != nil {
+		return err
+	}
+	return root.Rename(temp, path)
 }

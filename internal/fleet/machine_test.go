@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -88,6 +89,10 @@ func TestForeignFiles(t *testing.T) {
 		err := h.Trial(t.Context(), result.Entry{Dir: "a.1"})
 		if _, lost := errors.AsType[*campaign.LostError](err); !lost {
 			t.Errorf("%s: %v", name, err)
+		}
+		for _, path := range []string{own, own + ".part"} {
+			_, err := os.Stat(filepath.Join(h.dir, path))
+			expect.Is(t, err, fs.ErrNotExist, name, path)
 		}
 	}
 	for _, attempt := range []int64{0, 7} { // an earlier one, and one that was not asked for
