@@ -66,11 +66,11 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "pages are only read here", http.StatusMethodNotAllowed)
+		refuse(w, "pages are only read here", http.StatusMethodNotAllowed)
 	case !slices.Contains(g.hosts, r.Host):
-		http.Error(w, "this server has another name", http.StatusForbidden)
+		refuse(w, "this server has another name", http.StatusForbidden)
 	case origin != "" && origin != "http://"+r.Host:
-		http.Error(w, "another site asks", http.StatusForbidden)
+		refuse(w, "another site asks", http.StatusForbidden)
 	case g.equal(r.URL.Query().Get(tokenValue)):
 		http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.token, Path: "/", HttpOnly: true,
 			SameSite: http.SameSiteLaxMode})
@@ -82,10 +82,16 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		http.Redirect(w, r, next, http.StatusSeeOther)
 	case !g.known(r):
-		http.Error(w, "Open the link that rumbench serve printed: it has a token that lets you in.", http.StatusForbidden)
+		refuse(w, "Open the link that rumbench serve printed: it has a token that lets you in.", http.StatusForbidden)
 	default:
 		g.next.ServeHTTP(w, r)
 	}
+}
+
+// refuse ends the connection, too: those that are open are limited, and nobody whom it refuses is to keep others out.
+func refuse(w http.ResponseWriter, text string, code int) {
+	w.Header().Set("Connection", "close")
+	http.Error(w, text, code)
 }
 
 func (g *Guard) equal(token string) bool {

@@ -205,6 +205,9 @@ func TestGuard(t *testing.T) {
 		got, _ := s.get(c.at, c.change)
 		expect.True(t, got == c.want, name, got, c.want)
 	}
+	refused := httptest.NewRecorder()
+	s.Config.Handler.ServeHTTP(refused, httptest.NewRequest(http.MethodGet, s.URL+"/", nil))
+	expect.True(t, refused.Code == 403 && refused.Header().Get("Connection") == "close", refused.Code, refused.Header())
 	// a redirect leads nowhere else
 	r := httptest.NewRequest(http.MethodGet, "http://"+s.Listener.Addr().String()+"//evil.example/?token="+s.token, nil)
 	w := httptest.NewRecorder()
