@@ -132,6 +132,12 @@ func ReadCampaign(dir string) (*Campaign, error) {
 	for i := range c.Targets {
 		c.Targets[i] = escape.Line(c.Targets[i])
 	}
+	seen := map[string]bool{} // a trial that is listed twice is one trial
+	c.Trials = slices.DeleteFunc(c.Trials, func(e Entry) bool {
+		known := seen[e.Dir]
+		seen[e.Dir] = true
+		return known
+	})
 	for _, e := range [][]Entry{c.Trials, c.Profiled} {
 		for i := range e {
 			e[i].Target = escape.Line(e[i].Target)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -67,6 +68,10 @@ func TestCampaignRoundTrip(t *testing.T) {
 	got, err := ReadCampaign(dir)
 	expect.NoError(t, err)
 	expect.Same(t, want, got)
+	twice := *want // one that is listed twice is read once
+	twice.Trials = append(slices.Clone(want.Trials), want.Trials...)
+	write(t, dir, CampaignFile, &twice)
+	expect.Same(t, want, expect.Value(ReadCampaign(dir))(t))
 	// Trials that have not begun are left out; the others keep the campaign's order.
 	for _, e := range want.Trials {
 		trials, err := ReadTrials(dir, got)
