@@ -20,7 +20,8 @@ var rowFormats = []string{"csv", "json", "parquet"}
 func writeRows(w io.Writer, dir, format string, redacted bool) error {
 	run := history.Read(dir)
 	if redacted {
-		run.Dir, run.Trials = filepath.Base(dir), redact.Copy(run.Trials, planText(dir))
+		run.Dir = filepath.Base(dir)
+		run = redact.Copy(run, planText(dir))
 	}
 	trials, _ := exportTrials([]*history.Run{run})
 	switch format {

@@ -182,7 +182,10 @@ func TestRedactTexts(t *testing.T) {
 	in := secretFixture(2)
 	for _, c := range []struct{ text, want string }{
 		{"nothing to hide, 12 rows/s and/or 3 KB/s", "nothing to hide, 12 rows/s and/or 3 KB/s"},
-		{"on db7, on db70, on xdb7 and db7-2", "on host-1, on db70, on xdb7 and db7-2"},
+		{"on db7, on db70, on xdb7, DB7.lan and old_db7-2", "on host-1, on db70, on xdb7, host-1 and old_host-1-2"},
+		{"fe80::12:9 and std::sort at 12:30", "host-2 and std::sort at 12:30"},
+		{"jdbc:x://db7/y?user=carol&ssl=1", "jdbc:x://host-1/y?user=user-2&ssl=1"},
+		{"made by rumbench, process 77 on pg5, today", "made by rumbench, process 77 on host-2, today"},
 		{"vm.swappiness on vm", "vm.swappiness on vm"},
 		{"see https://example.org/a/b and 8.0.44", "see https://example.org/a/b and 8.0.44"},
 		{"/proc/1/io and /sys/block, but /data/mine/x.", "/proc/1/io and /sys/block, but /path-5."},

@@ -18,10 +18,9 @@ import (
 )
 
 // Notice lists the replacements made by Copy.
-const Notice = "Redacted: names of hosts and users, addresses, serial numbers and paths are replaced in all texts, " +
-	"the same by the same everywhere " +
-	"(host-1, user-1, /path-1). What else a plan, a setting or a remark gives away is still there: read it before you " +
-	"publish it."
+const Notice = "Redacted: names of hosts, users, machines and campaigns, addresses, serial numbers and paths are " +
+	"replaced in all texts, the same by the same everywhere (host-1, user-1, /path-1). What else a plan, a setting " +
+	"or a remark gives away is still there: read it before you publish it."
 
 // Copy returns a copy of a value that holds results, in depth, without traces
 // of where they were measured: in every text, names of hosts and users,
@@ -56,11 +55,18 @@ func Copy[T any](subject T, plans ...string) T {
 // redactor maps secrets to their replacements.
 type redactor struct {
 	names  map[string]string // as they are found between other words
-	found  []string          // the names, the longest first
+	found  []name            // the longest first
 	counts map[string]int
 	plain  map[string]bool   // words of the page, which are not secret
 	mu     sync.Mutex        // series are read side by side
 	done   map[string]string // texts
+}
+
+// name is a secret as it is looked for, in any case, and what replaces it.
+type name struct {
+	lower   string
+	pattern *regexp.Regexp
+	by      string
 }
 
 // keepWords keeps the words that name the numbers: a user with the name of the
@@ -95,7 +101,7 @@ const leastName = 3
 
 // common are names that are everywhere the same.
 var common = []string{"localhost", "root", "mysql", "postgres", "mariadb", "mongodb", "127.0.0.1", "0.0.0.0", "::1",
-	"unix", "tcp"}
+	"unix", "tcp", "server", "servers", "client", "clients", "machine"}
 
 func (r *redactor) learnName(kind, name string) {
 	name = strings.Trim(name, `"'[]`)
@@ -120,7 +126,7 @@ func identifies(pattern string, kinds ...string) identifier {
 	return identifier{regexp.MustCompile(pattern), kinds}
 }
 
-const quotable = `\s*("[^"]*"|'[^']*'|[^\s"',}\]]+)`
+const quotable = `\s*("[^"]*"|'[^']*'|[^\s"',}\]&;]+)`
 
 var (
 	textNames = []identifier{
@@ -132,11 +138,14 @@ var (
 		identifies(`(?:/home/|/Users/)([\p{L}\p{N}_.-]+)`, "user"),
 		identifies(`\b(\d{1,3}(?:\.\d{1,3}){3})\b`, "host"),
 		identifies(`\b((?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{1,4})*)\b`, "host"),
+		identifies(`\b([0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4})*::(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4})*)?)`, "host"),
+		identifies(`\bprocess \d+ on ([\w.-]+)`, "host"), // as in remarks on tables
 		identifies(`\b([0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5})\b`, "serial"),
 	}
 	planNames = []identifier{
 		identifies(`(?m)(?:^|[{,-])\s*(?:host|hostname)\s*:`+quotable, "host"),
 		identifies(`(?m)(?:^|[{,-])\s*(?:user|username)\s*:`+quotable, "user"),
+		identifies(`(?m)^name\s*:`+quotable, "campaign"),
 	}
 )
 
@@ -169,6 +178,18 @@ func (r *redactor) learnTrial(t *result.Trial) {
 				r.learnName(kind, v)
 			}
 		}
+	}
+	for _, s := range t.Steps {
+		for _, m := range s.Clients {
+			r.learnName("machine", m.Name)
+		}
+		for _, m := range s.Servers {
+			r.learnName("machine", m.Name)
+		}
+	}
+	r.learnName("machine", t.Machine)
+	if above := path.Dir(t.Dir); path.Base(above) == result.TrialsDir { // of a campaign, in its folder
+		r.learnName("campaign", path.Base(path.Dir(above)))
 	}
 	if dir, base := path.Split(t.Target); strings.HasPrefix(dir, "/") {
 		r.names[t.Target] = r.pathName(strings.TrimSuffix(dir, "/")) + "/" + base
@@ -204,8 +225,11 @@ func secretFact(name string) string {
 
 // order sorts the names, the longest first: db1.example.org before db1.
 func (r *redactor) order() {
-	r.found = slices.SortedFunc(maps.Keys(r.names),
+	names := slices.SortedFunc(maps.Keys(r.names),
 		func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	for _, n := range names {
+		r.found = append(r.found, name{strings.ToLower(n), regexp.MustCompile("(?i)" + regexp.QuoteMeta(n)), r.names[n]})
+	}
 }
 
 // text returns a text without secrets.
@@ -216,9 +240,10 @@ func (r *redactor) text(in string) string {
 		return out
 	}
 	s := secret.Hide(in)
-	for _, name := range r.found {
-		if strings.Contains(s, name) {
-			s = replaceWord(s, name, r.names[name])
+	lower := strings.ToLower(s)
+	for _, n := range r.found {
+		if strings.Contains(lower, n.lower) { // which is faster than the pattern
+			s = replaceWord(s, n.pattern, n.by)
 		}
 	}
 	s = absolute.ReplaceAllStringFunc(s, r.path)
@@ -226,17 +251,17 @@ func (r *redactor) text(in string) string {
 	return s
 }
 
-// replaceWord replaces a name as a whole word, with the domain after a host's
+// replaceWord replaces a name as a whole word or a part of one that - or _ joins, with the domain after a host's
 // name.
-func replaceWord(s, name, by string) string {
+func replaceWord(s string, pattern *regexp.Regexp, by string) string {
 	var b strings.Builder
 	for {
-		i := strings.Index(s, name)
-		if i < 0 {
+		at := pattern.FindStringIndex(s)
+		if at == nil {
 			b.WriteString(s)
 			return b.String()
 		}
-		end := i + len(name)
+		i, end := at[0], at[1]
 		before, after := b.String()+s[:i], s[end:]
 		if before != "" && inName(before[len(before)-1]) || after != "" && inName(after[0]) {
 			b.WriteString(s[:end])
@@ -255,7 +280,7 @@ func replaceWord(s, name, by string) string {
 var domain = regexp.MustCompile(`^(?:\.[A-Za-z0-9-]+)+`)
 
 func inName(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 // absolute matches an absolute path, or one in a home directory, with the text
