@@ -111,6 +111,9 @@ func TestHammerDBJobs(t *testing.T) {
 	numbers(t, s, []want{{"rows_per_s", "new_order", "", 1010}, {"service_mean_us", "new_order", "", 4257}, {"service_p99_us", "new_order", "", 14536},
 		{"service_max_us", "new_order", "", 126830}})
 	expect.Equal(t, names(trials), "pg.1 a")
+	cut, _, _ := strings.Cut(log, "}")
+	trials = read(t, Options{}, write(t, map[string]string{"pg/a.log": cut + "\n" + hammerTest("8", "70600")}))
+	expect.Equal(t, names(trials), "pg.1 a_clients=4, pg.1 a_clients=8", "an object without an end")
 	early := strings.Replace(hammerTest("4", "60600"), "Vuser 1:4", "Vuser 2:FINISHED SUCCESS\nVuser 1:Test complete\nVuser 1:4", 1)
 	s = step(t, read(t, Options{}, write(t, map[string]string{"pg/a.log": early})), "pg", 1, "a")
 	expect.Equal(t, s.Status, result.Partial)

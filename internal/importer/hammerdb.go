@@ -78,6 +78,9 @@ func (h *hammerDB) line(line string) {
 	}
 	h.counter = h.counter || hammerTpm.MatchString(line)
 	h.timing = (h.timing || hammerTime.MatchString(line)) && !strings.Contains(line, "Test complete")
+	if strings.HasPrefix(line, "Vuser ") { // of another test: the object has no end
+		h.times = nil
+	}
 	switch {
 	case line == "TRANSACTION RESPONSE TIMES":
 		h.times = new(strings.Builder)
