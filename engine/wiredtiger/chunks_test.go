@@ -4,7 +4,6 @@ package wiredtiger_test
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,13 +31,8 @@ func eachVersion(t *testing.T, versions []string, f func(*testing.T, string)) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			needLibrary(t, version)
-			name, _, _ := strings.Cut(t.Name(), "/")
-			cmd := exec.Command(os.Args[0], "-test.v", "-test.run=^"+name+"$")
-			cmd.Env = append(os.Environ(), variantEnv+"="+version)
-			out, err := cmd.CombinedOutput()
-			expect.True(t, err == nil, err, out)
-			if strings.Contains(string(out), "--- SKIP") {
-				t.Skip(string(out))
+			if out := inChild(t, version, "-test.v"); strings.Contains(out, "--- SKIP") {
+				t.Skip(out)
 			}
 		})
 	}

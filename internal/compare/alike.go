@@ -133,9 +133,9 @@ func Apart(a, b *Target) (out []Difference) {
 		version("image", func(t *result.Trial) string { return t.Versions.Value(result.ImageFact) })
 	}
 	version("rumbench version", func(t *result.Trial) string { return t.Versions.Value("rumbench") })
-	named := versioned || x.Knobs["binary"] != y.Knobs["binary"] ||
+	explained := versioned || x.Knobs["binary"] != y.Knobs["binary"] ||
 		x.Versions.Value("rumbench") != y.Versions.Value("rumbench")
-	if !named {
+	if !explained {
 		version(result.ProgramFact, (*result.Trial).Program)
 	}
 	for _, name := range sortedNames(x.Knobs, y.Knobs) {

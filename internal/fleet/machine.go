@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -327,9 +326,9 @@ func (h handle) fetch(ctx context.Context, files []file, place func(name string)
 		return h.unfit(err)
 	}
 	// The result comes last: a campaign that is killed meanwhile has no trial whose other files are missing.
-	slices.SortStableFunc(files, func(a, b file) int {
-		return cmp.Compare(strings.Count(a.Path, result.TrialFile), strings.Count(b.Path, result.TrialFile))
-	})
+	isResult := func(f file) bool { return filepath.Base(f.Path) == result.TrialFile }
+	results := slices.DeleteFunc(slices.Clone(files), func(f file) bool { return !isResult(f) })
+	files = append(slices.DeleteFunc(slices.Clone(files), isResult), results...)
 	for _, f := range files {
 		path := place(f.Path)
 		if path == "" {
@@ -367,7 +366,7 @@ func checkFiles(files []file) error {
 func (h handle) fetchFile(ctx context.Context, root *os.Root, f file, path string) error {
 	temp := path + ".part"
 	err := root.MkdirAll(filepath.Dir(path), 0o755)
-	if _, missing := root.Lstat(path); err == nil && missing == nil {
+	if _, statErr := root.Lstat(path); err == nil && statErr == nil {
 		err = fs.ErrExist
 	}
 	var out *os.File

@@ -302,23 +302,23 @@ func (y *ycsb) finish() {
 // done returns the kinds of operations, how many of each and of all succeeded, and how many of each failed.
 func (y *ycsb) done() (kinds []string, done map[string]int64, all int64, failed map[string]int64) {
 	done, failed = map[string]int64{}, map[string]int64{}
-	apart := map[string]int64{} // in the codes, and in a kind of their own if that is printed
+	uncounted := map[string]int64{} // in the codes, and in a kind of their own if that is printed
 	for name, o := range y.kinds {
 		switch kind, wrong := ycsbKind(name); {
 		case kind == "":
 		case wrong:
 			failed[kind] += o.count
 		case o.counted:
-			within, more := o.failed()
+			counted, codesOnly := o.failed()
 			kinds = append(kinds, kind)
-			done[kind], apart[kind] = o.count-within, more
-			failed[kind] += within
+			done[kind], uncounted[kind] = o.count-counted, codesOnly
+			failed[kind] += counted
 			if all += done[kind]; kind == "read_modify_write" {
 				all -= 2 * done[kind]
 			}
 		}
 	}
-	for kind, n := range apart {
+	for kind, n := range uncounted {
 		failed[kind] = max(failed[kind], n)
 	}
 	slices.Sort(kinds)
@@ -383,8 +383,8 @@ func (y *ycsb) summary(clients int) {
 	if counted := y.overall.times(y.millis); !y.port {
 		total := figure{value: counted.value / 1e3, half: counted.half / 1e3}
 		repeated := failures[opInsert]
-		every, once := figure{value: float64(operations)}, figure{value: float64(operations - repeated)}
-		if repeated > 0 && total.agrees(once) && !total.agrees(every) { // attempts, and no operations
+		attempts, inserts := figure{value: float64(operations)}, figure{value: float64(operations - repeated)}
+		if repeated > 0 && total.agrees(inserts) && !total.agrees(attempts) { // attempts, and no operations
 			y.put(metric.Retries, float64(repeated), account.Of(sbClients, ""), account.Count(all))
 			operations -= repeated
 			failed -= repeated

@@ -10,7 +10,7 @@ var ycsbSuccess = []string{"0", "OK", "BATCHED_OK"}
 
 // failed returns how many of the counted operations failed, and how many more did that are not counted. Releases of
 // today count what succeeded; the codes have the others too, which are also a kind of their own, KIND-FAILED.
-func (o *ycsbOp) failed() (within, more int64) {
+func (o *ycsbOp) failed() (counted, uncounted int64) {
 	if o.codes == o.count+o.bad {
 		return 0, o.bad
 	}
@@ -24,8 +24,8 @@ func (y *ycsb) checkCodes() {
 		if kind, wrong := ycsbKind(name); kind == "" || wrong || !o.counted || o.codes == 0 {
 			continue
 		}
-		_, more := o.failed()
-		if sum := o.codes - more; sum != o.count {
+		_, uncounted := o.failed()
+		if sum := o.codes - uncounted; sum != o.count {
 			y.contradict(name+": the sum of its codes", figure{value: float64(sum)}, "its operations",
 				figure{value: float64(o.count)})
 		}
@@ -35,7 +35,7 @@ func (y *ycsb) checkCodes() {
 // mixed reports whether operations that failed are among those whose times are printed.
 func (y *ycsb) mixed() bool {
 	for name, o := range y.kinds {
-		if within, _ := o.failed(); ycsbKinds[name] != "" && within > 0 {
+		if counted, _ := o.failed(); ycsbKinds[name] != "" && counted > 0 {
 			return true
 		}
 	}
