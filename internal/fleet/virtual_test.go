@@ -740,9 +740,6 @@ func TestLostInStep(t *testing.T) {
 		"server, cut":         {cut("db", "both", time.Minute), 3 * time.Second, "machine db was lost: nothing was heard of it for 3", true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "clients do not hear" {
-				need.Long(t) // a defect: their agent may say that it was ended before it is lost, and the trial fails then
-			}
 			inWorld(t, func(w *world) {
 				w.length = 10 * time.Second // longer than it takes until anything is lost
 				p := func() *plan.Plan { return w.plan(1, "db+c1+c2") }

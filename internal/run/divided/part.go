@@ -1,6 +1,7 @@
 package divided
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,8 @@ type Part struct {
 	part workload.Part
 }
 
-// Serve does what the conductor asks for, until it hangs up. Every failure is answered.
+// Serve does what the conductor asks for, until it hangs up. Every failure is answered, but what the part's
+// own end makes fail: a part that nobody hears any more is lost, and no fault of the target.
 func (p *Part) Serve(ctx context.Context) error {
 	defer p.close()
 	for {
@@ -62,7 +64,7 @@ func (p *Part) Serve(ctx context.Context) error {
 		default:
 			err = fmt.Errorf("%s comes out of turn", m.Kind)
 		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil && !errors.Is(err, ErrHungUp) {
 			p.Line.Say(Message{Kind: Failed, Failure: FailureOf(err)})
 		}
 	}
@@ -104,6 +106,7 @@ func (p *Part) load(ctx context.Context, n *Numbers) error {
 		return err
 	}
 	p.step.Report(ctx) // what they did until now is not of the load
+	parent := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	l := &loading{Part: p, ctx: ctx, stopped: make(chan struct{}), changed: make(chan struct{}, 1), cancel: cancel}
@@ -124,10 +127,10 @@ func (p *Part) load(ctx context.Context, n *Numbers) error {
 	})
 	cancel(nil)
 	listening.Wait()
-	if void, is := errors.AsType[*LostError](context.Cause(ctx)); is {
-		return void
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause // the load is void, or the conductor has hung up
 	}
-	if err != nil {
+	if err = cmp.Or(parent.Err(), err); err != nil {
 		return err
 	}
 	out := &Outcome{Result: res, Reports: []Report{{UseTotal: use.End()}},
@@ -159,7 +162,10 @@ func (l *loading) listen() {
 		switch {
 		case l.ctx.Err() != nil:
 			return
-		case err != nil, m.Kind == Abandon, m.Kind == Close:
+		case err != nil:
+			l.cancel(err)
+			return
+		case m.Kind == Abandon, m.Kind == Close:
 			l.cancel(nil)
 			return
 		case m.Kind == Stop:
