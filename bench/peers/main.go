@@ -146,7 +146,7 @@ func (o *options) compare(ctx context.Context) error {
 		fmt.Printf("server on CPU %v, client on %v; medians of %d rounds of about %d s (minimum–maximum), per "+
 			"transaction unless stated\n", server, client, o.rounds, o.seconds)
 	}
-	for _, p := range []peer{&sysbench{}, &pgbench{}, &replay{}} {
+	for _, p := range []peer{&sysbench{}, &pgbench{}} {
 		if o.peer != "" && o.peer != p.facts().name {
 			continue
 		}

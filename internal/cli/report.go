@@ -33,9 +33,6 @@ func newReportCommand(a *App) *cobra.Command {
 	f.StringVar(&o.out, "out", "", "directory to write to (default: DIR itself, if it is one)")
 	f.StringVar(&o.base, "base", "", "the target that the others are compared with (default: the first)")
 	f.StringVar(&o.notes, "notes", "", "a `FILE` of remarks on steps, for the relative table: step: remark")
-	f.StringVar(&o.colors, "colors", "verdicts",
-		"verdicts, or published: the fixed limits of the insert benchmark's published pages, in the relative tables")
-	choices(f, "colors", "verdicts", "published")
 	f.BoolVar(&o.all, "all", false, "put everything into the Markdown, also what is folded on the page")
 	f.BoolVar(&o.force, "force", false, "replace a report that --out holds already")
 	acrossFlags(f, &o.across)
@@ -46,9 +43,9 @@ func newReportCommand(a *App) *cobra.Command {
 }
 
 type reportOptions struct {
-	out, base, notes, colors, card string
-	redact, force, all, summary    bool
-	across                         compare.Across
+	out, base, notes, card      string
+	redact, force, all, summary bool
+	across                      compare.Across
 }
 
 func runReport(w io.Writer, o reportOptions, dirs []string) error {
@@ -112,7 +109,6 @@ func (o reportOptions) writeCard(w io.Writer, in report.Input) error {
 
 // apply changes the report as the options ask.
 func (o reportOptions) apply(in report.Input) (report.Input, error) {
-	in.PublishedColours = o.colors == "published"
 	var trials []*result.Trial
 	for _, t := range in.Trials {
 		trials = append(trials, t.Trial)

@@ -44,9 +44,6 @@ type Input struct {
 	Published []plan.Published
 	// Notes are remarks on steps, by name.
 	Notes map[string]string
-	// PublishedColours selects the colours of the insert benchmark's published
-	// pages for the relative tables, instead of those of the verdicts.
-	PublishedColours bool
 	// Profiles are the profiles of the steps' CPU time.
 	Profiles []*Profile
 	Links    []page.Link // to other pages, of a page of a site

@@ -18,61 +18,22 @@ import (
 type RelativeStyle struct {
 	Absolute bool              // the values themselves, not their ratios to the base
 	Notes    map[string]string // remarks by the names of tests, for a separate column
-	// Published gives cells the colours of published pages, by fixed limits,
-	// instead of those of the verdicts.
-	Published bool
 }
 
 // relativeTables returns the ratios of all tests to the base's; none for a
-// single target. With published colours it adds the rates: their colours show
-// which to ignore because of a missed promise.
+// single target.
 func relativeTables(v *view) []page.Section {
-	if len(v.Targets) < 2 && !v.in.PublishedColours {
+	if len(v.Targets) < 2 {
 		return nil
 	}
-	var o compare.RelativeOptions
-	if v.in.PublishedColours {
-		o.Round = published.Round
-	}
-	r := v.Relative(o)
-	style := RelativeStyle{Notes: v.in.Notes, Published: v.in.PublishedColours}
+	r := v.Relative(compare.RelativeOptions{})
 	n := page.NewNotes("relative")
 	sec := page.Section{ID: "relative", Title: "Relative table", Nav: "Relative table"}
-	for _, line := range relativeCautions(r, style) {
+	for _, line := range relativeCautions(r) {
 		sec.Blocks = append(sec.Blocks, page.Prose("caution", line))
 	}
-	if style.Published {
-		sec.Blocks = append(sec.Blocks, publishedKey())
-	}
-	sec.Blocks = append(sec.Blocks, relativeTable(r, style, n, v.data))
-	if style.Published {
-		style.Absolute = true
-		rates := relativeTable(r, style, n, v.data)
-		rates.Title = "Rates"
-		sec.Blocks = append(sec.Blocks, rates)
-		if promised := promisedTable(r); !promised.Empty() {
-			sec.Blocks = append(sec.Blocks, promised)
-		}
-	}
-	sec.Blocks = append(sec.Blocks, n)
+	sec.Blocks = append(sec.Blocks, relativeTable(r, RelativeStyle{Notes: v.in.Notes}, n, v.data), n)
 	return []page.Section{sec}
-}
-
-// publishedKey explains the published colours.
-func publishedKey() page.Paragraph {
-	p := page.Paragraph{Class: "key"}
-	for i, s := range []page.Span{
-		{Text: "↑ ratio above 1.05", Class: "pub-blue"}, {Text: "↓ below 0.95", Class: "pub-yellow"},
-		{Text: "+ best quarter", Class: "pub-green"},
-		{Text: "− worst quarter, or a missed promise", Class: "pub-red"},
-		{Text: "× to be ignored: a concurrent promise was missed", Class: "pub-grey"},
-	} {
-		if i > 0 {
-			p.Spans = append(p.Spans, page.Span{Text: " "})
-		}
-		p.Spans = append(p.Spans, s)
-	}
-	return p
 }
 
 // relativeTable returns the table for display. data returns a number's indexes
@@ -112,11 +73,6 @@ func relativeRow(r *compare.Relative, row *compare.RelativeRow, style RelativeSt
 			cell.Data, cell.Value = data(number{Number: row.Cells[i].Number}), row.Cells[i].Value
 		}
 		out.Cells = append(out.Cells, cell)
-	}
-	if style.Published {
-		for i, colour := range published.Colours(r, row, style.Absolute) {
-			out.Cells[i].Class, out.Cells[i].Sign = string(colour), colour.Sign()
-		}
 	}
 	if len(style.Notes) > 0 {
 		out.Cells = append(out.Cells, page.Words(style.Notes[row.Step.Name]))
@@ -260,7 +216,7 @@ func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 }
 
 // relativeCautions returns the cautions to read before the ratios.
-func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
+func relativeCautions(r *compare.Relative) []string {
 	var out []string
 	lowest := leastTrials(r)
 	for i, t := range r.Targets {
@@ -275,10 +231,7 @@ func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
 	if len(r.Targets) > 1 && lowest < compare.LeastTrials {
 		out = append(out, "? "+verdict.TooFew(lowest)+": nothing is known about noise, so no difference is proven.")
 	}
-	switch {
-	case style.Published:
-		out = append(out, "Colors by fixed limits, as published pages have them, however noisy the numbers are.")
-	case len(r.Targets) > 1 && lowest >= compare.LeastTrials:
+	if len(r.Targets) > 1 && lowest >= compare.LeastTrials {
 		out = append(out, verdict.HowProven())
 	}
 	return out
@@ -298,26 +251,4 @@ func ranApart(base *compare.Target, targets []*compare.Target) string {
 	}
 	return quantity.Joined(names) + " did not run side by side with " + base.Name +
 		": what the machine did in between is in every difference."
-}
-
-// promisedTable shows the promised rates of groups of clients.
-func promisedTable(r *compare.Relative) page.Table {
-	t := page.Table{Title: "Promised rates", Signed: true, Note: "Rows a second of the clients with a promised rate.",
-		Head: "test", Columns: append(relativeColumns(r),
-			page.Column{Name: "promised", Title: "What the clients were to do, all together"})}
-	g := page.Group{}
-	for _, p := range published.PromisedRates(r) {
-		row := page.Row{Head: p.Step.Name + " " + p.Name, Series: -1}
-		for i, held := range p.Held {
-			cell := page.Cell{Text: quantity.Whole(held), Number: true, Class: string(p.Colour[i]), Sign: p.Colour[i].Sign()}
-			if math.IsNaN(held) {
-				cell = page.Absent(p.Step.Absence(r.Targets[i], key{}))
-			}
-			row.Cells = append(row.Cells, cell)
-		}
-		row.Cells = append(row.Cells, page.Cell{Text: quantity.Whole(p.Rate), Number: true, Class: string(published.Grey)})
-		g.Rows = append(g.Rows, row)
-	}
-	t.Groups = []page.Group{g}
-	return t
 }

@@ -2,14 +2,12 @@ package report
 
 import (
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/expect"
-	"rumbench/internal/page"
 	"rumbench/internal/report/published"
 	"rumbench/internal/result"
 	"rumbench/internal/result/layout"
@@ -63,66 +61,23 @@ func section(t *testing.T, page string) string {
 
 // Every number of the section is made of the median of the rows that it names.
 func TestRelativeSection(t *testing.T) {
-	for _, published := range []bool{false, true} {
-		in := fixture(4)
-		for _, trial := range in.Trials {
-			if trial.Target == "bbolt" {
-				trial.Steps[0].Status = result.Partial
-			}
-		}
-		in.Notes, in.PublishedColours = someNotes, published
-		page := render(t, in)
-		html := section(t, page)
-		n := checkRatios(t, page, html, published)
-		expect.True(t, n >= 14, "published: only cells name their rows", published, n)
-		expect.All(t, html, "every commit rewrites pages of three indexes", "geometric mean", "without l.i0", "sqlite, point: no interval: 1 of at least 3 trials", ">SLA missed<")
-		for class, want := range map[string]bool{"pub-yellow": published, "pub-blue": published, "pub-green": published, `class="better"`: !published} {
-			expect.Equal(t, strings.Contains(html, class), want, "published: is there", published, class)
+	in := fixture(4)
+	for _, trial := range in.Trials {
+		if trial.Target == "bbolt" {
+			trial.Steps[0].Status = result.Partial
 		}
 	}
-}
-
-// The colours of published pages are those of their rules, each with its sign.
-func TestRelativePublishedColours(t *testing.T) {
-	in := fixture(1)
-	in.PublishedColours = true
-	blocks := relativeTables(newView(&in))[0].Blocks
-	cell := func(table, test, target string) page.Cell {
-		for _, b := range blocks {
-			tab, ok := b.(page.Table)
-			if !ok {
-				continue
-			}
-			column := slices.IndexFunc(tab.Columns, func(c page.Column) bool { return c.Name == target })
-			for _, g := range tab.Groups {
-				for _, row := range g.Rows {
-					if tab.Title == table && row.Head == test {
-						return row.Cells[column]
-					}
-				}
-			}
-		}
-		t.Fatalf("no %s %s %s", table, test, target)
-		return page.Cell{}
-	}
-	for _, want := range []struct{ table, test, target, class, sign string }{
-		{"Ratios to pebble", "l.i0", "pebble", "", ""},
-		{"Ratios to pebble", "l.i0", "sqlite", "pub-yellow", "↓"},
-		{"Ratios to pebble", "qr100", "sqlite", "pub-blue", "↑"},
-		{"Rates", "l.i0", "pebble", "pub-green", "+"},
-		{"Rates", "l.i0", "bbolt", "pub-red", "−"},
-		{"Rates", "qp500", "bbolt", "pub-grey", "×"}, // it missed its promise
-		{"Promised rates", "qp500 insert", "bbolt", "pub-red", "−"},
-		{"Promised rates", "qp500 insert", "pebble", "", ""},
-	} {
-		if got := cell(want.table, want.test, want.target); got.Class != want.class || got.Sign != want.sign {
-			t.Errorf("%s of %s in %s: %q %q, want %q %q", want.table, want.test, want.target, got.Class, got.Sign, want.class, want.sign)
-		}
-	}
+	in.Notes = someNotes
+	page := render(t, in)
+	html := section(t, page)
+	n := checkRatios(t, page, html)
+	expect.True(t, n >= 14, "only cells name their rows", n)
+	expect.All(t, html, "every commit rewrites pages of three indexes", "geometric mean", "without l.i0",
+		"sqlite, point: no interval: 1 of at least 3 trials", ">SLA missed<", `class="better"`)
 }
 
 // checkRatios compares the cells of the section with the rows that they name.
-func checkRatios(t *testing.T, page, section string, published bool) int {
+func checkRatios(t *testing.T, page, section string) int {
 	t.Helper()
 	numbers := numbersAt(t, page)
 	cells := cellPattern.FindAllStringSubmatch(section, -1)
@@ -135,7 +90,7 @@ func checkRatios(t *testing.T, page, section string, published bool) int {
 			base = v
 		}
 		rate := number{Number: compare.Number{Key: keyOf(n.kind), Value: v, Unit: n.kind.Unit}}.String()
-		if shown := strings.TrimSpace(cell[2]); shown != rate && shown != layout.Fixed(v/base, 2).Text && !published {
+		if shown := strings.TrimSpace(cell[2]); shown != rate && shown != layout.Fixed(v/base, 2).Text {
 			t.Errorf("%s in %s shows %s, which is neither %s nor its ratio to %v", n.target, n.step, shown, rate, base)
 		}
 	}

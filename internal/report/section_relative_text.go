@@ -39,7 +39,7 @@ func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width i
 	}
 	t.Title = ""
 	blocks = append(blocks, t)
-	for _, line := range relativeCautions(r, style) {
+	for _, line := range relativeCautions(r) {
 		blocks = append(blocks, page.Prose("", line))
 	}
 	return page.Text(w, append(blocks, n), page.TextStyle{Width: width, Wrap: true})
@@ -102,7 +102,7 @@ func RelativeMarkdown(w io.Writer, r *compare.Relative, style RelativeStyle) err
 		d.Lead = append(d.Lead, page.Banner(verdict.DurabilityDiffers(r.Durability)))
 	}
 	cautions := page.List{}
-	for _, line := range relativeCautions(r, style) {
+	for _, line := range relativeCautions(r) {
 		cautions.Items = append(cautions.Items, page.Item{Text: line})
 	}
 	d.Lead = append(d.Lead, t, cautions, n)

@@ -120,7 +120,7 @@ function compareRatios(table) {
           if (Number.isFinite(ratio) && alike(cell, other)) text = ratio.toFixed(2);
           if (ratio > 0 && comparable(cell, other)) logs[i].push(Math.log(ratio));
         }
-        cell.classList.remove(...marks, "pub-blue", "pub-yellow");
+        cell.classList.remove(...marks);
         cell.firstChild.nodeValue = text;
         if (!sign) return;
         const verdict = cell.dataset.n && target !== base && comparable(cell, other) ? judged(base, target, numberOf(cell).id) : null;
