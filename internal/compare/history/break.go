@@ -3,12 +3,10 @@ package history
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/result"
-	"rumbench/internal/stat"
 )
 
 // chain is a number of a target in all runs of its plan, in whatever series it is.
@@ -125,11 +123,9 @@ func (s *Series) bounds(at int) (start, end int) {
 	return start, end
 }
 
-// findOpen finds the place on the last level of a main number where all values before differ
-// from all since, and their levels by a notable share and by more than the values vary, if a
-// recorded fact changed there. Nothing is proven by that: the runs may be too few.
+// findOpen finds the clearest step on the last level of a main number, if a recorded fact changed there. Nothing
+// is proven by that: the runs may be too few.
 func (s *Series) findOpen() {
-	const notable, deviations = 0.1, 3
 	if s.weight >= weightOfLatency || len(s.Points) < 2 {
 		return
 	}
@@ -137,12 +133,7 @@ func (s *Series) findOpen() {
 	start, end := s.bounds(len(values) - 1)
 	best, farthest := 0, 0.0
 	for at := start + 1; at < end; at++ {
-		a, b := values[start:at], values[at:end]
-		old, level := stat.Median(a), stat.Median(b)
-		far := math.Abs(level/old - 1)
-		noise := deviations * math.Max(variation(a, old), variation(b, level))
-		meet := slices.Min(a) <= slices.Max(b) && slices.Min(b) <= slices.Max(a)
-		if old != 0 && !meet && far > math.Max(notable, noise) && far > farthest {
+		if far, distinct := step(values[start:at], values[at:end]); distinct && far > farthest {
 			best, farthest = at, far
 		}
 	}
@@ -154,14 +145,6 @@ func (s *Series) findOpen() {
 		s.setSpeed(&c, start, end)
 		s.Breaks = append(s.Breaks, c)
 	}
-}
-
-// variation returns the standard deviation of values as a share of a level; 0 if it is unknown.
-func variation(values []float64, level float64) float64 {
-	if len(values) < 2 || level == 0 {
-		return 0
-	}
-	return stat.Deviation(values) / math.Abs(level)
 }
 
 // recorded are the recorded facts that differ between two trials.

@@ -2,9 +2,11 @@ package history
 
 import (
 	"math"
+	"slices"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
@@ -54,7 +56,7 @@ type Change struct {
 // the number of these series. With hundreds of series, chance alone would move
 // the level of some. Therefore the p values of all are adjusted together, by
 // Benjamini and Hochberg. The level at which the last of them counts as changed
-// also applies to further changes within them.
+// also applies to further changes within them, and clear steps near one count too.
 func Detect(families []*Family) (tested int) {
 	var series []*Series
 	var p []float64
@@ -72,8 +74,13 @@ func Detect(families []*Family) (tested int) {
 			changed = append(changed, series[i])
 		}
 	}
+	alpha := FalseShare * float64(len(changed)) / float64(len(series))
 	for _, s := range changed {
-		s.setChanges(levels(s.Values(), FalseShare*float64(len(changed))/float64(len(series))))
+		s.setChanges(steps(s.Values(), levels(s.Values(), alpha), func(at int) bool {
+			return slices.ContainsFunc(s.factChanges(at), func(f Fact) bool {
+				return f.Kind != Version || f.Name == result.ProgramFact
+			})
+		}))
 	}
 	return len(series)
 }
@@ -93,8 +100,10 @@ func (s *Series) setChanges(points []int) {
 				c.Verdict = compare.Better
 			}
 		}
-		first, last := around(s.Values()[start:ends[i+1]], at-start)
-		c.First, c.Last = start+first, start+last
+		if c.First, c.Last = at, at; min(at-start, ends[i+1]-at) >= leastLevel { // else it is clear
+			first, last := around(s.Values()[start:ends[i+1]], at-start)
+			c.First, c.Last = start+first, start+last
+		}
 		s.setSpeed(&c, start, ends[i+1])
 		s.Changes = append(s.Changes, c)
 		start = at

@@ -35,6 +35,84 @@ func levels(x []float64, alpha float64) []int {
 	return points
 }
 
+// steps adds to the positions of proven changes those of clear steps near them, which tests of ranks cannot prove
+// as one side has fewer than leastLevel points: one size for two changes would be wrong for both. Of one point
+// between two levels, which may be an outlier, it takes the word of told: something else changed there.
+func steps(x []float64, points []int, told func(at int) bool) []int {
+	for i := 0; i < len(points); i++ { // ranks alone draw a position towards the middle
+		start, _ := part(x, points, i)
+		_, end := part(x, points, i+1)
+		if at := clearest(x, start, end, func(at int) bool { return at-start > 1 && end-at > 1 }); at > 0 {
+			points[i] = at
+		}
+	}
+	for i := 0; i <= len(points); {
+		start, end := part(x, points, i)
+		at := clearest(x, start, end, func(at int) bool {
+			return start > 0 && at-start < leastLevel || end < len(x) && end-at < leastLevel
+		})
+		if at > 0 && (at-start > 1 && end-at > 1 || told(at)) {
+			points = slices.Insert(points, i, at) // both sides are searched again
+		} else {
+			i++
+		}
+	}
+	return points
+}
+
+// part returns the ends of level i.
+func part(x []float64, points []int, i int) (start, end int) {
+	bounds := slices.Concat([]int{0}, points, []int{len(x)})
+	return bounds[i], bounds[i+1]
+}
+
+// clearest returns the position in a part at which two levels are nearest to its values; 0 if they are not clear.
+func clearest(x []float64, start, end int, may func(at int) bool) (best int) {
+	nearest := math.Inf(1)
+	for at := start + 1; at < end; at++ {
+		if rest := away(x[start:at]) + away(x[at:end]); may(at) && rest < nearest {
+			best, nearest = at, rest
+		}
+	}
+	if best > 0 {
+		if _, distinct := step(x[start:best], x[best:end]); distinct {
+			return best
+		}
+	}
+	return 0
+}
+
+// away returns the sum of the distances of values from their median.
+func away(values []float64) (sum float64) {
+	level := stat.Median(values)
+	for _, v := range values {
+		sum += math.Abs(v - level)
+	}
+	return sum
+}
+
+// step returns how far the levels of b and a are apart, as a share of a's, and whether that is clear: no value
+// of one is among those of the other, and they differ by a notable share and by more than they vary.
+func step(a, b []float64) (far float64, distinct bool) {
+	const notable, deviations = 0.1, 3
+	old, level := stat.Median(a), stat.Median(b)
+	if old == 0 {
+		return 0, false
+	}
+	far = math.Abs(level/old - 1)
+	noise := deviations * math.Max(variation(a, old), variation(b, level))
+	meet := slices.Min(a) <= slices.Max(b) && slices.Min(b) <= slices.Max(a)
+	return far, !meet && far > math.Max(notable, noise)
+}
+
+// variation returns the standard deviation of values as a share of a level; 0 if it is unknown.
+func variation(values []float64, level float64) float64 {
+	if len(values) < 2 || level == 0 {
+		return 0
+	}
+	return stat.Deviation(values) / math.Abs(level)
+}
+
 // cut finds the positions in a part that begins at offset.
 func cut(x []float64, offset int, alpha float64) []int {
 	at, p := change(x)

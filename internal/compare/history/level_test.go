@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -100,4 +101,54 @@ func TestChangeOfNothing(t *testing.T) {
 		// 50 are 5 %; with the bound there are fewer.
 		expect.True(t, below <= 70, "points: p is at most 0.05 in of", n, below, tries)
 	}
+}
+
+// Two changes closer than a level's least number of runs are two, each with its own size; noise, an outlier, or
+// a change that has no other near it makes no second.
+func TestStepsNearAChange(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for name, c := range map[string]struct {
+		levels  []float64
+		lengths []int
+		want    []int
+	}{
+		"four runs apart":       {[]float64{100, 170, 330}, []int{12, 4, 7}, []int{12, 16}},
+		"two runs apart":        {[]float64{100, 170, 330}, []int{12, 2, 9}, []int{12, 14}},
+		"one run apart":         {[]float64{100, 170, 330}, []int{12, 1, 10}, []int{12, 13}},
+		"in the other order":    {[]float64{330, 170, 100}, []int{5, 3, 15}, []int{5, 8}},
+		"the second undoes":     {[]float64{100, 300, 150}, []int{12, 3, 8}, []int{12, 15}},
+		"three":                 {[]float64{100, 150, 220, 330}, []int{10, 2, 3, 10}, []int{10, 12, 15}},
+		"a small one and a big": {[]float64{100, 113, 500}, []int{10, 4, 9}, []int{10, 14}},
+		"an outlier beyond":     {[]float64{100, 400, 200}, []int{12, 1, 10}, []int{12}},
+		"one change":            {[]float64{100, 170}, []int{12, 11}, []int{12}},
+		"none":                  {[]float64{100}, []int{20}, nil},
+	} {
+		var x []float64
+		for i, level := range c.levels {
+			for range c.lengths[i] {
+				x = append(x, level*(1+0.01*r.NormFloat64()))
+			}
+		}
+		told := func(at int) bool { return !strings.Contains(name, "outlier") && slices.Contains(c.want, at) }
+		expect.Same(t, c.want, steps(x, levels(x, 0.001), told), name)
+	}
+	more := 0 // with noise of 8 %, and outliers
+	for range 1000 {
+		x := make([]float64, 24)
+		for i := range x {
+			x[i] = 100 + 8*r.NormFloat64()
+			if i >= 12 {
+				x[i] += 100
+			}
+			if r.IntN(20) == 0 {
+				x[i] *= 0.7
+			}
+		}
+		points := levels(x, 0.001)
+		if len(steps(x, points, func(int) bool { return false })) > len(points) {
+			more++
+		}
+	}
+	expect.True(t, more <= 20, "of 1000 changes with noise have a second", more)
+	t.Logf("%d of 1000", more)
 }

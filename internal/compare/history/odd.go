@@ -9,8 +9,8 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Odd is the run of a family whose rates are farthest from those of the other runs of its kind.
-// It is a guess: the runs are too few to prove anything.
+// Odd is the run of a family whose rates are farthest from those of the other runs of its kind on the same
+// level. It is a guess: one run proves nothing.
 type Odd struct {
 	Dir    string `json:"dir"`
 	Target string `json:"target"`
@@ -41,19 +41,20 @@ func (o *Odd) Far() []OddRate {
 const (
 	oddBy      = 1.0 / 3 // the share by which an odd run is away from others
 	fewestRuns = 3       // of which one may be odd
+	clearly    = 3       // by how many standard deviations, once they can be told
 )
 
 // apart reports whether rates with a ratio are far from each other.
 func apart(ratio float64) bool { return math.Abs(ratio-1) > oddBy }
 
 // findOdd finds the run whose rates are farthest from the median of the others, unless a finding
-// or a note is about it. Only series with too few runs for a change of level are looked at.
+// or a note is about it.
 func (c *collection) findOdd(f *Family) {
 	f.Odd = nil
 	kinds := map[identity][]*Series{}
 	var order []identity
 	for _, s := range f.Series {
-		if kind := s.identity(); s.rate && len(s.Points) >= fewestRuns && len(s.Points) < MinRuns {
+		if kind := s.identity(); s.rate && len(s.Points) >= fewestRuns {
 			if kinds[kind] == nil {
 				order = append(order, kind)
 			}
@@ -80,24 +81,30 @@ func (c *collection) oddRun(r *Run, series []*Series) *Odd {
 		if at < 0 || c.notes.note(dir, s.Name) != "" || slices.Min(s.Values()) <= 0 {
 			continue
 		}
-		value, others := s.Points[at].Value, slices.Delete(s.Values(), at, at+1)
+		start, end := s.bounds(at)
+		if end-start < fewestRuns {
+			continue
+		}
+		value, others := s.Points[at].Value, slices.Delete(s.Values()[start:end], at-start, at-start+1)
 		median := stat.Median(others)
 		o.Rates = append(o.Rates, OddRate{s.Name, value, median, value / median})
-		for _, p := range s.Points {
+		for _, p := range s.Points[start:end] {
 			if p.Dir != dir {
 				ratios[p.Dir] = append(ratios[p.Dir], value/p.Value)
 			}
 		}
 	}
 	known := func(f *Finding) bool { // that the rates changed there
-		return !f.Split && f.Target == o.Target && (f.Run.place <= r.place || f.Before == r)
+		return !f.Split && f.Target == o.Target && (f.Run == r || f.Before == r)
 	}
 	if len(o.Rates) == 0 || slices.ContainsFunc(c.list, known) {
 		return nil
 	}
 	alike := 0
+	var all []float64 // logarithms
 	for _, list := range ratios {
-		if !apart(geometricMean(list)) {
+		mean := geometricMean(list)
+		if all = append(all, math.Log(mean)); !apart(mean) {
 			alike++
 		}
 	}
@@ -108,6 +115,9 @@ func (c *collection) oddRun(r *Run, series []*Series) *Odd {
 	o.Others, o.Ratio = len(ratios), geometricMean(own)
 	if !apart(o.Ratio) || alike*3 >= o.Others { // else it is one of two kinds of runs
 		return nil
+	}
+	if o.Others >= leastLevel && math.Abs(math.Log(o.Ratio)) < clearly*stat.Deviation(all) {
+		return nil // they vary as much
 	}
 	slices.SortStableFunc(o.Rates, func(a, b OddRate) int {
 		return cmp.Or(cmp.Compare(a.Ratio, b.Ratio), cmp.Compare(a.Step, b.Step)) * cmp.Compare(1, o.Ratio)

@@ -116,8 +116,8 @@ func TestOdd(t *testing.T) {
 		more change
 		want string // the line above; "" for none
 	}{
-		"slower": {0.26, 5, nil, "  /store/night-02 is slower than the other 4 of its kind: insert rate in l.i1 0.259× their median; with fewer than 10 runs this may be chance"},
-		"faster": {3, 4, nil, "  /store/night-02 is faster than the other 3 of its kind: insert rate in l.i1 2.99× their median; with fewer than 10 runs this may be chance"},
+		"slower": {0.26, 5, nil, "  /store/night-02 is slower than the other 4 of its kind: insert rate in l.i1 0.259× their median; one run may be chance"},
+		"faster": {3, 4, nil, "  /store/night-02 is faster than the other 3 of its kind: insert rate in l.i1 2.99× their median; one run may be chance"},
 		"alike":  {1, 5, nil, ""},
 		"several targets": {0.26, 5, func(c *result.Campaign, trials []*result.Trial) {
 			c.Trials[2].Target = "other"

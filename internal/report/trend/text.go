@@ -109,8 +109,8 @@ func oddText(f *history.Family) string {
 	if o.Speed != nil {
 		rates[len(rates)-1] += "; before its trials, " + o.Speed.String()
 	}
-	return fmt.Sprintf("%s is %s than the other %d of its kind: %s; with fewer than %d runs this may be chance", run,
-		map[bool]string{true: "slower", false: "faster"}[o.Ratio < 1], o.Others, strings.Join(rates, ", "), history.MinRuns)
+	return fmt.Sprintf("%s is %s than the other %d of its kind: %s; one run may be chance", run,
+		map[bool]string{true: "slower", false: "faster"}[o.Ratio < 1], o.Others, strings.Join(rates, ", "))
 }
 
 // apartFrom reports how a family differs from the others of its plan.
