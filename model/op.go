@@ -169,6 +169,9 @@ type Op struct {
 
 	Isolation Isolation // Begin
 
+	// Example are arguments that it may be executed with, for its plan; nil: those of existing rows.
+	Example []Value
+
 	// SQL is the text of an Own statement in pieces, with an argument between each two.
 	// Returns are the types of the columns that it returns; without any, it writes.
 	SQL     []string

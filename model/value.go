@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -154,6 +155,28 @@ func (v Value) AppendHash(dst []byte) []byte {
 		return append(dst, v.buf...)
 	}
 	return binary.LittleEndian.AppendUint64(dst, uint64(v.num))
+}
+
+// MarshalJSON returns the encoding of AppendHash as a JSON text.
+func (v Value) MarshalJSON() ([]byte, error) { return json.Marshal(v.AppendHash(nil)) }
+
+// UnmarshalJSON reads what MarshalJSON returns.
+func (v *Value) UnmarshalJSON(text []byte) error {
+	var b []byte
+	if err := json.Unmarshal(text, &b); err != nil || len(b) == 0 {
+		return fmt.Errorf("%.20q is no value: %w", text, err)
+	}
+	*v = Value{typ: Type(b[0])}
+	switch b = b[1:]; {
+	case v.typ == Null:
+	case (v.typ == String || v.typ == Bytes) && len(b) >= 4:
+		v.buf = b[4:]
+	case len(b) == 8:
+		v.num = int64(binary.LittleEndian.Uint64(b))
+	default:
+		return fmt.Errorf("%.20q is no value", text)
+	}
+	return nil
 }
 
 // String returns the value in readable form, for messages.

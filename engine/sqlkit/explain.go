@@ -30,7 +30,7 @@ const rangeLength = 100
 // nothingSought is the reason why there is no plan of statements that look for nothing.
 const nothingSought = "nothing is looked for"
 
-// Explain asks for the plan of an operation with the values of the table's first
+// Explain asks for the plan of an operation with values that it may have, or else with those of the table's first
 // rows, unless it has none. ask completes the plan of the statement.
 func (db *DB) Explain(ctx context.Context, op *model.Op,
 	ask func(e *Explainable, p *engine.Plan) error) (p engine.Plan, err error) {
@@ -57,11 +57,14 @@ func (db *DB) Explain(ctx context.Context, op *model.Op,
 	if p.None != "" {
 		return p, nil
 	}
-	rows, err := db.firstRows(ctx, t, min(max(samples, op.KeyCount(), op.RangeCount()), many))
-	if err != nil {
-		return p, err
+	args := op.Example
+	if args == nil {
+		rows, err := db.firstRows(ctx, t, min(max(samples, op.KeyCount(), op.RangeCount()), many))
+		if err != nil {
+			return p, err
+		}
+		args = sampleArgs(t, op, rows)
 	}
-	args := sampleArgs(t, op, rows)
 	if args == nil {
 		p.None = "the table has no rows to take values from"
 		return p, nil

@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 143_630
+const mostTotal = 143_679
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -43,17 +43,17 @@ type room struct {
 // engines start their servers, so internal/server is above them.
 var rooms = []room{
 	{"internal/need", 0, []string{"internal/expect", "internal/need"}}, // of tests
-	{"model", 868, []string{"model"}},
+	{"model", 894, []string{"model"}},
 	{"internal/text", 2_272, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_294, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_326, []string{"internal/metric"}},
 	{"internal/server", 2_743, []string{"internal/server"}},
-	{"engine", 26_335, []string{
+	{"engine", 26_338, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
-	{"workload", 19_467, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
+	{"workload", 19_491, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 7_844, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 3_149, []string{"internal/account"}},
 	{"internal/result", 3_707, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},

@@ -54,7 +54,7 @@ func secrets(t *testing.T, homes string) (out []string) {
 	t.Helper()
 	_ = filepath.WalkDir(homes, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() == "password" {
-			if b, err := os.ReadFile(path); err == nil {
+			if b, err := os.ReadFile(path); err == nil && len(b) > 0 { // else it is still to be written
 				out = append(out, strings.TrimSpace(string(b)))
 			}
 		}

@@ -1,7 +1,10 @@
 package all_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -125,5 +128,40 @@ func TestIndexGone(t *testing.T) {
 		if last := plans[len(plans)-1]; c.status == "" && last.When != result.AtEnd {
 			t.Errorf("the last plan: %+v", last)
 		}
+	}
+}
+
+// The plan that is checked is that of a value which the operation asks for, not of one that nearly all rows have.
+func TestSkewedPlan(t *testing.T) {
+	need.Setup(t)
+	dir := t.TempDir()
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, "skew.w.yaml"), []byte(`
+name: skew
+doc: a status that nearly all rows have, and one that few have
+tables:
+  orders:
+    columns: {id: {auto: true}, status: {value: {choice: {done: 9990, open: 10}}}, data: {value: {text: 400}}}
+    indexes: {by_status: [status]}
+operations:
+  rare:
+    draw: {s: {choice: {open: 1}}}
+    do: [{scan: orders, index: by_status, equal: {status: s}, limit: 100, expect: 1}]
+steps:
+  - {load: orders, rows: 20k}
+  - {settle: 0}
+  - {run: rare, seconds: 1, groups: {c: {clients: 2, do: rare}}}
+`), 0o644))
+	for _, target := range []string{"options: {plan_cache_mode: force_custom_plan}", "protocol: text"} {
+		src := "workload: ./skew.w.yaml\ncalibrate: false\ntargets: [{name: p, engine: postgres, durability: os, " + target + "}]\n"
+		p := expect.Value(plan.Load(filepath.Join(dir, "skew.yaml"), []byte(src), nil, catalog.Plugins{}))(t)
+		e, _ := catalog.Plugins{}.Engine("postgres")
+		need.Installed(t, e.Check(p.Targets[0].Config))
+		own := need.TempDir(t)
+		tr, err := trial.Run(t.Context(), trial.Spec{Dir: own, Plan: p, Target: p.Targets[0], Trial: 1, Engine: e})
+		expect.Must(t, err == nil && tr.Status == result.Complete, target, err)
+		plans := expect.Value(result.ReadPlans(own))(t)
+		at := slices.IndexFunc(plans, func(p result.StatementPlan) bool { return p.Wanted == "by_status" })
+		expect.Must(t, at >= 0, plans)
+		expect.All(t, plans[at].Plan.Text, "by_status", "'open'")
 	}
 }

@@ -66,10 +66,17 @@ func (c *client) prepare(ctx context.Context, o *operation, session engine.Sessi
 		}
 	}
 	c.begin = append(c.begin, t)
+	// All clients draw the same examples, so that their statements are the same.
+	stream := gen.NewStream(c.stage.env.Seed, "example", c.step.Name, o.name)
+	e := env{src: *gen.NewSource(stream), vars: make([]model.Value, o.vars)}
+	for i := range o.draws {
+		e.vars[o.draws[i].slot] = o.draws[i].value.get(&e)
+	}
 	for _, s := range o.statements {
 		s.on(c.stage.env.DB)
 		for i := range s.variants {
 			v := &s.variants[i]
+			v.op.Example = s.example(&e, v)
 			v.op.Blind = v.op.Blind && !s.table.holes && s.table.rows() > 0
 			if v.stmt, err = session.Prepare(ctx, &v.op); err != nil {
 				return err
@@ -130,6 +137,23 @@ func (s *statement) draw(e *env) {
 	if !s.late {
 		s.fill(e)
 	}
+}
+
+// example returns arguments as a client may draw them; nil if they cannot be known before the operation.
+func (s *statement) example(e *env, v *variant) (args []model.Value) {
+	if s.kind == sInsert || s.late || s.row != nil && (s.row.late || s.table.rows() == 0) {
+		return nil
+	}
+	for range s.count {
+		row := int64(0)
+		if s.row != nil {
+			row = s.row.num(e)
+		}
+		for i := range v.args {
+			args = append(args, v.args[i].get(e, row).Clone())
+		}
+	}
+	return args
 }
 
 func (s *statement) choose(e *env) {
