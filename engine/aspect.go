@@ -29,6 +29,23 @@ func KnobAspect(knob string) Aspect {
 	}[knob]
 }
 
+// Effect is what a setting that a server may ignore in silence does to its processes, as the kernel shows it.
+type Effect string
+
+// The effects.
+const (
+	HugePages    Effect = "memory in huge pages"
+	DirectIO     Effect = "files open for direct I/O"
+	AsyncIO      Effect = "asynchronous I/O"
+	Interleaving Effect = "memory interleaved over NUMA nodes"
+)
+
+// Wants reports whether an option with a value asks for its effect.
+func (o *Option) Wants(value string) bool {
+	asking := []string{"on", "true", "1", "yes", "o_direct", "o_direct_no_fsync", "io_uring"}
+	return o.Effect != "" && slices.Contains(asking, strings.ToLower(value))
+}
+
 // OptionKnob is the prefix of a knob's name if it is one of Config.Options.
 const OptionKnob = "options."
 

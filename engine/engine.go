@@ -110,6 +110,7 @@ var UnsyncedPromises = map[model.Durability]string{
 type Option struct {
 	Name, Type, Doc string
 	Affects         Aspect // "" if it is none of the aspects
+	Effect          Effect // "" if it has none that the kernel shows
 }
 
 // Config is the configuration that a database is opened with: the knobs that

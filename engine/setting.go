@@ -18,8 +18,9 @@ type Setting struct {
 	Aside bool `json:"aside,omitempty"`
 }
 
-// ReadBack and AsSet are the sources of a Setting.
+// ReadBack, AsSet and Seen are the sources of a Setting.
 const (
+	Seen     = "as the kernel shows it"
 	ReadBack = "read back"
 	AsSet    = "as set"
 )

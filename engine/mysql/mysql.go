@@ -75,6 +75,10 @@ var options = []engine.Option{
 
 // variables are the server variables that affect the names in explanations.
 var variables = []engine.Option{
+	{Name: "large_pages", Effect: engine.HugePages},
+	{Name: "innodb_flush_method", Effect: engine.DirectIO},
+	{Name: "innodb_use_native_aio", Effect: engine.AsyncIO},
+	{Name: "innodb_numa_interleave", Effect: engine.Interleaving},
 	{Name: "innodb_page_size", Affects: engine.AspectPageSize},
 	{Name: "innodb_doublewrite", Affects: engine.AspectDoublewrite},
 	{Name: "innodb_log_file_size", Affects: engine.AspectCheckpoint},

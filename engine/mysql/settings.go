@@ -17,7 +17,7 @@ import (
 // always are the variables that are read back for every storage.
 var always = []string{
 	"version_comment", "log_bin", "sync_binlog", "autocommit", "max_connections", "performance_schema", "query_cache_type",
-	"character_set_server", "sql_mode", "flush", "thread_handling", "autoinc_lock_mode",
+	"character_set_server", "sql_mode", "large_pages", "flush", "thread_handling", "autoinc_lock_mode",
 }
 
 // readBack are the variables of each storage that affect the measurement.

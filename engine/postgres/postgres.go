@@ -51,6 +51,8 @@ var options = []engine.Option{
 
 // variables are the server settings that affect the names in explanations.
 var variables = []engine.Option{
+	{Name: "huge_pages", Effect: engine.HugePages},
+	{Name: "io_method", Effect: engine.AsyncIO},
 	{Name: "max_wal_size", Affects: engine.AspectCheckpoint},
 	{Name: "checkpoint_timeout", Affects: engine.AspectCheckpoint},
 	{Name: "wal_compression", Affects: engine.AspectLogCompression},

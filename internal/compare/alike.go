@@ -163,6 +163,7 @@ func Apart(a, b *Target) (out []Difference) {
 		}
 		differ(name, mine, other)
 	}
+	out = append(out, ignored(a, b)...)
 	for _, name := range foundSettings(a, b) {
 		asked := func(d Difference) bool { return engine.KnobName(d.What) == name }
 		mine, other := effective(a, name), effective(b, name)
@@ -171,6 +172,42 @@ func Apart(a, b *Target) (out []Difference) {
 		}
 	}
 	return out
+}
+
+// ignored returns the differences of two targets of one engine in what the kernel and the servers' logs show: a
+// server may ignore a setting that it reports as in effect.
+func ignored(a, b *Target) (out []Difference) {
+	x, y := a.Trials[0], b.Trials[0]
+	if x.Engine != y.Engine {
+		return nil
+	}
+	for _, s := range x.Settings {
+		mine, other := effective(a, s.Name), effective(b, s.Name)
+		if s.Source == engine.Seen && other != "" && mine != other {
+			out = append(out, Difference{What: s.Name, Base: mine, New: other})
+		}
+	}
+	for _, w := range AppendNew(slices.Clone(x.ServerWarnings), y.ServerWarnings...) {
+		d := Difference{What: "warnings in the server's log", Base: w, New: "none"}
+		mine, other := warned(a, w), warned(b, w)
+		if mine == 0 {
+			d.Base, d.New = d.New, d.Base
+		}
+		if min(mine, other) == 0 && (mine == len(a.Trials) || other == len(b.Trials)) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// warned returns in how many of a target's trials the server has warned of something.
+func warned(t *Target, text string) (n int) {
+	for _, trial := range t.Trials {
+		if slices.Contains(trial.ServerWarnings, text) {
+			n++
+		}
+	}
+	return n
 }
 
 // ownLoad is how a trial comes by its data, unless it says otherwise.

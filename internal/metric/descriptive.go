@@ -35,6 +35,7 @@ const (
 	SessionsRenewed   Code = "sessions_renewed"
 	SettingChanged    Code = "setting_changed"
 	DataChanged       Code = "data_changed"
+	NoEffect          Code = "no_effect"
 	Duet              Code = "duet"
 	AtEnd             Code = "at_end"
 	PartialLog        Code = "partial_log"
@@ -81,14 +82,16 @@ var descriptive = map[Code]Kind{
 	ProbesDisturbed:   {Text: "other programs disturbed {n:%.0f} of the {probes:%.0f} probes while these broke the promise: {repeated:%.0f} were repeated and do not count, {counted:%.0f} do"},
 	SessionsRenewed:   {Text: "{n:%.0f} connections were ended while their clients were idle, and opened again: the costs include that. See timeouts of the server (idle_session_timeout), a proxy (timeout client, timeout server) or a pooler (client_idle_timeout)", Short: "idle connections were opened again"},
 	SettingChanged:    {Text: "setting {setting} was {before} before the restart and is {after} after it", Short: "a setting changed at the restart"},
-	DataChanged:       {Text: "the data was changed by an earlier run of this trial, which did not end"},
-	Duet:              {Text: "a duet: another target ran at the same time on the other half of the processors; what is counted for the whole machine or its devices covers both trials and is omitted"},
-	NotObserved:       {Text: "{what}"},
-	NoProfile:         {Text: "no profile of {what}: {why}"},
-	AtEnd:             {Text: "at the end: {why}"},
-	PartialLog:        {Text: "the log has no final figures: the number is made of the intervals that it has"},
-	Compatible:        {Text: "imported with the arithmetic of published scripts: means of iostat and vmstat have the same bias as in those scripts"},
-	Imported:          {Text: "{what}"},
+	NoEffect: {Text: "{setting} is {value}, and the server has no {effect}: it ignores what it cannot have",
+		Short: "a setting has no effect"},
+	DataChanged: {Text: "the data was changed by an earlier run of this trial, which did not end"},
+	Duet:        {Text: "a duet: another target ran at the same time on the other half of the processors; what is counted for the whole machine or its devices covers both trials and is omitted"},
+	NotObserved: {Text: "{what}"},
+	NoProfile:   {Text: "no profile of {what}: {why}"},
+	AtEnd:       {Text: "at the end: {why}"},
+	PartialLog:  {Text: "the log has no final figures: the number is made of the intervals that it has"},
+	Compatible:  {Text: "imported with the arithmetic of published scripts: means of iostat and vmstat have the same bias as in those scripts"},
+	Imported:    {Text: "{what}"},
 
 	ProfileSum:        {Text: "CPU profile: {why}[; {stolen:%.2f} s of the processors were stolen, which the samples have in them and the kernel's accounting has not]"},
 	ProfileLost:       {Text: "no CPU profile: the kernel could not deliver {lost:%.0f} of {records:%.0f} samples"},

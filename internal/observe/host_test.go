@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -8,6 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"rumbench/engine"
 	"rumbench/internal/expect"
 )
 
@@ -113,5 +117,26 @@ func TestKernelThreads(t *testing.T) {
 	expect.True(t, second >= first, "after", second, first)
 	if _, ok := newKernelThreads("testdata/proc").read(); ok {
 		t.Error("there are kernel threads in the fixture")
+	}
+}
+
+// What a setting does is seen of a process, not believed.
+func TestEffects(t *testing.T) {
+	direct := engine.DirectIO
+	seen := func() string { return EffectsOf("/proc", []int{os.Getpid()}).Value(string(direct)) }
+	expect.Equal(t, seen(), "none", "without such a file")
+	f, err := os.OpenFile(filepath.Join(t.TempDir(), "f"), os.O_CREATE|os.O_RDWR|unix.O_DIRECT, 0o600)
+	if errors.Is(err, unix.EINVAL) {
+		t.Skip("the file system has no direct I/O")
+	}
+	expect.NoError(t, err)
+	defer f.Close()
+	expect.Equal(t, seen(), "yes", "with one")
+	expect.Equal(t, len(EffectsOf("/proc", []int{1 << 30})), 0, "of no process")
+	root := t.TempDir()
+	for pages, want := range map[string]string{"0 kB": "none", "2048 kB": "yes"} {
+		expect.NoError(t, os.MkdirAll(filepath.Join(root, "7"), 0o755))
+		expect.NoError(t, os.WriteFile(filepath.Join(root, "7/smaps_rollup"), []byte("Rss: 9 kB\nShared_Hugetlb:  "+pages+"\nPrivate_Hugetlb: 0 kB\n"), 0o600))
+		expect.Equal(t, EffectsOf(root, []int{7}).Value(string(engine.HugePages)), want, pages)
 	}
 }

@@ -1,11 +1,15 @@
 package server
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
+
+	"rumbench/internal/text/escape"
 )
 
 // DiedError is an unexpected end of a server, or of a program that prepares its
@@ -52,7 +56,7 @@ var hints = []struct {
 	{[]string{"Can't open shared library", "cannot open shared object file"},
 		"a library or plugin is not installed: see rumbench doctor"},
 	{[]string{"Cannot allocate memory", "could not map anonymous shared memory", "Cannot allocate"},
-		"the cache does not fit in memory: lower it"},
+		"the cache does not fit in memory, or in the huge pages that the host has reserved: lower it, or leave them out"},
 	{[]string{"signal: killed"}, "it was killed from outside, or by the kernel because the machine ran out of memory: " +
 		"see dmesg"},
 }
@@ -75,6 +79,40 @@ var errorMarks = []string{
 	"LOG:  invalid", "LOG:  parameter",
 	"is outside the valid range",
 }
+
+// warningMarks stand before a server's warning in its log.
+var warningMarks = regexp.MustCompile(`\[Warning\] (?:\[MY-\d+\] )?(?:\[\w+\] )?|WARNING: +| W> |"s":"W".*?"msg":`)
+
+// numbers are what differs between two warnings of a kind.
+var numbers = regexp.MustCompile(`\b(?:0x[0-9a-f]+|\d+)\b`)
+
+// WarningsIn returns the kinds of warnings in a server's log, each once, with N for each number. There are none in
+// a log that cannot be read.
+func WarningsIn(log string) (out []string) {
+	f, err := os.Open(log)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(io.LimitReader(f, mostLog))
+	for lines.Scan() && len(out) < mostWarnings {
+		if at := warningMarks.FindIndex(lines.Bytes()); at != nil {
+			text := numbers.ReplaceAllString(lines.Text()[at[1]:], "N")
+			if text = escape.Clip(escape.Line(text), longestWarning); !slices.Contains(out, text) {
+				out = append(out, text)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// The limits of what is read of warnings.
+const (
+	mostLog        = 64 << 20
+	mostWarnings   = 50
+	longestWarning = 200
+)
 
 const (
 	tail        = 16 << 10 // bytes at the end of a log that are searched

@@ -473,3 +473,19 @@ func TestPrune(t *testing.T) {
 		t.Errorf("%v is left, %v", left, err)
 	}
 }
+
+// The kinds of warnings in a log are told without their numbers, whoever wrote it.
+func TestWarningsIn(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	expect.NoError(t, os.WriteFile(log, []byte(`2026-11-29  4:00:01 0 [Warning] mariadbd: Couldn't allocate 130023424 bytes (page size 2097152); errno 12
+2026-11-29  4:00:01 0 [Warning] mariadbd: Couldn't allocate 99 bytes (page size 2097152); errno 12
+2026-11-29T04:00:01.1Z 0 [Warning] [MY-010139] [Server] Changed limits: max_open_files: 1024
+2026-11-29T04:00:01.1Z 0 [Note] fine
+2026-11-29 04:00:01 UTC [77] WARNING:  could not flush dirty data
+{"t":{"$date":"2026-11-29"},"s":"W",  "c":"CONTROL", "id":22120, "msg":"Access control is not enabled"}
+2026-11-29 04:00:01.1 [9] main/103/init.lua box W> fiber has been yielding for 3 s
+`), 0o600))
+	expect.Same(t, []string{`"Access control is not enabled"}`, "Changed limits: max_open_files: N", "could not flush dirty data",
+		"fiber has been yielding for N s", "mariadbd: Couldn't allocate N bytes (page size N); errno N"}, WarningsIn(log))
+	expect.Equal(t, len(WarningsIn(log+"x")), 0, "of no log")
+}

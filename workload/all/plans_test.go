@@ -131,6 +131,17 @@ func TestIndexGone(t *testing.T) {
 	}
 }
 
+// A setting that the plan asks for and that the server ignores in silence ends the trial before it begins.
+func TestNoEffect(t *testing.T) {
+	if b, err := os.ReadFile("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"); err == nil && strings.TrimSpace(string(b)) != "0" {
+		t.Skip("the host has huge pages")
+	}
+	tr, step, _ := planned(t, "{name: m, engine: mysql, durability: os, options: {large_pages: true}}", "oltp_point_select", nil)
+	expect.Must(t, tr.Status == result.Failed && step == nil, tr.Status, "step", step)
+	expect.All(t, tr.Reason, "large_pages is ON, and the server has no memory in huge pages")
+	expect.All(t, strings.Join(tr.ServerWarnings, "\n"), "Couldn't allocate N bytes")
+}
+
 // The plan that is checked is that of a value which the operation asks for, not of one that nearly all rows have.
 func TestSkewedPlan(t *testing.T) {
 	need.Setup(t)

@@ -161,6 +161,9 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if t.res.Settings, err = readSettings(ctx, t); err != nil {
 		return err
 	}
+	if err := checkEffects(t); err != nil {
+		return err
+	}
 	compareServers(ctx, t)
 	t.res.PageCache = pageCache(t)
 	if version := t.res.Setting(engine.ServerVersion); version != "" {
@@ -360,6 +363,7 @@ func (t *trial) finish(ctx context.Context, err error) error {
 		t.unobserved(w)
 	}
 	err = blameServer(t.hosted, err)
+	noteServerWarnings(t)
 	if t.Target.Config.Server.DSN != "" && engine.ClassOf(err) == engine.Gone && hint.Of(err) == "" {
 		err = hint.With(err, goneHintOf(err))
 	}
