@@ -30,7 +30,7 @@ type tableOptions struct {
 }
 
 var (
-	tableLayouts = []string{"text", "markdown", "tsv", "csv", "mrg", "rel", "met"}
+	tableLayouts = []string{"text", "markdown", "tsv", "mrg", "rel", "met"}
 	// publishedWhole are the layouts with fixed columns.
 	publishedWhole = []string{"mrg", "rel", "met"}
 )
@@ -54,7 +54,7 @@ func newTableCommand(a *App) *cobra.Command {
 	f.StringSliceVar(&o.targets, "targets", nil, "these targets only, in this order; the first is the base")
 	f.BoolVar(&o.absolute, "absolute", false, "print the numbers themselves and not their ratios")
 	f.BoolVar(&o.compatible, "compatible", false, "print and divide numbers as published tables do: rounded")
-	f.BoolVar(&o.warmUps, "warm-ups", false, "tsv and csv: include the tests that warm up or come before the writes")
+	f.BoolVar(&o.warmUps, "warm-ups", false, "tsv: include the tests that warm up or come before the writes")
 	f.StringVar(&o.notes, "notes", "", "a `file` of remarks for a last column: lines STEP: TEXT")
 	f.StringSliceVar(&o.blocks, "block", nil, "of mrg and rel: begin a new block, with its own base, at these targets")
 	acrossFlags(f, &o.across)
@@ -68,12 +68,12 @@ func (o *tableOptions) check(_ *cobra.Command, dirs []string) error {
 		return errors.New("table needs directories of results")
 	case whole && (o.metric != "" || o.absolute):
 		return fmt.Errorf("the layout %s has its own columns: --metric and --absolute are not for it", o.layout)
-	case o.notes != "" && (whole || o.layout == "csv"):
+	case o.notes != "" && whole:
 		return fmt.Errorf("the layout %s has no place for notes", o.layout)
 	case len(o.blocks) > 0 && o.layout != "mrg" && o.layout != "rel":
 		return errors.New("--block is for the layouts mrg and rel")
-	case o.warmUps && o.layout != "tsv" && o.layout != "csv":
-		return errors.New("--warm-ups is for the layouts tsv and csv: the others have them")
+	case o.warmUps && o.layout != "tsv":
+		return errors.New("--warm-ups is for the layout tsv: the others have them")
 	case o.metric != "":
 		_, err := metric.Named(o.metric)
 		return err
@@ -113,7 +113,7 @@ func runTable(a *App, o tableOptions, dirs []string) error {
 	if o.compatible {
 		ro.Round = published.Round
 	}
-	if tsv := o.layout == "tsv" || o.layout == "csv"; tsv && o.metric == "" {
+	if o.layout == "tsv" && o.metric == "" {
 		ro.Key = published.QueryRate
 	}
 	r := c.Relative(ro)
@@ -122,7 +122,7 @@ func runTable(a *App, o tableOptions, dirs []string) error {
 	}
 	style := report.RelativeStyle{Absolute: o.absolute, Notes: notes}
 	switch o.layout {
-	case "tsv", "csv":
+	case "tsv":
 		return qpsTable(a, r, notes, o)
 	case "markdown":
 		return report.RelativeMarkdown(a.Stdout, r, style)
@@ -162,9 +162,6 @@ func (o *tableOptions) show() layout.Show {
 func qpsTable(a *App, r *compare.Relative, notes map[string]string, o tableOptions) error {
 	remark(a.Stderr, r.Durability, published.QPSRemarks(r, o.warmUps))
 	tests, decimals := published.QPS(r, o.warmUps, notes)
-	if o.layout == "csv" {
-		return layout.WriteQPSList(a.Stdout, tests, o.show(), decimals)
-	}
 	names := quantity.Texts(r.Targets, func(t *compare.Target) string { return t.Name })
 	return layout.WriteQPS(a.Stdout, names, tests, o.show(), decimals)
 }

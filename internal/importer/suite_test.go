@@ -136,7 +136,7 @@ func TestTables(t *testing.T) {
 	s := step(t, read(t, Options{}, "testdata/tables/o.met.some"), "x.db100", 1, "load")
 	absent(t, s, "host_cpu_us")
 	expect.True(t, len(s.Warnings) == 1 && s.Warnings[0].Text == noCPUs, s.Warnings)
-	for file, want := range map[string]string{"testdata/tables/qps.rel.some.tsv": "it is a table of ratios", "testdata/lists/qps.rel.some.csv": "it is a table of ratios", "testdata/summaries/rel.l.i1": "it is a table of ratios"} {
+	for file, want := range map[string]string{"testdata/tables/qps.rel.some.tsv": "it is a table of ratios", "testdata/summaries/rel.l.i1": "it is a table of ratios"} {
 		expect.Refused(Read([]string{file}, Options{}))(t, want, file)
 	}
 }
@@ -158,16 +158,10 @@ func TestTablesAndLogs(t *testing.T) {
 
 // Layouts that do not say all: what was assumed is said.
 func TestTablesWithoutNames(t *testing.T) {
-	c, err := Read([]string{"testdata/lists/qps.abs.some.csv"}, Options{Now: at})
-	expect.Must(t, err == nil && len(c.Guessed) == 1 && strings.Contains(c.Guessed[0], "does not name its columns"),
-		err, c)
-	numbers(t, step(t, read(t, Options{}, "testdata/lists/qps.abs.some.csv"), "col-2", 1, "scan_range=100"), []want{{"rows_per_s", "scan", "", 833}})
-	trials := read(t, Options{}, "testdata/lists/o.qps.abs.old")
-	numbers(t, step(t, trials, "x.db200.pk1", 1, "update-one_range=100_column=2"), []want{{"rows_per_s", "query", "", 20}})
-	c, err = Read([]string{"testdata/summaries/o.sum.t.db300.c4"}, Options{Now: at})
+	c, err := Read([]string{"testdata/summaries/o.sum.t.db300.c4"}, Options{Now: at})
 	expect.Must(t, err == nil && len(c.Guessed) == 1 && strings.Contains(c.Guessed[0], "does not name its steps"),
 		err, c)
-	trials = read(t, Options{}, "testdata/summaries/o.sum.t.db300.c4", "testdata/summaries/mrg.l.i1")
+	trials := read(t, Options{}, "testdata/summaries/o.sum.t.db300.c4", "testdata/summaries/mrg.l.i1")
 	if got := names(trials); got != "db300.c4.1 l.i0, db300.c4.1 l.i1, db300.c4.1 l.x, db300.c4.1 q1, db300.c4.1 q2, db100.c4.1 l.i1, db200.c4.1 l.i1" {
 		t.Errorf("steps %s", got)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"slices"
-	"strconv"
 
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
@@ -91,35 +90,11 @@ func (t *tableFile) add(f layout.Format, s *layout.Step) {
 		switch f {
 		case layout.Costs:
 			t.costs(s.Name, l)
-		case layout.Levels:
-			t.levels(s.Name, l)
 		default:
 			if v := l.Value(layout.Rate); v >= 0 {
-				r := t.test(l.Tag, s.Name)
-				r.publishedRate(v, t.o)
-				if f == layout.QPSList {
-					r.guess("%s does not name its columns: they are called col-1, col-2 …", t.path)
-				}
+				t.test(l.Tag, s.Name).publishedRate(v, t.o)
 			}
 		}
-	}
-}
-
-// levels adds a line with a column for each number of clients, which the line does
-// not contain.
-func (t *tableFile) levels(test string, l *layout.Line) {
-	for i := range len(l.Values) {
-		v := l.Value(layout.ColumnName(i))
-		if math.IsNaN(v) {
-			continue
-		}
-		r := t.test(l.Tag, test)
-		if len(l.Values) > 1 {
-			r.base += "_column=" + strconv.Itoa(i+1)
-			r.guess("the columns of %s are of different numbers of clients, which it does not give: steps are named by the "+
-				"column", t.path)
-		}
-		r.publishedRate(v, t.o)
 	}
 }
 

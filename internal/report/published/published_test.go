@@ -16,6 +16,7 @@ import (
 	"rumbench/internal/report/published"
 	"rumbench/internal/result"
 	"rumbench/internal/result/layout"
+	"rumbench/internal/text/quantity"
 	"rumbench/workload"
 )
 
@@ -35,13 +36,19 @@ func tested(target string, rates map[string]float64) *result.Trial {
 }
 
 // qps shows the cells of sysbench's tables, a line per test.
-func qps(r *compare.Relative, show layout.Show, warmUps bool) []string {
+func qps(r *compare.Relative, show layout.Show, warmUps bool) (out []string) {
 	tests, decimals := published.QPS(r, warmUps, nil)
 	var b bytes.Buffer
-	if err := layout.WriteQPSList(&b, tests, show, decimals); err != nil {
+	names := quantity.Texts(r.Targets, func(t *compare.Target) string { return t.Name })
+	if err := layout.WriteQPS(&b, names, tests, show, decimals); err != nil {
 		panic(err)
 	}
-	return strings.Fields(b.String())
+	_, body, _ := strings.Cut(b.String(), "\n\n")
+	for _, line := range strings.Split(strings.TrimSpace(body), "\n")[1:] {
+		cells := strings.Split(line, "\t")
+		out = append(out, strings.Join(append(cells[len(cells)-1:], cells[:len(cells)-1]...), ","))
+	}
+	return out
 }
 
 func options(compatible bool) (o compare.RelativeOptions) {

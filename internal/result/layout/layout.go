@@ -118,11 +118,9 @@ type Format string
 // The formats of tables.
 const (
 	None    Format = ""
-	QPS     Format = "qps"    // the sysbench suite's rates, tab separated
-	QPSList Format = "list"   // the same as CSV, without a header
-	Summary Format = "mrg"    // the insert benchmark's 21 columns
-	Costs   Format = "met"    // the sysbench suite's costs per operation
-	Levels  Format = "levels" // its rates of 2020, a column for each number of clients
+	QPS     Format = "qps" // the sysbench suite's rates, tab separated
+	Summary Format = "mrg" // the insert benchmark's 21 columns
+	Costs   Format = "met" // the sysbench suite's costs per operation
 )
 
 // formats lists the formats, the most reliably recognised first.
@@ -134,7 +132,6 @@ var formats = [...]struct {
 	read  func(r io.Reader) ([]Step, error)
 }{
 	{QPS, isQPS, qpsRates, readQPS}, {Summary, isSummary, summaryRates, readSummaries}, {Costs, isCosts, nil, readCosts},
-	{Levels, isLevels, levelsRates, readLevels}, {QPSList, isQPSList, qpsListRates, readQPSList},
 }
 
 // FormatOf returns the format of a table by its first lines, and whether it

@@ -50,7 +50,6 @@ func TestPublishedQPS(t *testing.T) {
 	}
 	expect.Same(t, published(t, "abs.tsv"), tsv(Numbers))
 	expect.Same(t, published(t, "rel.tsv"), tsv(RoundedRatios))
-	expect.Same(t, published(t, "rel.csv"), expect.Written(t, func(b io.Writer) error { return WriteQPSList(b, abs, RoundedRatios, 0) }))
 }
 
 func TestPublishedSummaries(t *testing.T) {
@@ -142,9 +141,8 @@ func TestFormatOf(t *testing.T) {
 		format     Format
 		ratios     bool
 	}{
-		{"abs.tsv", "", QPS, false}, {"rel.tsv", "", QPS, true}, {"rel.csv", "", QPSList, true},
+		{"abs.tsv", "", QPS, false}, {"rel.tsv", "", QPS, true},
 		{"mrg.some", "", Summary, false}, {"mrg.q100", "", Summary, false}, {"rel.q100", "", Summary, true}, {"met", "", Costs, false},
-		{"levels", "sb.r.qps.a.range1.pk1\n1\t2\tx\n", Levels, false}, {"ratios of levels", "sb.r.qps.a.range1.pk1\n1.00\t2.00\tx\n", Levels, true},
 		{"none", "SQL statistics:\n", None, false},
 	} {
 		if c.text == "" {
@@ -226,7 +224,6 @@ func TestReadWrong(t *testing.T) {
 		{QPS, "1\t2\tt\n", "line 1: a line col-1"},
 		{QPS, "col-1 : a\ncol-2 : b\n\ncol-1\tcol-2\n1\tt\n", "line 5: it has 2 cells"},
 		{QPS, "col-1 : a\n\ncol-1\n1,000\tt\n", `line 4: "1,000" is no number`},
-		{QPSList, "a_range=1,5\nb_range=1,5,6\n", "line 2: it has 3 cells, and a name and 1 numbers are wanted"},
 		{Summary, "1\t2\tt\n", "line 1: the names of the columns"},
 		{Summary, head + "\nl.i1\n1\t2\n", "line 4: the names of the columns"},
 		{Summary, head + "1\t2\tt\n", "line 2: it has 3 cells instead of 21"},
@@ -234,7 +231,6 @@ func TestReadWrong(t *testing.T) {
 		{Costs, "a\n--- absolute\ncpu/o\tdbms\n1\n", "line 4: it has 1 cells instead of 2"},
 		{Costs, "a\n--- absolute\nspeed\tdbms\n1\tx\n", "line 4: column \"speed\" is not known"},
 		{Costs, "a\n--- absolute\ncpu/o\tdbms\ny\tx\n", "line 4: \"y\" is no number"},
-		{Levels, "1\t2\tx\n", "line 1: the name of a test"},
 		{None, "", "there is no format"},
 	} {
 		_, err := Read(c.format, strings.NewReader(c.text))
@@ -249,5 +245,4 @@ func TestNamesAreKeptInTheirCells(t *testing.T) {
 	}
 	tests := []Step{one("x\ny", "no\nbreak", 1), one("c,d", "", 2)}
 	expect.Same(t, "col-1 : a b\n\ncol-1\n1\tx y\t-> no break\n2\tc,d\n", expect.Written(t, func(b io.Writer) error { return WriteQPS(b, []string{"a\tb"}, tests, Numbers, 0) }))
-	expect.Same(t, "x y,1\n\"c,d\",2\n", expect.Written(t, func(b io.Writer) error { return WriteQPSList(b, tests, Numbers, 0) }))
 }

@@ -2,11 +2,9 @@ package layout
 
 import (
 	"bufio"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"rumbench/internal/text/escape"
@@ -52,16 +50,6 @@ func WriteQPS(w io.Writer, names []string, tests []Step, show Show, decimals int
 	})
 }
 
-// WriteQPSList writes the same as CSV, the tests with their names at the
-// beginning, and no header. It has no notes.
-func WriteQPSList(w io.Writer, tests []Step, show Show, decimals int) error {
-	var records [][]string
-	for _, t := range tests {
-		records = append(records, append([]string{plain(t.Name)}, t.rates(show, decimals)...))
-	}
-	return csv.NewWriter(w).WriteAll(records)
-}
-
 // rates returns the cells of a test.
 func (s *Step) rates(show Show, decimals int) (out []string) {
 	base := Fixed(s.Blocks[0][0].Value(Rate), decimals)
@@ -103,27 +91,6 @@ func readQPS(r io.Reader) ([]Step, error) {
 	return tests, err
 }
 
-// readQPSList reads a table that WriteQPSList wrote. Its columns have no names.
-func readQPSList(r io.Reader) ([]Step, error) {
-	var tests steps
-	var names []string
-	err := readLines(r, func(line string) (err error) {
-		cells := strings.Split(strings.TrimSpace(line), ",")
-		if len(cells) == 1 && cells[0] == "" {
-			return nil
-		}
-		for len(names) < len(cells)-1 && len(tests) == 0 {
-			names = append(names, ColumnName(len(names)))
-		}
-		if len(cells) != len(names)+1 {
-			return fmt.Errorf("it has %d cells, and a name and %d numbers are wanted", len(cells), len(names))
-		}
-		err = tests.addRates(names, append(cells[1:], cells[0]))
-		return err
-	})
-	return tests, err
-}
-
 // addRates appends a test: its numbers, its name and a note.
 func (s *steps) addRates(names, cells []string) error {
 	if len(cells) <= len(names) {
@@ -153,17 +120,4 @@ func qpsRates(line string) string {
 		return "."
 	}
 	return ""
-}
-
-// isQPSList reports whether every line has the name of a test and numbers.
-func isQPSList(head []string) bool {
-	return len(head) > 0 && !slices.ContainsFunc(head, func(line string) bool {
-		name, _, several := strings.Cut(line, ",")
-		return !several || !strings.Contains(name, "_range=")
-	})
-}
-
-func qpsListRates(line string) string {
-	_, numbers, _ := strings.Cut(line, ",")
-	return numbers
 }
