@@ -40,8 +40,11 @@ func TestDecisionRuleWithoutInterleaving(t *testing.T) {
 // An interval over trials of one draw is about that draw alone.
 func TestCoverageOverDraws(t *testing.T) {
 	for _, n := range []int{4, 10} {
-		if once, anew := covered(n, false), covered(n, true); once > 50 || anew < 93 {
+		if once, anew := covered(n, 1, false), covered(n, n, false); once > 50 || anew < 93 {
 			t.Errorf("%d trials: of one draw %.1f %%, of a draw for each block %.1f %%", n, once, anew)
+		}
+		if loads, trials := covered(n, n/2, true), covered(n, n/2, false); loads < 93 || trials > 90 {
+			t.Errorf("%d trials of half as many loads: %.1f %%, and %.1f %% if trials counted", n, loads, trials)
 		}
 	}
 }

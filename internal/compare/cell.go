@@ -5,53 +5,97 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
+	"time"
 
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
-// Machines differ, and may differ in how much faster one engine is than another: two machines that are
-// equal on paper are not. Trials of one machine say nothing about that, however many there are. So
-// with trials from several machines each machine counts once, with the means of its trials.
+// Unit is what counts once in a comparison. Machines differ, and may differ in how much faster one engine is than
+// another: two machines that are equal on paper are not. So do loads of the same rows. Trials of one machine, or
+// of copies of one load, say nothing about that, however many there are. So each machine or each load counts once,
+// with the means of its trials.
+type Unit string
 
-// MachinesOf returns the machines of a fleet that ran trials, sorted; none if rumbench ran them itself.
-func MachinesOf(trials []*result.Trial) (out []string) {
+// The units.
+const (
+	TrialUnit   Unit = "trial"
+	MachineUnit Unit = "machine" // if several ran trials
+	LoadUnit    Unit = "load"    // if trials began with copies of one, and the two sides not of the same
+)
+
+// UnitOf returns what counts once among the trials of two sides.
+func UnitOf(base, other []*result.Trial) Unit {
+	if len(MachinesOf(slices.Concat(base, other))) > 1 {
+		return MachineUnit
+	}
+	a, b := loadsOf(base), loadsOf(other)
+	if shared := len(a) < len(base) || len(b) < len(other); shared && len(a) > 0 && len(b) > 0 && !maps.Equal(a, b) {
+		return LoadUnit
+	}
+	return TrialUnit
+}
+
+// loadsOf returns when each load was made that trials began from; none unless all did.
+func loadsOf(trials []*result.Trial) map[int]time.Time {
+	out := map[int]time.Time{}
 	for _, t := range trials {
-		if t.Machine != "" && !slices.Contains(out, t.Machine) {
-			out = append(out, t.Machine)
+		if t.Start == nil || t.Start.Load == 0 {
+			return nil
+		}
+		out[t.Start.Load] = t.Start.Made
+	}
+	return out
+}
+
+// groups returns the names of the units that ran trials, sorted.
+func (u Unit) groups(trials []*result.Trial) (out []string) {
+	for _, t := range trials {
+		if name := u.name(t); name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
 		}
 	}
 	slices.Sort(out)
 	return out
 }
 
-// byMachine returns the machines that ran trials of both numbers, and the means of each: of their pairs if
-// there are any. several is whether more than one machine ran trials of either.
-func byMachine(base, other *Number) (names []string, a, b []float64, several bool) {
-	machines := MachinesOf(slices.Concat(base.Trials, other.Trials))
-	if len(machines) < 2 {
-		return nil, nil, nil, false
+func (u Unit) name(t *result.Trial) string {
+	if u == LoadUnit {
+		return strconv.Itoa(t.Start.Load)
+	}
+	return t.Machine
+}
+
+// MachinesOf returns the machines of a fleet that ran trials, sorted; none if rumbench ran them itself.
+func MachinesOf(trials []*result.Trial) (out []string) { return MachineUnit.groups(trials) }
+
+// grouped returns the units that ran trials of both numbers, and the means of each: of their pairs if there are any.
+// The unit is that of trials if each counts by itself.
+func grouped(base, other *Number) (names []string, a, b []float64, unit Unit) {
+	if unit = UnitOf(base.Trials, other.Trials); unit == TrialUnit {
+		return nil, nil, nil, unit
 	}
 	positive := base.Low > 0 && other.Low > 0
-	for _, m := range machines {
-		mine, others := base.on(m), other.on(m)
+	for _, name := range unit.groups(slices.Concat(base.Trials, other.Trials)) {
+		mine, others := base.in(unit, name), other.in(unit, name)
 		x, y := pairs(mine, others)
 		if len(x) == 0 {
 			x, y = mine.Values(), others.Values()
 		}
 		if len(x) > 0 && len(y) > 0 {
-			names, a, b = append(names, m), append(a, center(x, positive)), append(b, center(y, positive))
+			names, a, b = append(names, name), append(a, center(x, positive)), append(b, center(y, positive))
 		}
 	}
-	return names, a, b, true
+	return names, a, b, unit
 }
 
-// on returns the number with the trials of one machine.
-func (n *Number) on(machine string) *Number {
+// in returns the number with the trials of one machine, or of one load.
+func (n *Number) in(unit Unit, name string) *Number {
 	out := *n
 	out.Rows, out.Trials, out.steps = nil, nil, nil
 	for i, t := range n.Trials {
-		if t.Machine == machine {
+		if unit.name(t) == name {
 			out.Rows, out.Trials, out.steps = append(out.Rows, n.Rows[i]), append(out.Trials, t), append(out.steps, n.steps[i])
 		}
 	}
@@ -66,7 +110,7 @@ func (n *Number) deviation() float64 {
 	}
 	var sum, freedom float64
 	for _, m := range machines {
-		if v := n.on(m).Values(); len(v) > 1 && stat.Median(v) != 0 {
+		if v := n.in(MachineUnit, m).Values(); len(v) > 1 && stat.Median(v) != 0 {
 			d := stat.Deviation(v) / math.Abs(stat.Median(v))
 			sum, freedom = sum+d*d*float64(len(v)-1), freedom+float64(len(v)-1)
 		}
@@ -74,12 +118,12 @@ func (n *Number) deviation() float64 {
 	return math.Sqrt(sum / max(1, freedom))
 }
 
-// PerMachine returns the means of values by machine, each of which ran the trial of the same index.
-func PerMachine(values []float64, trials []*result.Trial) (out []float64) {
-	for _, m := range MachinesOf(trials) {
+// Means returns the means of values by machine or by load, each of which had the trial of the same index.
+func (u Unit) Means(values []float64, trials []*result.Trial) (out []float64) {
+	for _, name := range u.groups(trials) {
 		var mine []float64
 		for i, t := range trials {
-			if t.Machine == m {
+			if u.name(t) == name {
 				mine = append(mine, values[i])
 			}
 		}
@@ -105,10 +149,10 @@ type OverMachines struct {
 
 // OverMachines returns how far machines agree; nil unless several ran trials of both targets.
 func (e *Effect) OverMachines() *OverMachines {
-	if e.Machines < 2 || e.Base.Low <= 0 || e.New.Low <= 0 {
+	if e.Groups < 2 || e.Unit != MachineUnit || e.Base.Low <= 0 || e.New.Low <= 0 {
 		return nil
 	}
-	names, a, b, _ := byMachine(e.Base, e.New)
+	names, a, b, _ := grouped(e.Base, e.New)
 	out := &OverMachines{Names: names}
 	for i := range a {
 		out.Ratios = append(out.Ratios, b[i]/a[i])
@@ -173,11 +217,11 @@ func MachinesOff(logs map[string][]float64) (out []MachineApart) {
 	}
 }
 
-// ratioOfMachines returns the ratio of the means of machines; false unless several ran trials of both, with
-// positive numbers.
-func ratioOfMachines(base, other *Number) (ratio float64, ok bool) {
-	_, a, b, several := byMachine(base, other)
-	if !several || len(a) == 0 || slices.Min(a) <= 0 || slices.Min(b) <= 0 {
+// ratioOfGroups returns the ratio of the means of machines or of loads; false unless they count once each, ran trials
+// of both, and all numbers are positive.
+func ratioOfGroups(base, other *Number) (ratio float64, ok bool) {
+	_, a, b, _ := grouped(base, other)
+	if len(a) == 0 || slices.Min(a) <= 0 || slices.Min(b) <= 0 {
 		return 0, false
 	}
 	return center(b, true) / center(a, true), true
@@ -209,18 +253,10 @@ func mostApart(logs map[string][]float64) (worst *MachineApart) {
 	return worst
 }
 
-// Unit is what counts once: a trial or, with trials from several, a machine.
-func (e *Effect) Unit() string {
-	if e.Machines > 0 {
-		return "machine"
-	}
-	return "trial"
-}
-
 // tooFew returns the number of trials, in words, if they prove nothing, else "".
 func (e *Effect) tooFew() string {
 	if n := e.trials(); n < LeastTrials {
-		return fmt.Sprintf("%d of at least %d %ss", n, LeastTrials, e.Unit())
+		return fmt.Sprintf("%d of at least %d %ss", n, LeastTrials, e.Unit)
 	}
 	return ""
 }

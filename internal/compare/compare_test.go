@@ -175,8 +175,8 @@ func TestSeveralMachines(t *testing.T) {
 		j := judged(t, append(on(series("a", "interleaved", "rows_per_s", values...), c.base...),
 			on(series("b", "interleaved", "rows_per_s", faster...), c.other...)...)...)
 		e := &j.Items[0].Effect
-		expect.True(t, e.Machines == c.want && e.Verdict == c.verdict &&
-			(e.OverMachines() != nil) == c.pairsOfMachine, c.name, e.Machines, e.Verdict, e.Why)
+		expect.True(t, e.Groups == c.want && e.Verdict == c.verdict &&
+			(e.OverMachines() != nil) == c.pairsOfMachine, c.name, e.Groups, e.Verdict, e.Why)
 	}
 	// A machine with more blocks has no more weight, and that machines differ is no noise of trials.
 	blocks := []string{"x", "x", "x", "y", "z"}
@@ -205,7 +205,7 @@ func TestSlowMachine(t *testing.T) {
 	}
 	c := compare.New(trials)
 	e := c.Judge(c.Targets[0], c.Targets[1]).Items[0].Effect
-	expect.True(t, math.Abs(e.Ratio-1.2) <= 1e-9 && e.Machines == 4, "ratio on machines", e.Ratio, e.Machines)
+	expect.True(t, math.Abs(e.Ratio-1.2) <= 1e-9 && e.Groups == 4, "ratio on machines", e.Ratio, e.Groups)
 	k, _ := compare.Capacity(c.Steps[0])
 	apart := compare.MachinesApart(c.Steps[0], k, c.Targets...)
 	expect.True(t, len(apart) == 1 && apart[0].Name == "m4" && math.Abs(apart[0].Ratio-0.9) <= 0.01 &&

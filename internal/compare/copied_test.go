@@ -1,6 +1,8 @@
 package compare_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -70,4 +72,49 @@ func ran(target string, n int, steps ...string) *result.Trial {
 		tr.Steps = append(tr.Steps, result.Step{Name: name, Status: result.Complete})
 	}
 	return tr
+}
+
+// Trials that began with copies of one load share its luck: equal targets whose loads differ are not called
+// different more often than one time in twenty. Of targets that share their loads each trial counts.
+func TestLoadsCountOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for _, c := range []struct {
+		trials, loads int
+		shared        bool
+		unit          compare.Unit
+		proven        float64 // at most this share
+	}{
+		{4, 2, false, compare.LoadUnit, 0}, {10, 2, false, compare.LoadUnit, 0}, {6, 3, false, compare.LoadUnit, 0.07},
+		{10, 5, false, compare.LoadUnit, 0.07}, {6, 6, false, compare.TrialUnit, 0.07}, {6, 1, true, compare.TrialUnit, 0.07},
+		{6, 2, true, compare.TrialUnit, 0.07},
+	} {
+		proven, campaigns := 0, 400
+		for range campaigns {
+			var all []*result.Trial
+			luck := make([]float64, c.loads)
+			for side, target := range []string{"a", "b"} {
+				for i := range luck {
+					if side == 0 || !c.shared {
+						luck[i] = math.Exp(0.05 * r.NormFloat64())
+					}
+				}
+				for n := range c.trials {
+					load := n % c.loads
+					tr := made(target, n+1, "interleaved", numbers{"rows_per_s": 1000 * luck[load] * math.Exp(0.01*r.NormFloat64())}, "read")
+					tr.Start = &result.Start{Copy: "load", Load: load + 1, Loads: c.loads, Made: time.Unix(int64(load), 0)}
+					if !c.shared {
+						tr.Start.Made = time.Unix(int64(load), int64(side))
+					}
+					all = append(all, tr)
+				}
+			}
+			e := &judged(t, all...).Items[0].Effect
+			expect.Must(t, e.Unit == c.unit && (e.Groups == c.loads) == (c.unit == compare.LoadUnit), c, e.Unit, e.Groups)
+			if e.Sure() {
+				proven++
+			}
+		}
+		t.Logf("%d trials of %d loads, shared %v: %d of %d", c.trials, c.loads, c.shared, proven, campaigns)
+		expect.True(t, float64(proven) <= c.proven*float64(campaigns), c, proven)
+	}
 }

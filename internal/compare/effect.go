@@ -71,15 +71,16 @@ const (
 // numbers tested, the test, and its result.
 type Effect struct {
 	Base, New *Number
-	// Ratio is New.Value ÷ Base.Value, or with Machines the ratio of the means of those, with the bounds of
+	// Ratio is New.Value ÷ Base.Value, or with Groups the ratio of the means of those, with the bounds of
 	// its 95 % interval; NaN if it has no meaning, or the trials are too few for bounds.
 	Ratio, Low, High float64
 	// Pairs is the number of trials compared one to one because they ran side by side; 0
 	// if the sides ran separately.
 	Pairs int
-	// Machines is the number of machines that ran trials of both; 0 unless there are several. Then Pairs
-	// is that number too: each machine counts once.
-	Machines int
+	// Unit is what counts once. Groups is the number of machines or of loads that have trials of both, and then
+	// Pairs too; 0 if each trial counts.
+	Unit   Unit
+	Groups int
 
 	beside bool      // trials ran side by side, even if too few to be compared in pairs
 	Test   stat.Test // the test that compared them
@@ -151,11 +152,11 @@ func (e *Effect) Sure() bool { return e.Verdict == Better || e.Verdict == Worse 
 func (s *Step) ratio(base, t *Target, k Key) Effect {
 	nan := math.NaN()
 	e := Effect{Base: s.number(base, k), New: s.number(t, k), Ratio: nan, Low: nan, High: nan, P: nan, Adjusted: nan,
-		noise: stat.Noise{Pairs: nan, Apart: nan}}
+		Unit: TrialUnit, noise: stat.Noise{Pairs: nan, Apart: nan}}
 	if e.Why = cmp.Or(e.Base.unknown(), e.New.unknown(), s.unlike(base, t, &e)); e.Why == "" {
 		if r, ok := e.New.Over(*e.Base); ok {
 			e.Ratio = r
-			if r, several := ratioOfMachines(e.Base, e.New); several {
+			if r, ok := ratioOfGroups(e.Base, e.New); ok {
 				e.Ratio = r
 			}
 		}
@@ -177,12 +178,13 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 	}
 	a, b := pairs(e.Base, e.New)
 	e.Pairs, e.beside = len(a), len(a) > 0
-	if _, x, y, several := byMachine(e.Base, e.New); several {
+	_, x, y, unit := grouped(e.Base, e.New)
+	if e.Unit = unit; unit != TrialUnit {
 		if a, b = x, y; len(a) == 0 {
-			e.Why = "no machine ran trials of both"
+			e.Why = fmt.Sprintf("no %s has trials of both", unit)
 			return e
 		}
-		e.Machines, e.Pairs = len(a), len(a)
+		e.Groups, e.Pairs = len(a), len(a)
 	} else if e.Pairs < LeastTrials {
 		e.Pairs, a, b = 0, e.Base.Values(), e.New.Values()
 	}
@@ -276,7 +278,7 @@ func pairs(base, other *Number) (a, b []float64) {
 }
 
 // Paired returns the runs of two targets whose numbers count, and how they were measured:
-// the runs that ran side by side, one to one, if there are enough of them or they ran on several machines,
+// the runs that ran side by side, one to one, if there are enough of them or machines or loads count once each,
 // else all.
 func (s *stepRuns) Paired(base, other *Target) (a, b []Run, design stat.Design) {
 	x, y := s.Used(base), s.Used(other)
@@ -287,8 +289,8 @@ func (s *stepRuns) Paired(base, other *Target) (a, b []Run, design stat.Design) 
 		}
 		return together
 	})
-	if len(a) > 0 && len(MachinesOf(slices.Concat(trialsOf(x), trialsOf(y)))) > 1 {
-		return a, b, stat.Machines
+	if len(a) > 0 && UnitOf(trialsOf(x), trialsOf(y)) != TrialUnit {
+		return a, b, stat.Grouped
 	}
 	if len(a) < LeastTrials {
 		return x, y, stat.Apart
@@ -347,8 +349,8 @@ func (e *Effect) test(a, b []float64) {
 		a, b = logarithms(a), logarithms(b)
 	}
 	design := designOf(e.Base.Trials, e.Pairs)
-	if e.Machines > 0 {
-		design = stat.Machines
+	if e.Groups > 0 {
+		design = stat.Grouped
 	}
 	d := stat.Decide(a, b, design, confidence)
 	e.P, e.Test, e.guarded, e.shift = d.P, d.Test, !d.Agreed, d.Interval.Value
@@ -376,8 +378,8 @@ func designOf(base []*result.Trial, pairs int) stat.Design {
 // confidence is the confidence level of the intervals shown.
 const confidence = 0.95
 
-// trials returns the number of trials of the side that has fewer, or of the machines that count once each.
-func (e *Effect) trials() int { return cmp.Or(e.Machines, min(len(e.Base.Rows), len(e.New.Rows))) }
+// trials returns the number of trials of the side that has fewer, or of the units that count once each.
+func (e *Effect) trials() int { return cmp.Or(e.Groups, min(len(e.Base.Rows), len(e.New.Rows))) }
 
 // TooFew reports whether there are too few trials to prove anything.
 func (e *Effect) TooFew() bool { return e.trials() < LeastTrials }

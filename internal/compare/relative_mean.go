@@ -81,15 +81,15 @@ func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, st
 		return known
 	})
 	var interval stat.Interval
-	machines := MachinesOf(slices.Concat(base.Trials, t.Trials))
+	unit := UnitOf(base.Trials, t.Trials)
 	switch {
-	case len(machines) > 1:
-		u, v := PerMachine(meanLogs(x), trials), PerMachine(meanLogs(y), trials)
+	case unit != TrialUnit:
+		u, v := unit.Means(meanLogs(x), trials), unit.Means(meanLogs(y), trials)
 		if len(u) < LeastTrials {
-			return interval, fmt.Sprintf("%d of at least %d machines ran all these tests: nothing is known about noise",
-				len(u), LeastTrials)
+			return interval, fmt.Sprintf("%d of at least %d %ss ran all these tests: nothing is known about noise",
+				len(u), LeastTrials, unit)
 		}
-		interval = stat.Decide(u, v, stat.Machines, confidence).Interval
+		interval = stat.Decide(u, v, stat.Grouped, confidence).Interval
 	case len(x) >= resampled:
 		interval = stat.PairedBootstrap(len(x), resamples, 1, confidence, func(pick []int) float64 {
 			return meanOfMedians(y, pick) - meanOfMedians(x, pick)

@@ -52,9 +52,10 @@ type sample struct {
 	design      stat.Design
 	factors     bool
 	parts       bool // of a cost
-	// machines are the trials of both sides if several machines ran them: each counts once.
-	machines []*result.Trial
-	sign     float64 // -1 if the number is a time and its inverse is explained
+	// trials are those of both sides if their machines or loads, the unit, count once each.
+	trials []*result.Trial
+	unit   compare.Unit
+	sign   float64 // -1 if the number is a time and its inverse is explained
 	// clients are the numbers of clients of the runs, if they differ: X = clients ÷ time
 	// per unit, so the clients are a separate item.
 	clients [2][]float64
@@ -151,21 +152,21 @@ func (s *sample) empty() bool {
 	return len(some) == 0 || len(some) == 1 && some[0].is(slack)
 }
 
-// meanOf returns the mean over the runs of a side, or of both, or over the machines that count once each.
+// meanOf returns the mean over the runs of a side, or of both, or over the units that count once each.
 func (s *sample) meanOf(list []sheet, value func(sheet) float64) float64 {
 	values := stat.Values(list, value)
-	if len(s.machines) == len(list) {
-		values = compare.PerMachine(values, s.machines)
+	if len(s.trials) == len(list) {
+		values = s.unit.Means(values, s.trials)
 	}
 	return stat.Mean(values)
 }
 
-// terms returns, for an item, numbers of the runs, or of the machines that count once each, whose mean
+// terms returns, for an item, numbers of the runs, or of the units that count once each, whose mean
 // difference is its contribution.
 func (s *sample) terms(item Item) (base, other []float64) {
 	base, other = s.termsOfRuns(item)
-	if len(s.machines) > 0 {
-		return compare.PerMachine(base, s.machines), compare.PerMachine(other, s.machines)
+	if len(s.trials) > 0 {
+		return s.unit.Means(base, s.trials), s.unit.Means(other, s.trials)
 	}
 	return base, other
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/expect"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
@@ -88,9 +89,9 @@ func TestShareOfPlainSum(t *testing.T) {
 // Machines count once each, whatever they ran.
 func TestMachinesCountOnce(t *testing.T) {
 	machines := []string{"x", "x", "x", "y", "z"}
-	s := &sample{sign: 1, design: stat.Machines}
+	s := &sample{sign: 1, design: stat.Grouped}
 	for i, m := range machines {
-		s.machines = append(s.machines, &result.Trial{Machine: m})
+		s.unit, s.trials = compare.MachineUnit, append(s.trials, &result.Trial{Machine: m})
 		s.base = append(s.base, sheet{{item: Server, value: 100}})
 		s.other = append(s.other, sheet{{item: Server, value: []float64{160, 160, 160, 100, 100}[i]}})
 	}

@@ -235,9 +235,10 @@ func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, sign fl
 			*side.dst = append(*side.dst, x)
 		}
 	}
-	if design == stat.Machines {
+	if design == stat.Grouped {
+		data.unit = e.Unit
 		for _, r := range s.Base.runs {
-			data.machines = append(data.machines, r.trial)
+			data.trials = append(data.trials, r.trial)
 		}
 	}
 	data.alike()

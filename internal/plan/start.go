@@ -29,16 +29,14 @@ type Start struct {
 // OwnData as the step means that each target's own data are copied.
 const OwnData = "data"
 
-const (
-	usualLoads = 2
-	maxLoads   = 20
-)
+const maxLoads = 20
 
 var startKeys = strictyaml.Table[Start]{
 	strictyaml.Valued("copy", "The step after which the data are copied; data: the targets' own data are.",
 		strictyaml.Text, func(s *Start, v string) { s.Copy = v }),
 	strictyaml.Valued("loads", "How many times each target is loaded, each with its own seed. "+
-		"Default 2, or 1 with one trial.", strictyaml.Integer(1, maxLoads), func(s *Start, v int) { s.Loads = v }),
+		"Default: as many as there are trials, 20 at most.",
+		strictyaml.Integer(1, maxLoads), func(s *Start, v int) { s.Loads = v }),
 	strictyaml.Part[Start]("bases", "A directory that keeps loaded data for later campaigns, relative to the plan. "+
 		"By default they are removed at the end.", strictyaml.Text.Shape),
 }
@@ -118,7 +116,7 @@ func readStart(b *binder, f strictyaml.Fields, p *Plan) {
 			quantity.Count(p.Trials, "trial")), "lower loads, or raise trials")
 	}
 	if s.Loads == 0 {
-		s.Loads = min(usualLoads, p.Trials)
+		s.Loads = min(maxLoads, p.Trials) // fewer prove less: each counts once
 	}
 	p.Start = s
 	if len(b.Problems) == before && s.Loaded() {

@@ -35,14 +35,14 @@ type Design int
 
 // The designs.
 const (
-	Apart    Design = iota // each by itself
-	Blocks                 // a[i] and b[i] shortly after each other
-	Duet                   // a[i] and b[i] at the same time: one may gain what the other loses
-	Machines               // a[i] and b[i] are means of one machine, of several that differ
+	Apart   Design = iota // each by itself
+	Blocks                // a[i] and b[i] shortly after each other
+	Duet                  // a[i] and b[i] at the same time: one may gain what the other loses
+	Grouped               // a[i] and b[i] are means of one group, such as a machine, of several that differ
 )
 
 // alone reports whether only the test of the pairs holds its level.
-func (d Design) alone() bool { return d == Duet || d == Machines }
+func (d Design) alone() bool { return d == Duet || d == Grouped }
 
 // Noise limits the shifts that can be found. Values are NaN if unknown.
 type Noise struct {

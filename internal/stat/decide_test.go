@@ -169,7 +169,7 @@ func TestMachines(t *testing.T) {
 		if d := Decide(a, b, Blocks, 0.95); d.P < 0.05 && d.Agreed {
 			falsePairs++
 		}
-		if d := Decide(meanA, meanB, Machines, 0.95); d.P < 0.05 && d.Agreed {
+		if d := Decide(meanA, meanB, Grouped, 0.95); d.P < 0.05 && d.Agreed {
 			falseMeans++
 		}
 	}

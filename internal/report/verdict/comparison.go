@@ -159,8 +159,8 @@ func effectBounds(e *compare.Effect) string {
 }
 
 func effectTrials(e *compare.Effect) string {
-	if e.Machines > 0 {
-		return fmt.Sprintf("%d machines", e.Machines)
+	if e.Groups > 0 {
+		return quantity.Count(e.Groups, string(e.Unit))
 	}
 	if e.Pairs > 0 {
 		return fmt.Sprintf("%d pairs", e.Pairs)

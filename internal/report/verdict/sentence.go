@@ -136,9 +136,28 @@ func Caution(c *compare.Campaign) string {
 		}
 		on += "."
 	}
+	if loads, shared := sharedLoads(c); shared {
+		on += fmt.Sprintf(" Trials began with copies of %s of each target, which differ as trials do: each load counts "+
+			"once, with the means of its trials", quantity.Count(loads, "load"))
+		if loads < compare.LeastTrials {
+			on += fmt.Sprintf(", and %d are the least that prove anything: raise start: {loads: …}", compare.LeastTrials)
+		}
+		on += "."
+	}
 	return fmt.Sprintf("Numbers are medians over %d or more trials%s; steps with missing trials say so. "+
 		"“Better” and “worse”: if two targets did not differ, one campaign in twenty would have such a verdict "+
 		"among the numbers asked about.", low, overLoads(c, low)) + on
+}
+
+// sharedLoads returns how many loads of each target there are if the loads count once each.
+func sharedLoads(c *compare.Campaign) (loads int, shared bool) {
+	base := c.Targets[0]
+	for _, t := range c.Targets[1:] {
+		if compare.UnitOf(base.Trials, t.Trials) == compare.LoadUnit {
+			return base.Trials[0].Start.Loads, true
+		}
+	}
+	return 0, false
 }
 
 // overLoads reports over how many loads the numbers of the steps are that only some trials ran; "" if all did.

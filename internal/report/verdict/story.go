@@ -434,8 +434,8 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 	if k.Metric != metric.RowsPerS {
 		number = Name(k) + " in "
 	}
-	have := quantity.Count(by.Outlook(worst).Have, worst.Unit())
-	if worst.Machines == 0 {
+	have := quantity.Count(by.Outlook(worst).Have, string(worst.Unit))
+	if worst.Groups == 0 {
 		have += " each"
 	}
 	text := fmt.Sprintf("With %s, differences in %s below %s may stay unseen", have, number+s.Name,
@@ -444,9 +444,11 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 	switch needed := worst.Needed(smallest); {
 	case worst.Detectable() <= smallest:
 	case needed > 0:
-		text += fmt.Sprintf("; %d %ss would find %s", needed, worst.Unit(), quantity.RoughShare(smallest))
-	case worst.Machines > 0:
+		text += fmt.Sprintf("; %d %ss would find %s", needed, worst.Unit, quantity.RoughShare(smallest))
+	case worst.Unit == compare.MachineUnit:
 		text += fmt.Sprintf("; to find %s needs machines that are more alike, or one machine", quantity.RoughShare(smallest))
+	case worst.Unit == compare.LoadUnit:
+		text += fmt.Sprintf("; to find %s needs more loads than anybody makes: they differ", quantity.RoughShare(smallest))
 	default:
 		text += fmt.Sprintf("; to find %s needs longer steps, or targets that run side by side (duet), not more trials",
 			quantity.RoughShare(smallest))
