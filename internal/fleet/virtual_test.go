@@ -347,7 +347,7 @@ func (w *world) process(ctx context.Context, line *campaign.Line, dir, name stri
 		return
 	}
 	e := state.Trials[slices.IndexFunc(state.Trials, func(e result.Entry) bool { return e.Dir == name })]
-	t := &result.Trial{Format: result.Format, Target: e.Target, Trial: e.Trial, Machine: state.Machine, Started: time.Now(),
+	t := &result.Trial{Format: result.Format, Campaign: state.Name, Target: e.Target, Trial: e.Trial, Machine: state.Machine, Started: time.Now(),
 		Status: result.Complete}
 	if len(state.Clients) > 0 {
 		err = w.lead(ctx, line, state.Clients, t)

@@ -356,6 +356,8 @@ func (s *spread) trialOn(ctx context.Context, m Machine, e *result.Entry, at int
 	if err == nil {
 		if t, err = result.ReadTrial(result.TrialPath(s.Dir, e.Dir)); err != nil {
 			err = &LostError{Machine: m.Name(), Reason: err.Error()}
+		} else if reason := t.Doubt(s.Plan.Name, m.Name(), e); reason != "" {
+			err = &LostError{Machine: m.Name(), Reason: "its result of " + e.Dir + " cannot be true: " + reason}
 		}
 	}
 	if err := s.runsOn(e, "", time.Time{}); err != nil {
@@ -393,7 +395,7 @@ func (s *spread) runsOn(e *result.Entry, machine string, since time.Time) error 
 // recordLoss writes what is known of a trial whose machine was lost. If it was one of clients, the trial
 // says so itself.
 func (s *spread) recordLoss(e *result.Entry, lost *LostError, began time.Time) error {
-	if t, err := result.ReadTrial(result.TrialPath(s.Dir, e.Dir)); err == nil && t.Lost {
+	if t, err := result.ReadTrial(result.TrialPath(s.Dir, e.Dir)); err == nil && t.Lost && lost.Trial != "" {
 		return nil
 	}
 	now := time.Now()

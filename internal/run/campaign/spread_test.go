@@ -14,8 +14,8 @@ import (
 
 // fakeFleet is the machines of a test: they write results, or what trial says.
 type fakeFleet struct {
-	dir   string
-	trial func(ctx context.Context, machine string, e result.Entry) error // nil: complete
+	dir, campaign string
+	trial         func(ctx context.Context, machine string, e result.Entry) error // nil: complete
 
 	claimed []string
 }
@@ -43,13 +43,13 @@ func (m fakeMachine) Trial(ctx context.Context, e result.Entry) error {
 	now := time.Now()
 	dir := result.TrialPath(m.dir, e.Dir)
 	return errors.Join(os.MkdirAll(dir, 0o755), result.WriteJSON(dir+"/"+result.TrialFile,
-		&result.Trial{Format: result.Format, Target: e.Target, Trial: e.Trial, Machine: m.name, Status: result.Complete,
+		&result.Trial{Format: result.Format, Campaign: m.campaign, Target: e.Target, Trial: e.Trial, Machine: m.name, Status: result.Complete,
 			Started: now, Ended: &now, Order: "interleaved"}))
 }
 
 // on gives a campaign machines.
 func (f *fakeFleet) on(c *Config, names ...string) {
-	f.dir, c.Plan.Fleet.Retries = c.Dir, 1
+	f.dir, f.campaign, c.Plan.Fleet.Retries = c.Dir, c.Plan.Name, 1
 	c.Machines = nil
 	for _, name := range names {
 		c.Machines = append(c.Machines, fakeMachine{f, name})

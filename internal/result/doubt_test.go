@@ -1,0 +1,44 @@
+package result
+
+import (
+	"testing"
+
+	"rumbench/internal/expect"
+	"rumbench/internal/metric"
+)
+
+// What another machine returns is compared with what was ordered, and with what can be.
+func TestDoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Trial)
+		want   string
+	}{
+		"as ordered":          {func(*Trial) {}, ""},
+		"another target":      {func(t *Trial) { t.Target = "x" }, "it is trial 1 of"},
+		"another trial":       {func(t *Trial) { t.Trial = 2 }, "it is trial 2 of"},
+		"another campaign":    {func(t *Trial) { t.Campaign = "x" }, "it is trial 1 of"},
+		"another machine":     {func(t *Trial) { t.Machine = "m2" }, "it is trial 1 of"},
+		"a target in a row":   {func(t *Trial) { t.Steps[0].Rows[0].Target = "x" }, "a number is"},
+		"an unknown number":   {func(t *Trial) { t.Steps[0].Rows[0].Metric = "x" }, "a number is"},
+		"a negative rate":     {func(t *Trial) { t.Steps[0].Rows[0].Value = -281608 }, "rows_per_s is -281608"},
+		"too fast":            {func(t *Trial) { t.Steps[0].Rows[0].Value = 1e10 }, "2 clients cannot do"},
+		"beyond all measure":  {func(t *Trial) { t.Steps[0].Rows[3].Value = 9e300 }, "cpu_us is 9e+300"},
+		"more than it counts": {func(t *Trial) { t.Steps[0].Rows[1].Value = 700 }, "ops_per_s is 700, and 5000 were done in 10 s"},
+		"above the maximum":   {func(t *Trial) { t.Steps[0].Rows[2].Value = 900 }, "service_p99_us is 900, and the maximum 800"},
+		"a step twice":        {func(t *Trial) { t.Steps = append(t.Steps, t.Steps[0]) }, "is there twice"},
+	} {
+		row := func(name string, v float64, n int64) metric.Row {
+			return metric.Row{Target: "a", Trial: 1, Step: "s", Group: "g", Op: "o", Metric: name, Value: v, N: n}
+		}
+		tr := &Trial{Campaign: "c", Target: "a", Trial: 1, Machine: "m", Steps: []Step{{Name: "s", Seconds: 10, Groups: []Group{{Clients: 2}},
+			Rows: []metric.Row{row("rows_per_s", 50_000, 5000), row("ops_per_s", 500, 5000), row("service_p99_us", 700, 5000), row("cpu_us", 3, 5000),
+				row("service_max_us", 800, 5000)}}}}
+		c.change(tr)
+		got := tr.Doubt("c", "m", &Entry{Target: "a", Trial: 1})
+		if c.want == "" {
+			expect.Equal(t, got, "", name)
+		} else {
+			expect.Contains(t, got, c.want, name)
+		}
+	}
+}
