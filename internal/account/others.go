@@ -176,5 +176,8 @@ func (s *costing) judgeProcessors() []metric.Warning {
 	if host <= tickError*ours+littleWork*s.Seconds*1e6 {
 		return nil
 	}
+	idle, _ := Counter(s.InWindow, "host.cpu.idle_ns")
+	waiting, _ := Counter(s.InWindow, "host.cpu.iowait_ns")
+	used["share"] = 100 * (host - ours) / (host + (idle+waiting)/perMicro)
 	return []metric.Warning{s.Warn(metric.ProcessorsShared, used)}
 }

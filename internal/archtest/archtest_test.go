@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 143_925
+const mostTotal = 143_928
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -55,17 +55,17 @@ var rooms = []room{
 	}},
 	{"workload", 19_491, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 7_913, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
-	{"internal/account", 3_149, []string{"internal/account"}},
+	{"internal/account", 3_152, []string{"internal/account"}},
 	{"internal/result", 3_671, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 4_311, []string{"internal/plan"}},
 	{"internal/run", 12_695, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_861, []string{"internal/importer"}},
-	{"internal/compare", 6_087, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 6_107, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_401, []string{"internal/fleet"}},
 	{"internal/explain", 5_688, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_891, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
 	{"internal/report", 14_185, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
-	{"internal/cli", 10_614, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/cli", 10_635, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_883, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 440, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},

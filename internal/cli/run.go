@@ -10,10 +10,12 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/cli/doctor"
 	"rumbench/internal/cli/progress"
 	"rumbench/internal/compare"
 	"rumbench/internal/plan"
@@ -231,6 +233,13 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 // execute runs the campaign, writes its report and prints the summary. The measurements
 // are reported even if the campaign ended early.
 func execute(ctx context.Context, a *App, c campaign.Config) error {
+	if !c.Plan.Fleet.Any() {
+		if f := doctor.LookForOthers(ctx, time.Second); f != nil {
+			word := map[doctor.Status]string{doctor.Bad: "its numbers will be worthless", doctor.Warn: "its numbers will vary"}
+			fmt.Fprintf(a.Stderr, "this machine is not idle, so that %s: others use %s; %s\n",
+				word[f.Status], f.Found, f.Fix)
+		}
+	}
 	end, err := onMachines(ctx, &c)
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func TestLoadOnce(t *testing.T) {
 			}
 			installed(t, target)
 			h := newHost(t)
-			h.write("plan.yaml", fmt.Sprintf(copies, "0.3", "", 3, target))
+			h.write("plan.yaml", fmt.Sprintf(copies, "0.3", ", loads: 2", 3, target))
 			h.run(0, "run", "plan.yaml", "--out", "out", "--no-preflight")
 			for n := 1; n <= 3; n++ {
 				trial := h.trial(fmt.Sprintf("out/trials/%s.%d", target, n))

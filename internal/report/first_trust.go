@@ -95,7 +95,12 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	if levels := c.Durability(); levels != "" {
 		poor = append(poor, verdict.DurabilityDiffers(levels))
 	}
-	fair = said(ranApart(c.Targets[0], c.Targets))
+	busy := othersWorked(c)
+	if busy.share >= muchShared {
+		poor = append(said(busy.text), poor...)
+		busy.text = ""
+	}
+	fair = said(busy.text, ranApart(c.Targets[0], c.Targets))
 	if slices.ContainsFunc(c.Targets, func(t *target) bool { return len(t.Trials) < compare.LeastTrials }) {
 		fair = append(fair, verdict.Caution(c.Campaign))
 	}
@@ -113,6 +118,29 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	}
 	fair = append(fair, slices.DeleteFunc(slices.Clone(in.Warnings), func(w string) bool { return w == redact.Notice })...)
 	return poor, append(fair, onAsked(c)...)
+}
+
+// The shares of the processors, in percent, from which other programs are said, and from which no number is good.
+const littleShared, muchShared = 5, 50
+
+// othersWorked is the greatest share of the processors that other programs used in a step of a trial, in words.
+func othersWorked(c *campaign) (worst struct {
+	text  string
+	share float64
+}) {
+	for _, s := range c.steps {
+		for _, t := range c.Targets {
+			for w := range s.warnings(t) {
+				share, _ := w.Values["share"].(float64)
+				if w.Code == metric.ProcessorsShared && s.Primary != "" && share >= littleShared && share > worst.share {
+					worst.share = share
+					worst.text = fmt.Sprintf("Other programs used up to %.0f %% of the processors (%s in %s): rates, latencies and "+
+						"costs are those of a busy machine.", share, t.Name, s.Name)
+				}
+			}
+		}
+	}
+	return worst
 }
 
 // contained names the servers that ran in containers, if others did not.

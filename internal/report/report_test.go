@@ -232,8 +232,8 @@ func TestVerdict(t *testing.T) {
 		got[s.Name] = s.Text
 	}
 	for step, want := range map[string]string{
-		"l.i1":  "rows/s: 2.86× sqlite’s and 12.0× bbolt’s (one trial each). P99 of insert: pebble 4.09 ms, 0.338× sqlite’s 12.1 ms, ",
-		"l.x":   "rows/s: 1.02× sqlite’s and 4.35× bbolt’s (one trial each). ",
+		"l.i1":  "rows/s: 2.86× sqlite’s and 12.0× bbolt’s (one trial each). Stalled: ",
+		"l.x":   "rows/s: 1.02× sqlite’s and 4.35× bbolt’s (one trial each).",
 		"qp500": "; not compared: bbolt (SLA missed). ",
 	} {
 		expect.Contains(t, got[step], want, "verdict of is, it to contain", step)

@@ -39,17 +39,22 @@ func summary(c *campaign, in *Input) []page.Block {
 	} else if f := durabilityFact(c); f.Value != "" {
 		out = append(out, page.Prose("", "durability: "+f.Value))
 	}
-	if s, _ := c.story(); len(c.Targets) > 1 {
-		for _, sentence := range s.Sentences() {
-			out = append(out, page.Prose("", sentence))
-		}
-	}
 	if badge := trust(c, in); badge.Level != page.Good {
 		if levels := c.Durability(); levels != "" { // it was said
 			badge.Line = strings.TrimSpace(strings.Replace(badge.Line, verdict.DurabilityDiffers(levels), "", 1))
 		}
 		out = append(out, page.Prose("", badge.Line))
 		warned = slices.DeleteFunc(warned, func(w string) bool { return strings.Contains(badge.Line, w) })
+	}
+	s, _ := c.story()
+	var below []string
+	if len(c.Targets) > 1 {
+		below = s.Sentences()
+		first := min(len(below), 3)
+		for _, sentence := range below[:first] {
+			out = append(out, page.Prose("", sentence))
+		}
+		below = below[first:]
 	}
 	if t := settingsThatDiffer(c); t != nil {
 		out = append(out, inLine(t))
@@ -65,6 +70,9 @@ func summary(c *campaign, in *Input) []page.Block {
 		}
 	}
 	out = append(append(out, publishedRatios(c, in.Published, n)...), n)
+	for _, sentence := range below {
+		out = append(out, page.Prose("", sentence))
+	}
 	for _, b := range warned {
 		out = append(out, page.Banner(b))
 	}
@@ -142,6 +150,9 @@ func summaryCell(s *step, t *target, m measure, n *page.Notes) page.Cell {
 	}
 	for _, w := range num.Warnings {
 		c.Note(n.Mark(w))
+	}
+	if base := s.c.Targets[0]; t != base && m.metric != metric.RowsPerS && num.Missing == "" {
+		c.Sign = s.cell(t, base, k, &page.Notes{}).Sign
 	}
 	return c
 }

@@ -47,6 +47,9 @@ func verdictOn(c *campaign) (out []page.Item) {
 	return out
 }
 
+// namedCosts is the number of differences that a finding names; the tables have all.
+const namedCosts = 3
+
 // finding returns how the targets compare in a step, at what cost, and which stalled or
 // failed; "" if there is nothing notable. rate is the key of the throughput.
 func (s *step) finding(rate key) string {
@@ -55,7 +58,7 @@ func (s *step) finding(rate key) string {
 	x := verdicts.Contest(s.Step, goal)
 	costs, stalls := "", standstill(s)
 	if x.Subject != nil {
-		costs = verdict.Sentence(verdicts.Values(x.Subject, s.Step)...)
+		costs = verdicts.Proven(x.Subject, s.Step, namedCosts)
 	}
 	if len(s.c.Targets) > 1 && costs == "" && stalls == "" && len(x.Refused) == 0 && !x.Notable() {
 		return ""
@@ -122,7 +125,7 @@ func (c *campaign) story() (s verdict.Story, lead *step) {
 	lead = c.standing(steps[0])
 	s = c.verdicts.StoryOf(lead.Step)
 	if levels := byLevel(lead); len(levels) > 0 {
-		s.Lead, s.Tests, s.Values = levels[0], levels[1:], ""
+		s.Lead, s.Proven, s.Tests = levels[0], "", levels[1:]
 	}
 	return s, lead
 }
@@ -142,7 +145,7 @@ func sentences(v *view) (first, below []string) {
 	const above = 2 // other targets, those with the most losses of the best one
 	tests, limits := s.Tests[:min(above, len(s.Tests))], append(s.Limits, v.verdicts.Corrected(lead.Step))
 	return said(s.Lead, causeIn(lead), verdict.Sentence(kept), strings.Join(tests, " ")),
-		said(strings.Join(s.Tests[len(tests):], " "), s.Values, strings.TrimSpace(strings.Join(limits, " ")))
+		said(s.Proven, strings.Join(s.Tests[len(tests):], " "), strings.TrimSpace(strings.Join(limits, " ")))
 }
 
 // said returns the texts that are not empty.

@@ -16,7 +16,7 @@ func TestWritesThatAreALowerBound(t *testing.T) {
 	for _, atLeast := range []bool{false, true} {
 		in := fixture(3)
 		changeRows(in.Trials, func(r *metric.Row) { r.AtLeast = atLeast && r.Metric == "write_kb" })
-		expect.Equal(t, strings.Contains(markdown(t, in), "KB written per insert row: "), !atLeast, "an order of what was written")
+		expect.Equal(t, strings.Contains(markdown(t, in), "l.i1 written KB per insert row 0.0") || strings.Contains(markdown(t, in), "written KB per insert row 0.0"), !atLeast, "an order of what was written")
 	}
 }
 
@@ -25,7 +25,7 @@ func TestWritesThatAreALowerBound(t *testing.T) {
 func TestWritesBesideOtherPrograms(t *testing.T) {
 	in := fixture(4)
 	changeRows(in.Trials, func(r *metric.Row) { r.Disturbed = r.Metric == "write_kb" })
-	expect.Contains(t, markdown(t, in), "KB written per insert row: pebble 0.739, proven 0.128× sqlite’s 5.77, ")
+	expect.Contains(t, markdown(t, in), "process written KB per insert row (the process's own, as other programs used the device) 0.050× (0.048 to 0.051) against bbolt")
 }
 
 // The summary marks numbers that stand in for those of the column, and a note once.
@@ -59,4 +59,34 @@ func TestNotedOnce(t *testing.T) {
 	c := &step{Step: &compare.Step{}}
 	w := []metric.Warning{metric.Untyped("slow in trial"), metric.Untyped("slow in trial"), metric.Untyped("fast")}
 	expect.Equal(t, noted(&page.Notes{}, &target{Name: "a"}, c, w), " ⚠1,2")
+}
+
+// A throughput of which nothing is proven is said to be undecided, without a ratio; then comes what is proven.
+func TestUndecided(t *testing.T) {
+	in := fixture(4)
+	changeRows(in.Trials, func(r *metric.Row) {
+		if r.Step == "l.i1" && r.Metric == metric.RowsPerS {
+			r.Value = 1000 * []float64{1, 6, 0.4, 3}[(r.Trial+len(r.Target))%4]
+		}
+	})
+	s, _ := newCampaign(in.Trials).story()
+	expect.All(t, s.Lead, "Throughput in l.i1 is undecided. Proven: ")
+	expect.Lacks(t, strings.SplitAfter(s.Lead, "undecided.")[0], "×")
+}
+
+// What other programs used of the processors comes first, and makes the result poor if it is most.
+func TestBusyMachine(t *testing.T) {
+	for share, want := range map[float64]page.Level{3: page.Good, 20: page.Fair, 80: page.Poor} {
+		in := fixture(4)
+		in.Trials[1].Steps[2].Warnings = append(in.Trials[1].Steps[2].Warnings, metric.Warn(metric.ProcessorsShared,
+			metric.Values{"all": 9.0, "worker": "the server", "server": 1.0, "share": share}))
+		badge := trust(newCampaign(in.Trials), &in)
+		text := "Other programs used up to"
+		if want == page.Good {
+			expect.Lacks(t, badge.Line, text)
+			continue
+		}
+		expect.Contains(t, strings.Join(append(badge.More, badge.Line), " "), text, share)
+		expect.Equal(t, strings.HasPrefix(badge.Line, text), want == page.Poor, share)
+	}
 }

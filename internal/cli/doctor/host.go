@@ -72,6 +72,25 @@ func Look(ctx context.Context, o Options) (*Report, error) {
 	return m.report(), nil
 }
 
+// LookForOthers watches what other programs and other guests use of the processors for a period, and returns what is
+// wrong with that; nil if nothing is.
+func LookForOthers(ctx context.Context, period time.Duration) *Finding {
+	m := &machine{proc: "/proc", sys: "/sys"}
+	m.before = m.sample()
+	select {
+	case <-time.After(period):
+	case <-ctx.Done():
+		return nil
+	}
+	m.after = m.sample()
+	for _, look := range []func(*machine) Finding{otherLoad, stolenTime} {
+		if f := look(m); f.Status == Bad || f.Status == Warn {
+			return &f
+		}
+	}
+	return nil
+}
+
 type check struct {
 	name, wanted string
 	look         func(*machine) Finding

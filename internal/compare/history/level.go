@@ -42,7 +42,10 @@ func steps(x []float64, points []int, told func(at int) bool) []int {
 	for i := 0; i < len(points); i++ { // ranks alone draw a position towards the middle
 		start, _ := part(x, points, i)
 		_, end := part(x, points, i+1)
-		if at := clearest(x, start, end, func(at int) bool { return at-start > 1 && end-at > 1 }); at > 0 {
+		if p, q := pairOf(x, start, end, told); p > 0 {
+			points = slices.Replace(points, i, i+1, p, q)
+			i++
+		} else if at := clearest(x, start, end, func(at int) bool { return at-start > 1 && end-at > 1 }); at > 0 {
 			points[i] = at
 		}
 	}
@@ -80,6 +83,23 @@ func clearest(x []float64, start, end int, may func(at int) bool) (best int) {
 		}
 	}
 	return 0
+}
+
+// pairOf returns the best positions of two steps with a short level between them; 0 if they are not clear.
+func pairOf(x []float64, start, end int, told func(at int) bool) (p, q int) {
+	nearest := math.Inf(1)
+	for i := start + 2; i < end; i++ {
+		for j := i + 1; j < min(i+leastLevel, end-1); j++ {
+			rest := away(x[start:i]) + away(x[i:j]) + away(x[j:end])
+			_, first := step(x[start:i], x[i:j])
+			_, second := step(x[i:j], x[j:end])
+			_, outer := step(x[start:i], x[j:end])
+			if rest < nearest && first && second && outer && (j-i > 1 || told(i) && told(j)) {
+				p, q, nearest = i, j, rest
+			}
+		}
+	}
+	return p, q
 }
 
 // away returns the sum of the distances of values from their median.

@@ -89,7 +89,7 @@ func (x *Contest) Notable() bool {
 func (x *Contest) against(t *compare.Target) (text string, e *compare.Effect) {
 	e = x.c.Judged(t, x.Subject).Effect(x.s, x.k)
 	ratio := Ratio(e, x.s.Number(x.Subject, x.k), x.s.Number(t, x.k))
-	if text = t.Name; !math.IsNaN(ratio) {
+	if text = t.Name; !math.IsNaN(ratio) && (e == nil || e.Sure() || e.Notable() != "" || !(e.High >= useless*e.Low)) {
 		text = quantity.Times(ratio) + " " + text + "’s"
 	}
 	if e != nil {
@@ -144,6 +144,14 @@ func (x *Contest) results() string {
 		return ""
 	}
 	return ": " + strings.Join(parts, "; ")
+}
+
+// undecided reports whether the subject was compared with others, and nothing follows from any comparison.
+func (x *Contest) undecided() bool {
+	return len(x.Others) > 0 && len(x.Refused) == 0 && !slices.ContainsFunc(x.Others, func(t *compare.Target) bool {
+		_, e := x.against(t)
+		return e == nil || e.TooFew() || word(e.Verdict) != notProven || e.Notable() != ""
+	})
 }
 
 // few returns the number of trials in brackets, and how much the ratios vary within the runs if that

@@ -15,15 +15,15 @@ import (
 // Story compares the targets of a campaign in sentences, the most important first. All its ratios
 // are those of the subject, the best target or the second of two, to another one.
 type Story struct {
-	Lead   string   // the main number of the step that the campaign is about
+	Lead   string   // the main number of the step that the campaign is about; if it is undecided, what is proven
+	Proven string   // the other proven differences in that step, the greatest first
 	Tests  []string // the throughput of the other tests, the subject's losses first
-	Values string   // latency, costs and space
 	Limits []string // what is not proven, not compared, and what the trials could have found
 }
 
 // Sentences returns all sentences.
 func (s Story) Sentences() []string {
-	all := slices.Concat([]string{s.Lead}, s.Tests, []string{s.Values}, s.Limits)
+	all := slices.Concat([]string{s.Lead, s.Proven}, s.Tests, s.Limits)
 	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
 }
 
@@ -52,15 +52,51 @@ func (c *Campaign) StoryOf(lead *compare.Step) (s Story) {
 	if subject == nil || len(c.Targets) < 2 {
 		return s
 	}
-	s.Tests = c.tests(subject, lead)
-	if lead != nil {
-		if values := c.Values(subject, lead); len(values) > 0 {
-			s.Values = "In " + lead.Name + ": " + strings.Join(values, "; ") + "."
-		}
-		s.Values = strings.TrimSpace(s.Values + " " + Sentence(c.space(subject)))
+	if s.Tests = c.tests(subject, lead); lead != nil && !strings.Contains(s.Lead, undecided) {
+		s.Proven = c.Proven(subject, lead, mostNamed)
 	}
 	s.Limits = c.limits(subject, lead)
 	return s
+}
+
+// Proven names the greatest proven differences of a target from the others, in a step or, with nil, in any; "" if none
+// is proven.
+func (c *Campaign) Proven(subject *compare.Target, in *compare.Step, limit int) string {
+	var items []*compare.Item
+	for _, t := range c.Targets {
+		if t == subject {
+			continue
+		}
+		j := c.Judged(t, subject)
+		for i := range j.Items {
+			it := &j.Items[i]
+			twice := slices.ContainsFunc(items, func(o *compare.Item) bool {
+				return o.Step == it.Step && o.New.Key == it.New.Key && o.Base == it.Base // of a metric that it stands in for
+			})
+			said := in != nil && (it.New.Metric == metric.RowsPerS || // one number of the latencies is enough
+				metric.IsLatency(it.New.Metric) && metric.ByName(it.New.Metric).Quantile != "p99" && !it.Asked)
+			here := (in == nil || in == it.Step) && (it.Asked || !c.Narrow)
+			if it.Sure() && here && len(it.Base.Trials) > 0 && !twice && !said {
+				items = append(items, it)
+			}
+		}
+	}
+	far := func(it *compare.Item) float64 { return math.Abs(math.Log(it.Ratio)) } // NaN: last
+	slices.SortStableFunc(items, func(a, b *compare.Item) int { return cmp.Compare(far(b), far(a)) })
+	if len(items) == 0 {
+		return ""
+	}
+	where := "Proven"
+	if in != nil {
+		where += " in " + in.Name
+	}
+	return where + ": " + firstOf(items[:min(limit, len(items))], limit, func(it *compare.Item) string {
+		text := Guess(it) + " against " + it.Base.Trials[0].Target
+		if in != nil {
+			text = strings.TrimPrefix(text, in.Name+" ")
+		}
+		return text
+	}) + "."
 }
 
 // Leading returns the steps that the campaign is about, the most important first: if no question
@@ -201,155 +237,6 @@ func firstOf(items []*compare.Item, limit int, text func(*compare.Item) string) 
 		parts = append(parts, fmt.Sprintf("%d more", n))
 	}
 	return quantity.Joined(parts)
-}
-
-// Values reports latency, costs and what else is asked about in a step.
-func (c *Campaign) Values(subject *compare.Target, s *compare.Step) (out []string) {
-	goal, _ := compare.Goal(s)
-	var keys []compare.Key
-	if !c.Narrow {
-		keys = c.usual(s)
-	}
-	for _, k := range compare.AppendNew(keys, s.Asked()...) {
-		elsewhere := k.Metric == metric.RowsPerS || k.Metric == metric.SpaceAmplification && !c.Narrow
-		if k != goal && !elsewhere {
-			out = append(out, c.value(subject, s, k))
-		}
-	}
-	return slices.DeleteFunc(out, func(text string) bool { return text == "" })
-}
-
-// space reports the space at the end of all steps: data not written yet take none.
-func (c *Campaign) space(subject *compare.Target) string {
-	last := c.LastWith(metric.SpaceAmplification)
-	if last == nil || c.Narrow { // among the step's values, if it is asked about
-		return ""
-	}
-	k, _ := last.Own(metric.SpaceAmplification)
-	return c.value(subject, last, k)
-}
-
-// usual returns the keys of the numbers that any comparison reports of a step.
-func (c *Campaign) usual(s *compare.Step) (keys []compare.Key) {
-	if k, ok := c.typical(s); ok {
-		keys = append(keys, k)
-	}
-	for _, name := range []string{metric.CPUUS, metric.WriteKB, metric.ReadKB, metric.ServerMemoryBytes} {
-		if k, ok := s.Own(name); ok {
-			keys = append(keys, k)
-		}
-	}
-	return keys
-}
-
-// typical returns the key of the step's p99, or of its p50 if some target has too few operations
-// for that.
-func (c *Campaign) typical(s *compare.Step) (k compare.Key, ok bool) {
-	for _, q := range []metric.Quantile{"p99", "p50"} {
-		if k, ok = compare.PrimaryLatency(s, q); ok && !slices.ContainsFunc(c.Targets, func(t *compare.Target) bool {
-			n := s.Number(t, k)
-			return n.Few() != "" || n.Missing != ""
-		}) {
-			return k, true
-		}
-	}
-	return k, ok
-}
-
-// value reports a number of all targets: “p99 of insert: pebble 6.58 ms, 0.315× bbolt’s 20.9 ms”. It is ""
-// if the subject's is unknown, or if they hardly differ and nobody asked.
-func (c *Campaign) value(subject *compare.Target, s *compare.Step, k compare.Key) string {
-	const littleKB = 0.05
-	own, known := compare.Undisturbed(s, k, c.Targets...)
-	mine := Number{s.Number(subject, own)}
-	much := func(t *compare.Target) bool { n := s.Number(t, own); return n.Unit != "KB" || n.Value >= littleKB }
-	if !known || mine.Missing != "" || !slices.ContainsFunc(c.Targets, much) {
-		return ""
-	}
-	parts, differ := []string{subject.Name + " " + mine.bound()}, slices.Contains(s.Asked(), k)
-	for _, t := range c.Targets {
-		theirs := Number{s.Number(t, own)}
-		if t == subject || theirs.Missing != "" || len(s.Refusals(t)) > 0 {
-			continue
-		}
-		e := c.Judged(t, subject).Effect(s, k)
-		if e == nil && c.Full != nil && len(c.Targets) <= mostTargets+1 { // it judges all numbers
-			e = c.Full(t, subject).Effect(s, k)
-		}
-		text, apart := related(e, t.Name, theirs.bound())
-		differ = differ || apart
-		parts = append(parts, text)
-	}
-	if !differ || len(parts) < 2 {
-		return ""
-	}
-	if n := len(parts) - mostNamed - 1; n > 0 {
-		parts = append(parts[:mostNamed+1], fmt.Sprintf("%d more", n))
-	}
-	return valueName(s, own) + ": " + strings.Join(parts, ", ")
-}
-
-// bound returns the number with its unit, and whether it is only a lower bound.
-func (n Number) bound() string {
-	text := n.Whole()
-	if n.Unit == "µs" && !metric.IsLatency(n.Metric) {
-		text = quantity.Micros(n.Value)
-	}
-	if n.AtLeast() {
-		text += " or more"
-	}
-	return text
-}
-
-// related returns another target's number with the ratio to it, and whether the two differ: notably,
-// or proven.
-func related(e *compare.Effect, name, number string) (text string, differ bool) {
-	const level = 1.05
-	plain := name + " " + number
-	if e == nil || math.IsNaN(e.Ratio) || e.Verdict == "" || e.New.AtLeast() && e.Base.AtLeast() {
-		if e != nil && e.Verdict == "" && e.Why != "" {
-			plain += " (not compared: " + e.Why + ")"
-		}
-		return plain, false
-	}
-	ratio, apart := quantity.Times(e.Ratio)+" "+name+"’s "+number, max(e.Ratio, 1/e.Ratio) > level
-	switch {
-	case e.Verdict == compare.Same:
-		return equivalent + " to " + name + "’s " + number, false
-	case e.Bounded() != "" && !e.Sure():
-		return e.Bounded() + " " + ratio, true
-	case e.Sure():
-		return proven + " " + ratio, true
-	case e.TooFew():
-		return ratio, apart
-	case e.Notable() != "":
-		return likely + ratio, true
-	}
-	return ratio + " (not proven)", apart
-}
-
-// valueName names a number in a sentence about a step: “p99 of insert”, “CPU per insert row”.
-func valueName(s *compare.Step, k compare.Key) string {
-	switch m := metric.ByName(k.Metric); {
-	case m == nil:
-		return Name(k)
-	case k.Metric == metric.SpaceAmplification:
-		return "bytes on disk per byte of live data after " + s.Name
-	case k.Metric == metric.CPUUS:
-		return "CPU per " + k.Per
-	case m.Unit == "KB" && k.Per != "":
-		verb := "written"
-		if m.Name == metric.ReadKB || m.StandsIn == metric.ReadKB {
-			verb = "read"
-		}
-		return "KB " + verb + " per " + k.Per
-	case m.Quantile != "":
-		return fmt.Sprintf("%s of %s", m.Quantile, cmp.Or(k.Op, "all"))
-	case k.Per != "" && k.Per != "step":
-		return quantity.Capital(m.Label) + " per " + k.Per
-	default:
-		return m.Label
-	}
 }
 
 // limits reports what else is asked about in other steps, what is not proven or not compared, and

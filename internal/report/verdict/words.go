@@ -89,7 +89,7 @@ func word(v compare.Verdict) string {
 func Pair(base, t *compare.Target) string { return t.Name + " against " + base.Name }
 
 // useless is the ratio of the bounds of an interval that is so wide that nothing follows from it.
-const useless = 100
+const useless = 10
 
 // interval returns the 95 % interval of a ratio in a sentence, “ (5.24 to 15.3)”; "" if it is
 // unknown, narrower than the digits shown, or useless.
