@@ -302,10 +302,30 @@ func machine(c *campaign) string {
 		out = append(out, cmp.Or(fs, device))
 	}
 	text := strings.Join(said(out...), ", ")
+	limits, differ := c.Shared(func(t *target) []string { return t.Distinct(limitsOf) })
+	switch {
+	case differ:
+		text += ", limited differently: " + limits
+	case limits != "":
+		text = "limited to " + limits + " of " + text
+	}
 	if others := slices.DeleteFunc(slices.Clone(c.Targets), func(t *target) bool { return !unseen(t) }); len(others) > 0 {
 		text += "; unknown for " + quantity.Joined(quantity.Texts(others, func(t *target) string { return t.Name }))
 	}
 	return text
+}
+
+// limitsOf returns what a trial's target may use of the machine; "" if that is all of it.
+func limitsOf(t *result.Trial) string {
+	size := t.Knobs["memory"]
+	if n, err := quantity.ParseSize(size); err == nil {
+		size = quantity.Bytes(n) + " of memory"
+	}
+	cpus := labelled("CPUs", t.Knobs["cpus"])
+	if n, err := strconv.Atoi(t.Knobs["cpus"]); err == nil {
+		cpus = quantity.Count(n, "CPU")
+	}
+	return quantity.Joined(said(size, cpus))
 }
 
 // unseen reports whether the machine of a target's server is unknown.

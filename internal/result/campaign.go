@@ -230,15 +230,38 @@ func ReadProfiled(dir string, c *Campaign) (trials []*Trial, err error) {
 }
 
 func readEntries(dir string, c *Campaign, entries []Entry) (trials []*Trial, err error) {
-	for _, read := range ReadEach(dir, entries) {
-		if errors.Is(read.Err, fs.ErrNotExist) {
+	var whole, half []*Trial
+	for i, read := range ReadEach(dir, entries) {
+		e := entries[i]
+		switch {
+		case errors.Is(read.Err, fs.ErrNotExist):
 			continue // not begun
+		case read.Err != nil:
+			err = cmp.Or(err, read.Err)
+		case read.Target != e.Target || read.Trial.Trial != e.Trial:
+			read.Err = fmt.Errorf("%s is trial %d of %q", TrialPath(dir, e.Dir), read.Trial.Trial, read.Target)
+		default:
+			whole = append(whole, read.Trial)
 		}
-		if read.Err != nil {
-			return nil, read.Err
+		if read.Err != nil { // it costs this trial alone
+			read.Trial = &Trial{Format: Format, Campaign: c.Name, Target: e.Target, Trial: e.Trial, Status: Failed,
+				Reason: "its result is not one: " + read.Err.Error(), Dir: resolved(TrialPath(dir, e.Dir))}
+			half = append(half, read.Trial)
 		}
 		read.Asked = c.Question
 		trials = append(trials, read.Trial)
+	}
+	if err != nil && len(whole) == 0 {
+		return nil, err
+	}
+	for _, t := range half { // what it was to do, others of its target say
+		at := slices.IndexFunc(whole, func(o *Trial) bool { return o.Target == t.Target })
+		if at >= 0 {
+			stub := *t
+			*t = *whole[at]
+			t.Trial, t.Status, t.Reason, t.Dir = stub.Trial, Failed, stub.Reason, stub.Dir
+			t.Steps, t.Warnings, t.Hooks = nil, nil, nil
+		}
 	}
 	return trials, nil
 }

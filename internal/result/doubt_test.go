@@ -1,6 +1,9 @@
 package result
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"rumbench/internal/expect"
@@ -41,4 +44,30 @@ func TestDoubt(t *testing.T) {
 			expect.Contains(t, got, c.want, name)
 		}
 	}
+}
+
+// A result that is cut off, or that is of another target, costs its trial alone; a campaign without any is an error.
+func TestHalfResult(t *testing.T) {
+	dir := t.TempDir()
+	c := &Campaign{Format: Format, Name: "c"}
+	for i, target := range []string{"a", "b", "a", "b"} {
+		e := Entry{Dir: fmt.Sprintf("%s.%d", target, i/2+1), Target: target, Trial: i/2 + 1, Status: Complete}
+		c.Trials = append(c.Trials, e)
+		own := TrialPath(dir, e.Dir)
+		expect.NoError(t, os.MkdirAll(own, 0o755))
+		tr := &Trial{Format: Format, Target: target, Trial: e.Trial, Workload: "w", Status: Complete, Steps: []Step{{Name: "s"}}}
+		if i == 2 {
+			tr.Target = "evil"
+		}
+		expect.NoError(t, WriteJSON(filepath.Join(own, TrialFile), tr))
+	}
+	expect.NoError(t, os.WriteFile(filepath.Join(TrialPath(dir, "b.1"), TrialFile), []byte(`{"format": 2, "tar`), 0o644))
+	trials := expect.Value(ReadTrials(dir, c))(t)
+	expect.Equal(t, len(trials), 4)
+	for i, want := range []Status{Complete, Failed, Failed, Complete} {
+		tr := trials[i]
+		expect.True(t, tr.Status == want && tr.Target == c.Trials[i].Target && tr.Workload == "w" && (len(tr.Steps) > 0) == (want == Complete), i, tr)
+	}
+	c.Trials = c.Trials[1:2]
+	expect.Refused(ReadTrials(dir, c))(t, "unexpected end")
 }

@@ -75,7 +75,7 @@ func (c *Campaign) Proven(subject *compare.Target, in *compare.Step, limit int) 
 			})
 			said := in != nil && (it.New.Metric == metric.RowsPerS || // one number of the latencies is enough
 				metric.IsLatency(it.New.Metric) && metric.ByName(it.New.Metric).Quantile != "p99" && !it.Asked)
-			here := (in == nil || in == it.Step) && (it.Asked || !c.Narrow)
+			here := (in == nil || in == it.Step) && (it.Asked || it.Headline && !c.Narrow)
 			if it.Sure() && here && len(it.Base.Trials) > 0 && !twice && !said {
 				items = append(items, it)
 			}

@@ -15,6 +15,7 @@ import (
 
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 // Run runs a command by the shell, as the user, and appends what it prints to a log. The environment has
@@ -31,6 +32,9 @@ func Run(ctx context.Context, when, command, log string, env ...string) (_ []res
 	fmt.Fprintf(out, "== %s: %s\n", when, command)
 	// What it leaves running must not hold the campaign's locks, which a trial has inherited.
 	_ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // Linux 5.11
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go watch(ctx, out, stop)
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
 	cmd.Stdout, cmd.Stderr, cmd.Env = out, out, append(os.Environ(), env...)
 	// A group of its own, which ends with the command when the user ends the campaign.
@@ -46,4 +50,21 @@ func Run(ctx context.Context, when, command, log string, env ...string) (_ []res
 	done[0].Failed = err.Error()
 	return done, hint.With(fmt.Errorf("the plan's command %s failed: %w", when, errors.Join(err, context.Cause(ctx))),
 		"its output is in "+log)
+}
+
+// mostOutput is how many bytes the log may have.
+const mostOutput = 64 << 20
+
+// watch ends a command that prints more than the log may have.
+func watch(ctx context.Context, log *os.File, stop context.CancelCauseFunc) {
+	for tick := time.Tick(50 * time.Millisecond); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick:
+			if info, err := log.Stat(); err == nil && info.Size() > mostOutput {
+				stop(fmt.Errorf("its output is longer than %s", quantity.Bytes(mostOutput)))
+			}
+		}
+	}
 }

@@ -39,3 +39,12 @@ func TestRun(t *testing.T) {
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
 }
+
+// A command that prints without end does not fill the disk.
+func TestEndlessOutput(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	_, err := Run(t.Context(), "before trial", "yes", log)
+	expect.Error(t, err, "longer than 64 MiB")
+	info := expect.Value(os.Stat(log))(t)
+	expect.True(t, info.Size() > mostOutput, info.Size())
+}
