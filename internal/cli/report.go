@@ -144,7 +144,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 		return in, err
 	}
 	for i, s := range sides {
-		dir, _ := splitTarget(dirs[i])
+		dir, chosen := splitTarget(dirs[i])
 		c, err := result.ReadCampaign(dir)
 		if err != nil {
 			return in, err
@@ -161,7 +161,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 		}
 		in.Commands = append(in.Commands, c.Command.String())
 		for _, name := range c.Targets {
-			if !slices.Contains(s.own, name) {
+			if chosen == "" && !slices.Contains(s.own, name) {
 				in.Warnings = append(in.Warnings, fmt.Sprintf("%s has no trial: it is not in this report.", name))
 			}
 		}
