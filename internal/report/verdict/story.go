@@ -42,17 +42,19 @@ func (c *Campaign) StoryOf(lead *compare.Step) (s Story) {
 	if len(c.Targets) == 0 {
 		return s
 	}
-	subject := c.Targets[len(c.Targets)-1]
+	subject, decided := c.Targets[len(c.Targets)-1], false
 	if lead != nil {
 		goal, _ := compare.Goal(lead)
-		if subject = c.Contest(lead, goal).Subject; !c.Narrow || slices.Contains(lead.Asked(), goal) {
+		x := c.Contest(lead, goal)
+		decided = !x.undecided()
+		if subject = x.Subject; !c.Narrow || slices.Contains(lead.Asked(), goal) {
 			s.Lead = c.Lead(lead, " in "+lead.Name)
 		}
 	}
 	if subject == nil || len(c.Targets) < 2 {
 		return s
 	}
-	if s.Tests = c.tests(subject, lead); lead != nil && !strings.Contains(s.Lead, undecided) {
+	if s.Tests = c.tests(subject, lead); decided {
 		s.Proven = c.Proven(subject, lead, mostNamed)
 	}
 	s.Limits = c.limits(subject, lead)
