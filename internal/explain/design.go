@@ -162,8 +162,12 @@ func (e *Explanation) designText(s *Step) string {
 	case disturbed:
 		return fmt.Sprintf("%s: %s is %s; but %s.", list, e.New.Name, ratio, s.uneven())
 	}
-	const apart = "goes with it, but the trials of the two did not alternate: something else may be the cause."
-	return fmt.Sprintf("%s: %s is %s. That %s", list, e.New.Name, ratio, apart)
+	reason := "the trials of the two did not alternate"
+	if compare.Beside(e.Base, e.New) {
+		reason = "the two are servers of yours, which may differ in more than is recorded"
+	}
+	return fmt.Sprintf("%s: %s is %s. That goes with it, but %s: something else may be the cause.",
+		list, e.New.Name, ratio, reason)
 }
 
 // listed is the number of differences that the first sentence names.

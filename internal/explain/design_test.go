@@ -40,7 +40,7 @@ func TestDesign(t *testing.T) {
 		"two":                {two, nil, "x 1 instead of the default and y 2 instead of the default: together they make b 0.3"},
 		"none":               {nil, nil, "Nothing that is recorded differs between the two"},
 		"of two campaigns":   {one, each(func(tr *result.Trial) { tr.Dir = "other/trials/b" }), "the trials of the two did not alternate"},
-		"of attached ones":   {one, each(func(tr *result.Trial) { tr.Knobs = map[string]string{"options.x": "1", "dsn": "u@h"} }), "the trials of the two did not alternate"},
+		"of attached ones":   {one, each(func(tr *result.Trial) { tr.Knobs = map[string]string{"options.x": "1", "dsn": "u@h"} }), "the two are servers of yours"},
 		"one after another":  {one, each(func(tr *result.Trial) { tr.Order = "sequential" }), "the trials of the two did not alternate"},
 		"beside a neighbour": {one, nil, "other programs did not disturb both alike"},
 	} {
