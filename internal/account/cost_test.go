@@ -251,7 +251,7 @@ func TestOtherProcessors(t *testing.T) {
 		kernel float64
 		want   string
 	}{
-		{"others", 0.5e9, "CPU time: 10.00 s in all, this process 2.00 s, the kernel's threads 0.50 s: other programs took part of the processors"},
+		{"others", 0.5e9, "CPU time: 10.00 s in all, this process 2.00 s, the kernel's threads 0.50 s: other programs took part of the processors, 75 %"},
 		{"the kernel", 7e9, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
