@@ -156,41 +156,26 @@ func covered(n, draws int, grouped bool) (share float64) {
 	const draw, noise = 0.05, 0.01
 	for i := range simulations {
 		r := rand.New(rand.NewPCG(uint64(i), uint64(n)))
-		var values [2][]float64
+		values, means := [2][]float64{make([]float64, n), make([]float64, n)}, [2][]float64{}
 		for target := range values {
-			values[target] = make([]float64, n)
 			for d := range draws {
-				suits := draw * r.NormFloat64()
+				suits, sum, blocks := draw*r.NormFloat64(), 0.0, 0
 				for block := d; block < n; block += draws {
 					values[target][block] = suits + noise*r.NormFloat64()
+					sum, blocks = sum+values[target][block], blocks+1
 				}
+				means[target] = append(means[target], sum/float64(blocks))
 			}
 		}
-		design := stat.Blocks
+		d := stat.Decide(values[0], values[1], stat.Blocks, 1-ruleAlpha)
 		if grouped {
-			design = stat.Grouped
-			for target, v := range values {
-				values[target] = means(v, draws)
-			}
+			d = stat.Decide(means[0], means[1], stat.Grouped, 1-ruleAlpha)
 		}
-		d := stat.Decide(values[0], values[1], design, 1-ruleAlpha)
 		if d.Interval.Low <= 0 && 0 <= d.Interval.High {
 			share += 100. / simulations
 		}
 	}
 	return share
-}
-
-// means returns the means of values that took turns.
-func means(values []float64, turns int) (out []float64) {
-	for d := range turns {
-		var own []float64
-		for i := d; i < len(values); i += turns {
-			own = append(own, values[i])
-		}
-		out = append(out, stat.Mean(own))
-	}
-	return out
 }
 
 // coverage measures what intervals hold if rows and keys are drawn, or data loaded, once, some times, and anew for

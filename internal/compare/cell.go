@@ -49,8 +49,8 @@ func loadsOf(trials []*result.Trial) map[int]time.Time {
 	return out
 }
 
-// groups returns the names of the units that ran trials, sorted.
-func (u Unit) groups(trials []*result.Trial) (out []string) {
+// Groups returns the names of the units that ran trials, sorted.
+func (u Unit) Groups(trials []*result.Trial) (out []string) {
 	for _, t := range trials {
 		if name := u.name(t); name != "" && !slices.Contains(out, name) {
 			out = append(out, name)
@@ -68,7 +68,7 @@ func (u Unit) name(t *result.Trial) string {
 }
 
 // MachinesOf returns the machines of a fleet that ran trials, sorted; none if rumbench ran them itself.
-func MachinesOf(trials []*result.Trial) (out []string) { return MachineUnit.groups(trials) }
+func MachinesOf(trials []*result.Trial) (out []string) { return MachineUnit.Groups(trials) }
 
 // grouped returns the units that ran trials of both numbers, and the means of each: of their pairs if there are any.
 // The unit is that of trials if each counts by itself.
@@ -77,7 +77,7 @@ func grouped(base, other *Number) (names []string, a, b []float64, unit Unit) {
 		return nil, nil, nil, unit
 	}
 	positive := base.Low > 0 && other.Low > 0
-	for _, name := range unit.groups(slices.Concat(base.Trials, other.Trials)) {
+	for _, name := range unit.Groups(slices.Concat(base.Trials, other.Trials)) {
 		mine, others := base.in(unit, name), other.in(unit, name)
 		x, y := pairs(mine, others)
 		if len(x) == 0 {
@@ -120,7 +120,7 @@ func (n *Number) deviation() float64 {
 
 // Means returns the means of values by machine or by load, each of which had the trial of the same index.
 func (u Unit) Means(values []float64, trials []*result.Trial) (out []float64) {
-	for _, name := range u.groups(trials) {
+	for _, name := range u.Groups(trials) {
 		var mine []float64
 		for i, t := range trials {
 			if u.name(t) == name {

@@ -217,11 +217,6 @@ func (s *step) costPer() string {
 	return k.Per
 }
 
-// rated reports whether any group of the step has a promised rate.
-func (s *step) rated() bool {
-	return slices.ContainsFunc(s.Groups(), func(g result.Group) bool { return g.Rate > 0 })
-}
-
 // rank is a target with its throughput in a step.
 type rank struct {
 	target *target

@@ -95,12 +95,11 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	if levels := c.Durability(); levels != "" {
 		poor = append(poor, verdict.DurabilityDiffers(levels))
 	}
-	busy := othersWorked(c)
-	if busy.share >= muchShared {
-		poor = append(said(busy.text), poor...)
-		busy.text = ""
+	share, busy := othersWorked(c)
+	if share >= muchShared {
+		poor, busy = append(said(busy), poor...), ""
 	}
-	fair = said(busy.text, ranApart(c.Targets[0], c.Targets))
+	fair = said(busy, ranApart(c.Targets[0], c.Targets))
 	if slices.ContainsFunc(c.Targets, func(t *target) bool { return len(t.Trials) < compare.LeastTrials }) {
 		fair = append(fair, verdict.Caution(c.Campaign))
 	}
@@ -124,23 +123,19 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 const littleShared, muchShared = 5, 50
 
 // othersWorked is the greatest share of the processors that other programs used in a step of a trial, in words.
-func othersWorked(c *campaign) (worst struct {
-	text  string
-	share float64
-}) {
+func othersWorked(c *campaign) (worst float64, text string) {
 	for _, s := range c.steps {
 		for _, t := range c.Targets {
 			for w := range s.warnings(t) {
 				share, _ := w.Values["share"].(float64)
-				if w.Code == metric.ProcessorsShared && s.Primary != "" && share >= littleShared && share > worst.share {
-					worst.share = share
-					worst.text = fmt.Sprintf("Other programs used up to %.0f %% of the processors (%s in %s): rates, latencies and "+
-						"costs are those of a busy machine.", share, t.Name, s.Name)
+				if w.Code == metric.ProcessorsShared && s.Primary != "" && share >= littleShared && share > worst {
+					worst, text = share, fmt.Sprintf("Other programs used up to %.0f %% of the processors (%s in %s): rates, "+
+						"latencies and costs are those of a busy machine.", share, t.Name, s.Name)
 				}
 			}
 		}
 	}
-	return worst
+	return worst, text
 }
 
 // contained names the servers that ran in containers, if others did not.

@@ -244,7 +244,7 @@ func readEntries(dir string, c *Campaign, entries []Entry) (trials []*Trial, err
 			whole = append(whole, read.Trial)
 		}
 		if read.Err != nil { // it costs this trial alone
-			read.Trial = &Trial{Format: Format, Campaign: c.Name, Target: e.Target, Trial: e.Trial, Status: Failed,
+			read.Trial = &Trial{Target: e.Target, Trial: e.Trial, Status: Failed,
 				Reason: "its result is not one: " + read.Err.Error(), Dir: resolved(TrialPath(dir, e.Dir))}
 			half = append(half, read.Trial)
 		}
@@ -255,12 +255,11 @@ func readEntries(dir string, c *Campaign, entries []Entry) (trials []*Trial, err
 		return nil, err
 	}
 	for _, t := range half { // what it was to do, others of its target say
-		at := slices.IndexFunc(whole, func(o *Trial) bool { return o.Target == t.Target })
-		if at >= 0 {
-			stub := *t
-			*t = *whole[at]
-			t.Trial, t.Status, t.Reason, t.Dir = stub.Trial, Failed, stub.Reason, stub.Dir
-			t.Steps, t.Warnings, t.Hooks = nil, nil, nil
+		if at := slices.IndexFunc(whole, func(o *Trial) bool { return o.Target == t.Target }); at >= 0 {
+			o := *whole[at]
+			o.Trial, o.Status, o.Reason, o.Dir, o.Lost = t.Trial, Failed, t.Reason, t.Dir, false
+			o.Steps, o.Warnings, o.Hooks, o.Canary, o.Start = nil, nil, nil, nil, nil
+			*t = o
 		}
 	}
 	return trials, nil

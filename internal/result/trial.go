@@ -90,9 +90,9 @@ type Trial struct {
 	// the program that ran the trial; nil in files older than the field
 	Build    *program.Build   `json:"build,omitempty"`
 	Settings []engine.Setting `json:"settings"`
+	Host     observe.Facts    `json:"host"`
 	// ServerWarnings are the kinds of warnings in a private server's log, with N for each number.
-	ServerWarnings []string      `json:"server_warnings,omitempty"`
-	Host           observe.Facts `json:"host"`
+	ServerWarnings []string `json:"server_warnings,omitempty"`
 	// Unseen is whether the server's processes were not found on the host: it may be on another
 	// machine.
 	Unseen bool `json:"unseen,omitempty"`

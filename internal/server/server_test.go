@@ -474,7 +474,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// The kinds of warnings in a log are told without their numbers, whoever wrote it.
+// The kinds of warnings in a log are listed without their numbers, whoever wrote it.
 func TestWarningsIn(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	expect.NoError(t, os.WriteFile(log, []byte(`2026-11-29  4:00:01 0 [Warning] mariadbd: Couldn't allocate 130023424 bytes (page size 2097152); errno 12

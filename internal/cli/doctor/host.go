@@ -62,27 +62,31 @@ func Look(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look at %s: %w", o.Dir, err)
 	}
+	if err := m.watch(ctx, o.Period); err != nil {
+		return nil, err
+	}
+	return m.report(), nil
+}
+
+// watch counts what the machine does in a period.
+func (m *machine) watch(ctx context.Context, period time.Duration) error {
 	m.before = m.sample()
 	select {
-	case <-time.After(o.Period):
+	case <-time.After(period):
 	case <-ctx.Done():
-		return nil, fmt.Errorf("watch this host: %w", ctx.Err())
+		return fmt.Errorf("watch this host: %w", ctx.Err())
 	}
 	m.after = m.sample()
-	return m.report(), nil
+	return nil
 }
 
 // LookForOthers watches what other programs and other guests use of the processors for a period, and returns what is
 // wrong with that; nil if nothing is.
 func LookForOthers(ctx context.Context, period time.Duration) *Finding {
 	m := &machine{proc: "/proc", sys: "/sys"}
-	m.before = m.sample()
-	select {
-	case <-time.After(period):
-	case <-ctx.Done():
+	if m.watch(ctx, period) != nil {
 		return nil
 	}
-	m.after = m.sample()
 	for _, look := range []func(*machine) Finding{otherLoad, stolenTime} {
 		if f := look(m); f.Status == Bad || f.Status == Warn {
 			return &f

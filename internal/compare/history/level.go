@@ -37,15 +37,16 @@ func levels(x []float64, alpha float64) []int {
 
 // steps adds to the positions of proven changes those of clear steps near them, which tests of ranks cannot prove
 // as one side has fewer than leastLevel points: one size for two changes would be wrong for both. Of one point
-// between two levels, which may be an outlier, it takes the word of told: something else changed there.
-func steps(x []float64, points []int, told func(at int) bool) []int {
+// between two levels, which may be an outlier, explained reports whether something else changed there.
+func steps(x []float64, points []int, explained func(at int) bool) []int {
 	for i := 0; i < len(points); i++ { // ranks alone draw a position towards the middle
 		start, _ := part(x, points, i)
 		_, end := part(x, points, i+1)
-		if p, q := pairOf(x, start, end, told); p > 0 {
+		near := func(at int) bool { return max(at-points[i], points[i]-at) <= 2*leastLevel }
+		if p, q := pairOf(x, start, end, near, explained); p > 0 {
 			points = slices.Replace(points, i, i+1, p, q)
 			i++
-		} else if at := clearest(x, start, end, func(at int) bool { return at-start > 1 && end-at > 1 }); at > 0 {
+		} else if at := clearest(x, start, end, func(at int) bool { return at-start > 1 && end-at > 1 && near(at) }); at > 0 {
 			points[i] = at
 		}
 	}
@@ -54,7 +55,7 @@ func steps(x []float64, points []int, told func(at int) bool) []int {
 		at := clearest(x, start, end, func(at int) bool {
 			return start > 0 && at-start < leastLevel || end < len(x) && end-at < leastLevel
 		})
-		if at > 0 && (at-start > 1 && end-at > 1 || told(at)) {
+		if at > 0 && (at-start > 1 && end-at > 1 || explained(at)) {
 			points = slices.Insert(points, i, at) // both sides are searched again
 		} else {
 			i++
@@ -73,7 +74,10 @@ func part(x []float64, points []int, i int) (start, end int) {
 func clearest(x []float64, start, end int, may func(at int) bool) (best int) {
 	nearest := math.Inf(1)
 	for at := start + 1; at < end; at++ {
-		if rest := away(x[start:at]) + away(x[at:end]); may(at) && rest < nearest {
+		if !may(at) {
+			continue
+		}
+		if rest := distance(x[start:at]) + distance(x[at:end]); rest < nearest {
 			best, nearest = at, rest
 		}
 	}
@@ -86,15 +90,21 @@ func clearest(x []float64, start, end int, may func(at int) bool) (best int) {
 }
 
 // pairOf returns the best positions of two steps with a short level between them; 0 if they are not clear.
-func pairOf(x []float64, start, end int, told func(at int) bool) (p, q int) {
+func pairOf(x []float64, start, end int, near, explained func(at int) bool) (p, q int) {
 	nearest := math.Inf(1)
 	for i := start + 2; i < end; i++ {
+		if !near(i) {
+			continue
+		}
 		for j := i + 1; j < min(i+leastLevel, end-1); j++ {
-			rest := away(x[start:i]) + away(x[i:j]) + away(x[j:end])
+			rest := distance(x[start:i]) + distance(x[i:j]) + distance(x[j:end])
+			if rest >= nearest {
+				continue
+			}
 			_, first := step(x[start:i], x[i:j])
 			_, second := step(x[i:j], x[j:end])
 			_, outer := step(x[start:i], x[j:end])
-			if rest < nearest && first && second && outer && (j-i > 1 || told(i) && told(j)) {
+			if first && second && outer && (j-i > 1 || explained(i) && explained(j)) {
 				p, q, nearest = i, j, rest
 			}
 		}
@@ -102,8 +112,8 @@ func pairOf(x []float64, start, end int, told func(at int) bool) (p, q int) {
 	return p, q
 }
 
-// away returns the sum of the distances of values from their median.
-func away(values []float64) (sum float64) {
+// distance returns the sum of the distances of values from their median.
+func distance(values []float64) (sum float64) {
 	level := stat.Median(values)
 	for _, v := range values {
 		sum += math.Abs(v - level)

@@ -130,8 +130,8 @@ func TestStepsNearAChange(t *testing.T) {
 					x = append(x, level*(1+0.01*r.NormFloat64()))
 				}
 			}
-			told := func(at int) bool { return !strings.Contains(name, "outlier") && slices.Contains(c.want, at) }
-			expect.Same(t, c.want, steps(x, levels(x, 0.001), told), name)
+			explained := func(at int) bool { return !strings.Contains(name, "outlier") && slices.Contains(c.want, at) }
+			expect.Same(t, c.want, steps(x, levels(x, 0.001), explained), name)
 		}
 	}
 	more := 0 // with noise of 8 %, and outliers

@@ -41,7 +41,7 @@ func (o *Odd) Far() []OddRate {
 const (
 	oddBy      = 1.0 / 3 // the share by which an odd run is away from others
 	fewestRuns = 3       // of which one may be odd
-	clearly    = 3       // by how many standard deviations, once they can be told
+	oddSpreads = 3       // by how many standard deviations, once those are known
 )
 
 // apart reports whether rates with a ratio are far from each other.
@@ -63,13 +63,35 @@ func (c *collection) findOdd(f *Family) {
 	}
 	far := func(o *Odd) float64 { return math.Abs(math.Log(o.Ratio)) }
 	for _, kind := range order {
+		suspect := suspects(kinds[kind])
 		for _, r := range f.Runs {
+			if !suspect[r.Dir] {
+				continue
+			}
 			o := c.oddRun(r, kinds[kind])
 			if o != nil && (f.Odd == nil || far(o) > far(f.Odd)) {
 				f.Odd = o
 			}
 		}
 	}
+}
+
+// suspects returns the runs that may be odd: on a level of many runs, those half as far from it. The others need not
+// be compared with all runs.
+func suspects(series []*Series) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range series {
+		for start, end := 0, 0; start < len(s.Points); start = end {
+			_, end = s.bounds(start)
+			level := s.level(start, end)
+			for _, p := range s.Points[start:end] {
+				if end-start < MinRuns || math.Abs(p.Value/level-1) > oddBy/2 {
+					out[p.Dir] = true
+				}
+			}
+		}
+	}
+	return out
 }
 
 // oddRun returns how a run is odd in the series of a kind; nil if it is not, or that is known.
@@ -116,7 +138,7 @@ func (c *collection) oddRun(r *Run, series []*Series) *Odd {
 	if !apart(o.Ratio) || alike*3 >= o.Others { // else it is one of two kinds of runs
 		return nil
 	}
-	if o.Others >= leastLevel && math.Abs(math.Log(o.Ratio)) < clearly*stat.Deviation(all) {
+	if o.Others >= leastLevel && math.Abs(math.Log(o.Ratio)) < oddSpreads*stat.Deviation(all) {
 		return nil // they vary as much
 	}
 	slices.SortStableFunc(o.Rates, func(a, b OddRate) int {

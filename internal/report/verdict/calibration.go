@@ -97,8 +97,11 @@ type unit struct {
 }
 
 func unitOf(j *compare.Judgement) unit {
-	if m := len(compare.MachinesOf(slices.Concat(j.Base.Trials, j.New.Trials))); m > 1 {
-		return unit{"machine", "the ratio between machines", "these machines'", m, fmt.Sprintf("these %d machines", m)}
+	switch kind := compare.UnitOf(j.Base.Trials, j.New.Trials); kind {
+	case compare.MachineUnit, compare.LoadUnit:
+		n := len(kind.Groups(slices.Concat(j.Base.Trials, j.New.Trials)))
+		return unit{string(kind), fmt.Sprintf("the ratio between %ss", kind), fmt.Sprintf("these %ss'", kind), n,
+			fmt.Sprintf("these %d %ss", n, kind)}
 	}
 	n := min(len(j.Base.Trials), len(j.New.Trials))
 	return unit{"trial", "the ratio of two trials", "this machine's", n, fmt.Sprintf("%d trials of each target", n)}
@@ -107,9 +110,9 @@ func unitOf(j *compare.Judgement) unit {
 // precision reports which differences in throughput these trials detect.
 func (u *unit) precision(low, high float64) string {
 	switch {
-	case high == 0 && u.name == "machine":
-		return fmt.Sprintf("%d machines are too few to say which differences they can detect; at least %d are needed.",
-			u.have, compare.LeastTrials)
+	case high == 0 && u.name != string(compare.TrialUnit):
+		return fmt.Sprintf("%d %ss are too few to say which differences they can detect; at least %d are needed.",
+			u.have, u.name, compare.LeastTrials)
 	case high == 0:
 		return fmt.Sprintf("%d trials of each target are too few to say which differences this machine can detect; at "+
 			"least %d are needed.", u.have, compare.LeastTrials)

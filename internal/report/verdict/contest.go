@@ -105,16 +105,7 @@ func (x *Contest) results() string {
 	lists := map[string][]string{"": x.Refused}
 	for _, t := range x.Others {
 		part, e := x.against(t)
-		which := notProven
-		switch {
-		case e == nil:
-		case e.TooFew():
-			which = seen
-		default:
-			if which = word(e.Verdict); which == notProven && e.Notable() != "" {
-				which = likely
-			}
-		}
+		which := standing(e)
 		if which == equivalent {
 			part = t.Name
 		}
@@ -149,9 +140,22 @@ func (x *Contest) results() string {
 // undecided reports whether the subject was compared with others, and nothing follows from any comparison.
 func (x *Contest) undecided() bool {
 	return len(x.Others) > 0 && len(x.Refused) == 0 && !slices.ContainsFunc(x.Others, func(t *compare.Target) bool {
-		_, e := x.against(t)
-		return e == nil || e.TooFew() || word(e.Verdict) != notProven || e.Notable() != ""
+		e := x.c.Judged(t, x.Subject).Effect(x.s, x.k)
+		return e == nil || standing(e) != notProven
 	})
+}
+
+// standing returns what is known of a difference, in a word.
+func standing(e *compare.Effect) string {
+	switch {
+	case e == nil:
+		return notProven
+	case e.TooFew():
+		return seen
+	case word(e.Verdict) == notProven && e.Notable() != "":
+		return likely
+	}
+	return word(e.Verdict)
 }
 
 // few returns the number of trials in brackets, and how much the ratios vary within the runs if that

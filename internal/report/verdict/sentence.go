@@ -33,13 +33,13 @@ func (c *Campaign) Lead(s *compare.Step, where string) string {
 		return "Nothing can be compared" + where + ": " + quantity.Joined(x.Refused) + "."
 	}
 	if x.undecided() {
-		return strings.TrimSpace(quantity.Capital(Goal(s, k)) + where + " is undecided. " + c.Proven(x.Subject, nil, 1))
+		return strings.TrimSpace(quantity.Capital(goalName(k)) + where + " is undecided. " + c.Proven(x.Subject, nil, 1))
 	}
 	return x.Subject.Name + " " + Did(s, x.Subject, k) + where + x.results() + "."
 }
 
-// Goal names the main number of a step.
-func Goal(s *compare.Step, k compare.Key) string {
+// goalName names the main number of a step.
+func goalName(k compare.Key) string {
 	if k.Metric == metric.RowsPerS {
 		return "throughput"
 	}

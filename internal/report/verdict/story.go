@@ -72,13 +72,13 @@ func (c *Campaign) Proven(subject *compare.Target, in *compare.Step, limit int) 
 		j := c.Judged(t, subject)
 		for i := range j.Items {
 			it := &j.Items[i]
-			twice := slices.ContainsFunc(items, func(o *compare.Item) bool {
+			duplicate := slices.ContainsFunc(items, func(o *compare.Item) bool {
 				return o.Step == it.Step && o.New.Key == it.New.Key && o.Base == it.Base // of a metric that it stands in for
 			})
-			said := in != nil && (it.New.Metric == metric.RowsPerS || // one number of the latencies is enough
+			redundant := in != nil && (it.New.Metric == metric.RowsPerS || // one number of the latencies is enough
 				metric.IsLatency(it.New.Metric) && metric.ByName(it.New.Metric).Quantile != "p99" && !it.Asked)
-			here := (in == nil || in == it.Step) && (it.Asked || it.Headline && !c.Narrow)
-			if it.Sure() && here && len(it.Base.Trials) > 0 && !twice && !said {
+			relevant := (in == nil || in == it.Step) && (it.Asked || it.Headline && !c.Narrow)
+			if it.Sure() && relevant && len(it.Base.Trials) > 0 && !duplicate && !redundant {
 				items = append(items, it)
 			}
 		}
@@ -88,16 +88,12 @@ func (c *Campaign) Proven(subject *compare.Target, in *compare.Step, limit int) 
 	if len(items) == 0 {
 		return ""
 	}
-	where := "Proven"
+	where, prefix := "Proven", ""
 	if in != nil {
-		where += " in " + in.Name
+		where, prefix = "Proven in "+in.Name, in.Name+" "
 	}
 	return where + ": " + firstOf(items[:min(limit, len(items))], limit, func(it *compare.Item) string {
-		text := Guess(it) + " against " + it.Base.Trials[0].Target
-		if in != nil {
-			text = strings.TrimPrefix(text, in.Name+" ")
-		}
-		return text
+		return strings.TrimPrefix(Guess(it), prefix) + " against " + it.Base.Trials[0].Target
 	}) + "."
 }
 
