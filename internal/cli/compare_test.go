@@ -179,7 +179,6 @@ func TestCompareUnlike(t *testing.T) {
 		{"anyway", "compare " + slow + " " + fast + " --anyway", 0, `(?s)⚠ different work in load: rate.*8\.00×.*▲ better`, `^$`},
 		{"in a table", "table " + slow + " " + fast, 0, `(?s)\n  load +1\.00 +–⚠1.*⚠1 fast/a in load: other work: rate of insert: 500/s and 4000/s; not comparable`, `^$`},
 		{"in a published table", "table " + slow + " " + fast + " --layout tsv", 0, `(?m)^NA\tload`, `other work: rate of insert`},
-		{"in another one", "table " + slow + " " + fast + " --layout rel", 0, `(?s)load\n.*NA\tNA\tNA`, `other work: rate of insert`},
 		{"in a table, anyway", "table " + slow + " " + fast + " --anyway", 0, `load +1\.00 +8\.00`, `^$`},
 		{"durability", "compare " + safe + " " + unsafe, 1, `^$`, `differ in durability: os and none\..*\nhint: .*--across-durability`},
 		{"durability in one plan", "compare " + both, 1, `^$`, `differ in durability: none and os`},

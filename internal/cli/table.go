@@ -23,23 +23,19 @@ import (
 
 type tableOptions struct {
 	layout, metric, base, notes string
-	targets, blocks             []string
+	targets                     []string
 	absolute, compatible        bool
 	warmUps                     bool
 	across                      compare.Across
 }
 
-var (
-	tableLayouts = []string{"text", "markdown", "tsv", "mrg", "rel", "met"}
-	// publishedWhole are the layouts with fixed columns.
-	publishedWhole = []string{"mrg", "rel", "met"}
-)
+var tableLayouts = []string{"text", "markdown", "tsv"}
 
 func newTableCommand(a *App) *cobra.Command {
 	var o tableOptions
 	c := &cobra.Command{
 		Use:   "table DIR...",
-		Short: "print one number of all tests as ratios to a base, in the layouts that results are published in",
+		Short: "print one number of all tests as ratios to a base, in the layout that results are published in",
 		Args:  args(o.check),
 		RunE:  func(_ *cobra.Command, dirs []string) error { return runTable(a, o, dirs) },
 	}
@@ -56,22 +52,14 @@ func newTableCommand(a *App) *cobra.Command {
 	f.BoolVar(&o.compatible, "compatible", false, "print and divide numbers as published tables do: rounded")
 	f.BoolVar(&o.warmUps, "warm-ups", false, "tsv: include the tests that warm up or come before the writes")
 	f.StringVar(&o.notes, "notes", "", "a `file` of remarks for a last column: lines STEP: TEXT")
-	f.StringSliceVar(&o.blocks, "block", nil, "of mrg and rel: begin a new block, with its own base, at these targets")
 	acrossFlags(f, &o.across)
 	return c
 }
 
 func (o *tableOptions) check(_ *cobra.Command, dirs []string) error {
-	whole := slices.Contains(publishedWhole, o.layout)
 	switch {
 	case len(dirs) == 0:
 		return errors.New("table needs directories of results")
-	case whole && (o.metric != "" || o.absolute):
-		return fmt.Errorf("the layout %s has its own columns: --metric and --absolute are not for it", o.layout)
-	case o.notes != "" && whole:
-		return fmt.Errorf("the layout %s has no place for notes", o.layout)
-	case len(o.blocks) > 0 && o.layout != "mrg" && o.layout != "rel":
-		return errors.New("--block is for the layouts mrg and rel")
 	case o.warmUps && o.layout != "tsv":
 		return errors.New("--warm-ups is for the layout tsv: the others have them")
 	case o.metric != "":
@@ -94,20 +82,9 @@ func runTable(a *App, o tableOptions, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	var firsts []*compare.Target
-	for _, name := range o.blocks {
-		t, err := targetNamed(c, name)
-		if err != nil {
-			return err
-		}
-		firsts = append(firsts, t)
-	}
 	notes, err := readNotes(o.notes, c)
 	if err != nil {
 		return err
-	}
-	if slices.Contains(publishedWhole, o.layout) {
-		return wholeTable(a, c, base, firsts, o)
 	}
 	ro := compare.RelativeOptions{Base: base, Metric: o.chosen(c)}
 	if o.compatible {
@@ -164,18 +141,6 @@ func qpsTable(a *App, r *compare.Relative, notes map[string]string, o tableOptio
 	tests, decimals := published.QPS(r, o.warmUps, notes)
 	names := quantity.Texts(r.Targets, func(t *compare.Target) string { return t.Name })
 	return layout.WriteQPS(a.Stdout, names, tests, o.show(), decimals)
-}
-
-// wholeTable prints a layout with fixed columns.
-func wholeTable(a *App, c *compare.Campaign, base *compare.Target, firsts []*compare.Target, o tableOptions) error {
-	remark(a.Stderr, c.Durability(), published.Remarks(c, base))
-	switch o.layout {
-	case "met":
-		return layout.WriteCosts(a.Stdout, published.Costs(c, base), o.compatible)
-	case "mrg":
-		o.absolute = true
-	}
-	return layout.WriteSummaries(a.Stdout, published.Summaries(c, base, firsts), o.show())
 }
 
 // only returns a campaign with only some targets, in the order in which they are

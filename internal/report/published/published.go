@@ -120,35 +120,6 @@ func QPSRemarks(r *compare.Relative, warmUps bool) (out []string) {
 	return out
 }
 
-// Remarks returns the facts that tables with fixed columns cannot show, a line
-// each.
-func Remarks(c *compare.Campaign, base *compare.Target) (out []string) {
-	for _, t := range c.Targets {
-		whole := compare.Unlike(base, t)
-		out = append(out, otherWork(base, t, whole)...)
-		for _, s := range c.Steps {
-			refusals := s.Refusals(t)
-			var disturbed []string
-			for _, metric := range []string{metric.DeviceReads, metric.ReadKB, metric.WriteKB, metric.ContextSwitches,
-				metric.HostCPUUS} {
-				if k, ok := s.About(metric); ok && s.Number(t, k).Disturbed() {
-					disturbed = append(disturbed, metric)
-				}
-			}
-			if len(disturbed) > 0 {
-				refusals = append(refusals, "what other programs did may be in "+strings.Join(disturbed, ", "))
-			}
-			if unlike := s.Unlike(base, t); unlike != "" && len(whole) == 0 {
-				refusals = append(refusals, unlike)
-			}
-			if s.Primary != "" {
-				out = append(out, notComparable(t, s, refusals)...)
-			}
-		}
-	}
-	return out
-}
-
 func otherWork(base, t *compare.Target, unlike []string) []string {
 	if len(unlike) == 0 {
 		return nil

@@ -1,5 +1,5 @@
-// Package layout writes and reads the text formats that results of the insert
-// benchmark and of sysbench are published in: each format is one file.
+// Package layout reads the text formats that results of the insert benchmark and
+// of sysbench are published in, and writes the newest: each format is one file.
 //
 // It knows nothing of trials and metrics: in every format a table is steps with
 // a line per configuration and numbers by column name.
@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/text/escape"
 	"rumbench/internal/text/quantity"
 )
 
@@ -36,15 +35,6 @@ func Fixed(v float64, decimals int) Number {
 		return Number{math.NaN(), notKnown}
 	}
 	return Number{v, strconv.FormatFloat(v+0, 'f', decimals, 64)}
-}
-
-// short returns Fixed without trailing zeros: 6.570 becomes 6.57.
-func short(v float64, decimals int) Number {
-	n := Fixed(v, decimals)
-	if strings.Contains(n.Text, ".") {
-		n.Text = strings.TrimSuffix(strings.TrimRight(n.Text, "0"), ".")
-	}
-	return n
 }
 
 // Printed returns the value of the number's text; NaN if it is unknown.
@@ -98,9 +88,6 @@ func readLines(r io.Reader, read func(line string) error) error {
 	}
 	return in.Err()
 }
-
-// plain returns a name as one cell of a line.
-func plain(name string) string { return escape.Cell(escape.Line(name)) }
 
 // Show is the kind of numbers in a table.
 type Show int

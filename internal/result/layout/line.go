@@ -1,14 +1,9 @@
 package layout
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strings"
-
-	"rumbench/internal/text/quantity"
 )
 
 // Line is the numbers of a configuration in a table of many columns.
@@ -46,45 +41,9 @@ func (s steps) add(l Line) {
 	blocks[len(blocks)-1] = append(blocks[len(blocks)-1], l)
 }
 
-// column is a column of numbers.
-type column struct {
-	name     string
-	decimals int
-	write    func(v float64, decimals int) Number
-}
-
-func names(columns []column, tag string) []string {
-	return append(quantity.Texts(columns, func(c column) string { return c.name }), tag)
-}
-
-// cells returns the cells of a line: its numbers, or their ratios to its base.
-// Rounded ratios are 1 if both numbers are printed as 0.
-func (l *Line) cells(base *Line, columns []column, show Show) []string {
-	out := make([]string, len(columns))
-	for i, c := range columns {
-		n, number := c.write(l.Value(c.name), c.decimals), c.write(base.Value(c.name), c.decimals)
-		switch {
-		case show == Numbers:
-			out[i] = n.Text
-		case l.Unlike:
-			out[i] = notKnown
-		case show == RoundedRatios && n.Printed() == 0 && number.Printed() == 0:
-			out[i] = "1"
-		default:
-			out[i] = Ratio(n, number, show == RoundedRatios)
-		}
-	}
-	return out
-}
-
-// write writes the cells of a line, with a separator after the first.
-func (l *Line) write(w io.Writer, cells []string, separator string) {
-	fmt.Fprintf(w, "%s%s%s\t%s\n", cells[0], separator, strings.Join(cells[1:], "\t"), plain(l.Tag))
-}
-
 // readLine parses the cells of a line below a header, which names the columns,
 // among them the configuration's, tag.
-func readLine(columns []column, tag string, header, cells []string) (Line, error) {
+func readLine(columns []string, tag string, header, cells []string) (Line, error) {
 	l := Line{Values: map[string]float64{}}
 	if len(cells) != len(header) {
 		return l, fmt.Errorf("it has %d cells instead of %d", len(cells), len(header))
@@ -94,7 +53,7 @@ func readLine(columns []column, tag string, header, cells []string) (Line, error
 			l.Tag = cells[i]
 			continue
 		}
-		if !slices.ContainsFunc(columns, func(c column) bool { return c.name == name }) {
+		if !slices.Contains(columns, name) {
 			return l, fmt.Errorf("column %q is not known", name)
 		}
 		v, err := readNumber(cells[i])
@@ -104,11 +63,4 @@ func readLine(columns []column, tag string, header, cells []string) (Line, error
 		l.Values[name] = v
 	}
 	return l, nil
-}
-
-// writeTo calls write with a buffered w.
-func writeTo(w io.Writer, write func(b *bufio.Writer)) error {
-	b := bufio.NewWriter(w)
-	write(b)
-	return b.Flush()
 }

@@ -1,59 +1,28 @@
 package layout
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 )
 
-// The columns of the insert benchmark's tables mrg and rel. Costs describe the
+// The columns of the insert benchmark's tables mrg and, as ratios, rel. Costs describe the
 // device and the whole host: rps to wmbps, csps and cpups (percent of all
 // processors) a second; rpq, rkbpq, cspq and cpupq (µs) per query, or per row
 // inserted in a step without queries; wpi and wkbpi per row inserted in every
 // step. dbgb1 (data), dbgb2 (directory) and rss are in GB of 2³⁰ bytes, maxop
 // in seconds; p50 and p99 are the rates that 50 and 99 percent of a client's
 // intervals reached.
-var summaryColumns = []column{
-	{"ips", 0, Fixed}, {"qps", 0, Fixed}, {"rps", 0, Fixed}, {"rmbps", 1, Fixed}, {"wps", 1, Fixed}, {"wmbps", 1, Fixed},
-	{"rpq", 3, Fixed}, {"rkbpq", 3, Fixed}, {"wpi", 3, Fixed}, {"wkbpi", 3, Fixed},
-	{"csps", 0, Fixed}, {"cpups", 1, Fixed}, {"cspq", 3, Fixed}, {"cpupq", 0, Fixed},
-	{"dbgb1", 1, Fixed}, {"dbgb2", 1, Fixed}, {"rss", 1, Fixed}, {"maxop", 3, Fixed}, {"p50", 0, Fixed}, {"p99", 0, Fixed},
-}
+var summaryColumns = []string{"ips", "qps", "rps", "rmbps", "wps", "wmbps", "rpq", "rkbpq", "wpi", "wkbpi",
+	"csps", "cpups", "cspq", "cpupq", "dbgb1", "dbgb2", "rss", "maxop", "p50", "p99"}
 
 const summaryTag = "tag"
 
-var summaryHead = names(summaryColumns, summaryTag)
+var summaryHead = append(slices.Clone(summaryColumns), summaryTag)
 
 // blockEnd is the line between blocks of one step.
 const blockEnd = "-"
-
-// WriteSummaries writes the table mrg: 21 columns, a line per configuration; or
-// rel, the same columns as ratios to the block's first configuration, which has
-// no line. If there are several steps, each begins with an empty line and its
-// name.
-func WriteSummaries(w io.Writer, steps []Step, show Show) error {
-	return writeTo(w, func(b *bufio.Writer) {
-		for _, s := range steps {
-			if len(steps) > 1 {
-				fmt.Fprintf(b, "\n%s\n", plain(s.Name))
-			}
-			fmt.Fprintln(b, strings.Join(summaryHead, "\t"))
-			for i, block := range s.Blocks {
-				if i > 0 {
-					fmt.Fprintln(b, blockEnd)
-				}
-				for k := range block {
-					if k > 0 || show == Numbers {
-						block[k].write(b, block[k].cells(&block[0], summaryColumns, show), "\t")
-					}
-				}
-			}
-		}
-	})
-}
 
 // readSummaries reads tables of one step, whose name is then "", or of several
 // steps.

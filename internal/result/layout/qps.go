@@ -22,32 +22,29 @@ const (
 	noteMark   = "-> "
 )
 
-// ColumnName returns the name of an unnamed column.
-func ColumnName(i int) string { return fmt.Sprintf("col-%d", i+1) }
-
 // WriteQPS writes the names of the configurations, an empty line, and a line
 // per test: numbers with the given decimals, the test's name, its note. Tables
 // of ratios have no column for the base, the first configuration.
 func WriteQPS(w io.Writer, names []string, tests []Step, show Show, decimals int) error {
-	return writeTo(w, func(b *bufio.Writer) {
-		if show != Numbers {
-			fmt.Fprintf(b, "%s%s\n", relativeTo, escape.Line(names[0]))
-			names = names[1:]
+	b := bufio.NewWriter(w)
+	if show != Numbers {
+		fmt.Fprintf(b, "%s%s\n", relativeTo, escape.Line(names[0]))
+		names = names[1:]
+	}
+	var heads []string
+	for i, name := range names {
+		heads = append(heads, fmt.Sprintf("col-%d", i+1))
+		fmt.Fprintf(b, "%s : %s\n", heads[i], escape.Line(name))
+	}
+	fmt.Fprintf(b, "\n%s\n", strings.Join(heads, "\t"))
+	for _, t := range tests {
+		cells := append(t.rates(show, decimals), escape.Cell(escape.Line(t.Name)))
+		if t.Note != "" {
+			cells = append(cells, noteMark+escape.Line(t.Note))
 		}
-		var heads []string
-		for i, name := range names {
-			heads = append(heads, ColumnName(i))
-			fmt.Fprintf(b, "%s : %s\n", heads[i], escape.Line(name))
-		}
-		fmt.Fprintf(b, "\n%s\n", strings.Join(heads, "\t"))
-		for _, t := range tests {
-			cells := append(t.rates(show, decimals), plain(t.Name))
-			if t.Note != "" {
-				cells = append(cells, noteMark+escape.Line(t.Note))
-			}
-			fmt.Fprintln(b, strings.Join(cells, "\t"))
-		}
-	})
+		fmt.Fprintln(b, strings.Join(cells, "\t"))
+	}
+	return b.Flush()
 }
 
 // rates returns the cells of a test.
