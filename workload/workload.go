@@ -68,6 +68,8 @@ type Live struct {
 	// Bytes is the size of the values of all rows, and of the entries of all
 	// existing indexes (their columns and the key), without overhead.
 	Bytes int64
+	// Partial: other tables may hold rows, too, whose number is unknown.
+	Partial bool `json:",omitempty"`
 }
 
 // Touch is the number of entries of an index that a unit of work reads or changes, each
@@ -128,6 +130,7 @@ type Step struct {
 	// are reported per unit of the kind that WritesPer names.
 	Primary   string
 	WritesPer string
+	Unsized   bool // the size of what its operations write is unknown
 	// Touches are the random index accesses of one unit of the primary operation kind, if
 	// known: models of structures predict costs from them.
 	Touches []Touch

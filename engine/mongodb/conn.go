@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/description"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
 	"rumbench/engine"
@@ -179,7 +181,8 @@ func classify(doing string, err error) error {
 		}
 	}
 	var lost topology.ServerSelectionError
-	broken := (mongo.IsNetworkError(err) || errors.As(err, &lost)) && !errors.Is(err, context.DeadlineExceeded)
+	broken := (mongo.IsNetworkError(err) || errors.As(err, &lost)) && !errors.Is(err, context.DeadlineExceeded) ||
+		slices.ContainsFunc(lost.Desc.Servers, func(s description.Server) bool { return gone(s.LastError) })
 	switch {
 	case class != engine.Fatal:
 	case mongo.IsDuplicateKeyError(err):
@@ -194,6 +197,12 @@ func classify(doing string, err error) error {
 		class = engine.Timeout
 	}
 	return engine.Classify(class, fmt.Errorf("%s: %w", doing, err))
+}
+
+// gone reports whether a server could not be reached, rather than took too long: then the driver waits
+// for it to come back.
+func gone(err error) bool {
+	return err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // session is a separate client with one connection. A connection that breaks during an

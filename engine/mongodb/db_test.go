@@ -1,16 +1,22 @@
 package mongodb
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/description"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
@@ -350,4 +356,14 @@ func TestSections(t *testing.T) {
 // A server that falls silent while a database is opened is an error.
 func TestSilent(t *testing.T) {
 	enginetest.Silent(t, Engine{}, config(t), func(port int) string { return fmt.Sprintf("mongodb://127.0.0.1:%d/", port) })
+}
+
+// A server that cannot be reached is gone, also if the driver waited for it to come back.
+func TestWaitedForIsGone(t *testing.T) {
+	for last, want := range map[error]engine.Class{
+		syscall.ECONNREFUSED: engine.Gone, io.EOF: engine.Gone, os.ErrDeadlineExceeded: engine.Timeout, nil: engine.Timeout,
+	} {
+		waited := topology.ServerSelectionError{Wrapped: context.DeadlineExceeded, Desc: description.Topology{Servers: []description.Server{{LastError: last}}}}
+		expect.Equal(t, engine.ClassOf(classify("insert", waited)), want, last)
+	}
 }

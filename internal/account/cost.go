@@ -351,7 +351,7 @@ func (s *costing) addAmplification() {
 		switch {
 		case kind.Returns:
 			returned += counts.Bytes
-		case kind.Whole() == s.Of.WritesPer:
+		case kind.Whole() == s.Of.WritesPer && !s.Of.Unsized:
 			written += counts.Bytes
 		}
 	})

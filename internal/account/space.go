@@ -61,13 +61,16 @@ func (b *Builder) Growth(before, after *Space) {
 
 // Space adds sizes and memory at the end of the step.
 func (b *Builder) Space(z *Space) {
-	b.Put(metric.LiveRows, float64(z.Live.Rows))
-	b.Put(metric.LiveBytes, float64(z.Live.Bytes))
+	live := z.Live.Bytes > 0 && !z.Live.Partial
+	if !z.Live.Partial {
+		b.Put(metric.LiveRows, float64(z.Live.Rows))
+		b.Put(metric.LiveBytes, float64(z.Live.Bytes))
+	}
 	if z.Memory > 0 {
 		b.Put(metric.ServerMemoryBytes, float64(z.Memory), Source(z.MemorySource+", "+processSource(z.Hosted)))
 	}
 	amplification := func(bytes int64, more ...With) {
-		if z.Live.Bytes > 0 {
+		if live {
 			b.Put(metric.SpaceAmplification, float64(bytes)/float64(z.Live.Bytes), more...)
 		}
 	}
@@ -102,7 +105,7 @@ func (b *Builder) Space(z *Space) {
 	var bytes int64
 	for _, class := range slices.Sorted(maps.Keys(parts)) {
 		bytes += parts[class]
-		if z.Live.Bytes > 0 && parts[class] > 0 {
+		if live && parts[class] > 0 {
 			b.Put(metric.SpacePart, float64(parts[class])/float64(z.Live.Bytes), Of("", string(class)), Source(source))
 		}
 	}

@@ -17,9 +17,7 @@ var reads = []string{metric.ReadKB, metric.ProcessReadKB, metric.EngineReadKB, m
 // from any free memory, and those of the other from less than its data; "" if that is not so.
 func memoryApart(s *Step, base, t *Target, k Key) string {
 	access := []Group{Group(workload.PointAccess), Group(workload.RangeAccess)}
-	family := metric.FamilyOf(k.Metric)
-	speed := metric.IsLatency(k.Metric) || family == metric.Throughput || family == metric.CPU
-	if !slices.Contains(reads, k.Metric) && !(speed && slices.Contains(access, GroupOf(s))) {
+	if !slices.Contains(reads, k.Metric) && !(isSpeed(k) && slices.Contains(access, GroupOf(s))) {
 		return ""
 	}
 	for _, side := range [][2]*Target{{base, t}, {t, base}} {
@@ -36,4 +34,10 @@ func memoryApart(s *Step, base, t *Target, k Key) string {
 			quantity.Bytes(bytes), side[1].Name)
 	}
 	return ""
+}
+
+// isSpeed reports whether a number is a rate, a latency or CPU time.
+func isSpeed(k Key) bool {
+	family := metric.FamilyOf(k.Metric)
+	return metric.IsLatency(k.Metric) || family == metric.Throughput || family == metric.CPU
 }

@@ -149,18 +149,18 @@ func (e *Explanation) designText(s *Step) string {
 	}
 	ratio := fmt.Sprintf("%s as fast as %s in %s%s", quantity.Times(s.Rate.Ratio), e.Base.Name, s.Of.Name,
 		quantity.Interval(s.Rate.Low, s.Rate.High))
-	switch disturbed := s.disturbs(); {
+	switch {
+	case s.traffic() != "":
+		return fmt.Sprintf("%s: %s is %s; but %s.", list, e.New.Name, ratio, s.uneven())
 	case !s.Rate.Sure() && e.Single() && e.Differs():
 		return fmt.Sprintf("%s: what is proven below is its effect; one on the throughput of %s is not.", list, s.Of.Name)
 	case !s.Rate.Sure():
 		return fmt.Sprintf("%s: an effect on the throughput of %s is not proven.", list, s.Of.Name)
-	case e.Randomized && !disturbed && len(things) == 1:
+	case e.Randomized && len(things) == 1:
 		return fmt.Sprintf("%s: this alone makes %s %s.", list, e.New.Name, ratio)
-	case e.Randomized && !disturbed:
+	case e.Randomized:
 		return fmt.Sprintf("%s: together they make %s %s. An experiment separates them (--experiment).", list, e.New.Name,
 			ratio)
-	case disturbed:
-		return fmt.Sprintf("%s: %s is %s; but %s.", list, e.New.Name, ratio, s.uneven())
 	}
 	reason := "the trials of the two did not alternate"
 	if compare.Beside(e.Base, e.New) {
@@ -183,20 +183,13 @@ func (e *Explanation) Unlisted() []compare.Difference {
 
 func ofKind(d compare.Difference) bool { return d.What == "engine" || d.What == "storage" }
 
-// disturbs reports whether other programs used much more of the machine on one side.
-func (s *Step) disturbs() bool {
-	const much = 0.15 // of the processors
-	base, other := s.Base.shared(), s.New.shared()
-	return max(base, other) > much && apart(base, other, 1) || s.traffic() != ""
-}
-
 // unset returns the end of a sentence: by what two targets may differ of which nothing differs.
 func unset(s *Step) string {
 	const unknown = ": the numbers differ by something that is not."
 	if s == nil {
 		return unknown
 	}
-	if s.disturbs() {
+	if s.traffic() != "" {
 		return ", but " + s.uneven() + "."
 	}
 	for _, l := range ofDevice {
@@ -241,9 +234,15 @@ func (e *Explanation) warnings() string {
 	if n := min(len(e.Base.Trials), len(e.New.Trials)); n < compare.LeastTrials {
 		out = append(out, fmt.Sprintf("Nothing here is proven: a side has %d of at least %d trials.", n, compare.LeastTrials))
 	}
+	for _, s := range e.Steps {
+		if reason := compare.OthersApart(s.Of, e.Base, e.New); reason != "" {
+			reason = quantity.Capital(reason) + " in " + s.Of.Name + ": speed and CPU time are not compared."
+			return strings.Join(append(out, reason), " ")
+		}
+	}
 	others := spread(e.Steps, func(s *Step) float64 { return max(s.Base.shared(), s.New.shared()) }, mostShared)
 	if others != "" {
-		out = append(out, "Other programs used "+others+" of the processors: differences of CPU time are no evidence here.")
+		out = append(out, "Other programs used "+others+" of the processors: CPU time does not explain throughput here.")
 	}
 	return strings.Join(out, " ")
 }

@@ -113,6 +113,10 @@ func (s state) trial(target string, n int) *result.Trial {
 	if s.clientBound {
 		step.Warnings = []metric.Warning{metric.Warn(metric.ClientBound, metric.Values{"share": 50, "processors": 1, "used": 1, "waited": 0})}
 	}
+	if share := 100 * s.others / all; share > 5 {
+		step.Warnings = append(step.Warnings, metric.Warn(metric.ProcessorsShared,
+			metric.Values{"all": 1.0, "worker": "the server", "server": 1.0, "share": share}))
+	}
 	for i := range 5 {
 		if at := float64(i) * s.stallEvery; s.stallEvery > 0 {
 			step.Stalls = append(step.Stalls, metric.Span{Group: "clients", From: at, To: at + 0.1})

@@ -90,18 +90,28 @@ func workers(dir string) (pids []int) {
 var servers = []string{"mariadbd", "mysqld", "postgres", "mongod", "tarantool"}
 
 // worksFor reports whether a process runs in a directory and is a server, or has
-// the directory's marker. It is false for zombies.
+// the directory's marker. It is false for zombies, once all their threads have ended:
+// until then these have the process's files and their locks.
 func worksFor(pid int, dir string) bool {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return false
 	}
+	if cwd, err := p.Cwd(); err != nil || cwd != "" {
+		return serves(p, dir)
+	}
+	threads, _ := procfs.AllThreads(pid)
+	return slices.ContainsFunc(threads, func(p procfs.Proc) bool { return serves(p, dir) })
+}
+
+// serves is worksFor of a thread. One that is ending has lost its program and environment before its files.
+func serves(p procfs.Proc, dir string) bool {
 	cwd, err := p.Cwd()
 	if err != nil || cwd != dir && !strings.HasPrefix(cwd, dir+"/") {
 		return false
 	}
 	exe, err := p.Executable()
-	if err == nil && slices.Contains(servers, filepath.Base(strings.TrimSuffix(exe, " (deleted)"))) {
+	if err == nil && (exe == "" || slices.Contains(servers, filepath.Base(strings.TrimSuffix(exe, " (deleted)")))) {
 		return true
 	}
 	env, err := p.Environ()

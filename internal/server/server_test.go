@@ -3,11 +3,13 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"go.uber.org/goleak"
 
 	"rumbench/internal/expect"
@@ -22,7 +25,20 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
+func init() {
+	if os.Getenv("RUMBENCH_TEST_LEADER") != "" {
+		runtime.LockOSThread() // in the first thread
+	}
+}
+
 func TestMain(m *testing.M) {
+	if os.Getenv("RUMBENCH_TEST_LEADER") != "" { // the first thread ends, and the others until the input does
+		go func() {
+			io.Copy(io.Discard, os.Stdin)
+			os.Exit(0)
+		}()
+		syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
+	}
 	if dir := os.Getenv("RUMBENCH_TEST_SERVER"); dir != "" {
 		holdServer(dir)
 	}
@@ -205,6 +221,27 @@ func TestDiesWithItsStarter(t *testing.T) {
 			expect.NoError(t, start(t, Config{Kind: k, Dir: dir}).Stop())
 		})
 	}
+}
+
+// A process whose first thread has ended is not gone: others have its files, and their locks.
+func TestDyingIsNotGone(t *testing.T) {
+	dir := expect.Value(filepath.EvalSymlinks(t.TempDir()))(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "RUMBENCH_TEST_LEADER=1", marker+dir)
+	in := expect.Value(cmd.StdinPipe())(t)
+	expect.NoError(t, cmd.Start())
+	for state := ""; state != "Z"; {
+		p := expect.Value(procfs.NewProc(cmd.Process.Pid))(t)
+		stat := expect.Value(p.Stat())(t)
+		state = stat.State
+		time.Sleep(time.Millisecond)
+	}
+	expect.True(t, worksFor(cmd.Process.Pid, dir) && !worksFor(cmd.Process.Pid, t.TempDir()), "whether it works for the directory")
+	expect.NoError(t, in.Close())
+	for worksFor(cmd.Process.Pid, dir) { // a zombie until it is waited for
+		time.Sleep(time.Millisecond)
+	}
+	cmd.Wait()
 }
 
 // A failed start reports the server's messages and a hint.

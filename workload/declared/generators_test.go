@@ -230,3 +230,18 @@ func TestLoaded(t *testing.T) {
 		}
 	}
 }
+
+// Custom SQL that may write to other tables than the file's leaves unknown how much data there is.
+func TestWritesElsewhere(t *testing.T) {
+	tables := []*tableDef{{Table: &model.Table{Name: "queue"}}}
+	for sql, elsewhere := range map[string]bool{
+		"INSERT INTO queue VALUES (:id) ON CONFLICT (id) DO UPDATE SET n = 1": false, "insert into rumbench.\"queue\" values (:id)": false,
+		"INSERT INTO queue SELECT * FROM old ON DUPLICATE KEY UPDATE n = 1": false, "DELETE FROM queue WHERE id = :id": false,
+		"UPDATE ONLY queue SET n = 1": false, "INSERT INTO log VALUES (1)": true, "CREATE TABLE IF NOT EXISTS copy AS SELECT 1": true,
+		"CALL work(:id)": true, "WITH gone AS (DELETE FROM queue RETURNING *) INSERT INTO done SELECT * FROM gone": true,
+	} {
+		pieces, _ := split(sql)
+		s := &statement{own: ownSQL{"postgres": variant{op: model.Op{SQL: pieces}}}}
+		expect.Equal(t, s.writesElsewhere(tables), elsewhere, sql)
+	}
+}

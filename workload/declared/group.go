@@ -48,6 +48,8 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 		w.Ops = append(w.Ops, o.kind(name))
 		for _, st := range o.statements {
 			if st.kind == sOwn {
+				s.Unsized = s.Unsized || !st.reads()
+				s.elsewhere = s.elsewhere || !st.reads() && st.writesElsewhere(b.tables)
 				continue
 			}
 			b.indexed(s, st)

@@ -3,6 +3,7 @@ package declared
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -184,6 +185,32 @@ func speaks(ops []*operation) (names []string) {
 func (s *statement) reads() bool {
 	for _, v := range s.own {
 		return len(v.op.Returns) > 0
+	}
+	return false
+}
+
+// writtenTo finds what SQL writes to; the keys, locks and conflicts of other clauses have a word before "update".
+var writtenTo = regexp.MustCompile(
+	`(?i)(?:\b(key|do|for)\s+)?\b(?:into|update|delete\s+from|truncate|table)\s+(?:only\s+|if\s+(?:not\s+)?exists\s+)?([\w."` + "`" + `]+)`)
+
+// writesElsewhere reports whether SQL alone may write to other tables than these.
+func (s *statement) writesElsewhere(tables []*tableDef) bool {
+	for _, v := range s.own {
+		found := false
+		for _, m := range writtenTo.FindAllStringSubmatch(strings.Join(v.op.SQL, "1"), -1) {
+			parts := strings.Split(m[2], ".")
+			name := strings.Trim(parts[len(parts)-1], "\"`")
+			if m[1] != "" {
+				continue
+			}
+			found = true
+			if !slices.ContainsFunc(tables, func(t *tableDef) bool { return strings.EqualFold(t.Name, name) }) {
+				return true
+			}
+		}
+		if !found { // a call of a procedure, say
+			return true
+		}
 	}
 	return false
 }

@@ -154,6 +154,11 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 			return f, err
 		}
 	}
+	f.Live.Partial = s.spec.elsewhere || s.env.Previous != nil && s.env.Previous.Partial
+	if f.Live.Partial {
+		f.Notes = append(f.Notes, "SQL of the file's own may write to tables that are not in the file: "+
+			"how many bytes users have is unknown")
+	}
 	for _, t := range s.tables {
 		rows := t.live()
 		f.Live.Rows += rows

@@ -1,0 +1,43 @@
+package compare_test
+
+import (
+	"strings"
+	"testing"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/expect"
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
+)
+
+// Speed and CPU time are not judged where other programs took much more of the processors beside one of two targets;
+// what they took alike is in both numbers.
+func TestOthersApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		a, b   float64 // percent
+		order  string
+		judged bool
+	}{
+		"none": {0, 0, "interleaved", true}, "a little": {0, 12, "interleaved", true}, "beside b": {0, 40, "interleaved", false},
+		"beside a": {90, 30, "interleaved", false}, "alike": {60, 45, "interleaved", true}, "each other": {0, 50, "duet", true},
+	} {
+		var trials []*result.Trial
+		for n := 1; n <= 4; n++ {
+			v := float64(n)
+			a := made("a", n, c.order, numbers{"rows_per_s": 100 + v, "write_kb": 10 + v/10}, "w")
+			b := made("b", n, c.order, numbers{"rows_per_s": 300 + v, "write_kb": 1 + v/10}, "w")
+			for tr, share := range map[*result.Trial]float64{a: c.a, b: c.b} {
+				if share > 0 {
+					tr.Steps[0].Warnings = []metric.Warning{metric.Warn(metric.ProcessorsShared,
+						metric.Values{"all": 9.0, "worker": "the server", "server": 1.0, "share": share})}
+				}
+			}
+			trials = append(trials, a, b)
+		}
+		campaign := compare.New(trials)
+		judged := campaign.Judge(campaign.Targets[0], campaign.Targets[1])
+		rate := judged.Effect(campaign.Steps[0], compare.Key{Group: "insert", Op: "insert", Metric: "rows_per_s"})
+		expect.True(t, rate.Sure() == c.judged && strings.Contains(rate.Why, "other programs used") != c.judged, name, rate.Why)
+		expect.True(t, judged.Effect(campaign.Steps[0], compare.Key{Metric: "write_kb", Per: "insert row"}).Sure(), name, "KB")
+	}
+}
