@@ -131,6 +131,10 @@ func (w *Interrupter) Leave() error {
 	return w.Forget()
 }
 
+// askAgain is the first pause between requests; each is twice as long. A server ignores one that it has before
+// the operation.
+const askAgain = 100 * time.Millisecond
+
 // interrupt requests cancellation, or waits for an operation that is completed.
 func (w *Interrupter) interrupt(over chan struct{}) {
 	w.asked = w.state.CompareAndSwap(busy, interrupted)
@@ -143,12 +147,17 @@ func (w *Interrupter) interrupt(over chan struct{}) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if w.asked && w.Ask != nil {
-		_ = w.Ask(ctx) // if it fails, the connection is cut after Patience
-	}
-	select {
-	case <-over:
-	case <-ctx.Done():
-		w.Cut()
+	for pause := askAgain; ; pause *= 2 {
+		if w.asked && w.Ask != nil {
+			_ = w.Ask(ctx) // if it fails, the connection is cut after Patience
+		}
+		select {
+		case <-over:
+			return
+		case <-time.After(pause):
+		case <-ctx.Done():
+			w.Cut()
+			return
+		}
 	}
 }

@@ -48,7 +48,7 @@ func TestInterrupter(t *testing.T) {
 		cancel()
 		time.Sleep(wire.Patience - 1)
 		synctest.Wait()
-		expect.True(t, asked.Load() == 2 && cuts.Load() == 0, "asked", asked.Load(), "times, cut", cuts.Load(), "times")
+		expect.True(t, asked.Load() == 7 && cuts.Load() == 0, "asked", asked.Load(), "times, cut", cuts.Load(), "times")
 		time.Sleep(1)
 		synctest.Wait()
 		expect.Equal(t, cuts.Load(), 1, "the connection was cut", "times, want 1")

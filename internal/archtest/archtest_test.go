@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 143_726
+const mostTotal = 143_735
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -48,7 +48,7 @@ var rooms = []room{
 	{"internal/stat", 2_294, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_329, []string{"internal/metric"}},
 	{"internal/server", 2_787, []string{"internal/server"}},
-	{"engine", 26_372, []string{
+	{"engine", 26_381, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
