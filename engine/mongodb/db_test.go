@@ -247,13 +247,13 @@ func TestReplacedCollection(t *testing.T) {
 // A connection that a proxy ends because it is idle is opened again.
 func TestIdleConnection(t *testing.T) {
 	host := open(t, config(t))
-	port := enginetest.HAProxy(t, host.Private.Endpoint(), "2s")
+	port := enginetest.HAProxy(t, host.Private.Endpoint(), "4s")
 	c := engine.Config{Durability: model.DurabilityOS, Schema: schema(),
 		Server: engine.ServerConfig{DSN: fmt.Sprintf("mongodb://127.0.0.1:%d/", port), Schema: "other"}}
 	d, err := Engine{}.Open(t.Context(), c)
 	expect.NoError(t, err)
 	expect.NoError(t, d.CreateTables(t.Context()))
-	time.Sleep(3 * time.Second) // neither the driver nor the server reports its connections
+	time.Sleep(5 * time.Second) // neither the driver nor the server reports its connections
 	expect.NoError(t, d.CreateIndexes(t.Context(), "sale", "market"))
 	expect.NoError(t, d.Close())
 }

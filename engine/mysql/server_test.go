@@ -313,7 +313,7 @@ func TestSessionIsReadBack(t *testing.T) {
 func TestIdleConnections(t *testing.T) {
 	owner := shared(t)
 	c := attached(owner)
-	c.Server.DSN = fmt.Sprintf("root@tcp(127.0.0.1:%d)/", enginetest.HAProxy(t, owner.Private.Endpoint(), "2s"))
+	c.Server.DSN = fmt.Sprintf("root@tcp(127.0.0.1:%d)/", enginetest.HAProxy(t, owner.Private.Endpoint(), "4s"))
 	guest := attach(t, c)
 	expect.NoError(t, guest.CreateTables(t.Context()))
 	insert(t, guest, insertOp, 5)

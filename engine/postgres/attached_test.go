@@ -319,7 +319,7 @@ func TestIdleConnections(t *testing.T) {
 		c := guest(s)
 		if way == "haproxy" {
 			e := s.Endpoint()
-			c.Server.DSN = fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/postgres", e.User, e.Password, enginetest.HAProxy(t, e, "2s"))
+			c.Server.DSN = fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/postgres", e.User, e.Password, enginetest.HAProxy(t, e, "4s"))
 		}
 		d := open(t, c)
 		fill(t, d)

@@ -165,7 +165,7 @@ func TestReplacedSpace(t *testing.T) {
 // A connection that a proxy ends because it is idle is opened again.
 func TestIdleConnection(t *testing.T) {
 	s, owner := hosted(t, "write")
-	d := open(t, attach(fmt.Sprintf("127.0.0.1:%d", enginetest.HAProxy(t, s.Endpoint(), "2s"))))
+	d := open(t, attach(fmt.Sprintf("127.0.0.1:%d", enginetest.HAProxy(t, s.Endpoint(), "4s"))))
 	expect.NoError(t, d.CreateTables(t.Context()))
 	count := "box.stat.net().CONNECTIONS.current"
 	before := answer(t, owner, count)

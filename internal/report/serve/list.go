@@ -100,7 +100,8 @@ func (s *Site) list(q url.Values, all bool) *page.Document {
 		about = fmt.Sprintf("%d of %s", len(lines), quantity.Count(len(entries), "campaign"))
 	}
 	if n := unread(entries); n > 0 && !all {
-		about += fmt.Sprintf("; %d are still being read, load the page again to see what they found", n)
+		about += fmt.Sprintf("; %d are still being read", n)
+		d.Every = renewed
 	}
 	d.Lead = append(d.Lead, page.Prose("about", about+"."))
 	table := linesTable(shown, all)
@@ -150,14 +151,14 @@ func pageLinks(q url.Values, lines, at int) page.Links {
 // linesTable returns the table of campaigns, with boxes to choose some for a comparison
 // unless they stand still.
 func linesTable(lines []*line, still bool) page.Table {
-	t := page.Table{Head: "plan"}
+	t := page.Table{Head: "campaign"}
 	if !still {
 		t.Columns = []page.Column{{Name: "compare", Sub: "base, new", Title: "choose a base, and what to compare with it"}}
 	}
 	t.Columns = append(t.Columns,
-		page.Columns("answer", "trust", "targets", "started (UTC)", "machine", "status", "folder")...)
+		page.Columns("started (UTC)", "answer", "trust", "targets", "plan", "machine", "status")...)
 	for _, l := range lines {
-		row := page.Row{Head: l.plan, Series: -1}
+		row := page.Row{Head: l.rel, Series: -1}
 		if l.about != nil && (l.brief == nil || l.brief.problem == "") {
 			row.Link = addressOf(l.rel, reportName)
 		}
@@ -174,8 +175,8 @@ func linesTable(lines []*line, still bool) page.Table {
 		}
 		answer, day := page.Words(l.answer), page.Words(l.day())
 		answer.Class, day.Class, trust.Class, status.Class = "long", "short", "short", "short"
-		row.Cells = append(row.Cells, answer, trust, page.Words(l.targets), day, page.Words(l.machine), status,
-			page.Words(l.rel))
+		row.Cells = append(row.Cells, day, answer, trust, page.Words(l.targets), page.Words(l.plan), page.Words(l.machine),
+			status)
 		t.Add(row)
 	}
 	return t

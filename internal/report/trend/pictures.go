@@ -3,12 +3,14 @@ package trend
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"rumbench/internal/compare/history"
 	"rumbench/internal/page"
+	"rumbench/internal/text/escape"
 	"rumbench/internal/text/quantity"
 )
 
@@ -154,7 +156,8 @@ func course(s *history.Series) page.Plot {
 		}
 	}
 	n := len(s.Points)
-	p.X = page.Axis{From: 0.5, To: float64(n) + 0.5, Ticks: days(s.Points), Thin: true, Caption: "runs, the oldest first"}
+	p.X = page.Axis{From: 0.5, To: float64(n) + 0.5, Ticks: named(s.Points), Thin: true,
+		Caption: "runs, " + day(s.Points[0]) + " to " + day(s.Points[n-1])}
 	if len(p.Marks) > 0 {
 		p.X.Caption += "; ticks above them: other versions"
 	}
@@ -166,16 +169,13 @@ func flat(x int, y float64) page.Point {
 	return page.Point{X: float64(x), Y: y, Low: math.NaN(), High: math.NaN()}
 }
 
-// days labels about five of the points with their days, or with their times of one day.
-func days(points []history.Point) (out []page.Tick) {
-	const labels = 5
-	layout := time.DateOnly
-	if n := len(points); n > 0 && points[0].Started.UTC().Format(layout) == points[n-1].Started.UTC().Format(layout) {
-		layout = "15:04"
-	}
-	every := max(1, (len(points)+labels-1)/labels)
-	for i := 0; i < len(points); i += every {
-		out = append(out, page.Tick{At: float64(i + 1), Text: points[i].Started.UTC().Format(layout)})
+func day(p history.Point) string { return p.Started.UTC().Format(time.DateOnly) }
+
+// named labels some of the points with the names of their runs.
+func named(points []history.Point) (out []page.Tick) {
+	const labels, width = 8, 20
+	for i := 0; i < len(points); i += max(1, (len(points)+labels-1)/labels) {
+		out = append(out, page.Tick{At: float64(i + 1), Text: escape.Clip(filepath.Base(points[i].Dir), width)})
 	}
 	return out
 }
