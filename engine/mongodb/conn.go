@@ -18,7 +18,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
-	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/description"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
 	"rumbench/engine"
@@ -181,8 +180,11 @@ func classify(doing string, err error) error {
 		}
 	}
 	var lost topology.ServerSelectionError
-	broken := (mongo.IsNetworkError(err) || errors.As(err, &lost)) && !errors.Is(err, context.DeadlineExceeded) ||
-		slices.ContainsFunc(lost.Desc.Servers, func(s description.Server) bool { return gone(s.LastError) })
+	away := false
+	if errors.As(err, &lost) && len(lost.Desc.Servers) > 0 && gone(lost.Desc.Servers[0].LastError) {
+		err, away = lost.Desc.Servers[0].LastError, true // instead of how long the driver has waited
+	}
+	broken := away || (mongo.IsNetworkError(err) || errors.As(err, &lost)) && !errors.Is(err, context.DeadlineExceeded)
 	switch {
 	case class != engine.Fatal:
 	case mongo.IsDuplicateKeyError(err):

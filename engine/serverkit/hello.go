@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"rumbench/engine"
@@ -39,6 +40,8 @@ func within[T any](ctx context.Context, limit time.Duration, ask func(context.Co
 	defer cancel()
 	out, err := ask(limited)
 	late := limited.Err() != nil || errors.Is(err, context.DeadlineExceeded) // a driver may be a little early
+	var dial *net.OpError
+	late = late && !(errors.As(err, &dial) && dial.Op == "dial" && !dial.Timeout()) // or wait for one that is not there
 	if err != nil && late && ctx.Err() == nil && hint.Of(err) != silent {
 		err = engine.Classify(engine.Gone, hint.With(fmt.Errorf("the server did not answer within %v: %w", limit, err),
 			silent))

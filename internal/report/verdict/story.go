@@ -319,8 +319,13 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 	if k.Metric != metric.RowsPerS {
 		number = Name(k) + " in "
 	}
-	have := quantity.Count(by.Outlook(worst).Have, string(worst.Unit))
-	if worst.Groups == 0 {
+	count := by.Outlook(worst).Have
+	have := quantity.Count(count, string(worst.Unit))
+	switch {
+	case worst.Groups > 0:
+	case worst.Pairs > 0 && worst.Pairs != count:
+		have = quantity.Count(worst.Pairs, "pair")
+	default:
 		have += " each"
 	}
 	text := fmt.Sprintf("With %s, differences in %s below %s may stay unseen", have, number+s.Name,
@@ -334,6 +339,8 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 		text += fmt.Sprintf("; to find %s needs machines that are more alike, or one machine", quantity.RoughShare(smallest))
 	case worst.Unit == compare.LoadUnit:
 		text += fmt.Sprintf("; to find %s needs more loads than anybody makes: they differ", quantity.RoughShare(smallest))
+	case by.Base.Trials[0].Order == "duet":
+		text += fmt.Sprintf("; to find %s needs longer steps, not more trials", quantity.RoughShare(smallest))
 	default:
 		text += fmt.Sprintf("; to find %s needs longer steps, or targets that run side by side (duet), not more trials",
 			quantity.RoughShare(smallest))

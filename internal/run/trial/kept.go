@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"syscall"
 
 	"rumbench/engine"
@@ -131,7 +132,11 @@ func (t *stepRun) renewals() {
 
 // goneHintOf returns the hint for an error of an attached server that explains nothing.
 func goneHintOf(err error) string {
-	if errors.Is(err, syscall.ECONNREFUSED) {
+	var unknown *net.DNSError
+	switch {
+	case errors.As(err, &unknown):
+		return "this machine knows no host of that name: is it spelled right in the dsn?"
+	case errors.Is(err, syscall.ECONNREFUSED):
 		return "nothing listens there: is the server started, and are host and port of the dsn right?"
 	}
 	return goneHint
