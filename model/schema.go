@@ -23,7 +23,7 @@ type Table struct {
 type Column struct {
 	Name string
 	Type Type
-	// Width is the maximum length in bytes of a String or Bytes column, and the
+	// Width is the maximum length in bytes of a String or Bytes column, 16 of a UUID one, and the
 	// storage width of an Int column (4 or 8; 0 means 8). Workloads stay within
 	// it; an engine may refuse wider values.
 	Width int

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -23,11 +24,12 @@ const (
 	Time               // an instant in UTC at microsecond resolution
 	String             // UTF-8 text, compared byte by byte
 	Bytes              // arbitrary bytes
+	UUID               // 16 bytes, in the order of their digits
 )
 
 // String returns the name of the type, for messages.
 func (t Type) String() string {
-	return name("type", []string{"null", "int", "float", "time", "string", "bytes"}, uint8(t))
+	return name("type", []string{"null", "int", "float", "time", "string", "bytes", "uuid"}, uint8(t))
 }
 
 // name returns names[i], or the subject with i if there is no such name.
@@ -41,7 +43,7 @@ func name(subject string, names []string, i uint8) string {
 // Value is one column value. It is a small struct rather than an interface, so
 // that rows are built and passed without allocating. The zero Value is NULL.
 //
-// A value of type String or Bytes refers to memory of its creator; whoever keeps
+// A value of type String, Bytes or UUID refers to memory of its creator; whoever keeps
 // it beyond the call that passed it must Clone it.
 type Value struct {
 	typ Type
@@ -72,6 +74,12 @@ func MicrosValue(us int64) Value { return Value{typ: Time, num: us} }
 // StringValue returns the string s, which is not copied.
 func StringValue(s []byte) Value { return Value{typ: String, buf: s} }
 
+// UUIDValue returns the UUID of 16 bytes, which are not copied.
+func UUIDValue(b []byte) Value { return Value{typ: UUID, buf: b} }
+
+// IsText reports whether values of the type are bytes in memory.
+func (t Type) IsText() bool { return t == String || t == Bytes || t == UUID }
+
 // BytesValue returns the bytes b, which are not copied.
 func BytesValue(b []byte) Value { return Value{typ: Bytes, buf: b} }
 
@@ -87,7 +95,7 @@ func (v Value) Int() int64 { return v.num }
 // Float returns the number of a Float value.
 func (v Value) Float() float64 { return math.Float64frombits(uint64(v.num)) }
 
-// Buf returns the memory of a String or Bytes value, nil for other types.
+// Buf returns the memory of a String, Bytes or UUID value, nil for other types.
 func (v Value) Buf() []byte { return v.buf }
 
 // Time returns the instant of a Time value.
@@ -101,7 +109,7 @@ func (v Value) Size() int {
 	switch v.typ {
 	case Null:
 		return 0
-	case String, Bytes:
+	case String, Bytes, UUID:
 		return len(v.buf)
 	}
 	return 8
@@ -137,7 +145,7 @@ func (v Value) Compare(w Value) int {
 	switch v.typ {
 	case Float:
 		return cmp.Compare(v.Float(), w.Float())
-	case String, Bytes:
+	case String, Bytes, UUID:
 		return bytes.Compare(v.buf, w.buf)
 	}
 	return cmp.Compare(v.num, w.num)
@@ -150,7 +158,7 @@ func (v Value) AppendHash(dst []byte) []byte {
 	switch v.typ {
 	case Null:
 		return dst
-	case String, Bytes:
+	case String, Bytes, UUID:
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(v.buf)))
 		return append(dst, v.buf...)
 	}
@@ -169,7 +177,7 @@ func (v *Value) UnmarshalJSON(text []byte) error {
 	*v = Value{typ: Type(b[0])}
 	switch b = b[1:]; {
 	case v.typ == Null:
-	case (v.typ == String || v.typ == Bytes) && len(b) >= 4:
+	case v.typ.IsText() && len(b) >= 4:
 		v.buf = b[4:]
 	case len(b) == 8:
 		v.num = int64(binary.LittleEndian.Uint64(b))
@@ -177,6 +185,17 @@ func (v *Value) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("%.20q is no value", text)
 	}
 	return nil
+}
+
+// AppendUUID appends a UUID in its usual form, of 36 characters.
+func (v Value) AppendUUID(dst []byte) []byte {
+	for i, b := range v.buf {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			dst = append(dst, '-')
+		}
+		dst = hex.AppendEncode(dst, []byte{b})
+	}
+	return dst
 }
 
 // String returns the value in readable form, for messages.
@@ -192,6 +211,8 @@ func (v Value) String() string {
 		return strconv.Quote(string(v.buf))
 	case Bytes:
 		return fmt.Sprintf("x'%x'", v.buf)
+	case UUID:
+		return string(v.AppendUUID(nil))
 	}
 	return strconv.FormatInt(v.num, 10)
 }

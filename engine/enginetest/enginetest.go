@@ -147,6 +147,7 @@ func (s Suite) schema() model.Schema {
 			{Name: "b", Type: model.Bytes, Width: 64},
 			{Name: "n", Type: model.Int},
 			{Name: "c", Type: model.String, Width: 16, Fixed: true},
+			{Name: "u", Type: model.UUID, Width: 16},
 		},
 		Key: []string{"id"},
 		Indexes: []model.Index{
@@ -155,6 +156,7 @@ func (s Suite) schema() model.Schema {
 			{Name: "things_at", Columns: []string{"at", "n"}},
 			{Name: "things_n", Columns: []string{"n"}},
 			{Name: "things_c", Columns: []string{"c", "n"}},
+			{Name: "things_u", Columns: []string{"u"}},
 		},
 	}
 	notes, sums := things, things // with fewer indexes

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -93,6 +94,8 @@ func (w *walk) value(c model.Column) model.Value {
 		return model.MicrosValue(int64(w.rnd.IntN(5)-2) * 1_000_001)
 	case c.Type == model.String:
 		return model.StringValue([]byte(draw(w, "", "a", "ab", "abc", "b", "zz", "é")))
+	case c.Type == model.UUID:
+		return model.UUIDValue([]byte(draw(w, "\x00123456789abcdef", "0123456789abcdef", "0123456789abcde\x00", "\xff123456789abcdef")))
 	case c.Type == model.Bytes:
 		return model.BytesValue([]byte(draw(w, "", "a", "ab", "a\x00", "a\x00b", "a\xff", "b", "zz")))
 	}
@@ -465,11 +468,12 @@ func (s Suite) testValues(t *testing.T) {
 		long[i] = byte(i * 5)
 	}
 	rows := [][]model.Value{
-		Values([]any{math.MinInt64, math.MinInt32, -math.MaxFloat64, model.MicrosValue(-1), "", []byte{}, math.MaxInt64, ""}),
-		Values([]any{-1, -1, math.SmallestNonzeroFloat64, model.MicrosValue(0), "é ÿ €", []byte{0}, 0, " a  b"}),
-		Values([]any{0, 0, nil, nil, nil, nil, nil, nil}),
+		Values([]any{math.MinInt64, math.MinInt32, -math.MaxFloat64, model.MicrosValue(-1), "", []byte{}, math.MaxInt64, "",
+			model.UUIDValue(make([]byte, 16))}),
+		Values([]any{-1, -1, math.SmallestNonzeroFloat64, model.MicrosValue(0), "é ÿ €", []byte{0}, 0, " a  b", model.UUIDValue(long[:16])}),
+		Values([]any{0, 0, nil, nil, nil, nil, nil, nil, nil}),
 		Values([]any{math.MaxInt64, math.MaxInt32, math.MaxFloat64, model.MicrosValue(253402300799999999), "'\"\\;--", long,
-			math.MinInt64, "'\"\\;--0123456789"}),
+			math.MinInt64, "'\"\\;--0123456789", model.UUIDValue(bytes.Repeat([]byte{0xff}, 16))}),
 	}
 	for _, row := range rows {
 		c.do(model.Op{Kind: model.Insert, Table: "things", Columns: table.ColumnNames(), Rows: 1}, row...)

@@ -41,6 +41,8 @@ func appendKey(dst []byte, c *model.Column, v model.Value) ([]byte, error) {
 		return binary.BigEndian.AppendUint64(dst, sortableFloat(v.Float())), nil
 	case model.String, model.Bytes:
 		return appendText(dst, v.Buf()), nil
+	case model.UUID:
+		return append(dst, v.Buf()...), nil
 	}
 	if c.Width == 4 && c.Type == model.Int {
 		n := v.Int()
@@ -61,6 +63,8 @@ func appendText(dst, s []byte) []byte {
 	}
 	return append(dst, escape, terminator)
 }
+
+const uuidLen = 16
 
 // sortableFloat maps floats to integers in the same order: all bits of negative
 // numbers are flipped, of the others only the sign.
@@ -95,6 +99,10 @@ func decodeKey(key []byte, c *model.Column, arena *[]byte) (model.Value, []byte,
 	switch {
 	case c.Type == model.String || c.Type == model.Bytes:
 		return decodeText(key, c, arena)
+	case c.Type == model.UUID && len(key) >= uuidLen:
+		start := len(*arena)
+		*arena = append(*arena, key[:uuidLen]...)
+		return model.UUIDValue((*arena)[start:len(*arena):len(*arena)]), key[uuidLen:], nil
 	case c.Type == model.Int && c.Width == 4:
 		if len(key) < 4 {
 			return model.Value{}, nil, errShort(c)
@@ -130,8 +138,11 @@ func decodeText(key []byte, c *model.Column, arena *[]byte) (model.Value, []byte
 }
 
 func textValue(c *model.Column, b []byte) model.Value {
-	if c.Type == model.String {
+	switch c.Type {
+	case model.String:
 		return model.StringValue(b)
+	case model.UUID:
+		return model.UUIDValue(b)
 	}
 	return model.BytesValue(b)
 }
@@ -143,7 +154,7 @@ func errShort(c *model.Column) error {
 // appendCell appends a column as stored in the value of a row: a mark byte if it
 // is nullable, then the number, or length and text.
 func appendCell(dst []byte, c *model.Column, v model.Value) ([]byte, error) {
-	if c.Type != model.String && c.Type != model.Bytes || v.IsNull() {
+	if !c.Type.IsText() || v.IsNull() {
 		return appendKey(dst, c, v) // numbers are encoded as in keys
 	}
 	if v.Type() != c.Type {
@@ -162,7 +173,7 @@ func appendCell(dst []byte, c *model.Column, v model.Value) ([]byte, error) {
 // decodeCell decodes the first column of a row's value and returns the rest.
 // Text refers to the memory of row.
 func decodeCell(row []byte, c *model.Column) (model.Value, []byte, error) {
-	if c.Type != model.String && c.Type != model.Bytes {
+	if !c.Type.IsText() {
 		return decodeKey(row, c, nil)
 	}
 	if !c.NotNull {

@@ -139,7 +139,7 @@ func (o *Operator) Formats() map[uint16]string {
 
 func formatOf(c *model.Column) byte {
 	letter := map[model.Type]byte{model.Int: 'q', model.Time: 't', model.Float: 'd', model.String: 's',
-		model.Bytes: 's'}[c.Type]
+		model.Bytes: 's', model.UUID: 's'}[c.Type]
 	if isNarrow(c) {
 		letter = 'i'
 	}

@@ -53,7 +53,9 @@ func (l *layout) longest(columns []int) int {
 			n++
 		}
 		switch {
-		case c.Type != model.String && c.Type != model.Bytes:
+		case c.Type == model.UUID:
+			n += uuidLen
+		case !c.Type.IsText():
 			n += 8
 		case c.Width == 0:
 			n += unlimited

@@ -132,9 +132,12 @@ func (c *command) fill(dst []byte, args []model.Value) (_ []byte, err error) {
 
 var bsonTypes = map[model.Type]bsoncore.Type{
 	model.Int: bsoncore.TypeInt64, model.Float: bsoncore.TypeDouble, model.String: bsoncore.TypeString,
-	model.Bytes: bsoncore.TypeBinary,
-	model.Time:  bsoncore.TypeInt64, // a date has milliseconds only
+	model.Bytes: bsoncore.TypeBinary, model.UUID: bsoncore.TypeBinary,
+	model.Time: bsoncore.TypeInt64, // a date has milliseconds only
 }
+
+// subtypes are those of bytes; that of bytes of any kind is 0.
+var subtypes = map[model.Type]byte{model.UUID: bson.TypeBinaryUUID}
 
 func (a arg) bsonType() bsoncore.Type {
 	switch {
@@ -166,7 +169,7 @@ func (p *part) value(dst []byte, v model.Value) ([]byte, error) {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(v.Buf())+1))
 		return append(append(dst, v.Buf()...), 0), nil
 	case bsoncore.TypeBinary:
-		return bsoncore.AppendBinary(dst, 0, v.Buf()), nil
+		return bsoncore.AppendBinary(dst, subtypes[c.Type], v.Buf()), nil
 	case bsoncore.TypeInt32:
 		if n != int64(int32(n)) {
 			return dst, fmt.Errorf("column %s: %d does not fit in 4 bytes", c.Name, n)
@@ -229,6 +232,8 @@ func decode(c *model.Column, v bsoncore.Value) (model.Value, error) {
 		return model.StringValue(v.Data[4 : len(v.Data)-1]), nil
 	case v.Type == bsoncore.TypeBinary && c.Type == model.Bytes:
 		return model.BytesValue(b), nil
+	case v.Type == bsoncore.TypeBinary && c.Type == model.UUID:
+		return model.UUIDValue(b), nil
 	case v.Type == bsoncore.TypeDouble && c.Type == model.Float:
 		return model.FloatValue(v.Double()), nil
 	case whole && c.Type == model.Float:

@@ -71,7 +71,7 @@ func smallestValue(c *model.Column) any {
 		return math.Inf(-1)
 	case model.String:
 		return ""
-	case model.Bytes:
+	case model.Bytes, model.UUID:
 		return bson.Binary{}
 	}
 	return int64(math.MinInt64)

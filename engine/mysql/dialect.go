@@ -52,6 +52,8 @@ func columnType(c *model.Column, fractions bool) string {
 			return "DATETIME(6)"
 		}
 		return "BIGINT"
+	case model.UUID: // MariaDB's own type has another order
+		return "BINARY(16)"
 	case model.String, model.Bytes:
 		if c.Fixed && c.Width <= longestChar {
 			return fmt.Sprintf("CHAR(%d) CHARACTER SET latin1 COLLATE latin1_bin", c.Width)
@@ -98,7 +100,7 @@ func literal(dst []byte, v model.Value, fractions bool) []byte {
 		}
 		dst = append(dst, '\'')
 		return append(v.Time().AppendFormat(dst, sqlkit.TimeLayout), '\'')
-	case model.Bytes:
+	case model.Bytes, model.UUID:
 		dst = append(dst, "_binary"...)
 	}
 	return sqlkit.AppendQuoted(dst, v.Buf(), true)

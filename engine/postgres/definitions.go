@@ -28,7 +28,7 @@ func (d *db) definitions(dialect *sqlkit.Dialect) sqlkit.Definitions {
 // asListed writes a type as the server lists it.
 var asListed = strings.NewReplacer("BIGINT", "bigint", "INTEGER", "integer", "DOUBLE PRECISION", "double precision",
 	"TIMESTAMP", "timestamp without time zone",
-	"CHAR(", "character(", "TEXT", "text", "BYTEA", "bytea", ` COLLATE "C"`, " C")
+	"CHAR(", "character(", "TEXT", "text", "BYTEA", "bytea", "UUID", "uuid", ` COLLATE "C"`, " C")
 
 func columnText(t *model.Table, c *model.Column, compression model.Compression) string {
 	storage := "plain"

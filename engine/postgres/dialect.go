@@ -49,6 +49,8 @@ func columnType(c *model.Column) string {
 		return `TEXT COLLATE "C"`
 	case model.Bytes:
 		return "BYTEA"
+	case model.UUID:
+		return "UUID"
 	}
 	name := "BIGINT"
 	if c.Width == 4 {
@@ -90,6 +92,8 @@ func appendLiteral(dst []byte, v model.Value) []byte {
 	case model.Time:
 		dst = append(dst, '\'')
 		return append(v.Time().AppendFormat(dst, sqlkit.TimeLayout), '\'')
+	case model.UUID:
+		return append(v.AppendUUID(append(dst, '\'')), '\'')
 	case model.Bytes:
 		dst = append(dst, `E'\\x`...)
 		return append(hex.AppendEncode(dst, v.Buf()), '\'')

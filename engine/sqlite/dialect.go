@@ -45,7 +45,7 @@ func columnType(c *model.Column) string {
 		return "REAL"
 	case model.String:
 		return "TEXT"
-	case model.Bytes:
+	case model.Bytes, model.UUID:
 		return "BLOB"
 	}
 	return "INTEGER" // numbers; times as microseconds

@@ -61,7 +61,7 @@ func appendLiteral(dst []byte, v model.Value) []byte {
 	switch v.Type() {
 	case model.Time:
 		return strconv.AppendInt(dst, v.Int(), 10)
-	case model.Bytes:
+	case model.Bytes, model.UUID:
 		return append(hex.AppendEncode(append(dst, "x'"...), v.Buf()), '\'')
 	}
 	return sqlkit.AppendQuoted(dst, v.Buf(), false)

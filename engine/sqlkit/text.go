@@ -2,6 +2,7 @@ package sqlkit
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"strconv"
@@ -134,6 +135,8 @@ func TextValue(b []byte, t model.Type) (model.Value, error) {
 		return model.StringValue(b), nil
 	case model.Bytes:
 		return model.BytesValue(b), nil
+	case model.UUID:
+		return uuidValue(b)
 	case model.Int:
 		n, err := strconv.ParseInt(shared(b), 10, 64)
 		return model.IntValue(n), err
@@ -144,6 +147,21 @@ func TextValue(b []byte, t model.Type) (model.Value, error) {
 		return timeValue(b)
 	}
 	return model.Value{}, Unfit("text", t)
+}
+
+// uuidValue returns a UUID from its 16 bytes, or from its 36 characters, whose memory it uses.
+func uuidValue(b []byte) (model.Value, error) {
+	if len(b) == 16 {
+		return model.UUIDValue(b), nil
+	}
+	digits := b[:0]
+	for _, c := range b {
+		if c != '-' {
+			digits = append(digits, c)
+		}
+	}
+	n, err := hex.Decode(b, digits)
+	return model.UUIDValue(b[:n]), err
 }
 
 // timeValue reads microseconds since 1970, or a time as SQL writes it.

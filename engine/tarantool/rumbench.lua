@@ -4,7 +4,8 @@
 -- arguments of operations.
 local global, schema = ...
 local fiber, json, msgpack = require('fiber'), require('json'), require('msgpack')
-local int64 = require('ffi').typeof('int64_t')
+local ffi = require('ffi')
+local int64 = ffi.typeof('int64_t')
 
 local M, sessions = {}, {}
 
@@ -37,8 +38,9 @@ local function numbers(by_name, names)
 end
 
 -- plain returns a number that compares and adds as one with a sign: those beyond
--- 53 bits come as unsigned.
+-- 53 bits come as unsigned. UUIDs compare as texts.
 local function plain(v)
+    if ffi.istype('struct tt_uuid', v) then return v:str() end
     if type(v) == 'cdata' and v ~= nil then return int64(v) end
     return v
 end
@@ -120,7 +122,7 @@ end
 -- types are those of the model, in its order. Varbinary would become text when Lua
 -- handles it; text is compared byte by byte as well. A float that is whole becomes
 -- an integer there, which a field of type double would not take.
-local types = {'integer', 'number', 'integer', 'string', 'string'}
+local types = {'integer', 'number', 'integer', 'string', 'string', 'uuid'}
 
 local function create(definition)
     local t, in_key, format, auto = json.decode(definition), {}, {}, false

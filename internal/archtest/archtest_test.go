@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 143_753
+const mostTotal = 143_858
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -43,24 +43,24 @@ type room struct {
 // engines start their servers, so internal/server is above them.
 var rooms = []room{
 	{"internal/need", 0, []string{"internal/expect", "internal/need"}}, // of tests
-	{"model", 894, []string{"model"}},
+	{"model", 915, []string{"model"}},
 	{"internal/text", 2_272, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_294, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_329, []string{"internal/metric"}},
 	{"internal/server", 2_787, []string{"internal/server"}},
-	{"engine", 26_386, []string{
+	{"engine", 26_438, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
-	{"workload", 19_530, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
+	{"workload", 19_561, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 7_913, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 3_155, []string{"internal/account"}},
 	{"internal/result", 3_568, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 4_311, []string{"internal/plan"}},
 	{"internal/run", 12_721, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_861, []string{"internal/importer"}},
-	{"internal/compare", 6_198, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 6_199, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_401, []string{"internal/fleet"}},
 	{"internal/explain", 5_692, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_891, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},

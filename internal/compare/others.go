@@ -9,30 +9,31 @@ import (
 )
 
 // OthersApart returns why speed and CPU time of two targets cannot be judged, as other programs used much
-// more of the processors beside the runs of one; "" if that is not so. What they used alike is in both
+// more of the processors beside all runs of one; "" if that is not so. What they used now and then is in both
 // numbers, and in their intervals.
 func OthersApart(s *Step, base, t *Target) string {
 	const much, times = 15, 2 // percent; the ratio of the shares
-	a, b := othersShare(s, base), othersShare(s, t)
-	if max(a, b) <= much || max(a, b) <= times*min(a, b) || designOf(t.Trials, len(t.Trials)) == stat.Duet {
-		return ""
+	for _, side := range [][2]*Target{{base, t}, {t, base}} {
+		low, _ := othersShare(s, side[0])
+		_, high := othersShare(s, side[1])
+		if low > much && low > times*high && designOf(t.Trials, len(t.Trials)) != stat.Duet {
+			return fmt.Sprintf("other programs used %.0f %% of the processors or more beside %s, and at most %.0f %% beside %s",
+				low, side[0].Name, high, side[1].Name)
+		}
 	}
-	if a > b {
-		base, t, a, b = t, base, b, a
-	}
-	return fmt.Sprintf("other programs used %.0f %% of the processors beside %s, and %.0f %% beside %s", b, t.Name, a,
-		base.Name)
+	return ""
 }
 
-// othersShare returns the mean share of the processors, in percent, that other programs used beside the runs of a
-// target: what is unknown or too little for a warning counts as 0.
-func othersShare(s *Step, t *Target) float64 {
-	runs := s.Used(t)
-	sum := 0.0
-	for _, r := range runs {
-		sum += OthersShare(r.Step)
+// othersShare returns the extremes of OthersShare over the runs of a target.
+func othersShare(s *Step, t *Target) (low, high float64) {
+	for i, r := range s.Used(t) {
+		share := OthersShare(r.Step)
+		if i == 0 {
+			low = share
+		}
+		low, high = min(low, share), max(high, share)
 	}
-	return sum / float64(max(1, len(runs)))
+	return low, high
 }
 
 // OthersShare returns the share of the processors, in percent, that other programs used in a step; 0 if it is

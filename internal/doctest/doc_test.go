@@ -134,8 +134,11 @@ func run(t *testing.T, dir, line string) {
 		})
 	}
 	// What the gate finds in real runs is chance.
-	if strings.Contains(line, "--gate") {
+	switch {
+	case strings.Contains(line, "--gate"):
 		command = "(" + command + ") || test $? -ge 3"
+	case strings.Contains(line, "compare") && strings.Contains(line, "--fail-if"): // so is whether it can judge
+		command = "(" + command + ") || test $? -eq 4"
 	}
 	// It is interrupted once it has begun, however long that takes.
 	if after, ok := strings.CutPrefix(command, "timeout --signal=INT 5 "); ok {

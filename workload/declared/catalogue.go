@@ -43,6 +43,7 @@ func init() { // the generators of values use this list
 		{"select", "the generator that a string parameter names: {by: PARAMETER, NAME: VALUE, …}", nil, true, buildSelect},
 		{"text", "random characters", []argument{{"size", "bytes", ""}, {"compress", "the share that zlib saves, in blocks of 16 KB of values of 100 bytes and more; of text at least a quarter", "0"}, {"check", "the first 8 bytes prove the others, and readers check them: true or false", "false"}}, false, buildText},
 		{"bytes", "random bytes, for a column of type bytes", []argument{{"size", "bytes", ""}, {"compress", "the share that zlib saves, in blocks of 16 KB of values of 100 bytes and more; of text at least a quarter", "0"}, {"check", "as of text", "false"}}, false, buildText},
+		{"uuid", "a UUID, for a column of type uuid", []argument{{"version", "4: random; 7: after a time, of a millisecond per row from 2026-01-01 on", "4"}, {"of", "the number of milliseconds of version 7", "row"}}, false, buildUUID},
 		{"decimal", "a number in decimal digits, after a prefix", []argument{{"of", "the number", "row"}, {"prefix", "a text, as {const: s}", "''"}, {"digits", "at least, with leading zeros", "1"}, {"length", "bytes at least, with zeros after the digits", "0"}}, false, buildDecimal},
 		{"fnv", "a number's 64-bit FNV-1a hash without sign, as YCSB makes keys", []argument{{"of", "the number", "row"}}, false, buildFNV},
 		{"permute", "a number of 0…over-1 in a random order, each once", []argument{{"of", "the number", "row"}, {"over", "how many numbers", ""}}, false, buildPermute},

@@ -322,6 +322,9 @@ func (c *client) returned(s *statement, row []model.Value) {
 		case model.Bytes:
 			k.memory = append(k.memory[:0], v.Buf()...)
 			v = model.BytesValue(k.memory)
+		case model.UUID:
+			k.memory = append(k.memory[:0], v.Buf()...)
+			v = model.UUIDValue(k.memory)
 		}
 		c.env.vars[k.slot] = v
 	}

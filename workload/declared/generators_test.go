@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -68,7 +70,7 @@ func TestGreatestValues(t *testing.T) {
 	}
 }
 
-func isText(t model.Type) bool { return t == model.String || t == model.Bytes }
+func isText(t model.Type) bool { return t.IsText() }
 
 // A number of a fraction makes fractions, wherever it stands; 1e3 is a whole number.
 func TestUniformFractions(t *testing.T) {
@@ -244,4 +246,24 @@ func TestWritesElsewhere(t *testing.T) {
 		s := &statement{own: ownSQL{"postgres": variant{op: model.Op{SQL: pieces}}}}
 		expect.Equal(t, s.writesElsewhere(tables), elsewhere, sql)
 	}
+}
+
+// UUIDs have their version and variant, and no two are equal; those of version 7 ascend by a millisecond per row.
+func TestUUID(t *testing.T) {
+	for value, version := range map[string]string{"{uuid: 4}": "4", "{uuid: {version: 7}}": "7", "{uuid: {version: 7, of: row * 2}}": "7"} {
+		values, _ := columnValues(small(t, "x: {value: "+value+"}", "", nil), "x", 1000)
+		seen := map[string]bool{}
+		for i, v := range values {
+			text := v.String()
+			seen[text] = true
+			expect.True(t, len(text) == 36 && text[14:15] == version && strings.Contains("89ab", text[19:20]), value, text)
+			if i > 0 && version == "7" {
+				expect.True(t, values[i-1].Compare(v) < 0, value, "order", values[i-1], v)
+			}
+		}
+		expect.Equal(t, len(seen), len(values), value)
+	}
+	values, _ := columnValues(small(t, "x: {value: {uuid: {version: 7}}}", "", nil), "x", 3)
+	ms, err := strconv.ParseInt(strings.ReplaceAll(values[2].String()[:13], "-", ""), 16, 64)
+	expect.Equal(t, time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000"), "2026-01-01T00:00:00.002", err)
 }

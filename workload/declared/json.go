@@ -21,8 +21,9 @@ func buildJSON(a *arguments) value {
 	for i, entry := range a.body.Entries {
 		v, ok := a.c.value(entry.Value, a.scope)
 		a.wrong = a.wrong || !ok
-		if v.typ == model.Bytes {
-			a.refuse(entry.Value, fmt.Sprintf("field %s is of type bytes, which JSON does not have", entry.Key.Text), "use text")
+		if v.typ == model.Bytes || v.typ == model.UUID {
+			a.refuse(entry.Value, fmt.Sprintf("field %s is of type %s, which JSON does not have", entry.Key.Text,
+				nameOf(v.typ)), "use text")
 		}
 		opening := string(escape([]byte(`"`+entry.Key.Text), 1)) + `":`
 		if i > 0 {

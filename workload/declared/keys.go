@@ -58,7 +58,7 @@ var tableKeys = strictyaml.Table[none]{
 }
 
 var columnKeys = strictyaml.Table[none]{
-	key("type", "int64, int32, float, timestamp, text or bytes. Default: that of the value.", strictyaml.Shape{"enum": typeNames()}),
+	key("type", "int64, int32, float, timestamp, text, bytes or uuid: a type of its own on postgres, mongodb and tarantool, 16 bytes elsewhere. Default: that of the value.", strictyaml.Shape{"enum": typeNames()}),
 	key("value", "The value in each row: a number, an expression, or a generator.", valueOf),
 	key("auto", "The engine assigns ascending integers from 1. The column is the whole key.", flag),
 	key("max", "The greatest length in bytes of a text. Default: that of its generator.", count),

@@ -145,7 +145,7 @@ func (a *author) column(t *randomTable, name string) {
 		}
 		t.texts = append(t.texts, name)
 	default:
-		a.writef("      %s: {value: %s}", name, a.one("value", "{normal: [10, 3]}", "{uniform: [0.5, 2.5]}", "{clock: 1}", "{fnv: row}", "{bytes: {size: 40, compress: share, check: true}}",
+		a.writef("      %s: {value: %s}", name, a.one("value", "{normal: [10, 3]}", "{uniform: [0.5, 2.5]}", "{clock: 1}", "{fnv: row}", "{uuid: 4}", "{uuid: {version: 7}}", "{bytes: {size: 40, compress: share, check: true}}",
 			"{json: {a: {text: 5}, b: row, c: {json: {d: {choice: {x: 1, 'y\"': 2}}}}}}", "{text: {size: {sizes: {max: 50}}}}", "row / 2", "{permute: {over: 50}}"))
 	}
 }

@@ -220,7 +220,7 @@ func (r *reading) stored(n *strictyaml.Node, column int) source {
 	before := len(r.Problems)
 	s := r.typed(n, column)
 	target := r.t.Columns[column]
-	switch isText := target.Type == model.String || target.Type == model.Bytes; {
+	switch isText := target.Type.IsText(); {
 	case len(r.Problems) > before || !isText:
 	case r.cols.list[column].value.proven && !s.value.proven:
 		r.At(n, "the texts of column "+target.Name+" are checked when they are read, and this one has no proof",

@@ -62,6 +62,7 @@ type columnType struct {
 var types = []columnType{
 	{"int32", model.Int, 4}, {"int64", model.Int, 0}, {"float", model.Float, 0},
 	{"timestamp", model.Time, 0}, {"text", model.String, 0}, {"bytes", model.Bytes, 0},
+	{"uuid", model.UUID, 0},
 }
 
 func typeNames() []string { return quantity.Texts(types, func(t columnType) string { return t.name }) }
@@ -274,7 +275,7 @@ func (c *tableReader) typeColumns(at *strictyaml.Node) {
 			c.At(node, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), col.Name, typeName(col)),
 				"")
 		}
-		if isText := col.Type == model.String || col.Type == model.Bytes; isText && col.Width == 0 {
+		if col.Type.IsText() && col.Width == 0 {
 			if col.Width = int(v.limit); v.limit == 0 {
 				c.At(node, fmt.Sprintf("the greatest length of column %s is not known", col.Name), "give the column a max")
 			}

@@ -62,13 +62,15 @@ func (v *value) get(e *env) model.Value {
 		return model.FloatValue(v.real(e))
 	case model.Bytes:
 		return model.BytesValue(v.text(e))
+	case model.UUID:
+		return model.UUIDValue(v.text(e))
 	}
 	return model.StringValue(v.text(e))
 }
 
 // size returns its mean size in bytes.
 func (v *value) size() float64 {
-	if v.typ == model.String || v.typ == model.Bytes {
+	if v.typ.IsText() {
 		return v.mean
 	}
 	return 8
@@ -145,7 +147,7 @@ func (v value) fits(dst *model.Column) error {
 	switch {
 	case dst.Type == model.Int && dst.Width == 4 && (v.limit > math.MaxInt32 || v.fixed && v.num(nil) < math.MinInt32):
 		return hint.Errorf("give the column type: int64", "a value may be %d, and column %s is an int32", v.limit, dst.Name)
-	case (dst.Type == model.String || dst.Type == model.Bytes) && v.limit > int64(dst.Width):
+	case dst.Type.IsText() && v.limit > int64(dst.Width):
 		return hint.Errorf("raise the column's max", "a value has up to %d bytes, and column %s at most %d", v.limit,
 			dst.Name, dst.Width)
 	}
@@ -205,7 +207,7 @@ func (s slot) value() value {
 	switch s.typ {
 	case model.Float:
 		v.real = func(e *env) float64 { return e.vars[at].Float() }
-	case model.String, model.Bytes:
+	case model.String, model.Bytes, model.UUID:
 		v.text = func(e *env) []byte { return e.vars[at].Buf() }
 	default:
 		v.num = func(e *env) int64 { return e.vars[at].Int() }

@@ -39,7 +39,7 @@ func (c *Conn) kindOf(v *model.Value) byte {
 			return kindDateTime
 		}
 		return kindLongLong
-	case model.String, model.Bytes:
+	case model.String, model.Bytes, model.UUID:
 		return kindString
 	}
 	return kindLongLong
@@ -52,7 +52,7 @@ func appendArgument(b []byte, v *model.Value, micros bool) ([]byte, error) {
 		return binary.LittleEndian.AppendUint64(b, uint64(v.Int())), nil
 	case model.Float:
 		return binary.LittleEndian.AppendUint64(b, math.Float64bits(v.Float())), nil
-	case model.String, model.Bytes:
+	case model.String, model.Bytes, model.UUID:
 		return append(appendNumber(b, uint64(len(v.Buf()))), v.Buf()...), nil
 	case model.Time:
 		if micros {

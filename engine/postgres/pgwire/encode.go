@@ -24,6 +24,7 @@ const (
 	oidChar      = 1042 // text of a fixed length, padded with blanks
 	oidTimestamp = 1114
 	oidNumeric   = 1700
+	oidUUID      = 2950
 )
 
 // The formats of values on the wire.
@@ -36,7 +37,7 @@ const (
 // text, and so do sums of integers, which may have any length.
 func formatOf(oid uint32) uint16 {
 	switch oid {
-	case oidBytes, oidInt8, oidInt4, oidText, oidFloat8, oidChar, oidTimestamp:
+	case oidBytes, oidInt8, oidInt4, oidText, oidFloat8, oidChar, oidTimestamp, oidUUID:
 		return binaryFormat
 	}
 	return textFormat
@@ -68,7 +69,7 @@ func appendValue(b []byte, oid uint32, v model.Value) ([]byte, error) {
 			return binary.BigEndian.AppendUint64(b, math.Float64bits(v.Float())), nil
 		}
 	default:
-		if oid == oidText || oid == oidChar || oid == oidBytes {
+		if oid == oidText || oid == oidChar || oid == oidBytes || oid == oidUUID && v.Type() == model.UUID {
 			return append(b, v.Buf()...), nil
 		}
 	}
@@ -141,6 +142,8 @@ func decode(b []byte, oid uint32, t model.Type) (model.Value, error) {
 		return model.StringValue(bytes.TrimRight(b, " ")), nil
 	case oid == oidBytes && t == model.Bytes:
 		return model.BytesValue(b), nil
+	case oid == oidUUID && t == model.UUID:
+		return model.UUIDValue(b), nil
 	case oid == oidNumeric && (t == model.Int || t == model.Float):
 		return sqlkit.TextValue(b, t)
 	}
@@ -166,6 +169,8 @@ func decodeText(b []byte, oid uint32, t model.Type) (model.Value, error) {
 		return decodeTime(b)
 	case model.Bytes:
 		return decodeBytes(b)
+	case model.UUID:
+		return sqlkit.TextValue(b, t)
 	}
 	if oid == oidChar {
 		b = bytes.TrimRight(b, " ")

@@ -125,7 +125,7 @@ func (c *Conn) argument(v model.Value) driver.Value {
 		return v.Int()
 	case model.String:
 		return unsafe.String(unsafe.SliceData(v.Buf()), len(v.Buf()))
-	case model.Bytes:
+	case model.Bytes, model.UUID:
 		if v.Buf() == nil {
 			return []byte{} // drivers take a nil slice for NULL
 		}

@@ -76,6 +76,8 @@ func AppendValue(b []byte, v model.Value) []byte {
 		return binary.BigEndian.AppendUint64(append(b, 0xcb), math.Float64bits(v.Float()))
 	case model.String, model.Bytes:
 		return AppendText(b, v.Buf())
+	case model.UUID: // an extension of 16 bytes, of type 2
+		return append(append(b, 0xd8, 2), v.Buf()...)
 	}
 	return AppendInt(b, v.Int())
 }
@@ -178,6 +180,9 @@ func (r *Reader) Value(t model.Type) model.Value {
 		return model.StringValue(r.take(r.textSize(tag)))
 	case t == model.Bytes:
 		return model.BytesValue(r.take(r.textSize(tag)))
+	case t == model.UUID:
+		r.bad = r.bad || tag != 0xd8 || r.tag() != 2
+		return model.UUIDValue(r.take(16))
 	}
 	return r.number(tag, t)
 }
