@@ -470,7 +470,8 @@ func (s Suite) testValues(t *testing.T) {
 	rows := [][]model.Value{
 		Values([]any{math.MinInt64, math.MinInt32, -math.MaxFloat64, model.MicrosValue(-1), "", []byte{}, math.MaxInt64, "",
 			model.UUIDValue(make([]byte, 16))}),
-		Values([]any{-1, -1, math.SmallestNonzeroFloat64, model.MicrosValue(0), "é ÿ €", []byte{0}, 0, " a  b", model.UUIDValue(long[:16])}),
+		Values([]any{-1, -1, math.SmallestNonzeroFloat64, model.MicrosValue(0), "é ÿ €", []byte{0}, 0, " a  b",
+			model.UUIDValue(long[:16])}),
 		Values([]any{0, 0, nil, nil, nil, nil, nil, nil, nil}),
 		Values([]any{math.MaxInt64, math.MaxInt32, math.MaxFloat64, model.MicrosValue(253402300799999999), "'\"\\;--", long,
 			math.MinInt64, "'\"\\;--0123456789", model.UUIDValue(bytes.Repeat([]byte{0xff}, 16))}),
