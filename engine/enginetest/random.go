@@ -95,7 +95,8 @@ func (w *walk) value(c model.Column) model.Value {
 	case c.Type == model.String:
 		return model.StringValue([]byte(draw(w, "", "a", "ab", "abc", "b", "zz", "é")))
 	case c.Type == model.UUID:
-		return model.UUIDValue([]byte(draw(w, "\x00123456789abcdef", "0123456789abcdef", "0123456789abcde\x00", "\xff123456789abcdef")))
+		return model.UUIDValue([]byte(draw(w, "\x00123456789abcdef", "0123456789abcdef", "0123456789abcde\x00",
+			"\xff123456789abcdef")))
 	case c.Type == model.Bytes:
 		return model.BytesValue([]byte(draw(w, "", "a", "ab", "a\x00", "a\x00b", "a\xff", "b", "zz")))
 	}
