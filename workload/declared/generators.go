@@ -392,20 +392,20 @@ var zeros = bytes.Repeat([]byte("0"), 100)
 
 // buildUUID makes UUIDs of RFC 9562.
 func buildUUID(a *arguments) value {
-	version, of := a.int("version", 4, 7), a.value("of", model.Int)
+	version, number := a.int("version", 4, 7), a.value("of", model.Int)
 	if version != 4 && version != 7 {
 		a.refuse(a.node("version"), "version of uuid is 4 or 7", "")
 	}
 	if a.wrong {
 		return value{}
 	}
-	return value{typ: model.UUID, late: version == 7 && of.late, mean: 16, limit: 16, text: func(e *env) []byte {
+	return value{typ: model.UUID, late: version == 7 && number.late, mean: 16, limit: 16, text: func(e *env) []byte {
 		start := len(e.text)
 		e.text = binary.BigEndian.AppendUint64(e.text, e.src.Uint64())
 		e.text = binary.BigEndian.AppendUint64(e.text, e.src.Uint64())
 		u := e.text[start:len(e.text):len(e.text)]
 		if version == 7 {
-			binary.BigEndian.PutUint64(u, uint64(epoch/1000+of.num(e))<<16|uint64(u[6])<<8|uint64(u[7]))
+			binary.BigEndian.PutUint64(u, uint64(epoch/1000+number.num(e))<<16|uint64(u[6])<<8|uint64(u[7]))
 		}
 		u[6], u[8] = byte(version)<<4|u[6]&0xf, 0x80|u[8]&0x3f
 		return u
