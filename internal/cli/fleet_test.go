@@ -122,8 +122,10 @@ func TestUnusableMachine(t *testing.T) {
 	// Two names of one machine would wait for each other.
 	h.write("twice.yaml", strings.Replace(fmt.Sprintf(fleetPlan, 2, 4), `{name: "m[1-2]", ssh: "m[1-2]"}`,
 		"{name: m1, ssh: m1}, {name: m2, ssh: root@m1}", 1))
-	_, stderr = h.run(1, "run", "twice.yaml", "--out", "out")
-	h.contains("the error", stderr, "m1 and m2 are the same machine")
+	for _, words := range [][]string{{"run", "twice.yaml", "--out", "out"}, {"fleet", "check", "twice.yaml"}} {
+		_, stderr = h.run(1, words...)
+		h.contains("the error", stderr, "m1 and m2 are the same machine")
+	}
 }
 
 // Data that the plan keeps stay on their machine until fleet down, which touches nothing of a campaign

@@ -218,6 +218,9 @@ type Flags struct{ Force, AA, NoPreflight bool }
 // Check lays the plan out on all machines. They must have the same servers and, unless the plan
 // allows others, be of one kind. It returns the servers.
 func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Builds, f Flags) ([]server.Found, error) {
+	if err := c.alone(); err != nil {
+		return nil, err
+	}
 	have := make([]checked, len(c.machines))
 	all, over := errgroup.WithContext(ctx)
 	all.SetLimit(mostAtOnce)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"golang.org/x/sys/unix"
 
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -24,6 +25,7 @@ import (
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/text/escape"
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 // machine is a machine with its agent, as seen from the coordinator. It has many fields: those of the
@@ -312,7 +314,12 @@ func (h handle) unfit(err error) error {
 const (
 	mostFiles = 10_000
 	mostBytes = 16 << 30
+	// longestPath is shorter than a file's name may be, and than any tree is deep.
+	longestPath = 200
 )
+
+// fetchGrace is how long what was measured is still taken after Ctrl-C.
+const fetchGrace = 30 * time.Second
 
 // fetch takes files of the machine into the campaign's directory, each to its place; "": it is not
 // needed. They cannot leave it.
@@ -325,20 +332,43 @@ func (h handle) fetch(ctx context.Context, files []file, place func(name string)
 	if err := checkFiles(files); err != nil {
 		return h.unfit(err)
 	}
+	if err := h.room(files); err != nil {
+		return err
+	}
 	// The result comes last: a campaign that is killed meanwhile has no trial whose other files are missing.
 	isResult := func(f file) bool { return filepath.Base(f.Path) == result.TrialFile }
 	results := slices.DeleteFunc(slices.Clone(files), func(f file) bool { return !isResult(f) })
 	files = append(slices.DeleteFunc(slices.Clone(files), isResult), results...)
+	over, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(fetchGrace, end) })()
 	for _, f := range files {
 		path := place(f.Path)
 		if path == "" {
 			continue
 		}
-		if err := h.fetchFile(context.WithoutCancel(ctx), root, f, path); err != nil {
+		if err := h.fetchFile(over, root, f, path); err != nil {
+			if over.Err() != nil {
+				err = h.unfit(fmt.Errorf("it did not come within %v after the end", fetchGrace))
+			}
 			return fmt.Errorf("take %s from %s: %w", f.Path, h.Host.Name, err)
 		}
 	}
 	return nil
+}
+
+// room returns an error if the campaign's directory has no room for files.
+func (h handle) room(files []file) error {
+	var sum int64
+	for _, f := range files {
+		sum += f.Bytes
+	}
+	var st unix.Statfs_t
+	if err := unix.Statfs(h.dir, &st); err != nil || sum <= int64(st.Bavail)*st.Bsize {
+		return err
+	}
+	return fmt.Errorf("the files of %s take %s, and %s has %s: %w", h.Host.Name, quantity.Bytes(sum), h.dir,
+		quantity.Bytes(int64(st.Bavail)*st.Bsize), syscall.ENOSPC)
 }
 
 // checkFiles refuses names and sizes that no trial has.
@@ -349,8 +379,9 @@ func checkFiles(files []file) error {
 	room := int64(mostBytes)
 	seen := map[string]bool{}
 	for _, f := range files {
-		if !filepath.IsLocal(f.Path) || filepath.Clean(f.Path) != f.Path || seen[f.Path] {
-			return fmt.Errorf("%q is no file of a trial", f.Path)
+		if !filepath.IsLocal(f.Path) || filepath.Clean(f.Path) != f.Path || seen[f.Path] || len(f.Path) > longestPath ||
+			strings.Contains(f.Path, "\x00") {
+			return fmt.Errorf("%.100q is no file of a trial", f.Path)
 		}
 		if f.Bytes < 0 || f.Bytes > room {
 			return fmt.Errorf("%s has %d bytes", f.Path, f.Bytes)

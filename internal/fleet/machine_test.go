@@ -12,7 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -79,6 +82,9 @@ func TestForeignFiles(t *testing.T) {
 		"absolute":         {one(own), one("/etc/x")},
 		"not clean":        {one(own), one("trials//a.1/x")},
 		"twice":            {one(own), one(own)},
+		"a long name":      {one(own), one("trials/a.1/" + strings.Repeat("x", 300))},
+		"a nul":            {one(own), one("trials/a.1/\x00")},
+		"deep":             {one(own), one("trials/a.1" + strings.Repeat("/x", 5000))},
 		"no result":        {one("trials/a.1/x")},
 		"a file as folder": {one("trials/a.1/x"), one("trials/a.1/x/y"), one(own)},
 		"endless":          {one(own), {Path: "trials/a.1/x", Bytes: math.MaxInt64}, {Path: "trials/a.1/y", Bytes: math.MaxInt64}},
@@ -162,4 +168,21 @@ func BenchmarkUpload(b *testing.B) {
 		h.dir = b.TempDir()
 		expect.NoError(b, h.fetch(b.Context(), files, func(name string) string { return name }))
 	}
+}
+
+// After Ctrl-C what was measured is still taken, but not for ever. Nothing is taken where there is no room for it.
+func TestFetchEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, _ := answering(t, map[string]any{opTrial: returned{Attempt: 1, Files: []file{one("trials/a.1/trial.json")}}})
+		_, err := h.hub.conn.Subscribe("to.m0."+opRead, func(*nats.Msg) {})
+		expect.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		expect.Error(t, h.Trial(ctx, result.Entry{Dir: "a.1"}), "it did not come within 30s after the end")
+		expect.Equal(t, time.Since(begun), time.Second+fetchGrace)
+	})
+	h, _ := answering(t, nil)
+	expect.Is(t, h.room([]file{{Bytes: 1 << 60}}), syscall.ENOSPC)
+	expect.NoError(t, h.room([]file{{Bytes: 1}}))
 }
