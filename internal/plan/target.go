@@ -280,6 +280,9 @@ func (b *binder) checkData(targets []*bound, p *Plan) {
 	}
 }
 
+// transport matches the places from which podman would read an image, any directory among them.
+var transport = regexp.MustCompile(`^(dir|oci(-archive)?|docker(-archive|-daemon)?|containers-storage|ostree|sif|tarball):`)
+
 // checkEngine checks that the engine supports the target's workload and
 // settings. After each refused knob it checks again without it, so that all are
 // reported.
@@ -290,6 +293,11 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	checkFleet(b, t, len(info.Servers) > 0, engine.InfoOf(e, t.Config).Joins, p)
 	if n := t.fields.Value("pull"); n != nil && t.Config.Server.Image == "" {
 		b.At(n, t.Name+": pull is about an image, and there is none", "remove pull, or name an image")
+	}
+	if n := t.fields.Value("image"); n != nil && transport.MatchString(t.Config.Server.Image) {
+		b.At(n, fmt.Sprintf("%s: image is a name in a registry or on this machine, not a place: %.60q", t.Name,
+			t.Config.Server.Image), "load it with podman load or podman pull, and give its name, as in mysql:8.4")
+		return
 	}
 	checkStart(b, t, engine.InfoOf(e, t.Config), p)
 	checkRestart(b, t, e, p)
