@@ -174,6 +174,22 @@ func Apart(a, b *Target) (out []Difference) {
 	return out
 }
 
+// fleeting are facts of a host that differ from trial to trial, or only name it.
+var fleeting = []string{"hostname", "load average", "extents per file", "filesystem used"}
+
+// FactsApart returns which other facts of their hosts differ between all trials of two targets: no rule knows what
+// they do.
+func FactsApart(a, b *Target) (out []Difference) {
+	for _, f := range a.Trials[0].Host {
+		value := func(t *result.Trial) string { return t.Host.Value(f.Name) }
+		mine, other := a.Distinct(value), b.Distinct(value)
+		if len(mine) == 1 && len(other) == 1 && mine[0] != other[0] && other[0] != "" && !slices.Contains(fleeting, f.Name) {
+			out = append(out, Difference{What: f.Name, Base: mine[0], New: other[0]})
+		}
+	}
+	return out
+}
+
 // ignored returns the differences of two targets of one engine in what the kernel and the servers' logs show: a
 // server may ignore a setting that it reports as in effect.
 func ignored(a, b *Target) (out []Difference) {

@@ -16,7 +16,8 @@ func OthersApart(s *Step, base, t *Target) string {
 	for _, side := range [][2]*Target{{base, t}, {t, base}} {
 		low, _ := othersShare(s, side[0])
 		_, high := othersShare(s, side[1])
-		if low > much && low > times*high && designOf(t.Trials, len(t.Trials)) != stat.Duet {
+		bound := min(high*times, 100-(100-high)/times) // twice the share, or half of what is left
+		if low > much && low > bound && designOf(t.Trials, len(t.Trials)) != stat.Duet {
 			return fmt.Sprintf("other programs used %.0f %% of the processors or more beside %s, and at most %.0f %% beside %s",
 				low, side[0].Name, high, side[1].Name)
 		}

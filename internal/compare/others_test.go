@@ -19,7 +19,8 @@ func TestOthersApart(t *testing.T) {
 		judged bool
 	}{
 		"none": {0, 0, "interleaved", true}, "a little": {0, 12, "interleaved", true}, "beside b": {0, 40, "interleaved", false},
-		"beside a": {90, 30, "interleaved", false}, "alike": {60, 45, "interleaved", true}, "each other": {0, 50, "duet", true},
+		"beside a": {40, 15, "interleaved", false}, "alike": {60, 45, "interleaved", true},
+		"most": {90, 60, "interleaved", false}, "each other": {0, 50, "duet", true},
 	} {
 		var trials []*result.Trial
 		for n := 1; n <= 4; n++ {

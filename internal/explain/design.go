@@ -139,7 +139,12 @@ func (e *Explanation) designText(s *Step) string {
 	things := quantity.Texts(e.Differ, differenceText)
 	switch {
 	case len(things) == 0 && e.Differs():
-		return "Nothing that is recorded differs between the two" + unset(s)
+		facts := compare.FactsApart(e.Base, e.New)
+		if len(facts) == 0 {
+			return "Nothing that is recorded differs between the two" + unset(s)
+		}
+		texts := quantity.Texts(facts[:min(listed, len(facts))], compare.Difference.String)
+		return "The two differ only in what no rule knows the effect of: " + strings.Join(texts, "; ") + "."
 	case len(things) == 0 || s == nil || e.unlikeEngines():
 		return ""
 	}
@@ -191,6 +196,10 @@ func unset(s *Step) string {
 	}
 	if s.traffic() != "" {
 		return ", but " + s.uneven() + "."
+	}
+	live, now := s.Base.metric(metric.LiveBytes), s.New.metric(metric.LiveBytes)
+	if !s.Of.First().Step.WritesRows() && live > 0 && now > 0 && apart(live, now, 0.1) {
+		return ", but their data do: " + bytes(live) + " and " + bytes(now) + "."
 	}
 	for _, l := range ofDevice {
 		if base, other := s.Base.can(l), s.New.can(l); base > 0 && other > 0 && apart(base, other, 1) {

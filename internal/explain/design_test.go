@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -36,9 +37,20 @@ func TestDesign(t *testing.T) {
 		change func([]*result.Trial)
 		says   string
 	}{
-		"one":                {one, nil, "x 1 instead of the default: this alone makes b 0.3"},
-		"two":                {two, nil, "x 1 instead of the default and y 2 instead of the default: together they make b 0.3"},
-		"none":               {nil, nil, "Nothing that is recorded differs between the two"},
+		"one":  {one, nil, "x 1 instead of the default: this alone makes b 0.3"},
+		"two":  {two, nil, "x 1 instead of the default and y 2 instead of the default: together they make b 0.3"},
+		"none": {nil, nil, "Nothing that is recorded differs between the two"},
+		"mounted otherwise": {nil, func(list []*result.Trial) {
+			for i, tr := range list {
+				tr.Host = observe.Facts{{Name: "load average", Value: fmt.Sprint(i)}, {Name: "mount options", Value: map[string]string{"a": "rw", "b": "rw,sync"}[tr.Target]}}
+			}
+		}, "The two differ only in what no rule knows the effect of: mount options: rw and rw,sync."},
+		"more data": {nil, func(list []*result.Trial) {
+			for _, tr := range list {
+				s := &tr.Steps[len(tr.Steps)-1]
+				s.Rows = append(s.Rows, metric.Row{Metric: metric.LiveBytes, Unit: "B", Value: map[string]float64{"a": 45 << 20, "b": 476 << 20}[tr.Target]})
+			}
+		}, "Nothing that is recorded differs between the two, but their data do: 45.0 MiB and 476 MiB."},
 		"of two campaigns":   {one, each(func(tr *result.Trial) { tr.Dir = "other/trials/b" }), "the trials of the two did not alternate"},
 		"of attached ones":   {one, each(func(tr *result.Trial) { tr.Knobs = map[string]string{"options.x": "1", "dsn": "u@h"} }), "the two are servers of yours"},
 		"one after another":  {one, each(func(tr *result.Trial) { tr.Order = "sequential" }), "the trials of the two did not alternate"},
