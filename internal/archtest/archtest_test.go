@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 143_926
+const mostTotal = 144_015
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -59,7 +59,7 @@ var rooms = []room{
 	{"internal/result", 3_568, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 4_311, []string{"internal/plan"}},
 	{"internal/run", 12_721, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
-	{"internal/importer", 8_861, []string{"internal/importer"}},
+	{"internal/importer", 8_937, []string{"internal/importer"}},
 	{"internal/compare", 6_216, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_443, []string{"internal/fleet"}},
 	{"internal/explain", 5_700, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},

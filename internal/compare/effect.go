@@ -262,7 +262,11 @@ func (s *Step) unfit(base, t *Target, e *Effect) string {
 			return n.other.Name + ": disturbed, what other programs did may be in the number"
 		}
 	}
-	return cmp.Or(e.New.unlike(*e.Base), memoryApart(s, base, t, e.New.Key), busyApart(s, base, t, e.New.Key))
+	reason := cmp.Or(e.New.unlike(*e.Base), memoryApart(s, base, t, e.New.Key))
+	if reason == "" && isSpeed(e.New.Key) {
+		reason = OthersApart(s, base, t)
+	}
+	return reason
 }
 
 // pairs returns the values of trials that ran side by side.

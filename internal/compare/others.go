@@ -2,9 +2,9 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 
 	"rumbench/internal/metric"
-	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
@@ -25,33 +25,18 @@ func OthersApart(s *Step, base, t *Target) string {
 	return ""
 }
 
-// othersShare returns the extremes of OthersShare over the runs of a target.
+// othersShare returns the least and the greatest share of the processors, in percent, that other programs used in
+// the runs of a target; 0 is unknown, or too little for a warning.
 func othersShare(s *Step, t *Target) (low, high float64) {
-	for i, r := range s.Used(t) {
-		share := OthersShare(r.Step)
-		if i == 0 {
-			low = share
+	var shares []float64
+	for _, r := range s.Used(t) {
+		share := 0.0
+		for _, w := range r.Step.Warnings {
+			if percent, ok := w.Values["share"].(float64); ok && w.Code == metric.ProcessorsShared {
+				share = percent
+			}
 		}
-		low, high = min(low, share), max(high, share)
+		shares = append(shares, share)
 	}
-	return low, high
-}
-
-// OthersShare returns the share of the processors, in percent, that other programs used in a step; 0 if it is
-// unknown or too little for a warning.
-func OthersShare(s *result.Step) (share float64) {
-	for _, w := range s.Warnings {
-		if percent, ok := w.Values["share"].(float64); ok && w.Code == metric.ProcessorsShared {
-			share = max(share, percent)
-		}
-	}
-	return share
-}
-
-// busyApart returns OthersApart for the numbers that it concerns.
-func busyApart(s *Step, base, t *Target, k Key) string {
-	if !isSpeed(k) {
-		return ""
-	}
-	return OthersApart(s, base, t)
+	return slices.Min(append(shares, 100)), slices.Max(append(shares, 0))
 }

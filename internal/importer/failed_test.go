@@ -129,3 +129,34 @@ func TestUnsteadyLog(t *testing.T) {
 	s := &read(t, Options{}, write(t, map[string]string{"db/ro.log": "sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)\n\nRunning the test with following options:\nNumber of threads: 4\n\nThreads started!\n\n" + intervals}))[0].Steps[0]
 	expect.True(t, metric.Has(s.Find("rows_per_s", s.Primary, "").Warnings, metric.NotSteady), s.Warnings)
 }
+
+const benchmarkSQLLines = `16:16:21,131 [main] INFO   jTPCC : Term-00,      BenchmarkSQL v5.0
+16:16:21,132 [main] INFO   jTPCC : Term-00, db=postgres
+16:16:21,132 [main] INFO   jTPCC : Term-00, conn=jdbc:postgresql://localhost:5432/tpcc?a=b
+16:16:21,132 [main] INFO   jTPCC : Term-00, warehouses=10
+16:16:21,132 [main] INFO   jTPCC : Term-00, terminals=20
+16:16:21,133 [main] INFO   jTPCC : Term-00, runMins=1
+16:16:21,133 [main] INFO   jTPCC : Term-00, limitTxnsPerMin=0
+Term-00, Running Average tpmTOTAL: 28000.10    Current tpmTOTAL: 264000    Memory Usage: 14MB / 55MB
+16:17:21,254 [Thread-1] INFO   jTPCC : Term-00, Measured tpmC (NewOrders) = 12714.6
+16:17:21,254 [Thread-1] INFO   jTPCC : Term-00, Measured tpmTOTAL = 28225.8
+16:17:21,255 [Thread-1] INFO   jTPCC : Term-00, Session Start     = 2017-06-26 16:16:21
+16:17:21,255 [Thread-1] INFO   jTPCC : Term-00, Session End       = 2017-06-26 16:17:21
+16:17:21,255 [Thread-1] INFO   jTPCC : Term-00, Transaction Count = 28227
+`
+
+func TestBenchmarkSQL(t *testing.T) {
+	trial := read(t, Options{}, write(t, map[string]string{"db/run.log": benchmarkSQLLines}))[0]
+	s := &trial.Steps[0]
+	expect.True(t, s.Status == result.Complete && s.Primary == "new_order" && s.Groups[0].Clients == 20 && trial.Engine == "postgres", s)
+	numbers(t, s, []want{{"rows_per_s", "new_order", "", 211.91}, {"ops_per_s", "transaction", "", 470.43}, {"duration_s", "", "", 60}})
+	expect.Equal(t, len(s.Warnings), 0, s.Warnings)
+	for old, changed := range map[string]string{"Count = 28227": "Count = 35000", "[Thread-1] INFO   jTPCC : Term-00, Session Start": "[Thread-2] ERROR  jTPCCTData : deadlock\n$0"} {
+		log := strings.Replace(benchmarkSQLLines, old, strings.ReplaceAll(changed, "$0", "16:17:21,255 "+old), 1)
+		s := &read(t, Options{}, write(t, map[string]string{"db/run.log": log}))[0].Steps[0]
+		expect.Equal(t, len(s.Warnings), 1, changed, s.Warnings)
+	}
+	for reason, log := range map[string]string{"there is no rate": strings.Replace(benchmarkSQLLines, "12714.6", "-", 1), "a second run": benchmarkSQLLines + benchmarkSQLLines} {
+		expect.Refused(Read([]string{write(t, map[string]string{"db/run.log": log})}, Options{}))(t, reason)
+	}
+}

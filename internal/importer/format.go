@@ -19,21 +19,22 @@ type format struct {
 
 // Names of formats that the code refers to.
 const (
-	fmtSysbench  = "sysbench"
-	fmtIBench    = "ibench"
-	fmtPgbench   = "pgbench"
-	fmtPgLog     = "pgbench -l"
-	fmtDBBench   = "db_bench"
-	fmtYCSB      = "ycsb"
-	fmtGoTPC     = "go-tpc"
-	fmtHammerDB  = "hammerdb"
-	fmtBenchbase = "benchbase"
-	fmtCSV       = "csv"
-	fmtIOStat    = "iostat"
-	fmtVMStat    = "vmstat"
-	fmtTime      = "time"
-	fmtMet       = "costs per operation"
-	fmtTable     = "table"
+	fmtSysbench     = "sysbench"
+	fmtIBench       = "ibench"
+	fmtPgbench      = "pgbench"
+	fmtPgLog        = "pgbench -l"
+	fmtDBBench      = "db_bench"
+	fmtYCSB         = "ycsb"
+	fmtGoTPC        = "go-tpc"
+	fmtHammerDB     = "hammerdb"
+	fmtBenchmarkSQL = "benchmarksql"
+	fmtBenchbase    = "benchbase"
+	fmtCSV          = "csv"
+	fmtIOStat       = "iostat"
+	fmtVMStat       = "vmstat"
+	fmtTime         = "time"
+	fmtMet          = "costs per operation"
+	fmtTable        = "table"
 )
 
 // companionFormats are the formats of the files next to a log.
@@ -50,6 +51,7 @@ func formats() []format {
 		{fmtYCSB, isYCSB, parseYCSB},
 		{fmtBenchbase, isBenchbase, parseBenchbase},
 		{fmtHammerDB, isHammerDB, parseHammerDB},
+		{fmtBenchmarkSQL, isBenchmarkSQL, parseBenchmarkSQL},
 		{fmtTable, isTable, parseTable},
 		{fmtCSV, isCSV, parseCSV},
 		{fmtMet, isMet, parseMet},
@@ -62,8 +64,8 @@ func formats() []format {
 
 // Formats returns the names that Options.Format may have.
 func Formats() []string {
-	return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtYCSB, fmtGoTPC, fmtHammerDB, fmtBenchbase, fmtTable,
-		fmtCSV}
+	return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtYCSB, fmtGoTPC, fmtHammerDB, fmtBenchmarkSQL,
+		fmtBenchbase, fmtTable, fmtCSV}
 }
 
 // formatBy returns the first format that satisfies is, or a format without a name

@@ -8,6 +8,7 @@ import (
 
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
+	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
 
@@ -124,6 +125,7 @@ func (g *goTPC) interval(n, seconds float64) {
 	}
 	if n >= 0 && seconds > 0 {
 		g.intervals = append(g.intervals, account.NewInterval(end, seconds, n))
+		g.emit(result.Line{Source: "ops", T: end, DT: seconds, Group: sbClients, Op: opNewOrder, Ops: int64(n)})
 	}
 }
 

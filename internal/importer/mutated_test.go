@@ -65,7 +65,7 @@ var decimals = regexp.MustCompile(`(\d)\.(\d)`)
 func spoiled(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	out := map[string]map[string]string{"sysbench": {"a.log": sysbenchLog}, "several": {"a.log": pgRun("s.sql", 4, 400) + pgRun("s.sql", 8, 500)},
-		"leveldb": {"a.log": levelDB}, "go-ycsb": {"a.log": goYCSB}, "hammerdb": {"a.log": hammerLog}, "benchbase": {"a.json": benchbaseJSON}}
+		"leveldb": {"a.log": levelDB}, "go-ycsb": {"a.log": goYCSB}, "hammerdb": {"a.log": hammerLog}, "go-tpc": {"a.log": goTPCLines}, "benchmarksql": {"a.log": benchmarkSQLLines}, "benchbase": {"a.json": benchbaseJSON}}
 	for _, pattern := range []string{"more/*.log", "pgbench/*.out", "db_bench/*.txt", "ycsb/*.log", "ycsb/*.out", "ibench/*/*/o.ib.dop1.1", "sysbench/*/sb.o.*"} {
 		paths, err := filepath.Glob("testdata/" + pattern)
 		expect.Must(t, err == nil && len(paths) != 0, pattern, err)
