@@ -28,15 +28,16 @@ func OthersApart(s *Step, base, t *Target) string {
 // othersShare returns the least and the greatest share of the processors, in percent, that other programs used in
 // the runs of a target; 0 is unknown, or too little for a warning.
 func othersShare(s *Step, t *Target) (low, high float64) {
-	var shares []float64
-	for _, r := range s.Used(t) {
-		share := 0.0
+	shares := stat.Values(s.Used(t), func(r Run) (share float64) {
 		for _, w := range r.Step.Warnings {
 			if percent, ok := w.Values["share"].(float64); ok && w.Code == metric.ProcessorsShared {
 				share = percent
 			}
 		}
-		shares = append(shares, share)
+		return share
+	})
+	if len(shares) == 0 {
+		return 0, 0
 	}
-	return slices.Min(append(shares, 100)), slices.Max(append(shares, 0))
+	return slices.Min(shares), slices.Max(shares)
 }
