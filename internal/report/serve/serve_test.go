@@ -174,6 +174,14 @@ func TestPages(t *testing.T) {
 func TestGuard(t *testing.T) {
 	s := open(t, nights(t).Dir)
 	none := func(r *http.Request) { r.Header.Del("Cookie") }
+	cookie := func(change func(*http.Cookie)) func(*http.Request) {
+		return func(r *http.Request) {
+			c := r.Cookies()[0]
+			none(r)
+			change(c)
+			r.AddCookie(c)
+		}
+	}
 	for name, c := range map[string]struct {
 		at     string
 		change func(*http.Request)
@@ -181,6 +189,9 @@ func TestGuard(t *testing.T) {
 	}{
 		"with the cookie":  {"/", func(*http.Request) {}, 200},
 		"without":          {"/", none, 403},
+		"another value":    {"/", cookie(func(c *http.Cookie) { c.Value = strings.Repeat("0", len(c.Value)) }), 403},
+		"no value":         {"/", cookie(func(c *http.Cookie) { c.Value = "" }), 403},
+		"another cookie":   {"/", cookie(func(c *http.Cookie) { c.Name += "x" }), 403},
 		"another token":    {"/?token=00000000000000000000000000000000", none, 403},
 		"an empty token":   {"/?token=", none, 403},
 		"the first link":   {"/?token=" + s.token, none, 303},
