@@ -31,9 +31,7 @@ func TestSizeOption(t *testing.T) {
 // A wrong choice is answered with the one that was meant; a wrong value keeps the hint of its cause.
 func TestChoose(t *testing.T) {
 	err := engine.Choose("storage", "rockdb", "innodb", "rocksdb")
-	if err == nil || err.Error() != "storage: rockdb: it must be innodb or rocksdb" || hint.Of(err) != "did you mean rocksdb?" {
-		t.Errorf("%v, hint %q", err, hint.Of(err))
-	}
+	expect.True(t, err != nil && err.Error() == "storage: rockdb: it must be innodb or rocksdb" && hint.Of(err) == "did you mean rocksdb?", err, hint.Of(err))
 	config := engine.Config{Options: map[string]any{"deletes": "singel", "n": int64(3)}}
 	if _, err := config.ChoiceOption("deletes", "exact", "single"); hint.Of(err) != "did you mean single?" {
 		t.Errorf("%v, hint %q", err, hint.Of(err))

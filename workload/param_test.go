@@ -125,9 +125,7 @@ func TestParse(t *testing.T) {
 			if text, isError := c.want.(string); isError && strings.HasPrefix(text, wrong) {
 				var p *workload.ParamError
 				expect.Must(t, errors.As(err, &p) && p.Param == c.param.Name && p.Hint() != "" && got == nil, got, err)
-				if !strings.Contains(p.Reason, text[len(wrong):]) {
-					t.Errorf("reason %q, want %q", p.Reason, text[len(wrong):])
-				}
+				expect.True(t, strings.Contains(p.Reason, text[len(wrong):]), p.Reason, text[len(wrong):])
 				return
 			}
 			if d := cmp.Diff(c.want, got); d != "" || err != nil {
@@ -188,8 +186,6 @@ func TestTotals(t *testing.T) {
 	for kind, want := range map[string]int64{"insert": 10001, "query": 110, "max": 1000, "range a": 0, "nonsense": 0} {
 		expect.Equal(t, totals.Rows(step, kind), want, kind)
 	}
-	if got := totals.And(workload.Totals{{rows(1)}, {rows(1), rows(1), rows(1)}, {rows(1)}}).Rows(step, "query"); got != 112 {
-		t.Errorf("%d in both", got)
-	}
+	expect.Equal(t, totals.And(workload.Totals{{rows(1)}, {rows(1), rows(1), rows(1)}, {rows(1)}}).Rows(step, "query"), 112)
 	expect.Equal(t, workload.Totals(nil).And(totals).Rows(step, "query"), 110, "in one")
 }

@@ -276,9 +276,7 @@ func TestOtherDefinitions(t *testing.T) {
 		if err == nil {
 			expect.NoError(t, d.Close())
 		}
-		if words == "" && err != nil || words != "" && (err == nil || !strings.Contains(err.Error(), words)) {
-			t.Errorf("got %v, want %q", err, words)
-		}
+		expect.True(t, (words != "" || err == nil) && (words == "" || err != nil && strings.Contains(err.Error(), words)), err, words)
 	}
 }
 

@@ -80,9 +80,7 @@ func TestLockRows(t *testing.T) {
 	for _, s := range a.seen {
 		by[string(s.Role)+" "+s.Event] += s.sessions
 	}
-	if by["row lock InnoDB row lock"] != 3 || by["executing Updating"] != 0 || by["executing Opening tables"] != 1 || by["commit Commit"] != 1 || by["client "] != 3 {
-		t.Error(by)
-	}
+	expect.True(t, by["row lock InnoDB row lock"] == 3 && by["executing Updating"] == 0 && by["executing Opening tables"] == 1 && by["commit Commit"] == 1 && by["client "] == 3, by)
 	a.lockRows(100) // no more than there are
 	total := 0
 	for _, s := range a.seen {

@@ -23,9 +23,7 @@ import (
 func connOf(t *testing.T, s engine.Session) *mysqlwire.Conn {
 	t.Helper()
 	c, ok := s.(*session).Conn().(*mysqlwire.Conn)
-	if !ok {
-		t.Fatalf("the connection is a %T", s.(*session).Conn())
-	}
+	expect.Must(t, ok, s.(*session).Conn())
 	return c
 }
 
@@ -66,9 +64,7 @@ func TestNoAllocations(t *testing.T) {
 		}{{"get", get, key, 1}, {"update", update, change, 1}, {"sum", sum, bounds, 1}, {"begin", begin, nil, 0}, {"commit", commit, nil, 0}} {
 			n := testing.AllocsPerRun(100, func() {
 				expect.NoError(t, one.stmt.Exec(ctx, one.args, &r))
-				if r.Rows != one.rows {
-					t.Fatalf("%s: %d rows", one.subject, r.Rows)
-				}
+				expect.Must(t, r.Rows == one.rows, one.subject, r.Rows)
 			})
 			expect.Equal(t, n, 0, protocol, one.subject, "allocations")
 		}

@@ -46,9 +46,7 @@ func TestAlwaysSetIsDocumented(t *testing.T) {
 	documented := map[string]bool{}
 	for _, m := range settingPattern.FindAllStringSubmatch(table, -1) {
 		documented[m[1]+"="+m[2]] = true
-		if !set[m[1]+"="+m[2]] {
-			t.Errorf("docs/engines.md has %s=%s, which is not set", m[1], m[2])
-		}
+		expect.True(t, set[m[1]+"="+m[2]], m[1], m[2])
 	}
 	for s := range set {
 		expect.True(t, documented[s], s, "is always set, and docs/engines.md does not say so")

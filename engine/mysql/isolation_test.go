@@ -30,9 +30,7 @@ func TestIsolation(t *testing.T) {
 		}
 		settings, err := d.Settings(t.Context())
 		expect.NoError(t, err)
-		if !slices.Contains(settings, engine.Setting{Name: "isolation", Value: level.String(), Source: engine.ReadBack}) {
-			t.Errorf("%s: settings %v", level, settings)
-		}
+		expect.True(t, slices.Contains(settings, engine.Setting{Name: "isolation", Value: level.String(), Source: engine.ReadBack}), level, settings)
 		expect.NoError(t, d.Close())
 	}
 }

@@ -185,9 +185,7 @@ func TestAttached(t *testing.T) {
 			}
 			expect.NoError(t, guest.Close())
 			expect.NoError(t, guest.Close())
-			if got := ask(t, owner, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"); got != "" {
-				t.Errorf("%s was left behind", got)
-			}
+			expect.Equal(t, ask(t, owner, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"), "")
 			expect.Equal(t, ask(t, owner, "SELECT COUNT(*) FROM sale"), "20", "rows of other sessions are left")
 			if got := ask(t, owner, "SELECT GROUP_CONCAT(VARIABLE_NAME, VARIABLE_VALUE) FROM information_schema.GLOBAL_VARIABLES WHERE VARIABLE_NAME NOT LIKE '%timestamp%' AND VARIABLE_NAME NOT LIKE 'gtid%'"); got != variables {
 				t.Error("variables of the server were changed")
@@ -244,9 +242,7 @@ func TestLeftSchema(t *testing.T) {
 		expect.NoError(t, guest.CreateTables(t.Context()))
 		expect.NoError(t, owner.Admin().Exec(t.Context(), "CREATE "+made))
 		expect.NoError(t, guest.Close())
-		if got := ask(t, owner, schemas+" AND (SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'guest') = 0"); got != "1" {
-			t.Errorf("%s: the schema is gone, or has tables", made)
-		}
+		expect.Equal(t, ask(t, owner, schemas+" AND (SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'guest') = 0"), "1", made)
 		expect.NoError(t, owner.Admin().Exec(t.Context(), "DROP DATABASE guest"))
 	}
 }
@@ -274,15 +270,11 @@ func TestDurabilityIsReadBack(t *testing.T) {
 				c.Durability = level
 				guest, err := Engine{}.Open(t.Context(), c)
 				var knob *engine.KnobError
-				if (err == nil) != slices.Contains(o.gives, level) || err != nil && (!errors.As(err, &knob) || knob.Knob != "durability") {
-					t.Errorf("level %s: %v", level, err)
-				}
+				expect.True(t, (err == nil) == slices.Contains(o.gives, level) && (err == nil || errors.As(err, &knob) && knob.Knob == "durability"), level, err)
 				if err == nil {
 					expect.NoError(t, guest.Close())
 				}
-				if got := ask(t, owner, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"); got != "" {
-					t.Errorf("level %s: %s was left behind", level, got)
-				}
+				expect.Equal(t, ask(t, owner, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"), "", level)
 			}
 		})
 	}
@@ -382,13 +374,9 @@ func TestSettings(t *testing.T) {
 		"durability": "os", "storage": "innodb", "isolation": "repeatable-read", "innodb_buffer_pool_size": "25165824", "innodb_page_size": "8192",
 		"innodb_flush_method": "O_DIRECT", "innodb_doublewrite": "OFF", "innodb_log_file_size": "33554432", "innodb_flush_log_at_trx_commit": "1",
 	} {
-		if got[name] != want {
-			t.Errorf("%s is %q, want %q", name, got[name], want)
-		}
+		expect.True(t, got[name] == want, name, got[name], want)
 	}
-	if !strings.Contains(got[engine.ServerVersion], "MariaDB") {
-		t.Errorf("version %q", got[engine.ServerVersion])
-	}
+	expect.True(t, strings.Contains(got[engine.ServerVersion], "MariaDB"), got[engine.ServerVersion])
 	enginetest.Discard(d)
 
 	d = private(t, engine.Config{Storage: "rocksdb", Cache: 24 * mb, Page: 16384, DirectIO: &direct, Compression: model.CompressionZstd,
@@ -398,9 +386,7 @@ func TestSettings(t *testing.T) {
 		"durability": "process", "rocksdb_block_cache_size": "25165824", "rocksdb_block_size": "16384", "rocksdb_use_direct_reads": "ON",
 		"rocksdb cf default compression_type": "kLZ4Compression", "rocksdb cf default bottommost_compression": "kZSTD", "rocksdb cf default write_buffer_size": "4194304", "rocksdb_manual_wal_flush": "OFF",
 	} {
-		if got[name] != want {
-			t.Errorf("%s is %q, want %q", name, got[name], want)
-		}
+		expect.True(t, got[name] == want, name, got[name], want)
 	}
 	if p := got["rocksdb cf default table_factory::filter_policy"]; !strings.Contains(strings.ToLower(p), "bloom") {
 		t.Errorf("filter policy %q", p)
@@ -426,9 +412,7 @@ func settings(t *testing.T, d *db) map[string]string {
 func TestCompressedTables(t *testing.T) {
 	d := private(t, engine.Config{Compression: model.CompressionZlib})
 	expect.NoError(t, d.CreateTables(t.Context()))
-	if got := ask(t, d, "SELECT ROW_FORMAT FROM information_schema.TABLES WHERE TABLE_NAME = 'sale'"); got != "Compressed" {
-		t.Errorf("row format %q", got)
-	}
+	expect.Equal(t, ask(t, d, "SELECT ROW_FORMAT FROM information_schema.TABLES WHERE TABLE_NAME = 'sale'"), "Compressed")
 }
 
 // A range query that an index covers reads nothing but the index.
@@ -446,9 +430,7 @@ func TestCovered(t *testing.T) {
 			extra = row[5] + " " + row[len(row)-1]
 			return nil
 		}))
-		if !strings.Contains(extra, "sale.product") || !strings.Contains(extra, "Using index") || strings.Contains(extra, "filesort") {
-			t.Errorf("%s: %s", storage, extra)
-		}
+		expect.True(t, strings.Contains(extra, "sale.product") && strings.Contains(extra, "Using index") && !strings.Contains(extra, "filesort"), storage, extra)
 		enginetest.Discard(d)
 	}
 }
@@ -468,9 +450,7 @@ func TestLoad(t *testing.T) {
 			load.Load = true
 			insert(t, d, load, 2000)
 			rows := ask(t, d, "SELECT CONCAT(COUNT(*), ' ', MIN(id), ' ', MAX(id), ' ', SUM(product)) FROM sale")
-			if rows != "4000 1 4000 "+ask(t, d, "SELECT SUM(product) FROM sale FORCE INDEX (`sale.product`)") {
-				t.Error(rows)
-			}
+			expect.True(t, rows == "4000 1 4000 "+ask(t, d, "SELECT SUM(product) FROM sale FORCE INDEX (`sale.product`)"), rows)
 			bulk, _ := options["bulk_load"].(bool)
 			// What is loaded in bulk is not written to the log row by row.
 			if got := ask(t, d, "SELECT VARIABLE_VALUE < 50000 FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'ROCKSDB_WAL_BYTES'"); (got == "1") != bulk {

@@ -22,9 +22,7 @@ func TestFind(t *testing.T) {
 		expect.Equal(t, expect.Value(native.Find("libthing", version))(t), path, version)
 	}
 	_, err := native.Find("libthing", "1.3")
-	if err == nil || !strings.Contains(err.Error(), "libthing-1.3.so is in none of") || !strings.Contains(err.Error(), dir) {
-		t.Error(err)
-	}
+	expect.True(t, err != nil && strings.Contains(err.Error(), "libthing-1.3.so is in none of") && strings.Contains(err.Error(), dir), err)
 	expect.Refused(native.Find("libthing", "./absent.so"))(t, "", "a file that does not exist was found")
 	pipe := filepath.Join(dir, "pipe.so")
 	expect.NoError(t, syscall.Mkfifo(pipe, 0o644))

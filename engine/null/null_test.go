@@ -147,9 +147,7 @@ func TestNoiseDistribution(t *testing.T) {
 func TestSettings(t *testing.T) {
 	d := open(t, "trials/null.1/data", map[string]any{"delay": "20.6us", "noise": 0.02, "drift": 0.1})
 	got, err := d.Settings(context.Background())
-	if err != nil || len(got) != 3 || got[0].Value != "20.6µs" || got[1].Value != fmt.Sprintf("%.6f", d.delay.factor) || got[2].Value != "±10 % in 10m0s" {
-		t.Errorf("%+v, %v", got, err)
-	}
+	expect.True(t, err == nil && len(got) == 3 && got[0].Value == "20.6µs" && got[1].Value == fmt.Sprintf("%.6f", d.delay.factor) && got[2].Value == "±10 % in 10m0s", got, err)
 	if got, err := open(t, "", nil).Settings(context.Background()); err != nil || len(got) != 0 {
 		t.Errorf("without options: %+v, %v", got, err)
 	}

@@ -103,15 +103,11 @@ func TestAttached(t *testing.T) {
 	expect.NoError(t, err)
 	expect.True(t, len(actions) == 3 && len(sizes) == 7 && sizes[len(sizes)-1].Bytes <= 1<<20, actions, sizes)
 	_, err = Engine{}.Open(t.Context(), guest(s))
-	if err == nil || !strings.Contains(err.Error(), "has a schema guest already (made by rumbench, process ") || !strings.Contains(hint.Of(err), "--force") {
-		t.Errorf("a schema that exists: %v; hint %q", err, hint.Of(err))
-	}
+	expect.True(t, err != nil && strings.Contains(err.Error(), "has a schema guest already (made by rumbench, process ") && strings.Contains(hint.Of(err), "--force"), err, hint.Of(err))
 	expect.NoError(t, d.Close())
 	expect.NoError(t, d.Close())
 	expect.Equal(t, answer(t, owner, everything), before, "what the user has changed")
-	if now := answer(t, owner, "SELECT name || ' ' || setting FROM pg_settings WHERE name <> 'application_name' ORDER BY 1"); now != configured {
-		t.Error("the server was configured")
-	}
+	expect.Equal(t, answer(t, owner, "SELECT name || ' ' || setting FROM pg_settings WHERE name <> 'application_name' ORDER BY 1"), configured, "the server was configured")
 }
 
 // With force a schema may exist: only tables that an earlier run has left are replaced, and
@@ -164,9 +160,7 @@ func TestOtherDurability(t *testing.T) {
 	c.Durability = model.DurabilityOS
 	_, err := Engine{}.Open(t.Context(), c)
 	var knob *engine.KnobError
-	if !errors.As(err, &knob) || knob.Knob != "durability" || !strings.Contains(err.Error(), "set durability: process") {
-		t.Error(err)
-	}
+	expect.True(t, errors.As(err, &knob) && knob.Knob == "durability" && strings.Contains(err.Error(), "set durability: process"), err)
 	expect.NoError(t, owner.Exec(t.Context(), "ALTER ROLE bench SET synchronous_commit = off"))
 	c.Durability = model.DurabilityNone
 	c.Server.DSN = strings.Replace(c.Server.DSN, "user=postgres", "user=bench", 1)
@@ -292,9 +286,7 @@ func TestTransactionPooling(t *testing.T) {
 		expect.NoError(t, err)
 		user, err := sqlkit.Connect(t.Context(), other.Connect, newDialect())
 		expect.NoError(t, err)
-		if got := answer(t, user, "SELECT current_schema() || ' ' || current_setting('search_path')"); got != `public "$user", public` {
-			t.Errorf("%s: another client of the pooler is in %s", mode, got)
-		}
+		expect.Equal(t, answer(t, user, "SELECT current_schema() || ' ' || current_setting('search_path')"), `public "$user", public`, mode)
 		expect.NoError(t, user.Close())
 	}
 }

@@ -272,9 +272,7 @@ func testDeadlock(t *testing.T, d *db) {
 		})
 	}
 	done.Wait()
-	if (errs[0] == nil) == (errs[1] == nil) {
-		t.Fatalf("%v, %v", errs[0], errs[1])
-	}
+	expect.Must(t, (errs[0] == nil) != (errs[1] == nil), errs[0], errs[1])
 	if err := errors.Join(errs[:]...); engine.ClassOf(err) != engine.Deadlock {
 		t.Errorf("%v of class %q", err, engine.ClassOf(err))
 	}

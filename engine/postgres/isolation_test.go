@@ -33,9 +33,7 @@ func TestIsolation(t *testing.T) {
 		if said[level] == "" {
 			said[level] = levelName(level)
 		}
-		if !slices.Contains(settings, engine.Setting{Name: "isolation", Value: said[level], Source: engine.ReadBack}) {
-			t.Errorf("%s: settings %v", level, settings)
-		}
+		expect.True(t, slices.Contains(settings, engine.Setting{Name: "isolation", Value: said[level], Source: engine.ReadBack}), level, settings)
 		expect.NoError(t, d.Close())
 	}
 }

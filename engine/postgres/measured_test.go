@@ -28,9 +28,7 @@ func points(t *testing.T, d interface {
 		if _, twice := out[p.Key()]; twice {
 			t.Errorf("%s is reported twice", p.Key())
 		}
-		if p.Unit == "" || !strings.HasPrefix(p.Name, "postgres.") && !strings.HasPrefix(p.Name, "engine.") || strings.ToLower(p.Name) != p.Name || p.Value < 0 {
-			t.Errorf("%+v", p)
-		}
+		expect.True(t, p.Unit != "" && (strings.HasPrefix(p.Name, "postgres.") || strings.HasPrefix(p.Name, "engine.")) && strings.ToLower(p.Name) == p.Name && p.Value >= 0, p)
 		out[p.Key()] = p
 	}
 	return out
@@ -179,9 +177,7 @@ func testRest(t *testing.T, d *db) {
 		}
 	}
 	for _, object := range []string{"sale", "sale.market", "sale.pdc", "sale.wide", "link", "link.code", ""} {
-		if got[object] <= 0 {
-			t.Errorf("size of %q is %d", object, got[object])
-		}
+		expect.True(t, got[object] > 0, object, got[object])
 	}
 	expect.True(t, len(got) == 7 && parts < got[""], got)
 	// The files of the class data are those of tables and indexes.

@@ -81,9 +81,7 @@ func TestMissing(t *testing.T) {
 	c.Server.Binary = "/no/such/postgres"
 	err := Engine{}.Check(c)
 	var knob *engine.KnobError
-	if !errors.As(err, &knob) || knob.Knob != "binary" || !strings.Contains(hint.Of(err), "binary: is the path") {
-		t.Errorf("%v; hint %q", err, hint.Of(err))
-	}
+	expect.True(t, errors.As(err, &knob) && knob.Knob == "binary" && strings.Contains(hint.Of(err), "binary: is the path"), err, hint.Of(err))
 }
 
 func TestLongNames(t *testing.T) {
@@ -111,9 +109,7 @@ func TestSettings(t *testing.T) {
 		"max_wal_size": "2GB", "checkpoint_timeout": "7min", "autovacuum": "off", "geqo_threshold": "9", "jit": "off", "track_io_timing": "on", "full_page_writes": "on",
 		"max_connections": "1100", "server_encoding": "UTF8", "compression": "none",
 	} {
-		if got[name] != want {
-			t.Errorf("%s is %q, want %q", name, got[name], want)
-		}
+		expect.True(t, got[name] == want, name, got[name], want)
 	}
 	expect.True(t, got["wal_compression"] != "off" && got[engine.ServerVersion] >= "12", got)
 }
@@ -142,9 +138,7 @@ func TestDurabilityIsReadBack(t *testing.T) {
 	c.Durability, c.Options = model.DurabilityOS, map[string]any{"fsync": false}
 	_, err := Engine{}.Open(t.Context(), c)
 	var knob *engine.KnobError
-	if !errors.As(err, &knob) || knob.Knob != "durability" || !strings.Contains(err.Error(), "set durability: process") {
-		t.Error(err)
-	}
+	expect.True(t, errors.As(err, &knob) && knob.Knob == "durability" && strings.Contains(err.Error(), "set durability: process"), err)
 	c.Durability, c.Options = model.DurabilityInterval, nil
 	d = open(t, c)
 	if got := settings(t, d); got["fsync"] != "on" || got["synchronous_commit"] != "off" || got["wal_writer_delay"] != "200ms" || got["durability"] != "interval" {
@@ -215,7 +209,5 @@ func TestWrongValue(t *testing.T) {
 	c := config(need.TempDir(t))
 	c.Options = map[string]any{"work_mem": "much"}
 	_, err := Engine{}.Open(t.Context(), c)
-	if err == nil || !strings.Contains(err.Error(), `invalid value for parameter "work_mem"`) || !strings.Contains(hint.Of(err), "verbatim") {
-		t.Errorf("%v; hint %q", err, hint.Of(err))
-	}
+	expect.True(t, err != nil && strings.Contains(err.Error(), `invalid value for parameter "work_mem"`) && strings.Contains(hint.Of(err), "verbatim"), err, hint.Of(err))
 }

@@ -63,9 +63,7 @@ func TestFamilies(t *testing.T) {
 	sizes, err := db.Sizes(t.Context())
 	expect.NoError(t, err)
 	for _, size := range sizes[1:] {
-		if size.Kind != engine.Exact || size.Bytes == 0 || size.Bytes > sizes[0].Bytes {
-			t.Errorf("%+v of %+v", size, sizes[0])
-		}
+		expect.True(t, size.Kind == engine.Exact && size.Bytes != 0 && size.Bytes <= sizes[0].Bytes, size, sizes[0])
 	}
 	expect.NoError(t, db.Close())
 	c.Options = nil

@@ -159,9 +159,7 @@ func TestPlace(t *testing.T) {
 		expect.True(t, errors.As(err, &exists) == c.exists && (err == nil || c.exists), c.name, err)
 		expect.True(t, !c.exists || exists.Ours == c.ours && strings.Contains(hint.Of(err), "--force") == c.ours,
 			c.name, err, "hint", hint.Of(err))
-		if c.server.log[0] != "FIND 'it''s'" {
-			t.Errorf("%s: it asked %s", c.name, c.server.log[0])
-		}
+		expect.True(t, c.server.log[0] == "FIND 'it''s'", c.name, c.server.log[0])
 		if err == nil {
 			p.made = []string{"sale"}
 		}
@@ -264,9 +262,7 @@ func TestSessionIsReadBack(t *testing.T) {
 			return errors.Join(err, d.setup.CheckSession(got, false))
 		}}
 		_, err := d.connect(t.Context())
-		if (err == nil) != ok || err != nil && (!strings.Contains(err.Error(), `in schema "public" and not in "own"`) || !strings.Contains(hint.Of(err), "pooler")) {
-			t.Errorf("%s: %v", schema, err)
-		}
+		expect.True(t, (err == nil) == ok && (err == nil || strings.Contains(err.Error(), `in schema "public" and not in "own"`) && strings.Contains(hint.Of(err), "pooler")), schema, err)
 		expect.True(t, slices.Equal(f.log, []string{"SET a", "SET b", "SCHEMA"}), "it asked", f.log)
 	}
 	if err := (&Setup{}).CheckSession("", true); err == nil || !strings.Contains(hint.Of(err), "primary") {
@@ -283,9 +279,7 @@ func TestSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		_, err := Hello(t.Context(), silent)
-		if engine.ClassOf(err) != engine.Gone || !strings.Contains(err.Error(), "did not answer within 10s") || !strings.Contains(hint.Of(err), "PgBouncer") {
-			t.Errorf("%v; hint %q", err, hint.Of(err))
-		}
+		expect.True(t, engine.ClassOf(err) == engine.Gone && strings.Contains(err.Error(), "did not answer within 10s") && strings.Contains(hint.Of(err), "PgBouncer"), err, hint.Of(err))
 		expect.Equal(t, time.Since(start), 10*time.Second, "it took")
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()

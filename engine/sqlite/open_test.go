@@ -87,9 +87,7 @@ func TestSettings(t *testing.T) {
 		"sqlite_version": Engine{}.Info().Version, "journal_mode": "wal", "synchronous": "full", "durability": "os", "page_size": "16384",
 		"cache_size": "-8192", "wal_autocheckpoint": "500", "mmap_size": "1048576", "temp_store": "memory", "auto_vacuum": "none",
 	} {
-		if got[name] != want {
-			t.Errorf("%s is %q, want %q", name, got[name], want)
-		}
+		expect.True(t, got[name] == want, name, got[name], want)
 	}
 }
 
@@ -217,9 +215,7 @@ func TestSizesCountersAndSettle(t *testing.T) {
 		points[p.Name] = p.Value
 	}
 	for _, name := range []string{"sqlite.pages", "sqlite.wal.bytes", "sqlite.wal.frames", "sqlite.cache.hits", "sqlite.cache.pages_written"} {
-		if points[name] <= 0 {
-			t.Errorf("%s is %v", name, points[name])
-		}
+		expect.True(t, points[name] > 0, name, points[name])
 	}
 	actions, err := db.Settle(t.Context())
 	expect.NoError(t, err)
@@ -238,9 +234,7 @@ func TestSizesCountersAndSettle(t *testing.T) {
 		got[size.Object] = size.Bytes
 	}
 	for _, object := range []string{"sale", "sale.market", "sale.pdc", "link", "link.code", ""} {
-		if got[object] <= 0 {
-			t.Errorf("size of %q is %d: %v", object, got[object], got)
-		}
+		expect.True(t, got[object] > 0, object, got[object], got)
 	}
 	expect.True(t, got["sale"] < got[""], "a table is larger than the database", got)
 }

@@ -84,9 +84,7 @@ func TestStatementRefusesTooManyValues(t *testing.T) {
 	schema := sqlkittest.Schema()
 	op := &model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"product", "price"}, Rows: 2}
 	_, err := dialect(func(d *sqlkit.Dialect) { d.MaxArgs = 3 }).Statement(&schema.Tables[0], op)
-	if err == nil || err.Error() != "operation insert sale: 4 values in one statement, the engine takes at most 3" {
-		t.Errorf("got %v", err)
-	}
+	expect.True(t, err != nil && err.Error() == "operation insert sale: 4 values in one statement, the engine takes at most 3", err)
 }
 
 // A name that is too long is refused, also that of an index, which holds its table's.

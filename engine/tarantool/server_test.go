@@ -50,9 +50,7 @@ func TestAttached(t *testing.T) {
 		t.Errorf("processes %v %s, data in %q", pids, reason, d.DataDir())
 	}
 	_, err := Engine{}.Open(t.Context(), c)
-	if err == nil || !strings.Contains(err.Error(), "has a schema guest already (space guest.sale)") || !strings.Contains(hint.Of(err), "--force") {
-		t.Errorf("a schema that exists: %v; hint %q", err, hint.Of(err))
-	}
+	expect.True(t, err != nil && strings.Contains(err.Error(), "has a schema guest already (space guest.sale)") && strings.Contains(hint.Of(err), "--force"), err, hint.Of(err))
 	if e, ok := errors.AsType[*engine.ExistsError](err); !ok {
 		t.Errorf("%T", e)
 	}
@@ -84,9 +82,7 @@ func TestAttachedDurability(t *testing.T) {
 				settings, err := d.Settings(t.Context())
 				expect.NoError(t, err)
 				for name, value := range map[string]string{"durability": string(given), "wal_mode": mode} {
-					if !slices.Contains(settings, engine.Setting{Name: name, Value: value, Source: engine.ReadBack}) {
-						t.Errorf("%s, level %s: no %s = %s in %v", storage, level, name, value, settings)
-					}
+					expect.True(t, slices.Contains(settings, engine.Setting{Name: name, Value: value, Source: engine.ReadBack}), storage, level, name, value, settings)
 				}
 				expect.NoError(t, d.Close())
 			}
@@ -195,9 +191,7 @@ func TestRefusedUsers(t *testing.T) {
 	expect.NoError(t, owner.eval(t.Context(), nil, "box.schema.user.create('weak', {password = ''})"))
 	for user, want := range map[string]string{"bench:wrong": "the password in the dsn", "nobody:": "the user in the dsn", "weak:": "needs the rights"} {
 		_, err := Engine{}.Open(t.Context(), attach(user+"@"+s.Endpoint().Socket))
-		if engine.ClassOf(err) != engine.Fatal || !strings.Contains(hint.Of(err), want) || strings.Contains(err.Error(), "wrong") {
-			t.Errorf("%s: %v; hint %q", user, err, hint.Of(err))
-		}
+		expect.True(t, engine.ClassOf(err) == engine.Fatal && strings.Contains(hint.Of(err), want) && !strings.Contains(err.Error(), "wrong"), user, err, hint.Of(err))
 	}
 	_, err := Engine{}.Open(t.Context(), attach("127.0.0.1:1"))
 	expect.Equal(t, engine.ClassOf(err), engine.Gone, "nothing listens", err)

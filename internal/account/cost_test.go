@@ -200,9 +200,7 @@ func TestNoUnits(t *testing.T) {
 	s := newStep(queryStep(), groups, &account.Observed{InWindow: c, WithSync: c})
 	s.Operations()
 	for _, f := range figures(s) {
-		if f.Per == "insert row" || f.Metric == "write_amplification" || math.IsNaN(f.Value) || math.IsInf(f.Value, 0) {
-			t.Errorf("%+v", f)
-		}
+		expect.True(t, f.Per != "insert row" && f.Metric != "write_amplification" && !math.IsNaN(f.Value) && !math.IsInf(f.Value, 0), f)
 	}
 }
 
@@ -216,9 +214,7 @@ func TestAmplificationWithoutDevice(t *testing.T) {
 // A counter that was reset says so.
 func TestReset(t *testing.T) {
 	s := observed(&account.Observed{WithSync: []observe.Change{{Name: "x.bytes", Kind: engine.Counter, Value: 30, Reset: true}}})
-	if len(s.Counters) != 1 || s.Counters[0].Value != 30 || !strings.Contains(texts(s), "counter x.bytes was reset") {
-		t.Errorf("%+v, %q", s.Counters, s.Warnings)
-	}
+	expect.True(t, len(s.Counters) == 1 && s.Counters[0].Value == 30 && strings.Contains(texts(s), "counter x.bytes was reset"), s.Counters, s.Warnings)
 }
 
 // The client's cost is what its groups took on the null engine, scaled by the
@@ -299,9 +295,7 @@ func TestDisturbance(t *testing.T) {
 			expect.True(t, (got == "") == (c.warning == "") && strings.Contains(got, c.warning), "warnings", got)
 			j := metric.Find(s.Rows, "journal_kb", "", "insert row")
 			expect.Must(t, (j == nil) == (c.journal < 0), "journal", j)
-			if j != nil && (math.Abs(j.Value-c.journal*kb/200) > 0.01*kb/200 || j.N != 200 || !strings.Contains(j.Source, "estimate")) {
-				t.Errorf("journal %+v, want %v KB", j, c.journal*kb/200)
-			}
+			expect.True(t, j == nil || math.Abs(j.Value-c.journal*kb/200) <= 0.01*kb/200 && j.N == 200 && strings.Contains(j.Source, "estimate"), j, c.journal*kb/200)
 		})
 	}
 }
@@ -454,9 +448,7 @@ func TestSettledWrites(t *testing.T) {
 func TestAlone(t *testing.T) {
 	for alone, much := range map[time.Duration]bool{500 * time.Millisecond: false, 5 * time.Second: true, time.Hour: true} {
 		s := observed(&account.Observed{Duet: true, Alone: alone})
-		if s.Sheet.Alone != min(alone.Seconds(), 10) || metric.Has(s.Warnings, metric.RanAlone) != much || (len(s.Notes) == 1) == much {
-			t.Errorf("%v: %+v", alone, s.Sheet)
-		}
+		expect.True(t, s.Sheet.Alone == min(alone.Seconds(), 10) && metric.Has(s.Warnings, metric.RanAlone) == much && (len(s.Notes) == 1) != much, alone, s.Sheet)
 	}
 }
 

@@ -82,8 +82,6 @@ func TestShortCycle(t *testing.T) {
 				got = w.Values["seen"].(string)
 			}
 		}
-		if got != c.seen || metric.Has(s.Warnings, metric.ShortCycle) != (c.seen != "") || strings.Contains(got, "%") {
-			t.Errorf("%q, want %q", got, c.seen)
-		}
+		expect.True(t, got == c.seen && metric.Has(s.Warnings, metric.ShortCycle) == (c.seen != "") && !strings.Contains(got, "%"), got, c.seen)
 	}
 }

@@ -152,9 +152,7 @@ func TestSpace(t *testing.T) {
 		var b account.Builder
 		b.Space(&account.Space{Live: workload.Live{Rows: 1, Bytes: 1}, Files: files, Empty: c.empty, Apart: true})
 		r := metric.Find(b.Rows, "space_amplification", "", "")
-		if r == nil || r.Value != c.want || r.Source == "" || metric.Has(r.Warnings, metric.EmptyUnknown) != c.warned {
-			t.Errorf("%s: %+v, want %v", c.name, r, c.want)
-		}
+		expect.True(t, r != nil && r.Value == c.want && r.Source != "" && metric.Has(r.Warnings, metric.EmptyUnknown) == c.warned, c.name, r, c.want)
 		parts := 0.0
 		for _, row := range b.Rows {
 			if row.Metric == "space_part" {

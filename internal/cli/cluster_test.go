@@ -106,9 +106,7 @@ func TestCluster(t *testing.T) {
 		t.Errorf("what stood in the environment is stored: %s", b)
 	}
 	trial := h.trial("out/trials/galera.1")
-	if trial.Status != result.Complete || trial.Placement == nil || !slices.Equal(trial.Placement.Observed, []string{"s2"}) {
-		t.Fatalf("%s, %s, %+v", trial.Status, trial.Reason, trial.Placement)
-	}
+	expect.Must(t, trial.Status == result.Complete && trial.Placement != nil && slices.Equal(trial.Placement.Observed, []string{"s2"}), trial.Status, trial.Reason, trial.Placement)
 	if len(trial.Warnings) != 1 { // what sessions waited for
 		t.Errorf("warnings: %v", trial.Warnings)
 	}

@@ -53,9 +53,7 @@ func TestExitCodes(t *testing.T) {
 			if err != nil {
 				code = a.explain(err)
 			}
-			if code != c.code || !strings.Contains(stderr.String(), c.talk) || !strings.Contains(stdout.String(), "report: ") {
-				t.Errorf("exit code %d, want %d: %v\n%s%s", code, c.code, err, &stdout, &stderr)
-			}
+			expect.True(t, code == c.code && strings.Contains(stderr.String(), c.talk) && strings.Contains(stdout.String(), "report: "), code, c.code, err, &stdout, &stderr)
 		})
 	}
 }

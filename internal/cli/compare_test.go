@@ -260,9 +260,7 @@ func TestCompareJSON(t *testing.T) {
 		"base_target": "a", "new_target": "b", "step": "load", "op": "insert", "metric": "rows_per_s", "unit": "1/s", "better": "higher",
 		"headline": true, "base": 1000.0, "new": 500.0, "pairs": 3.0, "ratio": 0.5, "verdict": "worse",
 	} {
-		if first[key] != want {
-			t.Errorf("%s is %v, want %v", key, first[key], want)
-		}
+		expect.True(t, first[key] == want, key, first[key], want)
 	}
 }
 
@@ -276,9 +274,7 @@ func TestCompareBenchstat(t *testing.T) {
 	expect.NoError(t, os.WriteFile(file, []byte(stdout), 0o644))
 	out, err := exec.Command("go", "tool", "benchstat", "-col", "target", file).CombinedOutput()
 	expect.Must(t, err == nil, err, out, "of", stdout)
-	if !regexp.MustCompile(`Ibench/step=load/op=insert\s+1000\.0 ± +\d%\s+500\.0 ± +\d%\s+-50\.00% \(p=0\.002 n=6\)`).Match(out) {
-		t.Errorf("benchstat says\n%s\nof\n%s", out, stdout)
-	}
+	expect.True(t, regexp.MustCompile(`Ibench/step=load/op=insert\s+1000\.0 ± +\d%\s+500\.0 ± +\d%\s+-50\.00% \(p=0\.002 n=6\)`).Match(out), out, stdout)
 }
 
 // Targets that have the same name on several sides never become one.

@@ -52,9 +52,7 @@ func TestImages(t *testing.T) {
 	for _, name := range []string{"first", "second"} {
 		trial := h.trial("out/trials/" + name + ".1")
 		image := trial.Versions.Value(result.ImageFact)
-		if !strings.Contains(image, "sha256:") || !strings.HasSuffix(image, "run by podman") || !trial.Contained() {
-			t.Errorf("%s: it ran from image %q", name, image)
-		}
+		expect.True(t, strings.Contains(image, "sha256:") && strings.HasSuffix(image, "run by podman") && trial.Contained(), name, image)
 		expect.Must(t, !trial.Unseen && len(trial.Steps) == 3, name, "unseen", trial.Unseen, len(trial.Steps), "steps")
 		for _, number := range []string{"server_cpu_us", "write_kb", "server_memory_bytes", "db_bytes"} {
 			if m := trial.Steps[0].Find(number, "", ""); m == nil {

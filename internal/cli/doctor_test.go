@@ -49,9 +49,7 @@ func TestInstall(t *testing.T) {
 	file := filepath.Join(dir, "server")
 
 	stdout, stderr, code := examine(t, doctorOptions{install: true}, file)
-	if code != ExitOK || stderr != "" || !strings.HasSuffix(stdout, "apt-get install -y --no-install-recommends a-server\n") || strings.Count(stdout, "\n") != 2 {
-		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
-	}
+	expect.True(t, code == ExitOK && stderr == "" && strings.HasSuffix(stdout, "apt-get install -y --no-install-recommends a-server\n") && strings.Count(stdout, "\n") == 2, code, stdout, stderr)
 	if _, err := os.Stat(file); err == nil {
 		t.Fatal("it was installed without --yes")
 	}
@@ -60,9 +58,7 @@ func TestInstall(t *testing.T) {
 	expect.True(t, code == ExitOK || code == ExitUnfit, "exit code", code)
 	expect.All(t, stderr, "apt-get update\napt-get says update\n",
 		"apt-get says install -y --no-install-recommends a-server\n")
-	if !strings.Contains(stdout, "server   "+file) || strings.Contains(stdout, "missing") || !strings.Contains(stdout, "clock source") {
-		t.Errorf("it was not checked again:\n%s", stdout)
-	}
+	expect.True(t, strings.Contains(stdout, "server   "+file) && !strings.Contains(stdout, "missing") && strings.Contains(stdout, "clock source"), stdout)
 
 	stdout, stderr, code = examine(t, doctorOptions{install: true}, file)
 	expect.True(t, code == ExitOK && stdout == "" && stderr == "nothing is missing\n",
@@ -73,9 +69,7 @@ func TestInstallFails(t *testing.T) {
 	need.Root(t, "install without sudo")
 	script(t, "apt-get", "echo no network; exit 100")
 	stdout, stderr, code := examine(t, doctorOptions{install: true, yes: true}, "/missing")
-	if code != ExitError || stdout != "" || !strings.Contains(stderr, "no network\nrumbench: apt-get update: exit status 100\n") {
-		t.Errorf("exit code %d: %q\n%s", code, stdout, stderr)
-	}
+	expect.True(t, code == ExitError && stdout == "" && strings.Contains(stderr, "no network\nrumbench: apt-get update: exit status 100\n"), code, stdout, stderr)
 	t.Setenv("PATH", t.TempDir())
 	_, stderr, code = examine(t, doctorOptions{install: true, yes: true}, "/missing")
 	expect.True(t, code == ExitError && strings.Contains(stderr, "hint: packages are installed with apt"),

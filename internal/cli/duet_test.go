@@ -76,9 +76,7 @@ func TestDuetTrialKilled(t *testing.T) {
 	expect.True(t, !alive(first) && !alive(second), "a process is left")
 	h.checkPartial("out/trials/pebble.1", result.Failed, "signal: killed")
 	bbolt := h.trial("out/trials/bbolt.1")
-	if bbolt.Status != result.Failed || !strings.Contains(bbolt.Reason, "step qr200: the other trial of the duet has ended") || bbolt.Hint == "" {
-		t.Errorf("bbolt.1 is %s: %s (%s)", bbolt.Status, bbolt.Reason, bbolt.Hint)
-	}
+	expect.True(t, bbolt.Status == result.Failed && strings.Contains(bbolt.Reason, "step qr200: the other trial of the duet has ended") && bbolt.Hint != "", bbolt.Status, bbolt.Reason, bbolt.Hint)
 	q := &bbolt.Steps[2]
 	expect.True(t, q.Status == result.Complete && q.Alone > 0 && q.Alone <= q.Seconds,
 		"step", q.Name, "is", q.Status, "alone for", q.Alone, "of", q.Seconds, "s")

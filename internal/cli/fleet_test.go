@@ -49,9 +49,7 @@ func spread(t *testing.T, h *host, blocks, machines int, flags ...string) (text,
 	used := map[string]bool{}
 	for n := 1; n <= blocks; n++ {
 		a, b := h.trial(fmt.Sprintf("out/trials/sqlite.%d", n)), h.trial(fmt.Sprintf("out/trials/pebble.%d", n))
-		if a.Status != result.Complete || b.Status != result.Complete || a.Machine == "" || a.Machine != b.Machine {
-			t.Errorf("block %d: %s on %q, %s on %q", n, a.Status, a.Machine, b.Status, b.Machine)
-		}
+		expect.True(t, a.Status == result.Complete && b.Status == result.Complete && a.Machine != "" && a.Machine == b.Machine, n, a.Status, a.Machine, b.Status, b.Machine)
 		used[a.Machine] = true
 	}
 	if len(used) != machines && blocks >= 2*machines { // a machine runs a block and its reverse

@@ -51,6 +51,7 @@ func TestJoin(t *testing.T) {
 		}
 		agents = append(agents, cmd)
 	}
+	wait(t, "the first agent waits for the file", func() bool { return strings.Contains(said[0].String(), "waiting: ") })
 	c := h.start("run", "plan.yaml", "--out", "out")
 	var held struct{ Tokens map[string]string }
 	wait(t, "n1 has joined", func() bool {
@@ -61,9 +62,7 @@ func TestJoin(t *testing.T) {
 		t.Errorf("the file: %v, %v", info.Mode(), err)
 	}
 	ports, err := exec.Command("ss", "-Hltn").Output()
-	if err != nil || !strings.Contains(string(ports), bridge+":7070") || strings.Contains(string(ports), "0.0.0.0:7070") {
-		t.Errorf("ports: %s, %v", ports, err)
-	}
+	expect.True(t, err == nil && strings.Contains(string(ports), bridge+":7070") && !strings.Contains(string(ports), "0.0.0.0:7070"), ports, err)
 	expect.NoError(t, agents[1].Start())
 	wait(t, "all have joined", func() bool {
 		_, err := os.Stat(pass)

@@ -250,9 +250,7 @@ func TestPreflightOfServer(t *testing.T) {
 		h.write("plan.yaml", planFor("{name: first, engine: "+engine+", options: "+refused+"}", "{name: second, engine: "+inMemory+"}"))
 		out, talk := h.run(1, "run", "plan.yaml", "--out", "out")
 		h.contains("standard error", talk, "preflight: 1 of 2 targets cannot run the plan", "\n  first: open "+engine+": ", words)
-		if out != "" || strings.Contains(talk, "[1/2]") || len(h.servers("out")) > 0 || h.exists("out/trials") || h.exists("out/campaign.json") {
-			t.Errorf("a failed preflight leaves something:\n%s", talk)
-		}
+		expect.True(t, out == "" && !strings.Contains(talk, "[1/2]") && len(h.servers("out")) <= 0 && !h.exists("out/trials") && !h.exists("out/campaign.json"), talk)
 		if engine == "postgres" {
 			h.contains("the server's log", h.file("out/_preflight/first/server.log"), words)
 		}
@@ -316,9 +314,7 @@ func TestRecording(t *testing.T) {
 		done := h.trial("done/trials/db.1")
 		step := done.Steps[0]
 		op := step.Primary
-		if done.Status != result.Complete || done.Engine != engine || done.Durability == result.Unknown || len(done.Settings) < 10 || done.EngineVersion() == "" {
-			t.Errorf("%+v", done)
-		}
+		expect.True(t, done.Status == result.Complete && done.Engine == engine && done.Durability != result.Unknown && len(done.Settings) >= 10 && done.EngineVersion() != "", done)
 		for _, name := range []string{"server_cpu_us", "cpu_us", "process_write_kb", "context_switches"} {
 			expect.True(t, step.Find(name, "", op) != nil || overcounted(&step, name), "no", name, "per", op)
 		}
@@ -363,9 +359,7 @@ func TestRecording(t *testing.T) {
 		r.during("lost/trials/db.1", "load")
 		r.ends(syscall.SIGKILL, -1)
 		lost := h.trial("lost/trials/db.1")
-		if lost.Status != result.Partial || lost.Steps[0].Find("ops_per_s", op, "") == nil || lost.Steps[0].Find("errors", "", "") != nil {
-			t.Errorf("%+v", lost)
-		}
+		expect.True(t, lost.Status == result.Partial && lost.Steps[0].Find("ops_per_s", op, "") != nil && lost.Steps[0].Find("errors", "", "") == nil, lost)
 		h.run(0, "report", "lost")
 		r = h.start("stat", attach, "--interval", "200ms", "--out", "stopped")
 		r.during("stopped/trials/db.1", "load")

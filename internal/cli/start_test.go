@@ -58,9 +58,7 @@ func TestLoadOnce(t *testing.T) {
 				if got := steps(trial); trial.Status != result.Complete || !slices.Equal(got, want) {
 					t.Errorf("%s: %s, steps %v, want %v", trial.Dir, trial.Status, got, want)
 				}
-				if s == nil || s.Copy != "load" || s.Load != 2-n%2 || s.Loads != 2 || s.Pending || s.Bytes == 0 || s.Cloned {
-					t.Errorf("%s: %+v", trial.Dir, s)
-				}
+				expect.True(t, s != nil && s.Copy == "load" && s.Load == 2-n%2 && s.Loads == 2 && !s.Pending && s.Bytes != 0 && !s.Cloned, trial.Dir, s)
 				first := h.trial(fmt.Sprintf("out/trials/%s.%d", target, 2-n%2))
 				expect.True(t, s.Seed == first.Seed && (n != 3 || s.Seed != trial.Seed),
 					trial.Dir, "data of seed", s.Seed, "drawn with", trial.Seed)

@@ -139,9 +139,7 @@ func TestOutcome(t *testing.T) {
 		all.Question.WorseBy = 0.05
 		o := all.Judge(all.Target("a"), all.Target("b")).Outcome()
 		expect.Equal(t, len(o.Weak), c.open, c.name, "would not have been seen")
-		if len(o.Worse) != c.worse || len(o.Open) != c.open || len(o.Blind) != c.blind || o.Judged != c.judged {
-			t.Errorf("%s: %d worse, %d open, %d blind, %d judged", c.name, len(o.Worse), len(o.Open), len(o.Blind), o.Judged)
-		}
+		expect.True(t, len(o.Worse) == c.worse && len(o.Open) == c.open && len(o.Blind) == c.blind && o.Judged == c.judged, c.name, len(o.Worse), len(o.Open), len(o.Blind), o.Judged)
 	}
 }
 
@@ -204,9 +202,7 @@ func TestLittleIO(t *testing.T) {
 		}
 		all.Question = result.Question{Steps: []string{"s"}, Metrics: []string{"read_kb"}, Within: 0.1}
 		it := effectOf(all.Judge(all.Targets[0], all.Targets[1]), "s", "read_kb")
-		if it.Verdict != c.want || (it.Verdict == compare.Unclear) != strings.Contains(it.Why, "128 KB in all") {
-			t.Errorf("%v KB for each of %d: %s, %s", c.with, c.n, it.Verdict, it.Why)
-		}
+		expect.True(t, it.Verdict == c.want && (it.Verdict == compare.Unclear) == strings.Contains(it.Why, "128 KB in all"), c.with, c.n, it.Verdict, it.Why)
 	}
 }
 

@@ -43,9 +43,7 @@ func TestCPUIsSplitOnlyWithinAKind(t *testing.T) {
 				t.Errorf("together: %q (%s), ratio %v", e.Verdict, e.Why, e.Ratio)
 			}
 			e := j.Effect(s, compare.Key{"", "", "server_cpu_us", "insert row"})
-			if (e.Verdict == compare.Better) != c.alike || math.IsNaN(e.Ratio) == c.alike || strings.Contains(e.Why, "compare cpu_us") == c.alike {
-				t.Errorf("the server's: %q (%s), ratio %v", e.Verdict, e.Why, e.Ratio)
-			}
+			expect.True(t, (e.Verdict == compare.Better) == c.alike && math.IsNaN(e.Ratio) != c.alike && strings.Contains(e.Why, "compare cpu_us") != c.alike, e.Verdict, e.Why, e.Ratio)
 			cell := camp.Relative(compare.RelativeOptions{Metric: "server_cpu_us"}).Groups[0].Rows[0].Cells[1]
 			expect.True(t, math.IsNaN(cell.Ratio) != c.alike &&
 				strings.Contains(cell.Why, "compare cpu_us") != c.alike, "in a table of ratios", cell.Ratio, cell.Why)

@@ -205,9 +205,7 @@ func TestPlanNumbers(t *testing.T) {
 		}
 	}
 	p, err := minimal("find: p99_ms < 10")
-	if err != nil || p.Find.Precision != 0.05 || p.Find.Like.Kind != "poisson" || !strings.Contains(text, "share, 1% to 100% | `5%` |") {
-		t.Errorf("the usual precision of a search: %+v, %v", p.Find, err)
-	}
+	expect.True(t, err == nil && p.Find.Precision == 0.05 && p.Find.Like.Kind == "poisson" && strings.Contains(text, "share, 1% to 100% | `5%` |"), p.Find, err)
 	for line, good := range map[string]bool{"1%": true, "100%": true, "0.9%": false, "101%": false} {
 		if _, err := minimal("find: {promise: p99_ms < 10, precision: " + line + "}"); (err == nil) != good {
 			t.Errorf("a search precise to %s: %v", line, err)

@@ -201,9 +201,7 @@ func TestLowerBoundsAreSaid(t *testing.T) {
 			tr.Steps[1].Find("write_kb", "", "").AtLeast = bound
 		}
 		text := said(explainedOf(trials))
-		if got := strings.Contains(text, "the KB written are not compared, as more writes follow the step: "); got != bound {
-			t.Errorf("lower bounds %v: %s", bound, text)
-		}
+		expect.Equal(t, strings.Contains(text, "the KB written are not compared, as more writes follow the step: "), bound, text)
 		expect.True(t, !(bound && !strings.Contains(text, " KB per query and deferred 0.500 KB")), text)
 		for _, tr := range trials { // other programs used the device: the KB of the processes replace its own
 			step := &tr.Steps[1]

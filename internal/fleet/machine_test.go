@@ -14,8 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -170,18 +168,8 @@ func BenchmarkUpload(b *testing.B) {
 	}
 }
 
-// After Ctrl-C what was measured is still taken, but not for ever. Nothing is taken where there is no room for it.
-func TestFetchEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h, _ := answering(t, map[string]any{opTrial: returned{Attempt: 1, Files: []file{one("trials/a.1/trial.json")}}})
-		_, err := h.hub.conn.Subscribe("to.m0."+opRead, func(*nats.Msg) {})
-		expect.NoError(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		begun := time.Now()
-		expect.Error(t, h.Trial(ctx, result.Entry{Dir: "a.1"}), "it did not come within 30s after the end")
-		expect.Equal(t, time.Since(begun), time.Second+fetchGrace)
-	})
+// Nothing is taken where there is no room for it.
+func TestRoom(t *testing.T) {
 	h, _ := answering(t, nil)
 	expect.Is(t, h.room([]file{{Bytes: 1 << 60}}), syscall.ENOSPC)
 	expect.NoError(t, h.room([]file{{Bytes: 1}}))

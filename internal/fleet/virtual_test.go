@@ -20,6 +20,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
@@ -853,4 +855,18 @@ func randomFaults(t *testing.T, first, last uint64) {
 			})
 		})
 	}
+}
+
+// After Ctrl-C what was measured is still taken, but not for ever.
+func TestFetchEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, _ := answering(t, map[string]any{opTrial: returned{Attempt: 1, Files: []file{one("trials/a.1/trial.json")}}})
+		_, err := h.hub.conn.Subscribe("to.m0."+opRead, func(*nats.Msg) {})
+		expect.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		expect.Error(t, h.Trial(ctx, result.Entry{Dir: "a.1"}), "it did not come within 30s after the end")
+		expect.Equal(t, time.Since(begun), time.Second+fetchGrace)
+	})
 }

@@ -51,9 +51,7 @@ func TestStorageEnginesAreCompared(t *testing.T) {
 	expect.True(t, g.Rate == 1000 && g.RateOf == opTransaction && g.Promised(opQuery) == 0 &&
 		g.Promised(opTransaction) == 1000, g)
 	c, a, b = compared(t, transactions("innodb", "500", 20000000), transactions("rocksdb", "4000", 20000000))
-	if got := strings.Join(c.Steps[0].Offered(a, b), "; "); got != "rate of clients: 500/s of transaction and 4000/s of transaction" {
-		t.Errorf("offered: %q", got)
-	}
+	expect.Equal(t, strings.Join(c.Steps[0].Offered(a, b), "; "), "rate of clients: 500/s of transaction and 4000/s of transaction")
 }
 
 // In one import targets may differ in it, the trials of one target must not.

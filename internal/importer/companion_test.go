@@ -31,9 +31,7 @@ func TestIOStatGenerations(t *testing.T) {
 			boot := strings.ReplaceAll(report, "sda 10.0", "sda 99999")
 			var ps hint.Problems
 			s := parseIOStat(textFile("io", "Linux 5.15.0 (host) \t03/05/2025 \t_x86_64_\t(96 CPU)\n"+boot+report+report), &ps)
-			if len(ps) > 0 || s.cpus != 96 || s.kernel != "5.15.0" || len(s.reports) != 3 || strings.Join(s.used(), " ") != "sda" || s.reports[1].busy != 16 {
-				t.Fatalf("%v, %+v, used %v", ps, s.reports, s.used())
-			}
+			expect.Must(t, len(ps) <= 0 && s.cpus == 96 && s.kernel == "5.15.0" && len(s.reports) == 3 && strings.Join(s.used(), " ") == "sda" && s.reports[1].busy == 16, ps, s.reports, s.used())
 			got := map[string]float64{}
 			for _, f := range ioFigures(s, []string{"sda"}) {
 				got[f.Metric] = f.Value

@@ -14,9 +14,7 @@ func TestDBBench(t *testing.T) {
 	const op = "operation"
 	dir := write(t, map[string]string{"rocksdb-7.8.3/one.txt": text(t, "testdata/db_bench/one.txt"), "rocksdb-7.8.3/two.txt": text(t, "testdata/db_bench/two.txt")})
 	trials := read(t, Options{}, dir)
-	if len(trials) != 1 || trials[0].Engine != "rocksdb" || trials[0].Imported.CPUs != 2 {
-		t.Fatalf("%+v", trials[0])
-	}
+	expect.Must(t, len(trials) == 1 && trials[0].Engine == "rocksdb" && trials[0].Imported.CPUs == 2, trials[0])
 	s := step(t, trials, "rocksdb-7.8.3", 1, "overwrite")
 	numbers(t, s, []want{
 		{"rows", op, "", 50000}, {"rows_per_s", op, "", 229944}, {"duration_s", "", "", 0.217}, {"service_mean_us", op, "", 4.347},
@@ -111,9 +109,7 @@ readrandom   :       5.000 micros/op; (432161 of 500000 found)
 // threads, which the MB of another benchmark show.
 func TestLevelDB(t *testing.T) {
 	trials := read(t, Options{}, write(t, map[string]string{"ldb/t.txt": levelDB}))
-	if trials[0].Engine != "leveldb" || names(trials) != "ldb.1 fillseq, ldb.1 fillsync, ldb.1 readrandom, ldb.1 readrandom#2" {
-		t.Fatalf("%s of %s", names(trials), trials[0].Engine)
-	}
+	expect.Must(t, trials[0].Engine == "leveldb" && names(trials) == "ldb.1 fillseq, ldb.1 fillsync, ldb.1 readrandom, ldb.1 readrandom#2", names(trials), trials[0].Engine)
 	numbers(t, step(t, trials, "ldb", 1, "fillseq"), []want{{"service_mean_us", "operation", "", 2}, {"rows_per_s", "operation", "", 500000}})
 	s := step(t, trials, "ldb", 1, "readrandom")
 	numbers(t, s, []want{{"service_mean_us", "operation", "", 4}, {"ops_per_s", "operation", "", 250000}, {"service_p50_us", "operation", "", 3.5}, {"service_max_us", "operation", "", 900}})

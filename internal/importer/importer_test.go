@@ -109,9 +109,7 @@ func absent(t *testing.T, s *result.Step, metrics ...string) {
 // computed here from what the logs print, which was copied by hand.
 func TestSysbenchOfTwoVersions(t *testing.T) {
 	trials := read(t, Options{Base: "mysql-5.5.9"}, "testdata/sysbench")
-	if len(trials) != 2 || trials[0].Target != "mysql-5.5.9" || trials[1].Target != "mariadb-10.11.19" || trials[0].Status != result.Complete || trials[0].Engine != "mysql" {
-		t.Fatalf("trials %s", names(trials))
-	}
+	expect.Must(t, len(trials) == 2 && trials[0].Target == "mysql-5.5.9" && trials[1].Target == "mariadb-10.11.19" && trials[0].Status == result.Complete && trials[0].Engine == "mysql", names(trials))
 	const cpus = 2
 	const kb = 1.0 // iostat -k
 	for _, c := range []struct {
@@ -216,9 +214,7 @@ func TestSysbenchStall(t *testing.T) {
 
 func TestSysbenchVariants(t *testing.T) {
 	trials := read(t, Options{}, "testdata/more")
-	if len(trials) != 1 || trials[0].Status != result.Partial || trials[0].Target != "more" {
-		t.Fatalf("%+v", trials[0])
-	}
+	expect.Must(t, len(trials) == 1 && trials[0].Status == result.Partial && trials[0].Target == "more", trials[0])
 	// It ended with an error after one interval of a second.
 	s := step(t, trials, "more", 1, "fatal")
 	numbers(t, s, []want{{"rows_per_s", "query", "", 132824}, {"rows", "query", "", 132824}, {"duration_s", "", "", 1}})
@@ -240,9 +236,7 @@ func TestSysbenchVariants(t *testing.T) {
 	// What memory's latencies were is below what sysbench can print.
 	s = step(t, trials, "more", 1, "memory")
 	absent(t, s, "service_p95_us")
-	if !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "Latency p95 is printed as 0: below 5 µs, or not recorded. It is unknown.") {
-		t.Errorf("notes %q", s.Notes)
-	}
+	expect.True(t, strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "Latency p95 is printed as 0: below 5 µs, or not recorded. It is unknown."), s.Notes)
 }
 
 // write makes files in a new directory.

@@ -136,9 +136,7 @@ func TestPgbenchFailures(t *testing.T) {
 	numbers(t, s, []want{{"rows_per_s", "transaction", "", 100}, {"errors", "", "", 100}, {"retries", "", "", 45}, {"service_mean_us", "transaction", "", 30000}})
 	r := s.Find("service_mean_us", "", "")
 	expect.True(t, r.N == 400 && len(r.Warnings) == 1, r)
-	if got := strings.Join(c.Dropped, "; "); got != "pgbench's figures of each script; pgbench's number of transactions retried" {
-		t.Errorf("dropped: %s", got)
-	}
+	expect.Equal(t, strings.Join(c.Dropped, "; "), "pgbench's figures of each script; pgbench's number of transactions retried")
 }
 
 // Figures that contradict each other are marked: no number of the step is compared.

@@ -86,9 +86,7 @@ func TestRoundTrip(t *testing.T) {
 	expect.NoError(t, os.WriteFile(path, text.Bytes(), 0o644))
 	c, err := Read([]string{path}, Options{})
 	expect.Must(t, err == nil, err, text.String())
-	if len(c.trials) != 1 || c.trials[0].Target != trial.Target || c.trials[0].Trial.Trial != 2 || len(c.trials[0].Steps) != 2 {
-		t.Fatalf("%d trials were read of\n%s", len(c.trials), text.String())
-	}
+	expect.Must(t, len(c.trials) == 1 && c.trials[0].Target == trial.Target && c.trials[0].Trial.Trial == 2 && len(c.trials[0].Steps) == 2, len(c.trials), text.String())
 	var events [2]float64
 	for i, l := range lines {
 		events[i/6] += float64(l.Ops)

@@ -151,9 +151,7 @@ func TestTrailingBlanks(t *testing.T) {
 func TestOtherTools(t *testing.T) {
 	for _, log := range []string{sysbenchLog + pgRun("s.sql", 4, 400), pgRun("s.sql", 4, 400) + sysbenchLog} {
 		s := step(t, read(t, Options{}, write(t, map[string]string{"db/t.log": log})), "db", 1, "t")
-		if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "results of pgbench are left out: give them a file of their own") {
-			t.Errorf("%q", s.Warnings)
-		}
+		expect.True(t, len(s.Warnings) == 1 && strings.Contains(s.Warnings[0].Text, "results of pgbench are left out: give them a file of their own"), s.Warnings)
 	}
 }
 

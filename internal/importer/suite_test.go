@@ -162,9 +162,7 @@ func TestTablesWithoutNames(t *testing.T) {
 	expect.Must(t, err == nil && len(c.Guessed) == 1 && strings.Contains(c.Guessed[0], "does not name its steps"),
 		err, c)
 	trials := read(t, Options{}, "testdata/summaries/o.sum.t.db300.c4", "testdata/summaries/mrg.l.i1")
-	if got := names(trials); got != "db300.c4.1 l.i0, db300.c4.1 l.i1, db300.c4.1 l.x, db300.c4.1 q1, db300.c4.1 q2, db100.c4.1 l.i1, db200.c4.1 l.i1" {
-		t.Errorf("steps %s", got)
-	}
+	expect.Equal(t, names(trials), "db300.c4.1 l.i0, db300.c4.1 l.i1, db300.c4.1 l.x, db300.c4.1 q1, db300.c4.1 q2, db100.c4.1 l.i1, db200.c4.1 l.i1")
 	numbers(t, step(t, trials, "db200.c4", 1, "l.i1"), []want{{"rows_per_s", "insert", "", 25000}, {"host_cpu_us", "", "insert row", 40}, {"data_bytes", "", "", 21 << 30}, {"service_max_us", "insert", "", 0.4e6}, {"interval_ops_p50", "", "", 26000}})
 	absent(t, step(t, trials, "db200.c4", 1, "l.i1"), "interval_ops_p99")
 	numbers(t, step(t, trials, "db300.c4", 1, "q2"), []want{{"rows_per_s", "insert", "", 200}, {"rows_per_s", "query", "", 7500}, {"read_kb", "", "query", 0.137}, {"write_kb", "", "insert row", 15.36}})

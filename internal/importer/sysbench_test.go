@@ -249,9 +249,7 @@ func TestSysbenchContradictions(t *testing.T) {
 func TestDropped(t *testing.T) {
 	dir := write(t, map[string]string{"a/t.log": sbTen, "b/t.log": strings.NewReplacer("99th", "97th", "99%", "97%").Replace(sbTen)})
 	c := expect.Value(Read([]string{dir}, Options{}))(t)
-	if got := strings.Join(c.Dropped, "; "); got != "reconnects (2 logs); latencies of intervals at other or unknown percentiles; the percentile 97" {
-		t.Errorf("dropped %q", got)
-	}
+	expect.Equal(t, strings.Join(c.Dropped, "; "), "reconnects (2 logs); latencies of intervals at other or unknown percentiles; the percentile 97")
 }
 
 // TestSysbenchHistogram: a histogram that does not have the log's events is left out.

@@ -14,9 +14,7 @@ import (
 func TestYCSB(t *testing.T) {
 	dir := write(t, map[string]string{"db/mixed.out": text(t, "testdata/ycsb/mixed.out"), "db/mixed.err": text(t, "testdata/ycsb/mixed.err")})
 	trials := read(t, Options{}, dir)
-	if len(trials) != 1 || trials[0].Versions.Value("client") != "YCSB 0.17.0" || trials[0].Params["clients"] != 2.0 || trials[0].Params["recordcount"] != 1000.0 {
-		t.Fatalf("%+v", trials[0])
-	}
+	expect.Must(t, len(trials) == 1 && trials[0].Versions.Value("client") == "YCSB 0.17.0" && trials[0].Params["clients"] == 2.0 && trials[0].Params["recordcount"] == 1000.0, trials[0])
 	s := &trials[0].Steps[0]
 	numbers(t, s, []want{
 		{"rows", "operation", "", 4000}, {"duration_s", "", "", 3.555}, {"rows_per_s", "operation", "", 4000 / 3.555},
@@ -94,9 +92,7 @@ Vuser 1:TEST RESULT : System achieved 90000 NOPM from 207000 PostgreSQL TPM
 
 func TestHammerDB(t *testing.T) {
 	trials := read(t, Options{}, write(t, map[string]string{"pg/a.log": hammerLog}))
-	if len(trials) != 1 || trials[0].Engine != "postgres" || names(trials) != "pg.1 a_clients=4, pg.1 a_clients=8" {
-		t.Fatalf("%s: %+v", names(trials), trials[0])
-	}
+	expect.Must(t, len(trials) == 1 && trials[0].Engine == "postgres" && names(trials) == "pg.1 a_clients=4, pg.1 a_clients=8", names(trials), trials[0])
 	s := step(t, trials, "pg", 1, "a_clients=4")
 	numbers(t, s, []want{{"ops_per_s", "new_order", "", 1010}, {"ops_per_s", "server_transaction", "", 2330}, {"duration_s", "", "", 300}})
 	expect.Equal(t, s.Groups[0].Clients, 4, s.Groups[0])
@@ -135,9 +131,7 @@ const benchbaseJSON = `{
 
 func TestBenchbase(t *testing.T) {
 	trials := read(t, Options{}, write(t, map[string]string{"pg/tpcc.summary.json": benchbaseJSON}))
-	if len(trials) != 1 || trials[0].Engine != "postgres" || trials[0].Versions.Value("engine") != "17.5" || names(trials) != "pg.1 tpcc" {
-		t.Fatalf("%s: %+v", names(trials), trials[0])
-	}
+	expect.Must(t, len(trials) == 1 && trials[0].Engine == "postgres" && trials[0].Versions.Value("engine") == "17.5" && names(trials) == "pg.1 tpcc", names(trials), trials[0])
 	s := step(t, trials, "pg", 1, "tpcc")
 	const op = "transaction"
 	numbers(t, s, []want{{"rows", op, "", 60000}, {"rows_per_s", op, "", 1000}, {"duration_s", "", "", 60}, {"service_mean_us", op, "", 3900},

@@ -28,9 +28,7 @@ func TestLabels(t *testing.T) {
 		expect.Equal(t, got.String(), test.text, got)
 	}
 	l := ParseLabels(`b="1",d="2"`)
-	if got := l.With("a", "0").With("c", "x").With("b", "y").With("e", "z").String(); got != `a="0",b="y",c="x",d="2",e="z"` {
-		t.Error(got)
-	}
+	expect.Equal(t, l.With("a", "0").With("c", "x").With("b", "y").With("e", "z").String(), `a="0",b="y",c="x",d="2",e="z"`)
 	expect.True(t, l.String() == `b="1",d="2"` && l.Get("d") == "2" && l.Get("x") == "", l)
 	for _, text := range []string{`x`, `x="`, `x="y`, `="`} { // malformed
 		ParseLabels(text)

@@ -197,9 +197,7 @@ func TestPositions(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			ps := loadWrong(t, tt.text)
-			if len(ps) != 1 || ps[0].Line != tt.line || ps[0].Column != tt.column || !strings.HasPrefix(string([]rune(ps[0].Shown)[tt.column-1:]), tt.wrong) {
-				t.Errorf("got %#v", ps)
-			}
+			expect.True(t, len(ps) == 1 && ps[0].Line == tt.line && ps[0].Column == tt.column && strings.HasPrefix(string([]rune(ps[0].Shown)[tt.column-1:]), tt.wrong), ps)
 		})
 	}
 }
@@ -263,9 +261,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		for _, q := range err.(hint.Problems) {
-			if q.Reason == "" || q.Column < 1 || q.Line < 0 || (q.Line == 0) != strings.HasPrefix(q.File, "--set ") {
-				t.Errorf("bad place: %#v", q)
-			}
+			expect.True(t, q.Reason != "" && q.Column >= 1 && q.Line >= 0 && (q.Line == 0) == strings.HasPrefix(q.File, "--set "), q)
 			_ = q.String()
 		}
 	})

@@ -56,7 +56,5 @@ func TestPublishedStepHint(t *testing.T) {
 targets: [pebble]
 published: [{source: s, hardware: h, rows: [{name: x, step: lode, figures: {rows: 1}}]}]
 `)
-	if len(ps) != 1 || ps[0].Line != 3 || ps[0].Column != 61 || ps[0].Hint != "did you mean load?; --set published=[] leaves all published figures out" {
-		t.Errorf("got %#v", ps)
-	}
+	expect.True(t, len(ps) == 1 && ps[0].Line == 3 && ps[0].Column == 61 && ps[0].Hint == "did you mean load?; --set published=[] leaves all published figures out", ps)
 }

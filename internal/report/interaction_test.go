@@ -65,9 +65,7 @@ func (b browser) checkBase(t *testing.T, in Input) {
 	s := c.steps[0]
 	k, _ := s.Rate(s.Primary)
 	want := layout.Fixed(s.number(c.Targets[0], k).Value/s.number(base, k).Value, 2).Text + verdict.SureMark(compare.Better).Sign
-	if got := evaluate[string](t, b, `[...document.querySelectorAll("#relative tr")].find((r) => r.cells[0].textContent === "l.i0").cells[1].innerText`); got != want {
-		t.Errorf("the relative table shows %q, want %q", got, want)
-	}
+	expect.Equal(t, evaluate[string](t, b, `[...document.querySelectorAll("#relative tr")].find((r) => r.cells[0].textContent === "l.i0").cells[1].innerText`), want)
 	expect.Equal(t, b.Visible(t, ".tools + .about"), 1, "nothing says that the base is another")
 }
 

@@ -27,9 +27,7 @@ func TestPolicy(t *testing.T) {
 	for _, one := range inside {
 		sum := sha256.Sum256([]byte(one[2]))
 		hash := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-		if !regexp.MustCompile(one[1] + "-src [^;]*" + regexp.QuoteMeta(hash)).MatchString(allowed) {
-			t.Errorf("the policy does not allow a %s of the page: %s", one[1], allowed)
-		}
+		expect.True(t, regexp.MustCompile(one[1]+"-src [^;]*"+regexp.QuoteMeta(hash)).MatchString(allowed), one[1], allowed)
 	}
 	expect.Equal(t, regexp.MustCompile(`<[a-z][^>]*\s(style|on[a-z]+)\s*=`).FindString(page), "",
 		"an attribute that the policy forbids")

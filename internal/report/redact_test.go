@@ -209,9 +209,7 @@ func TestRedactKeepsTogether(t *testing.T) {
 	}
 	out := redacted(in)
 	a, b := out.Trials[0], out.Trials[3]
-	if a.Target != b.Target || !strings.HasSuffix(a.Target, "/pebble") || a.Steps[0].Rows[0].Target != a.Target {
-		t.Errorf("targets are called %q, %q and in rows %q", a.Target, b.Target, a.Steps[0].Rows[0].Target)
-	}
+	expect.True(t, a.Target == b.Target && strings.HasSuffix(a.Target, "/pebble") && a.Steps[0].Rows[0].Target == a.Target, a.Target, b.Target, a.Steps[0].Rows[0].Target)
 	expect.True(t, a.Dir == b.Dir && strings.HasPrefix(a.Dir, "/path-") &&
 		strings.HasSuffix(a.Dir, "/pebble.1"), "directories are and", a.Dir, b.Dir)
 	got := out.Trials[0].Settings[len(out.Trials[0].Settings)-1].Value

@@ -304,9 +304,7 @@ func TestMissing(t *testing.T) {
 	} {
 		_, err := Find(t.Context(), c.kind, Source{Binary: c.binary})
 		var missing *MissingError
-		if !errors.As(err, &missing) || !strings.Contains(err.Error(), c.text) || !strings.Contains(missing.Hint(), c.hint) {
-			t.Errorf("%s: %v", c.binary, err)
-		}
+		expect.True(t, errors.As(err, &missing) && strings.Contains(err.Error(), c.text) && strings.Contains(missing.Hint(), c.hint), c.binary, err)
 	}
 	expect.Refused(Find(t.Context(), "oracle", Source{}))(t, "", "a server of an unknown kind was found")
 }

@@ -80,9 +80,7 @@ func TestTTestsFollowTheValues(t *testing.T) {
 		}
 		_, i = PairedT(a, 0.95)
 		_, j := PairedT(mapped(a, func(v float64) float64 { return v + 3 }), 0.95)
-		if math.Abs(j.Value-i.Value-3) > 1e-9 || math.Abs(j.Low-i.Low-3) > 1e-9 || math.Abs(j.High-i.High-3) > 1e-9 {
-			t.Fatalf("shifted: %v, %v", i, j)
-		}
+		expect.Must(t, math.Abs(j.Value-i.Value-3) <= 1e-9 && math.Abs(j.Low-i.Low-3) <= 1e-9 && math.Abs(j.High-i.High-3) <= 1e-9, i, j)
 		_, wide := PairedT(a, 0.99)
 		expect.True(t, wide.Low <= i.Low && i.Low <= i.Value && i.Value <= i.High && i.High <= wide.High,
 			"bounds: in", i, wide)

@@ -69,9 +69,7 @@ func TestPowerIsItsInverse(t *testing.T) {
 		alpha := rapid.SampledFrom([]float64{0.05, 0.01, 0.05 / 30}).Draw(t, "alpha")
 		power := rapid.SampledFrom([]float64{0.5, 0.8, 0.95}).Draw(t, "power")
 		n := noise.Trials(effect, alpha, power, 1<<20)
-		if n < 3 || noise.Detectable(n, alpha, power) > effect || n > 3 && n != 7 && noise.Detectable(n-1, alpha, power) <= effect {
-			t.Fatalf("%d trials", n)
-		}
+		expect.Must(t, n >= 3 && noise.Detectable(n, alpha, power) <= effect && (n <= 3 || n == 7 || noise.Detectable(n-1, alpha, power) > effect), n)
 	})
 }
 

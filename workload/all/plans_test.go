@@ -88,9 +88,7 @@ func TestPlansAreStored(t *testing.T) {
 			for _, p := range plans {
 				if strings.HasPrefix(p.Op, "scan") && p.Wanted == engine.PrimaryKey && p.Step == step.Name {
 					scans++
-					if len(p.Plan.Access) == 0 || p.Plan.Access[0].How != engine.Seek || p.Plan.Access[0].Index != engine.PrimaryKey {
-						t.Errorf("%+v", p)
-					}
+					expect.True(t, len(p.Plan.Access) != 0 && p.Plan.Access[0].How == engine.Seek && p.Plan.Access[0].Index == engine.PrimaryKey, p)
 				}
 			}
 			if scans != 4 { // simple, sum, order and distinct ranges
@@ -122,9 +120,7 @@ func TestIndexGone(t *testing.T) {
 		})
 		expect.Must(t, step != nil && (c.status == "" || step.Status == c.status), c.test, step)
 		warnings := metric.Texts(step.Warnings)
-		if !strings.Contains(strings.Join(warnings, "\n"), c.warning) || c.status != "" && !strings.Contains(warnings[0], c.warning) {
-			t.Errorf("%s: warnings %q", c.test, warnings)
-		}
+		expect.True(t, strings.Contains(strings.Join(warnings, "\n"), c.warning) && (c.status == "" || strings.Contains(warnings[0], c.warning)), c.test, warnings)
 		if last := plans[len(plans)-1]; c.status == "" && last.When != result.AtEnd {
 			t.Errorf("the last plan: %+v", last)
 		}

@@ -294,9 +294,7 @@ func testSelects(t *testing.T, o *original) {
 			values := numbers.FindAllString(strings.TrimPrefix(list[0], "SELECT"), -1)
 			for i, v := range values {
 				n, _ := strconv.Atoi(v)
-				if n < 0 || n > sbSize+5 {
-					t.Errorf("%s: %d is no value of k: %s", script, n, list[0])
-				}
+				expect.True(t, n >= 0 && n <= sbSize+5, script, n, list[0])
 				if start, _ := strconv.Atoi(values[max(i-1, 0)]); script == "select_random_ranges" && i%2 == 1 && n-start != 5 {
 					t.Errorf("%s: a range from %d to %d: %s", script, start, n, list[0])
 				}
@@ -353,13 +351,9 @@ func testRollback(t *testing.T, o *original) {
 	expect.True(t, len(last) == 6 && last[5] == "COMMIT", "the last try is", last)
 	for _, try := range tries[:failures] {
 		n := len(try) - 1
-		if try[n] != "ROLLBACK" {
-			t.Errorf("a failed try ends with %q", try[n])
-		}
+		expect.True(t, try[n] == "ROLLBACK", try[n])
 		for i := range n {
-			if try[i] != last[i] {
-				t.Errorf("other values in the next try: %.80q and %.80q", try[i], last[i])
-			}
+			expect.True(t, try[i] == last[i], try[i], last[i])
 		}
 	}
 }

@@ -55,9 +55,7 @@ func TestGreatestValues(t *testing.T) {
 	} {
 		r := small(t, "x: {max: 500, value: "+c.value+"}", "", nil)
 		values, column := columnValues(r, "x", 500)
-		if c.limit > 0 && column.value.limit != c.limit || c.limit == 0 && !isText(column.value.typ) && column.value.limit != 0 {
-			t.Errorf("%s: the greatest is %d, want %d", c.value, column.value.limit, c.limit)
-		}
+		expect.True(t, (c.limit <= 0 || column.value.limit == c.limit) && (c.limit != 0 || isText(column.value.typ) || column.value.limit == 0), c.value, column.value.limit, c.limit)
 		for row, v := range values {
 			n := int64(len(v.Buf()))
 			if v.Type() == model.Int {
@@ -80,9 +78,7 @@ func TestUniformFractions(t *testing.T) {
 		values, column := columnValues(small(t, "x: {value: "+value+"}", "", nil), "x", 1000)
 		expect.Equal(t, column.value.typ, want, value, "makes values of type")
 		for _, v := range values {
-			if want == model.Float && (v.Float() < 0 || v.Float() > 3) || value == "{uniform: [0.5, 3]}" && v.Float() < 0.5 {
-				t.Fatalf("%s makes %v", value, v)
-			}
+			expect.Must(t, (want != model.Float || v.Float() >= 0 && v.Float() <= 3) && (value != "{uniform: [0.5, 3]}" || v.Float() >= 0.5), value, v)
 		}
 	}
 }
@@ -141,9 +137,7 @@ func TestHotRangesKeepTheirShares(t *testing.T) {
 		table.dead.set(at, at%10 != 0)
 	}
 	for at, share := range shares() {
-		if math.Abs(share-before[at]) > 0.02 {
-			t.Errorf("range %d had a share of %.3f, and has %.3f after deletes", at, before[at], share)
-		}
+		expect.True(t, math.Abs(share-before[at]) <= 0.02, at, before[at], share)
 	}
 	for at := hottest * rows / ranges; at < (hottest+1)*rows/ranges; at++ {
 		table.dead.set(at, true)
@@ -227,9 +221,7 @@ steps: [{load: t, rows: 10}]
 func TestLoaded(t *testing.T) {
 	for again, want := range map[int64]int64{0: 100, 30: 100, 500: 500} {
 		r := small(t, "n: {value: 0}", "", map[string]any{"again": again})
-		if r.tables[0].loaded != want || r.Estimate(nil).Rows != want {
-			t.Errorf("loads of 100, and anew of %d: %d rows, estimated %d", again, r.tables[0].loaded, r.Estimate(nil).Rows)
-		}
+		expect.True(t, r.tables[0].loaded == want && r.Estimate(nil).Rows == want, again, r.tables[0].loaded, r.Estimate(nil).Rows)
 	}
 }
 

@@ -85,9 +85,7 @@ func TestLatestExists(t *testing.T) {
 	for _, records := range []int64{1, 3, 1000} {
 		r := newRun(t, readTest(t, "ycsb.yaml", content), "", map[string]any{"records": records, "clients": int64(8), "load_clients": int64(1), "fields": int64(1), "field_length": int64(8)})
 		sum := concurrent(t, r, openMemory(t, r), "D", 2000)
-		if sum.Expected != sum.Found || sum.Expected < 15_000 || sum.Reads != sum.Expected || sum.Writes < 500 {
-			t.Errorf("%d records: %d of %d rows were found, in %d reads and %d writes", records, sum.Found, sum.Expected, sum.Reads, sum.Writes)
-		}
+		expect.True(t, sum.Expected == sum.Found && sum.Expected >= 15_000 && sum.Reads == sum.Expected && sum.Writes >= 500, records, sum.Found, sum.Expected, sum.Reads, sum.Writes)
 	}
 }
 
@@ -121,9 +119,7 @@ func TestPutsAreReadBack(t *testing.T) {
 			out = workload.Outcome{}
 			expect.NoError(t, c.Do(t.Context(), &out))
 		}
-		if back < gets/5 || len(read) < 200 {
-			t.Errorf("%s: of %d gets, %d read what was put before; of %d rows that were put, %d were read", file, gets, back, len(put), len(read))
-		}
+		expect.True(t, back >= gets/5 && len(read) >= 200, file, gets, back, len(put), len(read))
 	}
 }
 

@@ -78,9 +78,7 @@ func TestRequireWithoutTransaction(t *testing.T) {
 	expect.NoError(t, err)
 	outs := do(stage, 3)
 	for i, want := range []int64{1, 0, 0} {
-		if outs[i].Expected != 1 || outs[i].Found != want {
-			t.Errorf("operation %d found %d of %d", i, outs[i].Found, outs[i].Expected)
-		}
+		expect.True(t, outs[i].Expected == 1 && outs[i].Found == want, i, outs[i].Found, outs[i].Expected)
 	}
 	found, err := stage.Finish(t.Context(), workload.Totals{{{Ops: 3}}})
 	expect.True(t, err == nil && len(found.Broken) == 1 && strings.HasPrefix(found.Broken[0], "none taken"),

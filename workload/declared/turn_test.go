@@ -51,14 +51,10 @@ steps:
 			for _, k := range g.Ops {
 				got = append(got, op{k.Name, k.Whole(), k.Share})
 			}
-			if !slices.Equal(got, want[g.Name]) {
-				t.Errorf("group %s: %v, want %v", g.Name, got, want[g.Name])
-			}
+			expect.True(t, slices.Equal(got, want[g.Name]), g.Name, got, want[g.Name])
 		}
 	}
-	if got := strings.Join(turns(t, &steps[1], workload.Env{DB: db, Seed: 1, Results: true}), " "); got != "put get get put get get put" {
-		t.Errorf("turns: %s", got)
-	}
+	expect.Equal(t, strings.Join(turns(t, &steps[1], workload.Env{DB: db, Seed: 1, Results: true}), " "), "put get get put get get put")
 }
 
 // turns returns the operations that a client of a step's first group begins with.

@@ -282,9 +282,7 @@ func TestTargets(t *testing.T) {
 				if p.target == window {
 					limit = windowOf(n, share)
 				}
-				if p.target != anywhere && (id < node || id >= node+limit) {
-					t.Fatalf("%s: %s draws %d, the list of %d begins with %d", name, kindNames[k], id, n, node)
-				}
+				expect.Must(t, p.target == anywhere || id >= node && id < node+limit, name, kindNames[k], id, n, node)
 			}
 			if p.target == slots && k == deleteLink {
 				share = 0.25 // of the whole window

@@ -99,9 +99,7 @@ func TestConcurrentClients(t *testing.T) {
 				for i, f := range found {
 					expect.True(t, len(f.Broken) == 0 && f.ReadAll && len(f.Notes) == 1, "stage", i+1, f)
 				}
-				if found[1].Live != alone[1].Live {
-					t.Errorf("%+v, with one client %+v", found[1].Live, alone[1].Live)
-				}
+				expect.True(t, found[1].Live == alone[1].Live, found[1].Live, alone[1].Live)
 			})
 		}
 	}

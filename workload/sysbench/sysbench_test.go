@@ -126,9 +126,7 @@ func TestSteps(t *testing.T) {
 	expect.Equal(t, len(r.Steps()), 3+13*10,
 		"the sequence of 2016 has", "steps, want load, index, settle and 13 × 10")
 	s := r.Steps()[3]
-	if s.Name != "update-index-trx@1c" || s.Base != "update-index-trx" || len(s.Axes) != 1 || s.Seconds != 300 {
-		t.Errorf("its first test is %+v", s)
-	}
+	expect.True(t, s.Name == "update-index-trx@1c" && s.Base == "update-index-trx" && len(s.Axes) == 1 && s.Seconds == 300, s)
 	r = mustRun(t, "suite", nil)
 	befores := 0
 	for _, s := range r.Steps() {

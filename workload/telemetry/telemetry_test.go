@@ -134,9 +134,7 @@ func TestWrongRowsAreFound(t *testing.T) {
 				perform(t, r, db, "index", 0, spoil)
 				found = perform(t, r, db, c.step, 100, nil)
 			}
-			if device < 0 || len(found.Broken) == 0 || !strings.Contains(strings.Join(found.Broken, "; "), c.want) {
-				t.Errorf("device %d: %q, want %q", device, found.Broken, c.want)
-			}
+			expect.True(t, device >= 0 && len(found.Broken) != 0 && strings.Contains(strings.Join(found.Broken, "; "), c.want), device, found.Broken, c.want)
 		})
 	}
 }

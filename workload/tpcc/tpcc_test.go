@@ -49,9 +49,7 @@ func TestConstants(t *testing.T) {
 		apart[d] = true
 		expect.Must(t, d >= 65 && d <= 119 && d != 96 && d != 112,
 			"seed", seed, "the constants of last names differ by", d)
-		if min(c.nameLoad, c.nameRun, c.id, c.item) < 0 || max(c.nameLoad, c.nameRun) > 255 || c.id > 1023 || c.item > 8191 {
-			t.Fatalf("seed %d: %+v", seed, c)
-		}
+		expect.Must(t, min(c.nameLoad, c.nameRun, c.id, c.item) >= 0 && max(c.nameLoad, c.nameRun) <= 255 && c.id <= 1023 && c.item <= 8191, seed, c)
 	}
 	expect.Equal(t, len(apart), 119-65+1-2, "differences occur")
 }
@@ -71,9 +69,7 @@ func TestNURand(t *testing.T) {
 		got[nurand(s, a, c, x, y)] += 1.0 / draws
 	}
 	for n := range got {
-		if math.Abs(got[n]-want[n]) > 5*math.Sqrt(want[n]/draws) {
-			t.Errorf("%d: share %v, want %v", n, got[n], want[n])
-		}
+		expect.True(t, math.Abs(got[n]-want[n]) <= 5*math.Sqrt(want[n]/draws), n, got[n], want[n])
 	}
 	expect.True(t, got[0] <= 0, "0 is drawn")
 }
@@ -176,9 +172,7 @@ func TestPopulation(t *testing.T) {
 			bad++
 		}
 	}
-	if bad < 80 || bad > 160 {
-		t.Errorf("%d of %d customers have bad credit, want a tenth", bad, len(all[customer]))
-	}
+	expect.True(t, bad >= 80 && bad <= 160, bad, len(all[customer]))
 	marked := 0
 	for _, row := range all[stock] {
 		if bytes.Contains(column(t, stock, row, "s_data").Buf(), []byte(original)) {
@@ -325,9 +319,7 @@ func TestKeptData(t *testing.T) {
 		maps.Copy(more, c.more)
 		r := small(t, more)
 		_, err := r.steps[0].Open(t.Context(), workload.Env{DB: db, Seed: c.seed, Results: true})
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%v, seed %d: %v", c.more, c.seed, err)
-		}
+		expect.True(t, (c.want != "" || err == nil) && (c.want == "" || err != nil && strings.Contains(err.Error(), c.want)), c.more, c.seed, err)
 	}
 	r := small(t, map[string]any{"load": false})
 	workloadtest.Lockstep(t, r, db, 3) // its conditions hold
@@ -379,9 +371,7 @@ func TestMix(t *testing.T) {
 				if l.supplier != 3 {
 					remote++
 				}
-				if i > 0 && (l.supplier < term.lines[i-1].supplier || l.supplier == term.lines[i-1].supplier && l.item < term.lines[i-1].item) {
-					t.Fatalf("lines are not in the order of their stocks: %v", term.lines)
-				}
+				expect.Must(t, i <= 0 || l.supplier >= term.lines[i-1].supplier && (l.supplier != term.lines[i-1].supplier || l.item >= term.lines[i-1].item), term.lines)
 			}
 			if term.allLocal {
 				local++
@@ -397,18 +387,14 @@ func TestMix(t *testing.T) {
 		expect.Must(t, term.w == 3 && (term.kind != stockLevel || term.d == 4), "warehouse", term.w, "district", term.d)
 	}
 	for k, n := range done {
-		if n != cards[k]*draws/deckSize {
-			t.Errorf("%s: %d of %d", kindNames[k], n, draws)
-		}
+		expect.True(t, n == cards[k]*draws/deckSize, kindNames[k], n, draws)
 	}
 	entered, paid := float64(done[newOrder]), float64(done[payment])
 	for subject, c := range map[string][3]float64{
 		"lines of an order": {lines / entered, 10, 0.1}, "remote lines": {remote / lines, 0.01, 0.001}, "rolled back": {rolled / entered, 0.01, 0.0025},
 		"remote payments": {far / paid, 0.15, 0.009}, "by last name": {named / paid, 0.6, 0.012},
 	} {
-		if math.Abs(c[0]-c[1]) > c[2] {
-			t.Errorf("%s: %v, want %v", subject, c[0], c[1])
-		}
+		expect.True(t, math.Abs(c[0]-c[1]) <= c[2], subject, c[0], c[1])
 	}
 	expect.True(t, local != 0 && local != entered, local, "of", entered, "orders are local")
 }
@@ -425,9 +411,7 @@ func TestTake(t *testing.T) {
 	}
 	for _, row := range loadedRows(t, db, stock) {
 		id, pieces, sold := row[1].Int(), row[2].Int(), column(t, stock, row, "s_ytd").Int()
-		if sold != ordered[id] || pieces < 10 {
-			t.Errorf("item %d: %d pieces left, %d sold, %d ordered", id, pieces, sold, ordered[id])
-		}
+		expect.True(t, sold == ordered[id] && pieces >= 10, id, pieces, sold, ordered[id])
 	}
 }
 

@@ -197,9 +197,7 @@ func TestLongPackets(t *testing.T) {
 				break
 			}
 		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%d bytes became %d, beginning % x, where %d are wanted", length, len(got), got[:6], len(want))
-		}
+		expect.True(t, bytes.Equal(got, want), length, len(got), got[:6], len(want))
 	}
 }
 
@@ -289,9 +287,7 @@ func TestRefusals(t *testing.T) {
 	deadlock := packet(1, append([]byte{isError, 0xbd, 0x04}, "#40001Deadlock found"...)...)
 	_, c, err := query(t, nil, nil, deadlock)
 	reported, ok := errors.AsType[*Error](err)
-	if !ok || reported.Number != 1213 || string(reported.SQLState[:]) != "40001" || reported.Message != "Deadlock found" || c.lost != nil {
-		t.Errorf("the server's error is %v", err)
-	}
+	expect.True(t, ok && reported.Number == 1213 && string(reported.SQLState[:]) == "40001" && reported.Message == "Deadlock found" && c.lost == nil, err)
 	expect.Equal(t, engine.ClassOf(Classify(err)), engine.Deadlock, "it is")
 
 	// It may come instead of a row, and the connection is still of use.
@@ -374,9 +370,7 @@ func TestTextRows(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	for _, e := range []*Error{{Number: 1021, Message: "Disk full"}, {Number: 1030, Message: `Got error 28 "No space left on device" from storage engine InnoDB`}, {Number: 1114, Message: "The table 'x' is full"}} {
 		err := Classify(e)
-		if engine.ClassOf(err) != engine.Fatal || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(hint.Of(err), "disk is full") {
-			t.Errorf("%v: %v, %q", e, err, hint.Of(err))
-		}
+		expect.True(t, engine.ClassOf(err) == engine.Fatal && errors.Is(err, syscall.ENOSPC) && strings.Contains(hint.Of(err), "disk is full"), e, err, hint.Of(err))
 	}
 }
 

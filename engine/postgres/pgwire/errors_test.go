@@ -27,9 +27,7 @@ func TestClassify(t *testing.T) {
 		{"42P01", "ERROR", engine.Fatal, ""},
 	} {
 		err := classify(&Error{Code: c.code, SeverityUnlocalized: c.severity, Severity: "FEHLER"})
-		if engine.ClassOf(err) != c.class || !strings.Contains(hint.Of(err), c.hint) || (c.hint == "") != (hint.Of(err) == "") {
-			t.Errorf("%s: %v of class %q, hint %q", c.code, err, engine.ClassOf(err), hint.Of(err))
-		}
+		expect.True(t, engine.ClassOf(err) == c.class && strings.Contains(hint.Of(err), c.hint) && (c.hint == "") == (hint.Of(err) == ""), c.code, err, engine.ClassOf(err), hint.Of(err))
 	}
 	expect.True(t, errors.Is(classify(&Error{Code: "53100"}), syscall.ENOSPC), "a full disk is not the system's")
 	err := connectError(&Error{Code: "53300", SeverityUnlocalized: "FATAL"})

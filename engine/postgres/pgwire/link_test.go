@@ -202,9 +202,7 @@ func TestTags(t *testing.T) {
 		}
 		reply(far, "x", answer+ready)
 		rows, _, err := conn.ExecText(t.Context(), "x")
-		if err != nil || rows != c.rows || conn.undone != c.undone || conn.done != len(c.tags) || conn.status != idle {
-			t.Errorf("%v: %d rows, undone: %v, %v", c.tags, rows, conn.undone, err)
-		}
+		expect.True(t, err == nil && rows == c.rows && conn.undone == c.undone && conn.done == len(c.tags) && conn.status == idle, c.tags, rows, conn.undone, err)
 	}
 	conn, far := pair(t, true)
 	reply(far, commitText, sent(commandComplete, "ROLLBACK\x00")+ready)

@@ -127,9 +127,7 @@ func TestValues(t *testing.T) {
 func TestErrors(t *testing.T) {
 	enough := errors.New("enough")
 	f := &fake{rows: [][]driver.Value{{int64(1)}, {int64(2)}}}
-	if err := open(t, f, false).QueryText(t.Context(), "q", nil, func([]model.Value) error { return enough }); err != enough {
-		t.Error(err)
-	}
+	expect.Equal(t, open(t, f, false).QueryText(t.Context(), "q", nil, func([]model.Value) error { return enough }), enough)
 	c := open(t, &fake{err: driver.ErrBadConn}, false)
 	_, _, err := c.ExecText(t.Context(), "x")
 	_, perr := c.Prepare(t.Context(), "x")

@@ -58,9 +58,7 @@ func compare(t *testing.T, m *machine, check string, status Status, found, fix s
 		if f.Name != check {
 			continue
 		}
-		if f.Status != status || !strings.Contains(f.Found, found) || !strings.Contains(f.Fix, fix) || (f.Status == OK) != (f.Fix == "") {
-			t.Errorf("%s, found %q, fix %q; want %s, found %q, fix %q", f.Status, f.Found, f.Fix, status, found, fix)
-		}
+		expect.True(t, f.Status == status && strings.Contains(f.Found, found) && strings.Contains(f.Fix, fix) && (f.Status == OK) == (f.Fix == ""), f.Status, f.Found, f.Fix, status, found, fix)
 		return
 	}
 	t.Errorf("there is no check %q", check)

@@ -112,9 +112,7 @@ func TestDuckDB(t *testing.T) {
 	queries := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(doc, -1)
 	expect.Must(t, len(queries) >= 4, "the document has", len(queries), "queries")
 	for _, q := range queries {
-		if d.query(q[1]) == "" {
-			t.Errorf("it finds nothing: %s", q[1])
-		}
+		expect.True(t, d.query(q[1]) != "", q[1])
 	}
 }
 

@@ -81,9 +81,7 @@ func TestUnknownStart(t *testing.T) {
 	in := trial("a", 1, metric.Row{Metric: "rows"})
 	in.Trial.Started = time.Time{}
 	got := rowsOf(t, in)
-	if !got[0].TrialStarted.IsZero() || got[0].Started.IsZero() {
-		t.Errorf("%+v", got[0])
-	}
+	expect.True(t, got[0].TrialStarted.IsZero() && !got[0].Started.IsZero(), got[0])
 }
 
 // Whatever rows there are, they come back as they were, in their order.

@@ -54,8 +54,6 @@ func TestGobench(t *testing.T) {
 		"results/mine Ibench/target=a_b/step=l.i1/group=g/op=read":    3,
 		"results/other Ibench/target=a%20b/step=l.i1/group=g/op=read": 4,
 	} {
-		if got[name] != want {
-			t.Errorf("%s is %v, want %v of %v", name, got[name], want, got)
-		}
+		expect.True(t, got[name] == want, name, got[name], want, got)
 	}
 }

@@ -54,9 +54,7 @@ func TestParseAttachment(t *testing.T) {
 	} {
 		list, err := ParseAttachments([]string{test.text}, fakeEngines{})
 		if test.wrong != "" {
-			if err == nil || !strings.Contains(err.Error(), test.wrong) || hint.Of(err) == "" || strings.Contains(err.Error()+hint.Of(err), secret) {
-				t.Errorf("%q: %v", test.text, err)
-			}
+			expect.True(t, err != nil && strings.Contains(err.Error(), test.wrong) && hint.Of(err) != "" && !strings.Contains(err.Error()+hint.Of(err), secret), test.text, err)
 			continue
 		}
 		expect.True(t, err == nil && list[0].Name == test.name && list[0].dsn == test.dsn, test.text, list, err)

@@ -64,7 +64,5 @@ func TestDashboard(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(b.String(), "label_values(rumbench_engine_sessions, target)") || exported["rumbench_engine_sessions"] == nil {
-		t.Error("the servers to choose from are not exported")
-	}
+	expect.True(t, strings.Contains(b.String(), "label_values(rumbench_engine_sessions, target)") && exported["rumbench_engine_sessions"] != nil, "the servers to choose from are not exported")
 }

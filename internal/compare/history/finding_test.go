@@ -26,9 +26,7 @@ func TestSplitOfLackingNumber(t *testing.T) {
 	s.Nights(5, 8, none)
 	f, _ := families(s, Pick{})
 	list := Findings(f, nil)
-	if len(list) != 1 || list[0].Run.Dir != s.Path("night-04") || list[0].Before.Dir != s.Path("night-03") || len(list[0].Moves) != 8 {
-		t.Fatalf("%+v", list)
-	}
+	expect.Must(t, len(list) == 1 && list[0].Run.Dir == s.Path("night-04") && list[0].Before.Dir == s.Path("night-03") && len(list[0].Moves) == 8, list)
 	again := Findings(f, nil)
 	expect.True(t, len(again) == 1 && len(again[0].Moves) == 8, again)
 }

@@ -151,9 +151,7 @@ func TestBrokenTrial(t *testing.T) {
 	s.Nights(0, 1)
 	s.Text("night-00/trials/db.2/trial.json", "{}")
 	r := runsOf(s)[0]
-	if len(r.Trials) != 2 || len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "db.2/trial.json: it has format 0") || r.Status() != Broken {
-		t.Errorf("%d trials, %s, problems %q", len(r.Trials), r.Status(), r.Problems)
-	}
+	expect.True(t, len(r.Trials) == 2 && len(r.Problems) == 1 && strings.Contains(r.Problems[0], "db.2/trial.json: it has format 0") && r.Status() == Broken, len(r.Trials), r.Status(), r.Problems)
 }
 
 func TestTargets(t *testing.T) {

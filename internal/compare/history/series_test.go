@@ -148,9 +148,7 @@ func TestApart(t *testing.T) {
 				}
 			}
 		}
-		if len(f) != c.families || writes != c.writes || points != 4 {
-			t.Errorf("%s: %d families, %d series of write_kb with %d points, want %d, %d and 4", name, len(f), writes, points, c.families, c.writes)
-		}
+		expect.True(t, len(f) == c.families && writes == c.writes && points == 4, name, len(f), writes, points, c.families, c.writes)
 	}
 }
 

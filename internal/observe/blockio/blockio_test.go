@@ -51,12 +51,8 @@ func TestParseFormat(t *testing.T) {
 	record := make([]byte, 64)
 	record[1], record[16], record[25] = 8, 7, 1
 	copy(record[34:], "FWS\x00W")
-	if p.number(record, "common_type") != 2048 || p.number(record, "sector") != 7 || p.number(record, "nr_sector") != 256 || p.text(record, "rwbs") != "FWS" {
-		t.Errorf("%v", record)
-	}
-	if p.number(record[:20], "sector") != 0 || p.text(record[:40], "rwbs") != "" || p.number(record, "missing") != 0 {
-		t.Error("read behind the end of a record")
-	}
+	expect.True(t, p.number(record, "common_type") == 2048 && p.number(record, "sector") == 7 && p.number(record, "nr_sector") == 256 && p.text(record, "rwbs") == "FWS", record)
+	expect.True(t, p.number(record[:20], "sector") == 0 && p.text(record[:40], "rwbs") == "" && p.number(record, "missing") == 0, "read behind the end of a record")
 	for _, wrong := range []string{"", "ID: x", "ID: 1\nfield:int a;\toffset:x;\tsize:4;", "ID: 1\nfield:;\toffset:1;\tsize:4;", "ID: 1\nfield:int a;\toffset:-1;\tsize:4;"} {
 		expect.Refused(parseFormat(wrong))(t, "", wrong, "was parsed")
 	}

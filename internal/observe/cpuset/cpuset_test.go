@@ -74,9 +74,7 @@ func TestHalve(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			allowed := expect.Value(Parse(c.allowed))(t)
 			h, err := Halve(allowed, sysfs(t, c.cores...))
-			if err != nil || h.First.String() != c.first || h.Second.String() != c.second || h.Shared != c.shared {
-				t.Errorf("%v and %v, shared %v, %v", h.First, h.Second, h.Shared, err)
-			}
+			expect.True(t, err == nil && h.First.String() == c.first && h.Second.String() == c.second && h.Shared == c.shared, h.First, h.Second, h.Shared, err)
 		})
 	}
 	expect.Refused(Halve(Set{5}, "/sys"))(t, "", "one CPU was halved")

@@ -95,9 +95,7 @@ func TestLook(t *testing.T) {
 			continue
 		}
 		s := a.Sleeps[i]
-		if s.Syscall != want.Syscall || s.File != want.File || !strings.Contains(s.Kernel, want.Kernel) || s.Time != want.threads*a.Window {
-			t.Errorf("%+v, want %+v in %v", s, want, a.Window)
-		}
+		expect.True(t, s.Syscall == want.Syscall && s.File == want.File && strings.Contains(s.Kernel, want.Kernel) && s.Time == want.threads*a.Window, s, want, a.Window)
 	}
 	none := l.Cut(end, end)
 	expect.True(t, none.Looks == 0 && none.Sleeps == nil, none)

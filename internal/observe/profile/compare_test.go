@@ -149,9 +149,7 @@ func TestCompareFinds(t *testing.T) {
 	for _, c := range nodes["main"].Children {
 		sum += c.New
 	}
-	if math.Abs(sum-root.New) > 1e-6 || math.Abs(nodes["main"].New-root.New) > 1e-6 || len(root.Children) != 1 {
-		t.Errorf("%v %v", sum, root.New)
-	}
+	expect.True(t, math.Abs(sum-root.New) <= 1e-6 && math.Abs(nodes["main"].New-root.New) <= 1e-6 && len(root.Children) == 1, sum, root.New)
 }
 
 func TestCompareShort(t *testing.T) {
@@ -217,9 +215,7 @@ func TestMerge(t *testing.T) {
 	b := Work{&Profile{Frames: []Frame{{"g", "x"}, {"f", "x"}}, Images: []Image{{Name: "x"}}, Window: time.Second, Period: 10,
 		Samples: []Sample{{Side: Server, Stack: []int32{1, 0}, Parts: []Part{{0, 40}}}, {Side: Client, Stack: []int32{0}, Parts: []Part{{0, 10}}}}}, 3}
 	got := Merge(a, b)
-	if got.Units != 8 || got.Lost != 1 || got.Seconds() != 3 || len(got.Images) != 1 || got.CPU() != 100 || len(got.Samples) != 2 {
-		t.Fatalf("%+v, %+v", got, got.Profile)
-	}
+	expect.Must(t, got.Units == 8 && got.Lost == 1 && got.Seconds() == 3 && len(got.Images) == 1 && got.CPU() == 100 && len(got.Samples) == 2, got, got.Profile)
 	expect.List(t, got.Samples[0].Parts, []Part{{0, 20}, {1, 30}, {2, 40}})
 }
 

@@ -122,9 +122,7 @@ func TestCut(t *testing.T) {
 		"other ?/?  [{1 10ms}]",
 	}
 	expect.True(t, slices.Equal(got, want), "got", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	if p.Seconds() != 2 || p.CPU() != 110*time.Millisecond || p.Count() != 11 || p.Of(Server).CPU() != 90*time.Millisecond || p.PerUnit(11) != 10000 {
-		t.Errorf("%d %v %d", p.Seconds(), p.CPU(), p.Count())
-	}
+	expect.True(t, p.Seconds() == 2 && p.CPU() == 110*time.Millisecond && p.Count() == 11 && p.Of(Server).CPU() == 90*time.Millisecond && p.PerUnit(11) == 10000, p.Seconds(), p.CPU(), p.Count())
 	again := r.Cut(5*time.Millisecond, 2405*time.Millisecond, Trees(1, 10))
 	expect.True(t, again.CPU() == p.CPU() && len(again.Samples) == len(p.Samples), "the second cut differs")
 }
@@ -146,9 +144,7 @@ func TestTake(t *testing.T) {
 	r.take(unix.PERF_RECORD_MMAP2, 0, []byte("short"))
 	r.take(99, 0, trailer(nil))
 	r.take(unix.PERF_RECORD_COMM, 0, trailer(nil))
-	if len(r.samples) != 1 || r.samples[0] != (sample{2000, 10101010, 5, 6, 0}) || !slices.Equal(addresses(r.stacks.list[0]), []uint64{inUser, 0xabc}) {
-		t.Errorf("%+v %q", r.samples, r.stacks.list)
-	}
+	expect.True(t, len(r.samples) == 1 && r.samples[0] == (sample{2000, 10101010, 5, 6, 0}) && slices.Equal(addresses(r.stacks.list[0]), []uint64{inUser, 0xabc}), r.samples, r.stacks.list)
 	want := []event{
 		{time: 1000, kind: forked, pid: 7, parent: 5, tid: 8, parentThread: 6},
 		{time: 1000, kind: named, exec: true, pid: 7, tid: 8, name: "name"},

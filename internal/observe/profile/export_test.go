@@ -71,9 +71,7 @@ func TestPprof(t *testing.T) {
 	}
 	expect.Same(t, want, got, cmpopts.IgnoreUnexported(Profile{}))
 	other, err := profile.ParseData(written) // as other tools see it
-	if err != nil || other.CheckValid() != nil || len(other.Sample) != 6 || other.Sample[0].Location[0].Line[0].Function.Name != "mariadbd@12" {
-		t.Errorf("%v %v", err, other)
-	}
+	expect.True(t, err == nil && other.CheckValid() == nil && len(other.Sample) == 6 && other.Sample[0].Location[0].Line[0].Function.Name == "mariadbd@12", err, other)
 	other.Sample[0].Label["side"] = []string{"else"}
 	b.Reset()
 	expect.NoError(t, other.Write(&b))

@@ -269,9 +269,7 @@ func TestOwnOnly(t *testing.T) {
 	p := r.Cut(begin, end, Trees(os.Getpid()))
 	for i := range p.Samples {
 		for _, f := range p.Samples[i].Stack {
-			if p.Frames[f].Image == KernelImage {
-				t.Fatalf("%+v", p.Frames[f])
-			}
+			expect.Must(t, p.Frames[f].Image != KernelImage, p.Frames[f])
 		}
 	}
 	costs := p.Of(Client).Functions(1)
@@ -292,9 +290,7 @@ func TestRefused(t *testing.T) {
 			"forced", c.release, c.force, err)
 	}
 	err := unavailable(fmt.Errorf("perf_event_open: %w", unix.EACCES))
-	if !errors.Is(err, ErrUnavailable) || !errors.Is(err, unix.EACCES) || !strings.Contains(hint.Of(err), "perf_event_paranoid") {
-		t.Errorf("%v: %s", err, hint.Of(err))
-	}
+	expect.True(t, errors.Is(err, ErrUnavailable) && errors.Is(err, unix.EACCES) && strings.Contains(hint.Of(err), "perf_event_paranoid"), err, hint.Of(err))
 	if err := unavailable(unix.EMFILE); !strings.Contains(hint.Of(err), "open files") {
 		t.Errorf("%v: %s", err, hint.Of(err))
 	}

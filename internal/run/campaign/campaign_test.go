@@ -499,9 +499,7 @@ func TestCacheLargerThanMemory(t *testing.T) {
 	c.Plan.Targets[1].Config.Cache = 1 << 50
 	err := Fits(c)
 	var unfit *UnfitError
-	if !errors.As(err, &unfit) || hint.Of(err) == "" || !strings.Contains(err.Error(), "target bbolt has a cache of 1 PiB, and this host has ") {
-		t.Errorf("%v", err)
-	}
+	expect.True(t, errors.As(err, &unfit) && hint.Of(err) != "" && strings.Contains(err.Error(), "target bbolt has a cache of 1 PiB, and this host has "), err)
 	if err := checkCaches(c.Plan, 1<<50); err != nil {
 		t.Errorf("one that fits: %v", err)
 	}

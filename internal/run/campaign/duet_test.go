@@ -173,9 +173,7 @@ func TestEventsOfDuet(t *testing.T) {
 	}
 	d.sides[1].last = trial.Event{Step: "q", CPU: 0.5, Elapsed: 7, Groups: group("query")}
 	e := d.both(d.sides[1].last)
-	if e.Step != "l/q" || e.Elapsed != 7 || e.CPU != 1.5 || e.Stalled != 1 || len(e.Groups) != 2 || e.Groups[1].Name != "b query" {
-		t.Errorf("%+v", e)
-	}
+	expect.True(t, e.Step == "l/q" && e.Elapsed == 7 && e.CPU == 1.5 && e.Stalled == 1 && len(e.Groups) == 2 && e.Groups[1].Name == "b query", e)
 }
 
 // A trial's side of the line.

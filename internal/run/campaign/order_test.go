@@ -95,9 +95,7 @@ func TestAgainstItself(t *testing.T) {
 	for order, want := range map[plan.Order]plan.Order{plan.Interleaved: plan.Interleaved, plan.Sequential: plan.Interleaved, plan.Duet: plan.Duet} {
 		p := ordered(order, 3, 5, 1)
 		twice, err := AgainstItself(p)
-		if err != nil || !slices.Equal(targetNames(twice), []string{"t0", "t0-again"}) || twice.Order != want || twice.Trials != 5 {
-			t.Errorf("%s: %+v, %v", order, twice, err)
-		}
+		expect.True(t, err == nil && slices.Equal(targetNames(twice), []string{"t0", "t0-again"}) && twice.Order == want && twice.Trials == 5, order, twice, err)
 		expect.True(t, len(p.Targets) == 3 && p.Targets[0].Name == "t0" && p.Order == order, "the plan was changed", p)
 	}
 	p := ordered(plan.Interleaved, 1, 1, 1)

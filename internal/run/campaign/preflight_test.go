@@ -57,9 +57,7 @@ func TestPreflight(t *testing.T) {
 	}
 	want := []string{"_preflight/pebble", "_preflight/bbolt", "pebble.1", "bbolt.1", "bbolt.2", "pebble.2"}
 	same(t, want, ran(t, dir))
-	if !strings.HasPrefix(p.lines[0], "note preflight: pebble, bbolt: 2 targets ok in ") || !strings.HasPrefix(p.lines[1], "begin pebble.1") {
-		t.Errorf("%q", p.lines)
-	}
+	expect.True(t, strings.HasPrefix(p.lines[0], "note preflight: pebble, bbolt: 2 targets ok in ") && strings.HasPrefix(p.lines[1], "begin pebble.1"), p.lines)
 	expect.Refused(os.Stat(result.TrialPath(c.Dir, PreflightDir)))(t, "", "something is left of it")
 }
 

@@ -50,9 +50,7 @@ func TestStopWhenPrecise(t *testing.T) {
 	}, j.asked)
 	expect.Equal(t, p.lines[len(p.lines)-1], "note no more trials than these 12: there are 12", "last said")
 	stored, err := result.ReadCampaign(c.Dir)
-	if err != nil || stored.Stopped != state.Stopped || len(stored.Trials) != 12 || stored.Order != "interleaved" {
-		t.Errorf("%+v, %v", stored, err)
-	}
+	expect.True(t, err == nil && stored.Stopped == state.Stopped && len(stored.Trials) == 12 && stored.Order == "interleaved", stored, err)
 
 	c.Resume, p.lines = true, nil
 	if _, err := Run(context.Background(), c); err != nil || !slices.Equal(p.lines, []string{nothingLeft}) {
@@ -87,9 +85,7 @@ func TestNeverEnough(t *testing.T) {
 		state, err := Run(context.Background(), c)
 		expect.True(t, err == nil && len(state.Trials) == 8 && state.Stopped == "" && len(j.asked) == 1,
 			statuses(state), err, "asked", j.asked)
-		if last := p.lines[len(p.lines)-1]; last != "note all trials are done, and "+words+" as was wanted: there are 8" {
-			t.Errorf("last said: %s", last)
-		}
+		expect.Equal(t, p.lines[len(p.lines)-1], "note all trials are done, and "+words+" as was wanted: there are 8")
 	}
 
 	c, _ := config(t.TempDir(), numbered, "trials=4", "stop={precision: 2%}")

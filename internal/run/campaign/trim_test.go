@@ -29,9 +29,7 @@ func TestTrimRefused(t *testing.T) {
 	}
 	c, _ := config(dir, says(result.Complete), "between={trim: true}")
 	_, err = Run(context.Background(), c)
-	if !errors.As(err, &unfit) || hint.Of(err) == "" || !strings.Contains(err.Error(), "file system of "+dir+" cannot be trimmed") {
-		t.Errorf("%v", err)
-	}
+	expect.True(t, errors.As(err, &unfit) && hint.Of(err) != "" && strings.Contains(err.Error(), "file system of "+dir+" cannot be trimmed"), err)
 	expect.Refused(os.Stat(c.Dir))(t, "", "a directory was made")
 	c.Plan.Targets[0].Config.Server.DSN, c.Plan.Targets[1].Config.Server.DSN = "x", "y"
 	if err := Fits(c); !errors.As(err, &unfit) || !strings.Contains(err.Error(), "no target has data of its own") {
@@ -65,9 +63,7 @@ func TestTrims(t *testing.T) {
 	stored, err := result.ReadCampaign(c.Dir)
 	expect.Must(t, err == nil && len(stored.Trims) == 2, err, stored)
 	for i, trim := range stored.Trims {
-		if trim.Before != stored.Trials[i].Dir || trim.At.Before(stored.Started) || trim.Bytes < 0 || trim.Dir == "" {
-			t.Errorf("%+v", trim)
-		}
+		expect.True(t, trim.Before == stored.Trials[i].Dir && !trim.At.Before(stored.Started) && trim.Bytes >= 0 && trim.Dir != "", trim)
 	}
 	begun := strings.Join(p.lines, "\n")
 	if strings.Count(begun, "note trimmed ") != 2 || strings.Count(begun, "note resting for 1ms") != 2 ||

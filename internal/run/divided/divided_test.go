@@ -235,9 +235,7 @@ func TestLoad(t *testing.T) {
 			})
 			expect.NoError(t, err)
 			group := &out.Result.Groups[0]
-			if group.Kinds[0].Ops != 100 || group.Kinds[0].Rows != 200 || group.Kinds[0].Service.Count() != 100 {
-				t.Errorf("%+v", group.Kinds[0].Counts)
-			}
+			expect.True(t, group.Kinds[0].Ops == 100 && group.Kinds[0].Rows == 200 && group.Kinds[0].Service.Count() == 100, group.Kinds[0].Counts)
 			for seat, n := range group.Done {
 				expect.Equal(t, n, 20, "seat", seat, "did", "operations, want 20")
 			}
@@ -446,9 +444,7 @@ func TestInterrupted(t *testing.T) {
 				cancel()
 			}
 		})
-		if err != nil || !errors.Is(out.Result.Ended, context.Canceled) || out.Result.Groups[0].Kinds[0].Ops < 158 {
-			t.Errorf("%+v, %v", out, err)
-		}
+		expect.True(t, err == nil && errors.Is(out.Result.Ended, context.Canceled) && out.Result.Groups[0].Kinds[0].Ops >= 158, out, err)
 	})
 }
 

@@ -236,9 +236,7 @@ func TestErrors(t *testing.T) {
 		}}
 		r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{client})
 		res := r.Groups[0]
-		if res.Kinds[0].Ops != 10 || len(res.Errors) != 1 || res.Errors[0].Count != 5 || res.Errors[0].First != "busy 0" {
-			t.Errorf("%d operations, errors %+v", res.Kinds[0].Ops, res.Errors)
-		}
+		expect.True(t, res.Kinds[0].Ops == 10 && len(res.Errors) == 1 && res.Errors[0].Count == 5 && res.Errors[0].First == "busy 0", res.Kinds[0].Ops, res.Errors)
 	})
 }
 
@@ -307,9 +305,7 @@ func TestIntervals(t *testing.T) {
 				ops += iv.Groups[0].Kinds[0].Service.Count()
 				perClient += iv.Groups[0].Clients[0] + iv.Groups[0].Clients[1]
 			}})
-		if err != nil || ops != 1000 || perClient != 1000 || r.Groups[0].Kinds[0].Ops != 1000 || last != r.Window {
-			t.Errorf("%v: %d and %d operations in intervals to %v, window %v", err, ops, perClient, last, r.Window)
-		}
+		expect.True(t, err == nil && ops == 1000 && perClient == 1000 && r.Groups[0].Kinds[0].Ops == 1000 && last == r.Window, err, ops, perClient, last, r.Window)
 	})
 }
 

@@ -87,9 +87,7 @@ func TestOpenGroup(t *testing.T) {
 			expect.True(t, q.Waiting == 0 && q.Shed == 0, "until", iv.To, q)
 		})
 		k, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
-		if k.Ops != 1000 || a.Offered != 1000 || a.Shed != 0 || r.Groups[0].Undone.Count() != 0 || offered != 1000 || started != 1000 || done != 1000 {
-			t.Errorf("%d done, %+v; intervals: %d offered, %d started, %d done", k.Ops, a, offered, started, done)
-		}
+		expect.True(t, k.Ops == 1000 && a.Offered == 1000 && a.Shed == 0 && r.Groups[0].Undone.Count() == 0 && offered == 1000 && started == 1000 && done == 1000, k.Ops, a, offered, started, done)
 		expect.True(t, k.Response.Max() == int64(20*time.Millisecond) && k.Lateness.Max() == 0,
 			"response, lateness", k.Response.Max(), k.Lateness.Max())
 		p := judged(r, 0, g, 5).Judge()
@@ -140,9 +138,7 @@ func TestShedding(t *testing.T) {
 			expect.True(t, w <= 20, "wait", w)
 		})
 		k, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
-		if a.Offered != k.Ops+a.Shed+r.Groups[0].Undone.Count() || a.Shed != shed || a.Shed < 950 || a.Longest != 20 || r.Groups[0].Undone.Count() > 20 {
-			t.Errorf("%d done of %+v, %d shed in intervals", k.Ops, a, shed)
-		}
+		expect.True(t, a.Offered == k.Ops+a.Shed+r.Groups[0].Undone.Count() && a.Shed == shed && a.Shed >= 950 && a.Longest == 20 && r.Groups[0].Undone.Count() <= 20, k.Ops, a, shed)
 		d := time.Duration(k.Response.Max())
 		expect.True(t, d <= 120*time.Millisecond, "response with a queue of 20", d)
 		p := judged(r, 0, g, 5).Judge()

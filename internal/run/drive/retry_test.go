@@ -95,13 +95,9 @@ func TestRetrySame(t *testing.T) {
 		s := &r.Groups[0].Kinds[0]
 		// 0 1 2 2 2, four times in 200 ms.
 		expect.List(t, k.tried, []int{0, 1, 2, 2, 2, 3, 4, 5, 5, 5, 6, 7, 8, 8, 8, 9, 10, 11, 11, 11}, "attempts of")
-		if s.Ops != 12 || s.Attempts != 20 || s.Retries != 8 || s.GivenUp != 0 || s.Wasted != 16 || s.Reads != 24 || s.Others != 12 {
-			t.Errorf("%+v", s.Counts)
-		}
+		expect.True(t, s.Ops == 12 && s.Attempts == 20 && s.Retries == 8 && s.GivenUp == 0 && s.Wasted == 16 && s.Reads == 24 && s.Others == 12, s.Counts)
 		// Its user waits for all attempts; the last one took as long as any.
-		if s.Service.Max() != int64(30*time.Millisecond) || s.Attempt.Max() != int64(10*time.Millisecond) || s.Attempt.Count() != 12 {
-			t.Errorf("service %d, attempt %d", s.Service.Max(), s.Attempt.Max())
-		}
+		expect.True(t, s.Service.Max() == int64(30*time.Millisecond) && s.Attempt.Max() == int64(10*time.Millisecond) && s.Attempt.Count() == 12, s.Service.Max(), s.Attempt.Max())
 		for i, p := range r.Groups[0].Parts {
 			expect.True(t, p.Count() == 12 && p.Max() == int64(5*time.Millisecond), "part", i, p.Count(), p.Max())
 		}
@@ -127,9 +123,7 @@ func TestRetryNew(t *testing.T) {
 		}
 		even, odd := &r.Groups[0].Kinds[0], &r.Groups[0].Kinds[1]
 		// 2, 8 and 14 fail and are followed by 3, 9 and 15; so do 5, 11 and 17.
-		if even.Ops != 7 || odd.Ops != 7 || even.Attempts != 10 || odd.Attempts != 10 || even.Retries != 3 || odd.Retries != 3 {
-			t.Errorf("%+v, %+v", even.Counts, odd.Counts)
-		}
+		expect.True(t, even.Ops == 7 && odd.Ops == 7 && even.Attempts == 10 && odd.Attempts == 10 && even.Retries == 3 && odd.Retries == 3, even.Counts, odd.Counts)
 		expect.Equal(t, odd.Service.Max(), int64(20*time.Millisecond), "service")
 		e := r.Groups[0].Errors
 		expect.True(t, len(e) == 2 && e[0].Kind != e[1].Kind && e[0].Count == 3 && e[1].Count == 3, "errors by kind", e)
@@ -165,9 +159,7 @@ func TestGivingUp(t *testing.T) {
 		k = &keeper{fails: always}
 		r, err := Run(t.Context(), Config{Coarse: true, Step: &workload.Step{Seconds: 3600, Groups: []workload.Group{{Clients: 1, Ops: transaction, Retry: workload.Retry{Policy: workload.RetryNew}}}},
 			Interval: time.Minute, Clients: [][]workload.Client{{k}}})
-		if err != nil || r.Ended == nil || r.Groups[0].Kinds[0].Attempts != maxFailures {
-			t.Errorf("%v, %v: %+v", err, r.Ended, r.Groups[0].Kinds[0].Counts)
-		}
+		expect.True(t, err == nil && r.Ended != nil && r.Groups[0].Kinds[0].Attempts == maxFailures, err, r.Ended, r.Groups[0].Kinds[0].Counts)
 	})
 }
 
@@ -251,9 +243,7 @@ func TestHang(t *testing.T) {
 		}}
 		r := drive(t, workload.Step{Seconds: 10, Groups: []workload.Group{g}}, []workload.Client{hang, &fake{rows: 1, took: every(100 * time.Millisecond)}})
 		expect.Equal(t, time.Since(start), 10*time.Second+leastGrace, "it took")
-		if r.Ended == nil || !strings.Contains(r.Ended.Error(), "client 0") || errors.Is(r.Ended, context.Canceled) {
-			t.Errorf("ended by %v", r.Ended)
-		}
+		expect.True(t, r.Ended != nil && strings.Contains(r.Ended.Error(), "client 0") && !errors.Is(r.Ended, context.Canceled), r.Ended)
 		expect.Equal(t, r.Groups[0].Kinds[0].Ops, 150)
 	})
 }
@@ -295,9 +285,7 @@ func TestWindowWithFailures(t *testing.T) {
 		}
 		r := retried(t, &keeper{fails: half}, workload.Group{})
 		s := &r.Groups[0].Kinds[0]
-		if r.Window != 200*time.Millisecond || s.Ops != 10 || s.Unfinished != 1 || s.UnfinishedTime != int64(100*time.Millisecond) {
-			t.Errorf("window %v: %+v", r.Window, s.Counts)
-		}
+		expect.True(t, r.Window == 200*time.Millisecond && s.Ops == 10 && s.Unfinished == 1 && s.UnfinishedTime == int64(100*time.Millisecond), r.Window, s.Counts)
 		r = retried(t, &keeper{fails: half}, workload.Group{Retry: workload.Retry{Max: 3}})
 		s = &r.Groups[0].Kinds[0]
 		if r.Window != 200*time.Millisecond || s.GivenUp != 3 || s.Failed.Count() != 3 || s.Failed.Max() != int64(30*time.Millisecond) || s.Unfinished != 1 || s.UnfinishedTime != int64(10*time.Millisecond) {
@@ -314,8 +302,6 @@ func TestWindowWithFailures(t *testing.T) {
 			return nil
 		}}
 		r = drive(t, workload.Step{Seconds: 10, Groups: []workload.Group{{Name: "d", Clients: 1, Ops: insert}}}, []workload.Client{done})
-		if r.Window != 50*time.Millisecond || r.Groups[0].Kinds[0].Unfinished != 0 {
-			t.Errorf("window %v: %+v", r.Window, r.Groups[0].Kinds[0].Counts)
-		}
+		expect.True(t, r.Window == 50*time.Millisecond && r.Groups[0].Kinds[0].Unfinished == 0, r.Window, r.Groups[0].Kinds[0].Counts)
 	})
 }

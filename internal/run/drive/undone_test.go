@@ -50,9 +50,7 @@ func TestStallAtTheEnd(t *testing.T) {
 				all := hist.NewDist()
 				all.Merge(r.Kinds[0].Response)
 				all.Merge(r.Undone)
-				if all.Count() != 1000 {
-					t.Errorf("%d done and %d not, of 1000 that were due", r.Kinds[0].Ops, r.Undone.Count())
-				}
+				expect.True(t, all.Count() == 1000, r.Kinds[0].Ops, r.Undone.Count())
 				// 400 of 1000 were due in the stall: p60 is before it, p80 half of it. Those
 				// that are done after it wait a little for each other.
 				if p := time.Duration(all.Percentile(59)); p > 2*time.Millisecond {

@@ -126,9 +126,7 @@ func TestFromEarlierRun(t *testing.T) {
 	store(t, folder, "steps", 6, same, ended("pebble", result.Step{Name: "l.i0"}, result.Step{Name: "another"}))
 
 	earlier := forecast.Find(p, folder, filepath.Join(folder, "nowhere"))
-	if earlier == nil || earlier.Dir != filepath.Join(folder, "second") || !earlier.Has("bbolt") || earlier.Has("sqlite") {
-		t.Fatalf("%+v", earlier)
-	}
+	expect.Must(t, earlier != nil && earlier.Dir == filepath.Join(folder, "second") && earlier.Has("bbolt") && !earlier.Has("sqlite"), earlier)
 	f := forecast.New(p, earlier)
 	expect.Equal(t, f.Campaign(entries(1)), forecast.Exactly(56*time.Second), "the campaign")
 	expect.Equal(t, f.Trial("pebble", 1).Left(-1, 500*time.Millisecond), forecast.Exactly(22500*time.Millisecond),
@@ -181,9 +179,7 @@ func TestSpan(t *testing.T) {
 		expect.Equal(t, s.String(), want)
 	}
 	sum := forecast.Exactly(time.Hour).Plus(forecast.AtLeast(time.Minute))
-	if sum.Bounded() || sum.Minus(2*time.Hour).Bounded() || sum.Plus(sum).Bounded() || sum.Least != 61*time.Minute {
-		t.Errorf("%+v", sum)
-	}
+	expect.True(t, !sum.Bounded() && !sum.Minus(2*time.Hour).Bounded() && !sum.Plus(sum).Bounded() && sum.Least == 61*time.Minute, sum)
 }
 
 // A probe belongs to the step with the longest name: names may have an @ themselves.

@@ -45,9 +45,7 @@ func TestDuet(t *testing.T) {
 	tr := run(t, s, result.Complete)
 	want := []string{"meet l.i0", "done l.i0", "meet l.x", "done l.x", "meet settle", "done settle", "meet qr100", "done qr100"}
 	expect.List(t, p.heard, want, "the partner heard")
-	if tr.Order != "duet" || tr.Slot != 3 || tr.CPUs == "" || !has(metric.Texts(tr.Warnings), "a duet: another target ran at the same time") {
-		t.Errorf("order %q, slot %d, processors %q, warnings %q", tr.Order, tr.Slot, tr.CPUs, tr.Warnings)
-	}
+	expect.True(t, tr.Order == "duet" && tr.Slot == 3 && tr.CPUs != "" && has(metric.Texts(tr.Warnings), "a duet: another target ran at the same time"), tr.Order, tr.Slot, tr.CPUs, tr.Warnings)
 	common := []string{
 		"host_cpu_us", "context_switches", "cpu_accounted", "device_reads", "read_kb", "write_kb", "discard_kb",
 		"after_write_kb", "read_amplification", "drain_s", "others_read_kb", "others_write_kb",
@@ -55,9 +53,7 @@ func TestDuet(t *testing.T) {
 	for i := range tr.Steps {
 		st := &tr.Steps[i]
 		for _, r := range st.Rows {
-			if slices.Contains(common, r.Metric) || strings.HasPrefix(r.Source, "host") || strings.HasPrefix(r.Source, "device") {
-				t.Errorf("step %s has %s of %s", st.Name, r.Metric, r.Source)
-			}
+			expect.True(t, !slices.Contains(common, r.Metric) && !strings.HasPrefix(r.Source, "host") && !strings.HasPrefix(r.Source, "device"), st.Name, r.Metric, r.Source)
 		}
 		for _, c := range st.Counters {
 			expect.True(t, !strings.HasPrefix(c.Name, "host.") && !strings.HasPrefix(c.Name, "device."),
@@ -67,9 +63,7 @@ func TestDuet(t *testing.T) {
 	}
 	load := step(t, tr, "l.i0")
 	for _, name := range []string{"server_cpu_us", "process_write_kb", "server_memory_bytes"} {
-		if load.Find(name, "", "") == nil && !(name == metric.ProcessWriteKB && metric.Has(load.Warnings, metric.ImpossibleIO)) {
-			t.Errorf("its own %s is missing", name)
-		}
+		expect.True(t, load.Find(name, "", "") != nil || name == metric.ProcessWriteKB && metric.Has(load.Warnings, metric.ImpossibleIO), name)
 	}
 	expect.True(t, len(lines(t, s.Dir, "host")) == 0 && len(lines(t, s.Dir, "device")) == 0,
 		"the series has figures of the machine")
@@ -83,9 +77,7 @@ func TestAloneInDuet(t *testing.T) {
 	s.Partner = &fakePartner{alone: 50 * time.Millisecond}
 	tr := run(t, s, result.Complete)
 	q := step(t, tr, "qr100") // takes a second: a twentieth is little
-	if q.Alone != 0.05 || !has(metric.Texts(q.Notes), "it ran alone for the last 0.05 s, ") || has(metric.Texts(q.Warnings), "alone") {
-		t.Errorf("alone for %v s, notes %q, warnings %q", q.Alone, q.Notes, q.Warnings)
-	}
+	expect.True(t, q.Alone == 0.05 && has(metric.Texts(q.Notes), "it ran alone for the last 0.05 s, ") && !has(metric.Texts(q.Warnings), "alone"), q.Alone, q.Notes, q.Warnings)
 
 	s = spec(t, "memory", duetSteps, "params.query_seconds=1")
 	s.Partner = &fakePartner{alone: 500 * time.Millisecond}

@@ -109,9 +109,7 @@ func testSaturation(t *testing.T) {
 	expect.Equal(t, value(t, q, "insert", "", "saturated"), 1, "saturated is")
 	sla := q.Groups[0].SLA
 	expect.True(t, !sla.Met && sla.Saturated && sla.Target == 1000 && sla.Achieved <= 1000.0/3+1, "SLA", sla)
-	if !has(metric.Texts(q.Warnings), "SLA missed: group insert was to do 1000/s") || !has(metric.Texts(q.Warnings), "saturated: group insert") {
-		t.Errorf("warnings: %q", q.Warnings)
-	}
+	expect.True(t, has(metric.Texts(q.Warnings), "SLA missed: group insert was to do 1000/s") && has(metric.Texts(q.Warnings), "saturated: group insert"), q.Warnings)
 	for _, name := range []string{"rows_per_s", "ops_per_s", "service_p50_us", "service_max_us"} {
 		if r := row(t, q, "query", "query", name); !has(metric.Texts(r.Warnings), "not comparable") {
 			t.Errorf("%s of the queries carries no warning: %q", name, r.Warnings)
@@ -181,15 +179,11 @@ func TestConflicts(t *testing.T) {
 			// 20 batches: every fifth attempt failed and was made again.
 			expect.Equal(t, value(t, l, "insert", "insert", "rows"), 2000, "rows")
 			errs := row(t, l, "insert", "", "errors")
-			if errs.Value != 4 || errs.N != 24 || !has(metric.Texts(errs.Warnings), "4 × conflict, first: try again") {
-				t.Errorf("errors: %+v", errs)
-			}
+			expect.True(t, errs.Value == 4 && errs.N == 24 && has(metric.Texts(errs.Warnings), "4 × conflict, first: try again"), errs)
 			expect.True(t, row(t, l, "insert", "insert", "service_p99_us").N == 20,
 				"failed operations are in the latencies")
 			expect.True(t, has(metric.Texts(l.Warnings), "group insert: 4 failed operations"), "warnings", l.Warnings)
-			if c.want == result.Invalid && (l.Status != result.Invalid || !strings.Contains(tr.Reason, "errors_allowed")) {
-				t.Errorf("step %s: %s", l.Status, tr.Reason)
-			}
+			expect.True(t, c.want != result.Invalid || l.Status == result.Invalid && strings.Contains(tr.Reason, "errors_allowed"), l.Status, tr.Reason)
 			var sum int64
 			for _, line := range lines(t, s.Dir, "ops") {
 				sum += line.Errors
@@ -206,17 +200,13 @@ func fail() error { return errPlanted }
 func TestOpenFails(t *testing.T) {
 	s := spec(t, "memory").with(&faulty{open: func() error { return syscall.EACCES }})
 	tr := run(t, s, result.Failed)
-	if !strings.Contains(tr.Reason, "open memory: permission denied") || !strings.Contains(tr.Hint, "who may write") || len(tr.Steps) != 0 {
-		t.Errorf("reason %q, hint %q, %d steps", tr.Reason, tr.Hint, len(tr.Steps))
-	}
+	expect.True(t, strings.Contains(tr.Reason, "open memory: permission denied") && strings.Contains(tr.Hint, "who may write") && len(tr.Steps) == 0, tr.Reason, tr.Hint, len(tr.Steps))
 }
 
 func TestSettleFails(t *testing.T) {
 	s := spec(t, "memory", "params.steps=[l.i0, settle, qr100]").with(&faulty{settle: fail})
 	tr := run(t, s, result.Failed)
-	if tr.Reason != "step settle: settle: planted" || len(tr.Steps) != 1 || tr.Steps[0].Status != result.Complete {
-		t.Errorf("reason %q, steps %s", tr.Reason, dump(tr.Steps))
-	}
+	expect.True(t, tr.Reason == "step settle: settle: planted" && len(tr.Steps) == 1 && tr.Steps[0].Status == result.Complete, tr.Reason, dump(tr.Steps))
 }
 
 func TestCloseFails(t *testing.T) {
@@ -248,13 +238,9 @@ func TestFatalError(t *testing.T) {
 		return next()
 	}})
 	tr := run(t, s, result.Failed)
-	if !strings.Contains(tr.Reason, "step l.i0: group insert, client 0: write data: no space left on device") || !strings.Contains(tr.Hint, "disk is full") {
-		t.Errorf("reason %q, hint %q", tr.Reason, tr.Hint)
-	}
+	expect.True(t, strings.Contains(tr.Reason, "step l.i0: group insert, client 0: write data: no space left on device") && strings.Contains(tr.Hint, "disk is full"), tr.Reason, tr.Hint)
 	l := step(t, tr, "l.i0")
-	if l.Status != result.Failed || value(t, l, "insert", "insert", "rows") != 1500 || value(t, l, "insert", "", "errors") != 1 {
-		t.Errorf("step %s", dump(l))
-	}
+	expect.True(t, l.Status == result.Failed && value(t, l, "insert", "insert", "rows") == 1500 && value(t, l, "insert", "", "errors") == 1, dump(l))
 }
 
 // A trial that is ended early keeps what it measured.
@@ -270,9 +256,7 @@ func TestEndedEarly(t *testing.T) {
 	expect.Refused(Run(ctx, s))(t, "")
 	tr := expect.Value(result.ReadTrial(s.Dir))(t)
 	q := step(t, tr, "qr100")
-	if tr.Status != result.Partial || q.Status != result.Partial || q.Seconds < 0.4 || q.Groups[0].SLA == nil {
-		t.Errorf("trial %s, step %s of %v s", tr.Status, q.Status, q.Seconds)
-	}
+	expect.True(t, tr.Status == result.Partial && q.Status == result.Partial && q.Seconds >= 0.4 && q.Groups[0].SLA != nil, tr.Status, q.Status, q.Seconds)
 	value(t, q, "query", "query", "service_p99_us")
 	value(t, q, "", "", "server_cpu_us")
 	expect.Refused(os.Stat(filepath.Join(s.Dir, result.DataDir)))(t, "", "data was left behind")

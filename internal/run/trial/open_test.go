@@ -111,9 +111,7 @@ func testRetriesAreTold(t *testing.T) {
 		}
 	}
 	// An operation that was tried twice took two attempts.
-	if v("transaction", "attempt_max_us") < 2000 || v("transaction", "service_max_us") < 4000 || v("transaction", "service_p50_us") < v("transaction", "attempt_p50_us") {
-		t.Errorf("%s", dump(st.Rows))
-	}
+	expect.True(t, v("transaction", "attempt_max_us") >= 2000 && v("transaction", "service_max_us") >= 4000 && v("transaction", "service_p50_us") >= v("transaction", "attempt_p50_us"), dump(st.Rows))
 	// The statements are nearly all of the attempts that succeeded; the others
 	// took time too.
 	statements := v("select", "statement_total_s") + v("update", "statement_total_s")
@@ -162,9 +160,7 @@ func testGivenUp(t *testing.T) {
 	}
 	g.Retry.Policy = workload.RetryNew
 	st = step(t, run(t, script(t, g, every4th), result.Complete), "s")
-	if value(t, st, "t", "transaction", "retries") == 0 || value(t, st, "t", "transaction", "given_up") != 0 || !has(metric.Texts(st.Notes), "were tried again") {
-		t.Errorf("%s", dump(st.Rows))
-	}
+	expect.True(t, value(t, st, "t", "transaction", "retries") != 0 && value(t, st, "t", "transaction", "given_up") == 0 && has(metric.Texts(st.Notes), "were tried again"), dump(st.Rows))
 }
 
 // A client is not thinking while it does what comes to nothing, and the step is

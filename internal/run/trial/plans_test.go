@@ -83,9 +83,7 @@ func TestPlanOfSmallTable(t *testing.T) {
 	w := strings.Join(metric.Texts(step.Warnings), "\n")
 	expect.True(t, !strings.Contains(w, "plan") && !strings.Contains(w, "whole"), "warnings", w)
 	for _, p := range plans {
-		if p.Step != step.Name && p.Step != "load" && !strings.HasPrefix(p.Step, "oltp_read_only") || p.When != result.AtBegin || p.Plan.Text == "" {
-			t.Errorf("%+v", p)
-		}
+		expect.True(t, (p.Step == step.Name || p.Step == "load" || strings.HasPrefix(p.Step, "oltp_read_only")) && p.When == result.AtBegin && p.Plan.Text != "", p)
 	}
 }
 
@@ -114,9 +112,7 @@ func TestPlanChanges(t *testing.T) {
 		}
 		return seeks(op, big)
 	})
-	if err == nil || res.Status != result.Invalid || step.Status != result.Invalid || !strings.HasPrefix(step.Warnings[0].Text, "wrong plan: ") {
-		t.Errorf("%v, %s, %+v", err, res.Status, step.Warnings)
-	}
+	expect.True(t, err != nil && res.Status == result.Invalid && step.Status == result.Invalid && strings.HasPrefix(step.Warnings[0].Text, "wrong plan: "), err, res.Status, step.Warnings)
 	expect.Contains(t, strings.Join(metric.Texts(step.Warnings), "\n"), "the plan changed", "warnings")
 }
 

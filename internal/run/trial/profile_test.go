@@ -65,9 +65,7 @@ func TestProfile(t *testing.T) {
 			continue
 		}
 		w := expect.Value(tr.ReadCPUProfile(s))(t)
-		if w.Units != s.Profile.Units || !(w.Window.Seconds() > 0.8*s.Seconds) || w.Window > tr.Ended.Sub(tr.Started) {
-			t.Errorf("step %s: a window of %v and %v units, the step has %v s and %v", s.Name, w.Window, w.Units, s.Seconds, s.Profile.Units)
-		}
+		expect.True(t, w.Units == s.Profile.Units && w.Window.Seconds() > 0.8*s.Seconds && w.Window <= tr.Ended.Sub(tr.Started), s.Name, w.Window, w.Units, s.Seconds, s.Profile.Units)
 		for _, kind := range profile.LockProfiles {
 			if _, err := tr.ReadLocks(s, kind); err != nil {
 				t.Errorf("step %s: %v", s.Name, err)

@@ -152,9 +152,7 @@ func checkRestart(t *testing.T, tr *result.Trial) {
 		expect.True(t, s.Name == name && s.Status == result.Complete && (s.Caches != "") == (i >= 2),
 			"step is, caches", s.Name, s.Status, s.Caches, name)
 		for _, w := range s.Warnings {
-			if w.Code == metric.CounterReset || w.Code == metric.SettingChanged || w.Code == metric.SourceUnknown {
-				t.Errorf("%s: %v", s.Name, w)
-			}
+			expect.True(t, w.Code != metric.CounterReset && w.Code != metric.SettingChanged && w.Code != metric.SourceUnknown, s.Name, w)
 		}
 	}
 	r := step(t, tr, "restart.qr100")
@@ -206,9 +204,7 @@ func TestRestartSetting(t *testing.T) {
 			engine.Setting{Name: "apart", Value: strconv.Itoa(n), Source: engine.ReadBack, Aside: true})
 	}})
 	r := step(t, run(t, s, result.Complete), "restart.qr100")
-	if len(r.Warnings) == 0 || r.Warnings[0].Text != "setting planted was 1 before the restart and is 2 after it" {
-		t.Errorf("%v", r.Warnings)
-	}
+	expect.True(t, len(r.Warnings) != 0 && r.Warnings[0].Text == "setting planted was 1 before the restart and is 2 after it", r.Warnings)
 	expect.Lacks(t, fmt.Sprint(r.Warnings), "apart", r.Warnings)
 }
 

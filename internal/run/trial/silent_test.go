@@ -86,9 +86,7 @@ func TestServerStops(t *testing.T) {
 					return
 				}
 				tr := run(t, s, result.Failed)
-				if !strings.Contains(tr.Reason, "step "+c.step+": ") || !strings.Contains(tr.Reason, "the server has answered nothing for 2m") {
-					t.Errorf("%s", tr.Reason)
-				}
+				expect.True(t, strings.Contains(tr.Reason, "step "+c.step+": ") && strings.Contains(tr.Reason, "the server has answered nothing for 2m"), tr.Reason)
 				took := tr.Ended.Sub(begun)
 				expect.True(t, took <= 3*time.Minute, "it ended after", took)
 			})
@@ -121,9 +119,7 @@ func TestPreflightCountsStatements(t *testing.T) {
 		return tr.Reason, hint.Of(err)
 	}
 	reason, advice := counted(59)
-	if !strings.Contains(reason, "statements, and the server allows 59 more (max_statements)") || !strings.Contains(advice, "raise max_statements") {
-		t.Errorf("%q, hint %q", reason, advice)
-	}
+	expect.True(t, strings.Contains(reason, "statements, and the server allows 59 more (max_statements)") && strings.Contains(advice, "raise max_statements"), reason, advice)
 	var need int64
 	if _, err := fmt.Sscanf(reason[strings.Index(reason, "its clients prepare"):], "its clients prepare %d", &need); err != nil || need%30 != 0 {
 		t.Errorf("%d statements, %v", need, err)

@@ -25,9 +25,7 @@ func TestNumbersAgree(t *testing.T) {
 	s := spec(t, "bbolt", allSteps, "params.write_rows=1000")
 	tr := run(t, s, result.Complete)
 	expect.Must(t, len(tr.Steps) == 7, len(tr.Steps), "steps")
-	if tr.Host.Value(observe.UsedFact) == "" || tr.Host.Value("filesystem") == "ext4" && tr.Host.Value(observe.ExtentsFact) == "" {
-		t.Errorf("facts about the data's place: %+v", tr.Host)
-	}
+	expect.True(t, tr.Host.Value(observe.UsedFact) != "" && (tr.Host.Value("filesystem") != "ext4" || tr.Host.Value(observe.ExtentsFact) != ""), tr.Host)
 	for i := range tr.Steps {
 		s := &tr.Steps[i]
 		expect.Equal(t, s.Status, result.Complete, "step", s.Name, s.Warnings)
@@ -171,9 +169,7 @@ func checkLatencyLog(t *testing.T, dir string, tr *result.Trial) {
 					continue
 				}
 				d := dists[result.LatencyTag(s.Name, g.Name, op, "service")]
-				if d == nil || d.Count() != r.N || math.Abs(float64(d.Percentile(99))/1e3-r.Value) > 0.01*r.Value {
-					t.Errorf("%s, %s, %s: the log and the rows differ", s.Name, g.Name, op)
-				}
+				expect.True(t, d != nil && d.Count() == r.N && math.Abs(float64(d.Percentile(99))/1e3-r.Value) <= 0.01*r.Value, s.Name, g.Name, op)
 				n++
 			}
 		}
