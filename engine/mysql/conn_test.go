@@ -64,7 +64,9 @@ func TestNoAllocations(t *testing.T) {
 		}{{"get", get, key, 1}, {"update", update, change, 1}, {"sum", sum, bounds, 1}, {"begin", begin, nil, 0}, {"commit", commit, nil, 0}} {
 			n := testing.AllocsPerRun(100, func() {
 				expect.NoError(t, one.stmt.Exec(ctx, one.args, &r))
-				expect.Must(t, r.Rows == one.rows, one.subject, r.Rows)
+				if r.Rows != one.rows { // what a call's words need would be counted
+					t.Fatal(one.subject, r.Rows)
+				}
 			})
 			expect.Equal(t, n, 0, protocol, one.subject, "allocations")
 		}

@@ -42,7 +42,7 @@ func newImportCommand(a *App) *cobra.Command {
 		"format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: recognized by their content)")
 	choices(f, "format", importer.Formats()...)
 	f.StringVar(&o.Target, "target", "", "name of the target, where all logs are of one (default: of the directories)")
-	f.StringVar(&o.Base, "base", "", "target that the others are compared with (default: the first by name)")
+	f.StringVar(&o.Base, "base", "", "target that the others are compared with (default: of the first file)")
 	f.StringVar(&o.Name, "name", "", "name of the campaign (default: of the first PATH)")
 	f.IntVar(&o.CPUs, "cpus", 0, "CPUs of the host, for vmstat's percents (default: as the logs say)")
 	f.StringArrayVar(&o.Devices, "device", nil,

@@ -65,7 +65,7 @@ func (b *benchmarkSQL) finish() {
 	orders, known := positive(b.found["Measured tpmC (NewOrders)"])
 	all, total := positive(b.found["Measured tpmTOTAL"])
 	if !known || !total || orders <= 0 || orders > all {
-		b.refuse("", "it has no “Measured tpmC (NewOrders)” and “Measured tpmTOTAL” that can be right: there is no rate")
+		b.refuse("", "tpmC %q of tpmTOTAL %q: no rate", b.found["Measured tpmC (NewOrders)"], b.found["Measured tpmTOTAL"])
 		return
 	}
 	clients, _ := number(b.found["terminals"])

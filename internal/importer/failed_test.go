@@ -156,7 +156,7 @@ func TestBenchmarkSQL(t *testing.T) {
 		s := &read(t, Options{}, write(t, map[string]string{"db/run.log": log}))[0].Steps[0]
 		expect.Equal(t, len(s.Warnings), 1, changed, s.Warnings)
 	}
-	for reason, log := range map[string]string{"there is no rate": strings.Replace(benchmarkSQLLines, "12714.6", "-", 1), "a second run": benchmarkSQLLines + benchmarkSQLLines} {
+	for reason, log := range map[string]string{"no rate": strings.Replace(benchmarkSQLLines, "12714.6", "-", 1), "a second run": benchmarkSQLLines + benchmarkSQLLines} {
 		expect.Refused(Read([]string{write(t, map[string]string{"db/run.log": log})}, Options{}))(t, reason)
 	}
 }

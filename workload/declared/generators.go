@@ -394,7 +394,7 @@ var zeros = bytes.Repeat([]byte("0"), 100)
 func buildUUID(a *arguments) value {
 	version, number := a.int("version", 4, 7), a.value("of", model.Int)
 	if version != 4 && version != 7 {
-		a.refuse(a.node("version"), "version of uuid is 4 or 7", "")
+		a.refuse(a.node("version"), fmt.Sprintf("version of uuid is %d, and must be 4 or 7", version), "")
 	}
 	if a.wrong {
 		return value{}
