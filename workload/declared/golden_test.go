@@ -223,7 +223,7 @@ func TestKeysAsYCSB(t *testing.T) {
 			if want := javaKeyName(i, 12, order == "ordered"); order == "ordered" && got != want || order == "hashed" && got != javaKeyName(i, 1, false) {
 				t.Fatalf("the key of record %d is %s, and in YCSB %s", i, got, want)
 			}
-			expect.True(t, i >= int64(len(golden)) || got == golden[i], i, got, golden[i])
+			expect.True(t, i >= int64(len(golden)) || got == golden[i], i, got, golden)
 		}
 	}
 }
