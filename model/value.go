@@ -77,6 +77,9 @@ func StringValue(s []byte) Value { return Value{typ: String, buf: s} }
 // UUIDValue returns the UUID of 16 bytes, which are not copied.
 func UUIDValue(b []byte) Value { return Value{typ: UUID, buf: b} }
 
+// BufValue returns a value of a type that IsText, whose bytes are not copied.
+func BufValue(t Type, b []byte) Value { return Value{typ: t, buf: b} }
+
 // IsText reports whether values of the type are bytes in memory.
 func (t Type) IsText() bool { return t == String || t == Bytes || t == UUID }
 

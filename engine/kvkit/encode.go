@@ -129,22 +129,12 @@ func decodeText(key []byte, c *model.Column, arena *[]byte) (model.Value, []byte
 			continue
 		}
 		if key[i+1] == terminator {
-			return textValue(c, (*arena)[start:len(*arena):len(*arena)]), key[i+2:], nil
+			return model.BufValue(c.Type, (*arena)[start:len(*arena):len(*arena)]), key[i+2:], nil
 		}
 		*arena = append(*arena, escape)
 		i++
 	}
 	return model.Value{}, nil, errShort(c)
-}
-
-func textValue(c *model.Column, b []byte) model.Value {
-	switch c.Type {
-	case model.String:
-		return model.StringValue(b)
-	case model.UUID:
-		return model.UUIDValue(b)
-	}
-	return model.BytesValue(b)
 }
 
 func errShort(c *model.Column) error {
@@ -191,7 +181,7 @@ func decodeCell(row []byte, c *model.Column) (model.Value, []byte, error) {
 		return model.Value{}, nil, errShort(c)
 	}
 	end := w + int(n)
-	return textValue(c, row[w:end:end]), row[end:], nil
+	return model.BufValue(c.Type, row[w:end:end]), row[end:], nil
 }
 
 // prefixEnd returns the least key above all keys with the prefix, in dst's

@@ -180,11 +180,12 @@ func classify(doing string, err error) error {
 		}
 	}
 	var lost topology.ServerSelectionError
-	away := false
-	if errors.As(err, &lost) && len(lost.Desc.Servers) > 0 && gone(lost.Desc.Servers[0].LastError) {
-		err, away = lost.Desc.Servers[0].LastError, true // instead of how long the driver has waited
+	unreachable := errors.As(err, &lost) && len(lost.Desc.Servers) > 0 && gone(lost.Desc.Servers[0].LastError)
+	if unreachable {
+		err = lost.Desc.Servers[0].LastError // instead of how long the driver has waited
 	}
-	broken := away || (mongo.IsNetworkError(err) || errors.As(err, &lost)) && !errors.Is(err, context.DeadlineExceeded)
+	broken := unreachable ||
+		(mongo.IsNetworkError(err) || errors.As(err, &lost)) && !errors.Is(err, context.DeadlineExceeded)
 	switch {
 	case class != engine.Fatal:
 	case mongo.IsDuplicateKeyError(err):

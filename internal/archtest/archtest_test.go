@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 144_015
+const mostTotal = 144_003
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -43,10 +43,10 @@ type room struct {
 // engines start their servers, so internal/server is above them.
 var rooms = []room{
 	{"internal/need", 0, []string{"internal/expect", "internal/need"}}, // of tests
-	{"model", 915, []string{"model"}},
+	{"model", 918, []string{"model"}},
 	{"internal/text", 2_272, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_294, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_329, []string{"internal/metric"}},
+	{"internal/metric", 1_337, []string{"internal/metric"}},
 	{"internal/server", 2_787, []string{"internal/server"}},
 	{"engine", 26_438, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",

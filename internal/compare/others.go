@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"rumbench/internal/metric"
 	"rumbench/internal/stat"
 )
 
@@ -30,9 +29,7 @@ func OthersApart(s *Step, base, t *Target) string {
 func othersShare(s *Step, t *Target) (low, high float64) {
 	shares := stat.Values(s.Used(t), func(r Run) (share float64) {
 		for _, w := range r.Step.Warnings {
-			if percent, ok := w.Values["share"].(float64); ok && w.Code == metric.ProcessorsShared {
-				share = percent
-			}
+			share = max(share, w.OthersShare())
 		}
 		return share
 	})

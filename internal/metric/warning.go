@@ -129,6 +129,15 @@ func Codes(list []Warning) []string {
 	return quantity.Texts(list, func(w Warning) string { return string(w.Code) })
 }
 
+// OthersShare returns the share of the processors, in percent, that other programs used; 0: the warning does not say.
+func (w Warning) OthersShare() float64 {
+	share, _ := w.Values["share"].(float64)
+	if w.Code != ProcessorsShared {
+		return 0
+	}
+	return share
+}
+
 // Has reports whether one of the warnings has the code.
 func Has(list []Warning, code Code) bool {
 	return slices.ContainsFunc(list, func(w Warning) bool { return w.Code == code })

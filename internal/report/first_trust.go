@@ -127,8 +127,7 @@ func othersWorked(c *campaign) (worst float64, text string) {
 	for _, s := range c.steps {
 		for _, t := range c.Targets {
 			for w := range s.warnings(t) {
-				share, _ := w.Values["share"].(float64)
-				if w.Code == metric.ProcessorsShared && s.Primary != "" && share >= littleShared && share > worst {
+				if share := w.OthersShare(); s.Primary != "" && share >= littleShared && share > worst {
 					worst, text = share, fmt.Sprintf("Other programs used up to %.0f %% of the processors (%s in %s): rates, "+
 						"latencies and costs are those of a busy machine.", share, t.Name, s.Name)
 				}

@@ -315,16 +315,9 @@ func (c *client) returned(s *statement, row []model.Value) {
 	for i := range s.carries {
 		k := &s.carries[i]
 		v := row[k.column]
-		switch v.Type() { // the row is valid only during the call
-		case model.String:
+		if v.Type().IsText() { // the row is valid only during the call
 			k.memory = append(k.memory[:0], v.Buf()...)
-			v = model.StringValue(k.memory)
-		case model.Bytes:
-			k.memory = append(k.memory[:0], v.Buf()...)
-			v = model.BytesValue(k.memory)
-		case model.UUID:
-			k.memory = append(k.memory[:0], v.Buf()...)
-			v = model.UUIDValue(k.memory)
+			v = model.BufValue(v.Type(), k.memory)
 		}
 		c.env.vars[k.slot] = v
 	}

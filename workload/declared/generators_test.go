@@ -226,7 +226,7 @@ func TestLoaded(t *testing.T) {
 }
 
 // Custom SQL that may write to other tables than the file's leaves unknown how much data there is.
-func TestWritesElsewhere(t *testing.T) {
+func TestWritesOtherTables(t *testing.T) {
 	tables := []*tableDef{{Table: &model.Table{Name: "queue"}}}
 	for sql, elsewhere := range map[string]bool{
 		"INSERT INTO queue VALUES (:id) ON CONFLICT (id) DO UPDATE SET n = 1": false, "insert into rumbench.\"queue\" values (:id)": false,
@@ -236,7 +236,7 @@ func TestWritesElsewhere(t *testing.T) {
 	} {
 		pieces, _ := split(sql)
 		s := &statement{own: ownSQL{"postgres": variant{op: model.Op{SQL: pieces}}}}
-		expect.Equal(t, s.writesElsewhere(tables), elsewhere, sql)
+		expect.Equal(t, s.writesOtherTables(tables), elsewhere, sql)
 	}
 }
 

@@ -49,7 +49,7 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 		for _, st := range o.statements {
 			if st.kind == sOwn {
 				s.Unsized = s.Unsized || !st.reads()
-				s.elsewhere = s.elsewhere || !st.reads() && st.writesElsewhere(b.tables)
+				s.otherTables = s.otherTables || !st.reads() && st.writesOtherTables(b.tables)
 				continue
 			}
 			b.indexed(s, st)

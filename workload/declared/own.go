@@ -193,8 +193,8 @@ func (s *statement) reads() bool {
 var writtenTo = regexp.MustCompile(
 	`(?i)(?:\b(key|do|for)\s+)?\b(?:into|update|delete\s+from|truncate|table)\s+(?:only\s+|if\s+(?:not\s+)?exists\s+)?([\w."` + "`" + `]+)`)
 
-// writesElsewhere reports whether SQL alone may write to other tables than these.
-func (s *statement) writesElsewhere(tables []*tableDef) bool {
+// writesOtherTables reports whether SQL alone may write to other tables than these.
+func (s *statement) writesOtherTables(tables []*tableDef) bool {
 	for _, v := range s.own {
 		found := false
 		for _, m := range writtenTo.FindAllStringSubmatch(strings.Join(v.op.SQL, "1"), -1) {

@@ -154,7 +154,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 			return f, err
 		}
 	}
-	f.Live.Partial = s.spec.elsewhere || s.env.Previous != nil && s.env.Previous.Partial
+	f.Live.Partial = s.spec.otherTables || s.env.Previous != nil && s.env.Previous.Partial
 	if f.Live.Partial {
 		f.Notes = append(f.Notes, "SQL of the file's own may write to tables that are not in the file: "+
 			"how many bytes users have is unknown")

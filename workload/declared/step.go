@@ -27,8 +27,8 @@ type step struct {
 	indexes []string // that are built
 	groups  []*group
 	touches map[*tableDef][]touch
-	// elsewhere is whether custom SQL may write to tables that the file does not have.
-	elsewhere bool
+	// otherTables is whether custom SQL may write to tables that the file does not have.
+	otherTables bool
 	// atOnce are the indexes that exist from the beginning, and built those that exist at
 	// the end of the step, by table.
 	atOnce, built map[*tableDef][]string

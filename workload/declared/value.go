@@ -60,12 +60,8 @@ func (v *value) get(e *env) model.Value {
 		return model.MicrosValue(v.num(e))
 	case model.Float:
 		return model.FloatValue(v.real(e))
-	case model.Bytes:
-		return model.BytesValue(v.text(e))
-	case model.UUID:
-		return model.UUIDValue(v.text(e))
 	}
-	return model.StringValue(v.text(e))
+	return model.BufValue(v.typ, v.text(e))
 }
 
 // size returns its mean size in bytes.

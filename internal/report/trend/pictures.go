@@ -156,7 +156,7 @@ func course(s *history.Series) page.Plot {
 		}
 	}
 	n := len(s.Points)
-	p.X = page.Axis{From: 0.5, To: float64(n) + 0.5, Ticks: named(s.Points), Thin: true,
+	p.X = page.Axis{From: 0.5, To: float64(n) + 0.5, Ticks: runTicks(s.Points), Thin: true,
 		Caption: "runs, " + day(s.Points[0]) + " to " + day(s.Points[n-1])}
 	if len(p.Marks) > 0 {
 		p.X.Caption += "; ticks above them: other versions"
@@ -171,8 +171,8 @@ func flat(x int, y float64) page.Point {
 
 func day(p history.Point) string { return p.Started.UTC().Format(time.DateOnly) }
 
-// named labels some of the points with the names of their runs.
-func named(points []history.Point) (out []page.Tick) {
+// runTicks labels some of the points with the names of their runs.
+func runTicks(points []history.Point) (out []page.Tick) {
 	const labels, width = 8, 20
 	for i := 0; i < len(points); i += max(1, (len(points)+labels-1)/labels) {
 		out = append(out, page.Tick{At: float64(i + 1), Text: escape.Clip(filepath.Base(points[i].Dir), width)})
