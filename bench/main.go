@@ -66,7 +66,7 @@ func run(w io.Writer, dir string, names []string) error {
 		{"sampling", sampling, false}, {"report", dayReport, false}, {"page", pageSize, false}, {"peers", peers, false},
 		{"tests", testTimes, false},
 		{"servers", serverSampling, true}, {"profiles", profiled, true}, {"equals", equals, true}, {"gates", gates, true},
-		{"decisions", decisionRule, true}, {"coverage", coverage, true}, {"growth", grows, true},
+		{"decisions", decisionRule, true}, {"coverage", coverage, true},
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(p part) bool { return p.name == name }) {

@@ -43,7 +43,7 @@ func newImportCommand(a *App) *cobra.Command {
 	choices(f, "format", importer.Formats()...)
 	f.StringVar(&o.Target, "target", "", "name of the target, where all logs are of one (default: of the directories)")
 	f.StringVar(&o.Base, "base", "", "target that the others are compared with (default: of the first file)")
-	f.StringVar(&o.Name, "name", "", "name of the campaign (default: of the first PATH)")
+	f.StringVar(&o.Name, "name", "", "name of the campaign (default: the PATHs)")
 	f.IntVar(&o.CPUs, "cpus", 0, "CPUs of the host, for vmstat's percents (default: as the logs say)")
 	f.StringArrayVar(&o.Devices, "device", nil,
 		"device under the database as iostat names it (default: the only one that was used); may be repeated")
@@ -53,14 +53,14 @@ func newImportCommand(a *App) *cobra.Command {
 }
 
 func runImport(a *App, o importer.Options, paths []string, out string) error {
-	o.Name = cmp.Or(o.Name, filepath.Base(absolute(paths[0])))
+	o.Name = cmp.Or(o.Name, some(quantity.Texts(paths, func(p string) string { return filepath.Base(absolute(p)) })))
 	o.Now = time.Now().UTC()
 	o.Command = append([]string{"rumbench"}, a.Args...)
 	campaign, err := importer.Read(paths, o)
 	if problems, wrong := errors.AsType[hint.Problems](err); wrong {
 		fmt.Fprintln(a.Stderr, secret.Hide(problems.Error()))
-		if !o.Skip {
-			fmt.Fprintln(a.Stderr, "hint: --skip leaves this out, and imports the rest")
+		if help := hint.Of(err); help != "" {
+			fmt.Fprintln(a.Stderr, "hint:", help)
 		}
 		return errors.New("nothing was imported")
 	}

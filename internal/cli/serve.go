@@ -167,8 +167,8 @@ func newSiteCommand(a *App) *cobra.Command {
 			if out == "" {
 				return usageErrorf("site wants --out DIR")
 			}
-			if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 && !force {
-				return hint.Errorf("choose another --out, or say --force to replace the pages in it", "%s is not empty", out)
+			if err := result.CheckEmpty(out); err != nil && !force {
+				return hint.With(err, "choose another --out, or say --force to replace the pages in it")
 			}
 			n, err := serve.Write(siteOf(absolute(dirs[0]), redacted), func(name string, body []byte) error {
 				path := filepath.Join(out, filepath.FromSlash(name))

@@ -326,7 +326,7 @@ func TestRecording(t *testing.T) {
 		}
 		h.contains("report", h.file("done/report.md"), "Latency was not measured", "load: sh -c echo the load; sleep 2")
 		_, talk = record(1, "done", "true")
-		h.contains("standard error", talk, "the directory is not empty")
+		h.contains("standard error", talk, "exists and is not empty")
 
 		record(7, "failed", "sleep 1; exit 7")
 		if failed := h.trial("failed/trials/db.1"); failed.Status != result.Failed || failed.Steps[0].Find("ops_per_s", op, "") == nil {

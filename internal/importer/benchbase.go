@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
+	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
 
@@ -64,7 +66,7 @@ func parseBenchbase(files []*file, _ *Options, ps *hint.Problems) []*run {
 	var s benchbase
 	d := json.NewDecoder(bytes.NewReader(b))
 	if err := d.Decode(&s); err != nil {
-		return refuse("", "it is no summary of benchbase: %v", err)
+		return refuse("name the file NAME.summary.json that benchbase writes", "it is no summary of benchbase")
 	}
 	if d.More() {
 		return refuse("split the file: one summary each", "a second summary follows the first")
@@ -127,6 +129,9 @@ func (s *benchbase) fill(r *run) {
 		r.step.Groups[0].Pace = "fixed"
 	}
 	s.addLatency(r, &printedTimes{count: int64(all)})
+	if done == all {
+		addSamples(r, all)
+	}
 	if s.State != "" && !slices.Contains([]string{"EXIT", "DONE"}, s.State) {
 		r.cut("benchbase ended in state %s", clip(s.State))
 	}
@@ -172,6 +177,42 @@ func askedRate(summary string) string {
 		return ""
 	}
 	return strings.Join(config.Rates, "+")
+}
+
+// addSamples adds the intervals in NAME.samples.csv next to a summary, which count all requests.
+func addSamples(r *run, requests float64) {
+	name, ok := strings.CutSuffix(r.file.path, ".summary.json")
+	text, err := openText(name + ".samples.csv")
+	if !ok || err != nil {
+		return
+	}
+	defer text.Close()
+	lines, err := csv.NewReader(text).ReadAll()
+	if err != nil || len(lines) < 3 || len(lines[0]) < 2 || lines[0][1] != "Requests" {
+		r.warn("%s is left out: it is no table of samples", name+".samples.csv")
+		return
+	}
+	var intervals []account.Interval
+	var sum figure
+	for i, line := range lines[1:] {
+		start, known := number(line[0])
+		n, counted := positive(line[1])
+		if !known || !counted || start != float64(i) { // its windows are seconds
+			r.warn("%s:%d is no sample of second %d: the file is left out", name+".samples.csv", i+2, i)
+			return
+		}
+		sum.value += n
+		intervals = append(intervals, account.NewInterval(start+1, 1, n))
+	}
+	if all := (figure{value: requests}); !sum.agrees(all) {
+		r.contradict("the sum of samples.csv", sum, "measured requests", all)
+		return
+	}
+	intervals = intervals[:len(intervals)-1] // the last second was not whole
+	for _, in := range intervals {
+		r.emit(result.Line{Source: "ops", T: in.To, DT: 1, Group: sbClients, Op: opTransaction, Ops: int64(in.Units)})
+	}
+	r.addIntervals(sbClients, intervals, false)
 }
 
 // benchbaseTime is what benchbase adds to the names of its files.

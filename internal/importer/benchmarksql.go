@@ -32,9 +32,8 @@ func isBenchmarkSQL(head []string) bool {
 }
 
 func parseBenchmarkSQL(files []*file, _ *Options, ps *hint.Problems) []*run {
-	b := &benchmarkSQL{run: newRun(files[0], fmtBenchmarkSQL), input: &input{file: files[0], ps: ps}}
-	b.base, b.trial = repetition(stem(b.path))
-	b.tool, b.byFile, b.found = "BenchmarkSQL", b.base, map[string]string{}
+	b := &benchmarkSQL{run: newFileRun(files[0], fmtBenchmarkSQL, "BenchmarkSQL"), input: &input{file: files[0], ps: ps},
+		found: map[string]string{}}
 	if b.each(b.line) {
 		b.finish()
 	}
@@ -87,6 +86,9 @@ func (b *benchmarkSQL) finish() {
 		if f := (figure{value: count}); ok && !f.agrees(made) {
 			b.contradict("Transaction Count", f, "tpmTOTAL × the session's minutes", made)
 		}
+	}
+	if b.found["Transaction Count"] == "" {
+		b.cut("the output has no Transaction Count (%s:%d)", b.path, b.lines)
 	}
 	if b.errors > 0 {
 		b.warn("%d errors in the log", b.errors)

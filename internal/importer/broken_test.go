@@ -48,7 +48,7 @@ func TestBroken(t *testing.T) {
 		{"cut off before any figure", map[string]string{"db/a.log": head}, Options{},
 			[]string{"db/a.log:8: the log is cut off (db/a.log:8), and there are no intervals either\nhint: run the test again"}},
 		{"foreign", map[string]string{"db/a.log": "\nhello world\n"}, Options{},
-			[]string{"db/a.log:2: no format that is known here: expected the output of sysbench run, pgbench, db_bench, the insert benchmark, YCSB, go-ycsb, go-tpc, HammerDB, benchbase, or a CSV with the columns target, step, metric and value, not “hello world”\nhint: rumbench import --format"}},
+			[]string{"db/a.log:2: no format that is known here: expected the output of sysbench run, pgbench, db_bench, the insert benchmark, YCSB, go-ycsb, go-tpc, tpcc-mysql, HammerDB, BenchmarkSQL, benchbase, go test -bench, or a CSV with the columns target, step, metric and value, not “hello world”\nhint: rumbench import --format"}},
 		{"empty", map[string]string{"db/a.log": ""}, Options{}, []string{"db/a.log: it is empty: expected"}},
 		{"nothing", map[string]string{"db/readme": "hello\n"}, Options{}, []string{".: no log of a run is there\nhint: docs/import.md"}},
 		{"another format than was asked for", map[string]string{"db/a.out": pg}, Options{Format: "sysbench"}, []string{"db/a.out:1: it is not what sysbench run prints: no line begins with “sysbench VERSION”"}},

@@ -28,6 +28,8 @@ const (
 	fmtGoTPC        = "go-tpc"
 	fmtHammerDB     = "hammerdb"
 	fmtBenchmarkSQL = "benchmarksql"
+	fmtTPCCMySQL    = "tpcc-mysql"
+	fmtGoBench      = "gobench"
 	fmtBenchbase    = "benchbase"
 	fmtCSV          = "csv"
 	fmtIOStat       = "iostat"
@@ -52,6 +54,8 @@ func formats() []format {
 		{fmtBenchbase, isBenchbase, parseBenchbase},
 		{fmtHammerDB, isHammerDB, parseHammerDB},
 		{fmtBenchmarkSQL, isBenchmarkSQL, parseBenchmarkSQL},
+		{fmtTPCCMySQL, isTPCCMySQL, parseTPCCMySQL},
+		{fmtGoBench, isGoBench, parseGoBench},
 		{fmtTable, isTable, parseTable},
 		{fmtCSV, isCSV, parseCSV},
 		{fmtMet, isMet, parseMet},
@@ -65,7 +69,7 @@ func formats() []format {
 // Formats returns the names that Options.Format may have.
 func Formats() []string {
 	return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtYCSB, fmtGoTPC, fmtHammerDB, fmtBenchmarkSQL,
-		fmtBenchbase, fmtTable, fmtCSV}
+		fmtTPCCMySQL, fmtBenchbase, fmtGoBench, fmtTable, fmtCSV}
 }
 
 // formatBy returns the first format that satisfies is, or a format without a name
@@ -81,7 +85,8 @@ func formatBy(is func(format) bool) format {
 // foreign returns the content found in a file of an unknown format.
 func foreign(f *file) (line int, reason, hint string) {
 	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, YCSB, go-ycsb, go-tpc, " +
-		"HammerDB, benchbase, or a CSV with the columns target, step, metric and value"
+		"tpcc-mysql, HammerDB, BenchmarkSQL, benchbase, go test -bench, or a CSV with the columns target, step, metric " +
+		"and value"
 	for i, l := range f.head {
 		switch {
 		case strings.TrimSpace(l) == "":

@@ -35,11 +35,8 @@ var goTPCLine = regexp.MustCompile(`^(\[Current\] |\[Summary\] |)([A-Z_]+?)(_ERR
 func isGoTPC(head []string) bool { return slices.ContainsFunc(head, goTPCLine.MatchString) }
 
 func parseGoTPC(files []*file, _ *Options, ps *hint.Problems) []*run {
-	g := &goTPC{run: newRun(files[0], fmtGoTPC), input: &input{file: files[0], ps: ps},
+	g := &goTPC{run: newFileRun(files[0], fmtGoTPC, "go-tpc"), input: &input{file: files[0], ps: ps},
 		kinds: map[string]*goTPCOp{}, current: map[string]*goTPCOp{}}
-	g.tool = "go-tpc"
-	g.base, g.trial = repetition(stem(g.path))
-	g.byFile = g.base
 	if g.each(g.line) {
 		g.finish()
 	}

@@ -157,9 +157,8 @@ func (h *hammerDB) result(line string, m []string) {
 	if h.repeats(line, orders/60) {
 		return
 	}
-	r := newRun(h.file, fmtHammerDB)
-	r.base, r.trial = repetition(stem(h.path))
-	r.byFile, r.tool, r.engine = r.base, h.tool, hammerEngines[name]
+	r := newFileRun(h.file, fmtHammerDB, h.tool)
+	r.engine = hammerEngines[name]
 	all, _ := number(tpm)
 	if h.users > 0 {
 		r.ask(h.at, "clients", strconv.Itoa(h.users))

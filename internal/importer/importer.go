@@ -105,6 +105,7 @@ func Read(paths []string, o Options) (*Campaign, error) {
 	}
 	if len(ps) == 0 || o.Skip {
 		nameTargets(runs)
+		runs = summed(runs, &ps)
 		nameSteps(runs)
 		runs = originals(runs, &ps)
 		if o.Base == "" {
@@ -112,8 +113,11 @@ func Read(paths []string, o Options) (*Campaign, error) {
 		}
 		runs = agreeing(runs, &o, &ps)
 	}
-	if len(ps) > 0 && !o.Skip || len(runs) == 0 {
+	switch {
+	case len(runs) == 0:
 		return nil, sorted(ps)
+	case len(ps) > 0 && !o.Skip:
+		return nil, hint.With(sorted(ps), "--skip leaves this out, and imports the rest")
 	}
 	c.Left = sorted(ps)
 	c.Missing = missing(runs)
@@ -242,7 +246,8 @@ func (d *folder) runs(o *Options, ps *hint.Problems) (out []*run) {
 				found = append(found, r)
 			}
 		}
-		if several := len(parts) > 1 || files[0].format.name == fmtHammerDB; several && !named {
+		tests := slices.Contains([]string{fmtHammerDB, fmtGoBench}, files[0].format.name) // several in one run
+		if !named && (tests || len(parts) > 1) {
 			arrange(found)
 		}
 		if len(found) > 0 {

@@ -65,7 +65,8 @@ var decimals = regexp.MustCompile(`(\d)\.(\d)`)
 func spoiled(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	out := map[string]map[string]string{"sysbench": {"a.log": sysbenchLog}, "several": {"a.log": pgRun("s.sql", 4, 400) + pgRun("s.sql", 8, 500)},
-		"leveldb": {"a.log": levelDB}, "go-ycsb": {"a.log": goYCSB}, "hammerdb": {"a.log": hammerLog}, "go-tpc": {"a.log": goTPCLines}, "benchmarksql": {"a.log": benchmarkSQLLines}, "benchbase": {"a.json": benchbaseJSON}}
+		"leveldb": {"a.log": levelDB}, "go-ycsb": {"a.log": goYCSB}, "hammerdb": {"a.log": hammerLog}, "go-tpc": {"a.log": goTPCLines}, "benchmarksql": {"a.log": benchmarkSQLLines}, "benchbase": {"a.json": benchbaseJSON},
+		"tpcc-mysql": {"a.log": tpccMySQLLog}, "gobench": {"a.log": goBenchLog}}
 	for _, pattern := range []string{"more/*.log", "pgbench/*.out", "db_bench/*.txt", "ycsb/*.log", "ycsb/*.out", "ibench/*/*/o.ib.dop1.1", "sysbench/*/sb.o.*"} {
 		paths, err := filepath.Glob("testdata/" + pattern)
 		expect.Must(t, err == nil && len(paths) != 0, pattern, err)
@@ -163,7 +164,8 @@ type oracle struct {
 func (o *oracle) contradicts(r *run) string {
 	if r.step.Status != result.Complete {
 		rate := r.step.Find("ops_per_s", "", "")
-		if rate != nil && (rate.Value < o.low-1 || rate.Value > o.high+1) {
+		printed := rate != nil && slices.Contains(o.values[rate.Metric+rate.Per], rate.Value)
+		if rate != nil && !printed && (rate.Value < o.low-1 || rate.Value > o.high+1) {
 			return fmt.Sprintf("a partial run has %g/s; its intervals have %g to %g", rate.Value, o.low, o.high)
 		}
 		return ""

@@ -1,6 +1,8 @@
 package importer
 
 import (
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -140,4 +142,116 @@ func TestYCSBDifferentRuns(t *testing.T) {
 		trials[1].Params["script"] == "workloada", names(trials), trials[0].Params, trials[1].Params)
 	trials = read(t, Options{}, write(t, map[string]string{"db/a.log": command("workloada") + ycsbHead + ycsbRead + command("workloadb") + ycsbHead + ycsbRead}))
 	expect.True(t, len(trials) == 1 && len(trials[0].Steps) == 2, names(trials))
+}
+
+const goBenchLog = "goos: linux\npkg: example.com/store\nBenchmarkGet/size=100-8   \t 1000\t  2000 ns/op\t 64 B/op\n" +
+	"BenchmarkGet/size=100-8   \t 1000\t  2500 ns/op\t 64 B/op\nBenchmarkPut-8  500  0.5 ns/op\nPASS\n"
+
+// Results of Go's benchmarks: repeated ones are trials; a custom rate is the rate.
+func TestGoBench(t *testing.T) {
+	trials := read(t, Options{}, write(t, map[string]string{"db/bench.txt": goBenchLog,
+		"db/ycsb.txt": "Benchmarkycsb/A/values=1000 60000  1000.0 ops/sec  0 read  5 write  1.50 r-amp  7.25 w-amp\n"}))
+	get := "Get/size=100"
+	numbers(t, step(t, trials, "db", 1, get), []want{{"rows_per_s", "operation", "", 5e5}, {"rows", "operation", "", 1000}, {"duration_s", "", "", 0.002}})
+	numbers(t, step(t, trials, "db", 2, get), []want{{"rows_per_s", "operation", "", 4e5}})
+	numbers(t, step(t, trials, "db", 1, "Put"), []want{{"rows_per_s", "operation", "", 2e9}})
+	numbers(t, step(t, trials, "db", 1, "ycsb/A/values=1000"), []want{{"rows_per_s", "operation", "", 1000}, {"engine_write_amplification", "", "", 7.25}, {"duration_s", "", "", 60}})
+	cpus := read(t, Options{}, write(t, map[string]string{"db/bench.txt": strings.Replace(goBenchLog, "100-8", "100-4", 1)}))
+	step(t, cpus, "db", 1, get+"_gomaxprocs=4")
+	for text, reason := range map[string]string{"BenchmarkGet-8 10 x ns/op\nBenchmarkPut-8 1 1 ns/op\n": "invalid syntax", "BenchmarkGet-8 10 5 B/op\n": "no benchmark has a time"} {
+		expect.Refused(Read([]string{write(t, map[string]string{"db/b.txt": text})}, Options{}))(t, reason, text)
+	}
+}
+
+const tpccMySQLLog = `***************************************
+*** ###easy### TPC-C Load Generator ***
+***************************************
+<Parameters>
+  [warehouse]: 10
+ [connection]: 4
+     [rampup]: 5 (sec.)
+    [measure]: 30 (sec.)
+
+MEASURING START.
+
+  10, trx: 30000, 95%: 37.412, 99%: 51.629, max_rt: 96.649, 300|83.015, 30|13.419, 30|91.254, 30|161.849
+  20, trx: 31000, 95%: 37.412, 99%: 51.629, max_rt: 96.649, 300|83.015, 30|13.419, 30|91.254, 30|161.849
+  30, trx: 28000, 95%: 37.412, 99%: 51.629, max_rt: 96.649, 300|83.015, 30|13.419, 30|91.254, 30|161.849
+
+STOPPING THREADS....
+
+<Raw Results>
+  [0] sc:60000  lt:29000  rt:3  fl:1 
+  [1] sc:900  lt:0  rt:0  fl:0 
+  [2] sc:90  lt:0  rt:0  fl:0 
+  [3] sc:90  lt:0  rt:0  fl:0 
+  [4] sc:0  lt:0  rt:0  fl:0 
+ in 30 sec.
+
+<Raw Results2(sum ver.)>
+  [0] sc:60000  lt:30000  rt:3  fl:1 
+  [1] sc:900  lt:0  rt:0  fl:0 
+  [2] sc:90  lt:0  rt:0  fl:0 
+  [3] sc:90  lt:0  rt:0  fl:0 
+  [4] sc:0  lt:0  rt:0  fl:0 
+
+<TpmC>
+                 178000.000 TpmC
+`
+
+// tpcc-mysql's own rate is that of a counter that loses orders; the sum of its threads' is taken.
+func TestTPCCMySQL(t *testing.T) {
+	of := func(log string) *result.Step {
+		return &read(t, Options{}, write(t, map[string]string{"db/tpcc.log": log}))[0].Steps[0]
+	}
+	s := of(tpccMySQLLog)
+	numbers(t, s, []want{{"rows_per_s", "new_order", "", 3000}, {"rows", "payment", "", 900}, {"errors", "", "", 1}, {"retries", "", "", 3}, {"stalls", "", "", 0}})
+	absent(t, s, "service_p95_us", "service_max_us")
+	expect.Contains(t, fmt.Sprint(metric.Texts(s.Warnings)), "TpmC lacks 1.1 % of the new orders")
+	expect.Equal(t, s.Find("rows_per_s", "stock_level", "") == nil, true)
+	for name, c := range map[string]struct{ old, new, want string }{
+		"rate":      {"178000.000", "278000.000", "TpmC is 278000"},
+		"intervals": {"trx: 31000", "trx: 91000", "the sum of the intervals is 149000"},
+		"older":     {"trx: 31000, 95%: 37.412, 99%: 51.629, max_rt: 96.649", "31000(5):37.4|96.6", "TpmC lacks"},
+		"cut":       {"<TpmC>\n                 178000.000 TpmC\n", "", "TpmC lacks"},
+	} {
+		expect.Contains(t, fmt.Sprint(metric.Texts(of(strings.Replace(tpccMySQLLog, c.old, c.new, 1)).Warnings)), c.want, name)
+	}
+	before, _, _ := strings.Cut(tpccMySQLLog, "<Raw Results2")
+	for text, reason := range map[string]string{before: "no results of all kinds", tpccMySQLLog + tpccMySQLLog: "a second run ends here"} {
+		expect.Refused(Read([]string{write(t, map[string]string{"db/tpcc.log": text})}, Options{}))(t, reason)
+	}
+}
+
+// The clients of one run are named, and summed over the time of the longest.
+func TestClientsOfOneRun(t *testing.T) {
+	log := func(ms, n int, threads string) string {
+		return fmt.Sprintf("YCSB Client 0.17.0\nCommand line: -t -threads %s\n[OVERALL], RunTime(ms), %d\n[OVERALL], Throughput(ops/sec), %g\n[READ], Operations, %d\n[READ], AverageLatency(us), 50.5\n[READ], MaxLatency(us), %d\n[READ], Return=OK, %d\n",
+			threads, ms, float64(n)*1e3/float64(ms), n, n, n)
+	}
+	files := map[string]string{"db/A.client1.log": log(10000, 1000, "4"), "db/A.client2.log": log(5000, 4000, "4"), "db/B.log": log(10000, 10, "1")}
+	trials := read(t, Options{}, write(t, files))
+	s := step(t, trials, "db", 1, "A")
+	numbers(t, s, []want{{"rows_per_s", "read", "", 500}, {"rows", "read", "", 5000}, {"duration_s", "", "", 10}, {"service_max_us", "read", "", 4000}})
+	absent(t, s, "service_mean_us")
+	numbers(t, step(t, trials, "db", 1, "B"), []want{{"rows_per_s", "read", "", 1}})
+	dir := write(t, files)
+	trials = read(t, Options{}, filepath.Join(dir, "db/A.client1.log"), filepath.Join(dir, "db/A.client2.log"))
+	expect.Equal(t, len(trials), 1)
+	delete(files, "db/A.client1.log")
+	files["db/A-client2.log"] = log(10000, 7, "1")
+	expect.Refused(Read([]string{write(t, files)}, Options{}))(t, "no other client of the run")
+}
+
+// benchbase's samples are intervals, but the last, which was not whole.
+func TestBenchbaseSamples(t *testing.T) {
+	summary := `{"Elapsed Time (nanoseconds)": 3500000000, "DBMS Type": "POSTGRES", "Benchmark Type": "ycsb", "Measured Requests": 35000, "Latency Distribution": {}, "Throughput (requests/second)": 10000, "Goodput (requests/second)": 10000}`
+	const samples = "Time (seconds),Requests,Throughput (requests/second)\n0,10000,100.000\n1,9000,90.000\n2,11000,110.000\n3,5000,50.000\n"
+	of := func(samples string) *result.Step {
+		return &read(t, Options{}, write(t, map[string]string{"db/y.summary.json": summary, "db/y.samples.csv": samples}))[0].Steps[0]
+	}
+	numbers(t, of(samples), []want{{"rows_per_s", "transaction", "", 10000}, {"stalls", "", "", 0}})
+	for old, c := range map[string][2]string{"3,5000,50": {"3,9000,90", "the sum of samples.csv is 39000"}, "2,110": {"4,110", "is no sample of second 2"}, "Requests,": {"x,", "no table of samples"}} {
+		expect.Contains(t, fmt.Sprint(metric.Texts(of(strings.Replace(samples, old, c[0], 1)).Warnings)), c[1], old)
+	}
 }

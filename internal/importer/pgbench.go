@@ -42,8 +42,7 @@ func parsePgbench(files []*file, o *Options, ps *hint.Problems) []*run {
 	if !p.each(p.line) {
 		return nil
 	}
-	p.base, p.trial = repetition(stem(p.path))
-	p.byFile = p.base
+	p.nameByFile(p.path)
 	logs := p.ownLogs(files[1:])
 	log := readPgLogs(logs, p.laid(), ps)
 	if log != nil && log.refused {

@@ -155,7 +155,8 @@ func (d *folder) attach() (paths []string) {
 
 // placeOfFile returns the place of a file that is its own target.
 func placeOfFile(path string) place {
-	p := place{target: stem(path)}
+	name, _ := clientOf(stem(path))
+	p := place{target: name}
 	if name, trial := repetition(p.target); trial > 0 {
 		p.target, p.trial = name, trial
 	}

@@ -64,6 +64,7 @@ type naming struct {
 	target   string // if the log itself names it; else by its path
 	home     string // the path that names the target; "" if the log does
 	trial    int    // if the log itself gives it; 0: by its path
+	client   int    // the number of the client process; 0: it is the only one
 	numbered bool   // the number is a guess: nothing but the order of runs says it
 }
 

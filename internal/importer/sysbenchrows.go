@@ -266,8 +266,7 @@ func (s *sysbench) name() {
 		s.is(t)
 		return
 	}
-	s.base, s.trial = repetition(stem(s.path))
-	s.byFile = s.base
+	s.nameByFile(s.path)
 	s.step.Doc = "sysbench"
 }
 

@@ -203,8 +203,8 @@ func besideMissed(r *run) {
 
 // Write writes the campaign into a directory, which must be empty or not exist.
 func (c *Campaign) Write(dir string) error {
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return fmt.Errorf("%s is not empty", dir)
+	if err := result.CheckEmpty(dir); err != nil {
+		return err
 	}
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))

@@ -75,8 +75,7 @@ func parseYCSB(files []*file, _ *Options, ps *hint.Problems) []*run {
 	if !y.each(y.line) {
 		return nil
 	}
-	y.base, y.trial = repetition(stem(y.path))
-	y.byFile = y.base
+	y.nameByFile(y.path)
 	if y.finish(); y.refused {
 		return nil
 	}

@@ -204,7 +204,7 @@ func (k *noteKind) String() string {
 	}
 	text := joined(k.words, all)
 	if values {
-		return fmt.Sprintf("%s (the largest of %d such remarks)", text, len(k.seen))
+		return fmt.Sprintf("%s (the largest of %d)", text, len(k.seen))
 	}
 	return text
 }

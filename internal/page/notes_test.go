@@ -22,9 +22,9 @@ func TestNotes(t *testing.T) {
 		{"a figure ends a sentence", [][]any{{"in trial ", 1, "."}, {"in trial ", 3, "."}}, []string{"in trial 1 and 3."}},
 		{"trials", [][]any{in(1), in(4), in(2), in(7)}, []string{"in 1, 4, 2 and 7"}},
 		{"warnings of one code", [][]any{{"t", ", trial ", 1, ": ", wrote(81, 2)}, {"t", ", trial ", 2, ": ", wrote(974, 2)}},
-			[]string{"t, trial 1 and 2: lower bound: 974.0 MiB were written, and 2.0 MiB more were still unwritten at the end of the step: it was too short for writes to recur (the largest of 2 such remarks)"}},
+			[]string{"t, trial 1 and 2: lower bound: 974.0 MiB were written, and 2.0 MiB more were still unwritten at the end of the step: it was too short for writes to recur (the largest of 2)"}},
 		{"many figures", [][]any{{wrote(9, 1)}, {wrote(10, 1)}, {wrote(1500, 1)}, {wrote(2, 1)}, {wrote(9, 1)}},
-			[]string{"lower bound: 1500.0 MiB were written, and 1.0 MiB more were still unwritten at the end of the step: it was too short for writes to recur (the largest of 4 such remarks)"}},
+			[]string{"lower bound: 1500.0 MiB were written, and 1.0 MiB more were still unwritten at the end of the step: it was too short for writes to recur (the largest of 4)"}},
 		{"names differ", [][]any{{metric.Warn(metric.Saturated, metric.Values{"group": "a1"})}, {metric.Warn(metric.Saturated, metric.Values{"group": "a2"})}},
 			[]string{"saturated: group a1 fell behind more and more; its rate is above what the engine can do", "saturated: group a2 fell behind more and more; its rate is above what the engine can do"}},
 	} {

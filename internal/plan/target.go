@@ -429,6 +429,9 @@ func (t *bound) blame(knob string, info engine.Info) (at *strictyaml.Node, help 
 		}
 		return n, fmt.Sprintf("set %s for the other targets, not in common, or give those of %s another", knob, t.Engine)
 	}
+	if knob == "durability" {
+		return t.node, "process is the default: set durability in the target, or in common for all"
+	}
 	return t.node, ""
 }
 

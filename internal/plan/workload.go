@@ -167,11 +167,17 @@ func params(f strictyaml.Fields, info workload.Info) map[string]any {
 // refused reports an error about parameters at the parameter that caused it. If
 // the plan does not give that one, it is reported at n.
 func (b *binder) refused(f strictyaml.Fields, n *strictyaml.Node, err error) {
-	if pe, ok := errors.AsType[*workload.ParamError](err); ok && f.Of.Get("params") != nil {
-		n = cmp.Or(f.Of.Get("params").Get(pe.Param), n)
+	given := f.Of.Get("params")
+	if pe, ok := errors.AsType[*workload.ParamError](err); ok && given != nil {
+		n = cmp.Or(given.Get(pe.Param), n)
 	}
 	if wrong, ok := errors.AsType[hint.Problems](err); ok { // of the workload's file
-		b.Problems = append(b.Problems, wrong...)
+		for _, p := range wrong {
+			if given != nil {
+				p.Hint = cmp.Or(p.Hint, fmt.Sprintf("this is so with the params in line %d of the plan", given.Line))
+			}
+			b.Problems = append(b.Problems, p)
+		}
 		return
 	}
 	b.At(n, err.Error(), hint.Of(err))

@@ -17,6 +17,7 @@ import (
 
 	"rumbench/internal/result/regular"
 	"rumbench/internal/text/escape"
+	"rumbench/internal/text/hint"
 )
 
 // The files of a campaign and of a trial.
@@ -39,6 +40,15 @@ const (
 	DataDir       = "data"
 	TempDir       = "tmp"
 )
+
+// CheckEmpty refuses a directory that holds something. One that does not exist holds nothing.
+func CheckEmpty(dir string) error {
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return hint.Errorf("choose another --out; nothing that rumbench did not make is overwritten",
+			"%s exists and is not empty", dir)
+	}
+	return nil
+}
 
 // WriteJSON replaces a file by the JSON of v, so that a reader sees either the
 // old content or the new.

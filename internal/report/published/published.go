@@ -59,7 +59,7 @@ func QueryRate(s *compare.Step) (compare.Key, bool) {
 // that warm up or come before the writes it includes, as published tables do,
 // the warm-ups of range tests, or all if warmUps is set. Notes are remarks by
 // test name; the numbers have the returned number of decimals.
-func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []layout.Step, places int) {
+func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []layout.Test, places int) {
 	add := func(group compare.Group, wanted func(*compare.Step) bool) {
 		for _, g := range r.Groups {
 			for _, row := range g.Rows {
@@ -68,13 +68,13 @@ func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []la
 				}
 				var lines []layout.Line
 				for i, c := range row.Cells {
-					l := layout.Line{Tag: r.Targets[i].Name, Unlike: c.Apart != ""}
+					l := layout.Line{Tag: r.Targets[i].Name, Rate: math.NaN(), Unlike: c.Apart != ""}
 					if c.Missing == "" {
-						l.Values, places = map[string]float64{layout.Rate: c.Value}, decimals(c.Number)
+						l.Rate, places = c.Value, decimals(c.Number)
 					}
 					lines = append(lines, l)
 				}
-				tests = append(tests, layout.Step{Name: row.Step.Name, Blocks: [][]layout.Line{lines}, Note: notes[row.Step.Name]})
+				tests = append(tests, layout.Test{Name: row.Step.Name, Lines: lines, Note: notes[row.Step.Name]})
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func TestWarningsText(t *testing.T) {
 	}
 	other := metric.Untyped("b")
 	s := &history.Series{Points: []history.Point{{Remarks: []metric.Warning{other, shed(12)}}, {Remarks: []metric.Warning{shed(3), shed(4)}}, {}, {Remarks: []metric.Warning{other}}}}
-	expect.Same(t, []string{"2 runs: b", "2 runs: of 100 operations that arrived 12 were shed: these are in no response time (the largest of 3 such remarks)"}, warnings(s))
+	expect.Same(t, []string{"2 runs: b", "2 runs: of 100 operations that arrived 12 were shed: these are in no response time (the largest of 3)"}, warnings(s))
 }
 
 func TestSparkline(t *testing.T) {

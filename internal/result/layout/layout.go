@@ -1,8 +1,6 @@
-// Package layout reads the text formats that results of the insert benchmark and
-// of sysbench are published in, and writes the newest: each format is one file.
+// Package layout reads and writes the tables of rates that results of sysbench are published in.
 //
-// It knows nothing of trials and metrics: in every format a table is steps with
-// a line per configuration and numbers by column name.
+// It knows nothing of trials and metrics: a table is tests with a rate per configuration.
 package layout
 
 import (
@@ -10,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -98,47 +95,3 @@ const (
 	Ratios
 	RoundedRatios
 )
-
-// Format is a format of published tables.
-type Format string
-
-// The formats of tables.
-const (
-	None    Format = ""
-	QPS     Format = "qps" // the sysbench suite's rates, tab separated
-	Summary Format = "mrg" // the insert benchmark's 21 columns
-	Costs   Format = "met" // the sysbench suite's costs per operation
-)
-
-// formats lists the formats, the most reliably recognised first.
-var formats = [...]struct {
-	Format
-	is func(head []string) bool // by the first lines of a file
-	// rates are the cells of a line that are whole numbers in a table of numbers.
-	rates func(line string) string
-	read  func(r io.Reader) ([]Step, error)
-}{
-	{QPS, isQPS, qpsRates, readQPS}, {Summary, isSummary, summaryRates, readSummaries}, {Costs, isCosts, nil, readCosts},
-}
-
-// FormatOf returns the format of a table by its first lines, and whether it
-// holds ratios instead of numbers.
-func FormatOf(head []string) (f Format, ratios bool) {
-	for _, k := range formats {
-		if k.is(head) {
-			return k.Format, k.rates != nil &&
-				slices.ContainsFunc(head, func(line string) bool { return strings.Contains(k.rates(line), ".") })
-		}
-	}
-	return None, false
-}
-
-// Read reads a table of numbers.
-func Read(f Format, r io.Reader) ([]Step, error) {
-	for _, k := range formats {
-		if k.Format == f {
-			return k.read(r)
-		}
-	}
-	return nil, fmt.Errorf("there is no format %q", f)
-}

@@ -11,11 +11,7 @@ import (
 )
 
 // The tables qps.abs and qps.rel of the sysbench suite have a line per test and
-// a column per configuration. Each step has one block. The lines of a block are
-// the configurations, all in the same order.
-
-// Rate is the column of their numbers.
-const Rate = "qps"
+// a column per configuration, in the same order in all tests.
 
 const (
 	relativeTo = "Relative to: "
@@ -25,7 +21,7 @@ const (
 // WriteQPS writes the names of the configurations, an empty line, and a line
 // per test: numbers with the given decimals, the test's name, its note. Tables
 // of ratios have no column for the base, the first configuration.
-func WriteQPS(w io.Writer, names []string, tests []Step, show Show, decimals int) error {
+func WriteQPS(w io.Writer, names []string, tests []Test, show Show, decimals int) error {
 	b := bufio.NewWriter(w)
 	if show != Numbers {
 		fmt.Fprintf(b, "%s%s\n", relativeTo, escape.Line(names[0]))
@@ -48,10 +44,10 @@ func WriteQPS(w io.Writer, names []string, tests []Step, show Show, decimals int
 }
 
 // rates returns the cells of a test.
-func (s *Step) rates(show Show, decimals int) (out []string) {
-	base := Fixed(s.Blocks[0][0].Value(Rate), decimals)
-	for i, l := range s.Blocks[0] {
-		switch n := Fixed(l.Value(Rate), decimals); {
+func (t *Test) rates(show Show, decimals int) (out []string) {
+	base := Fixed(t.Lines[0].Rate, decimals)
+	for i, l := range t.Lines {
+		switch n := Fixed(l.Rate, decimals); {
 		case show == Numbers:
 			out = append(out, n.Text)
 		case i > 0 && l.Unlike:
@@ -63,13 +59,12 @@ func (s *Step) rates(show Show, decimals int) (out []string) {
 	return out
 }
 
-// readQPS reads a table in the layout of WriteQPS: the text after a test's name
+// ReadQPS reads a table in the layout of WriteQPS: the text after a test's name
 // is its note.
-func readQPS(r io.Reader) ([]Step, error) {
-	var tests steps
+func ReadQPS(r io.Reader) (tests []Test, err error) {
 	var names []string
 	body := false
-	err := readLines(r, func(line string) (err error) {
+	err = readLines(r, func(line string) error {
 		line = strings.TrimRight(line, "\t ")
 		switch {
 		case line == "" || strings.HasPrefix(line, relativeTo):
@@ -81,40 +76,34 @@ func readQPS(r io.Reader) ([]Step, error) {
 		case !body:
 			return errors.New("a line col-1, col-2 … must precede the numbers")
 		default:
-			err = tests.addRates(names, strings.Split(line, "\t"))
+			t, err := readTest(names, strings.Split(line, "\t"))
+			tests = append(tests, t)
+			return err
 		}
-		return err
+		return nil
 	})
 	return tests, err
 }
 
-// addRates appends a test: its numbers, its name and a note.
-func (s *steps) addRates(names, cells []string) error {
+// readTest reads a test: its numbers, its name and a note.
+func readTest(names, cells []string) (t Test, err error) {
 	if len(cells) <= len(names) {
-		return fmt.Errorf("it has %d cells, and %d numbers and a name are wanted", len(cells), len(names))
+		return t, fmt.Errorf("it has %d cells, and %d numbers and a name are wanted", len(cells), len(names))
 	}
-	s.begin(cells[len(names)])
 	note := strings.TrimSpace(strings.Join(cells[len(names)+1:], " "))
-	(*s)[len(*s)-1].Note = strings.TrimPrefix(note, noteMark)
+	t.Name, t.Note = cells[len(names)], strings.TrimPrefix(note, noteMark)
 	for i, name := range names {
 		v, err := readNumber(cells[i])
 		if err != nil {
-			return err
+			return t, err
 		}
-		s.add(Line{Tag: name, Values: map[string]float64{Rate: v}})
+		t.Lines = append(t.Lines, Line{Tag: name, Rate: v})
 	}
-	return nil
+	return t, nil
 }
 
-func isQPS(head []string) bool {
-	return len(head) > 0 && (strings.HasPrefix(head[0], relativeTo) || strings.HasPrefix(head[0], "col-1 : "))
-}
-
-// qpsRates returns a cell that is not a whole number if the line shows that the
-// table has ratios.
-func qpsRates(line string) string {
-	if strings.HasPrefix(line, relativeTo) {
-		return "."
-	}
-	return ""
+// IsQPS reports whether the first lines of a file are those of such a table, and whether it has ratios.
+func IsQPS(head []string) (is, ratios bool) {
+	ratios = len(head) > 0 && strings.HasPrefix(head[0], relativeTo)
+	return ratios || len(head) > 0 && strings.HasPrefix(head[0], "col-1 : "), ratios
 }

@@ -256,11 +256,7 @@ func vacate(dir string) error {
 	if err := forget(dir); err != nil {
 		return err
 	}
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return hint.Errorf("choose another --out; nothing that rumbench did not make is overwritten",
-			"%s exists and is not empty", dir)
-	}
-	return nil
+	return result.CheckEmpty(dir)
 }
 
 // Alone does something before a campaign that would disturb a benchmark on this host. It is

@@ -9,15 +9,13 @@ import (
 
 	"rumbench/internal/result"
 	"rumbench/internal/run/trial"
-	"rumbench/internal/text/hint"
 )
 
 // Record records a load as a campaign of one trial in a directory, which it makes.
 // command is the command line of the recording.
 func Record(ctx context.Context, dir string, command []string, r trial.Recording) error {
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return hint.Errorf("choose another directory; rumbench list runs shows what there is",
-			"--out %s: the directory is not empty", dir)
+	if err := result.CheckEmpty(dir); err != nil {
+		return err
 	}
 	entry := result.Entry{Dir: r.Target + ".1", Target: r.Target, Trial: 1}
 	r.Dir = result.TrialPath(dir, entry.Dir)

@@ -87,14 +87,14 @@ func TestProfile(t *testing.T) {
 
 // checkExtra checks what was traced from outside: the log of the load is in no file but
 // the database, and a thread slept in each look. Beside much other work on the disk
-// tracing takes more than it may, and ends: that is right, too.
+// tracing takes more than it may, or loses requests, and its profile is withheld: that is right, too.
 func checkExtra(t *testing.T, tr *result.Trial) {
 	t.Helper()
 	for _, w := range tr.Warnings {
 		if w.Code != metric.NoProfile {
 			continue
 		}
-		if t.Log(w.Text); os.Getenv("CI") == "" || strings.Contains(w.Text, "more than 1 % of a processor") {
+		if t.Log(w.Text); os.Getenv("CI") == "" || strings.Contains(w.Text, "more than 1 %") {
 			return
 		}
 	}

@@ -1,0 +1,153 @@
+package importer
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+)
+
+var clientFile = regexp.MustCompile(`^(.+)[-._]client[-._]?0*([1-9]\d{0,3})$`)
+
+// clientOf splits a name into that of the run and the number of one of its client processes, 0 if it has none.
+func clientOf(name string) (string, int) {
+	if m := clientFile.FindStringSubmatch(name); m != nil {
+		n, _ := strconv.Atoi(m[2])
+		return m[1], n
+	}
+	return name, 0
+}
+
+// newFileRun returns a run that has the name of its file, without the numbers of the trial and of the client.
+func newFileRun(f *file, workload, tool string) *run {
+	r := newRun(f, workload)
+	r.nameByFile(f.path)
+	r.tool = tool
+	return r
+}
+
+// nameByFile sets the names and numbers that a file's name has.
+func (n *naming) nameByFile(path string) {
+	name, client := clientOf(stem(path))
+	n.base, n.trial = repetition(name)
+	if n.client = client; client == 0 {
+		n.base, n.client = clientOf(n.base)
+	}
+	n.byFile = n.base
+}
+
+// summed makes one run of those whose files differ only in the number of the client process: its rates are over the
+// time of the longest. What cannot be added, such as percentiles, is left out.
+func summed(runs []*run, ps *hint.Problems) (out []*run) {
+	type test struct {
+		target, base, pk string
+		trial            int
+	}
+	tests, clients := groups(runs, func(r *run) test {
+		if r.client == 0 {
+			return test{} // each stays
+		}
+		return test{r.target, r.base, r.pk, r.trial}
+	})
+	for _, t := range tests {
+		same := clients[t]
+		if t == (test{}) || len(same) == 1 {
+			out = append(out, same...)
+			continue
+		}
+		all := same[0]
+		for _, r := range same[1:] {
+			if r.client == all.client || r.workload != all.workload || r.step.Primary != all.step.Primary {
+				ps.Add(r.file.path, 0, "number the clients of one run, and give other runs other names",
+					"it is no other client of the run of %s", all.file.path)
+				return runs
+			}
+		}
+		join(all, same[1:])
+		out = append(out, all)
+	}
+	return out
+}
+
+// additive are the metrics that can be told of all clients from those of each, and how; rates and means with their
+// weights.
+var additive = map[string]func(values, weights []float64) float64{
+	metric.OpsPerS: weighted, metric.RowsPerS: weighted, metric.QueriesPerS: weighted,
+	metric.Rows: total, metric.Errors: total, metric.Retries: total, metric.SLATarget: total,
+	metric.DurationS: highest, metric.ServiceMaxUS: highest,
+}
+
+func total(values, _ []float64) (sum float64) {
+	for _, v := range values {
+		sum += v
+	}
+	return sum
+}
+
+func highest(values, _ []float64) float64 { return slices.Max(values) }
+
+func weighted(values, weights []float64) (sum float64) {
+	for i, v := range values {
+		sum += v * weights[i]
+	}
+	return sum
+}
+
+// join adds to a run those of other clients.
+func join(r *run, others []*run) {
+	every := append([]*run{r}, others...)
+	for _, o := range every {
+		r.step.Seconds = max(r.step.Seconds, o.step.Seconds)
+	}
+	shares := make([]float64, len(every))
+	for i, o := range every {
+		if shares[i] = o.step.Seconds / r.step.Seconds; math.IsNaN(shares[i]) {
+			shares[i] = 1 // no times are known
+		}
+	}
+	r.step.Rows = addedRows(every, shares)
+	r.costs = nil
+	r.step.Curves, r.step.Stalls, r.series = nil, nil, section{}
+	r.step.Groups = slices.Clone(r.step.Groups)
+	for _, o := range others {
+		r.clients += o.clients
+		r.files, r.beside = append(r.files, o.files...), append(r.beside, o.beside...)
+		r.step.Warnings = metric.AppendNew(r.step.Warnings, o.step.Warnings...)
+		if o.step.Status != result.Complete {
+			r.step.Status, r.reason = o.step.Status, o.reason
+		}
+		for g := range min(len(r.step.Groups), len(o.step.Groups)) {
+			r.step.Groups[g].Clients += o.step.Groups[g].Clients
+		}
+	}
+	r.processes = len(every)
+	r.drop("what is not of all client processes together: percentiles, means, intervals, costs")
+}
+
+// addedRows returns the rows of all clients together.
+func addedRows(every []*run, shares []float64) (rows []metric.Row) {
+	for i, o := range every {
+		for _, row := range o.step.Rows {
+			add := additive[row.Metric]
+			is := func(x metric.Row) bool { return x.Metric == row.Metric && x.Group == row.Group && x.Op == row.Op }
+			if add == nil || row.Per != "" || slices.ContainsFunc(rows, is) {
+				continue
+			}
+			var values, weights []float64
+			row.N = 0
+			for j, p := range every[i:] {
+				if k := slices.IndexFunc(p.step.Rows, is); k >= 0 {
+					values, weights = append(values, p.step.Rows[k].Value), append(weights, shares[i+j])
+					row.N += p.step.Rows[k].N
+				}
+			}
+			row.Value = add(values, weights)
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
