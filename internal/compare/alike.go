@@ -33,6 +33,9 @@ func Unlike(a, b *Target) []string {
 // parameters.
 func unlikeWork(x *result.Trial, others []*result.Trial, but []string) (out []string) {
 	for _, y := range others {
+		if x.Workload == "" && len(x.Steps) == 0 || y.Workload == "" && len(y.Steps) == 0 {
+			continue // it failed before it began
+		}
 		differ := func(subject, mine, other string) {
 			if mine != other {
 				out = AppendNew(out, fmt.Sprintf("%s %s and %s", subject, cmp.Or(mine, unnamed), cmp.Or(other, unnamed)))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -32,6 +33,14 @@ type Outcome struct {
 // set.
 func Matters(q *result.Question) float64 { return cmp.Or(q.WorseBy, q.Within) }
 
+// sees reports whether a regression of this share would be seen. Of a rate it is a smaller factor than of a cost.
+func (it *Item) sees(matters float64) bool {
+	if m := metric.ByName(it.Metric()); m.Better == metric.Higher {
+		matters = 1/(1-min(matters, 1)) - 1
+	}
+	return it.Detectable() <= matters
+}
+
 // Outcome judges the numbers asked about as a gate does. Numbers that neither target
 // has are left out, unless the question names them.
 func (j *Judgement) Outcome() (out Outcome) {
@@ -48,7 +57,7 @@ func (j *Judgement) Outcome() (out Outcome) {
 				out.Worse = append(out.Worse, it)
 			} else if !it.Excluded(matters) {
 				out.Open = append(out.Open, it)
-				if matters > 0 && !(it.Detectable() <= matters) {
+				if matters > 0 && !it.sees(matters) {
 					out.Weak = append(out.Weak, it)
 				}
 			}

@@ -1,12 +1,12 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
-	"strconv"
-	"time"
 
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
@@ -22,7 +22,7 @@ type Unit string
 const (
 	TrialUnit   Unit = "trial"
 	MachineUnit Unit = "machine" // if several ran trials
-	LoadUnit    Unit = "load"    // if trials began with copies of one, and the two sides not of the same
+	LoadUnit    Unit = "load"    // if trials of a side began with copies of one, and none of the other side
 )
 
 // UnitOf returns what counts once among the trials of two sides.
@@ -30,23 +30,12 @@ func UnitOf(base, other []*result.Trial) Unit {
 	if len(MachinesOf(slices.Concat(base, other))) > 1 {
 		return MachineUnit
 	}
-	a, b := loadsOf(base), loadsOf(other)
-	if shared := len(a) < len(base) || len(b) < len(other); shared && len(a) > 0 && len(b) > 0 && !maps.Equal(a, b) {
+	a, b := LoadUnit.Groups(base), LoadUnit.Groups(other)
+	repeated := len(a) < len(base) || len(b) < len(other)
+	if repeated && !slices.ContainsFunc(a, func(load string) bool { return slices.Contains(b, load) }) {
 		return LoadUnit
 	}
 	return TrialUnit
-}
-
-// loadsOf returns when each load was made that trials began from; none unless all did.
-func loadsOf(trials []*result.Trial) map[int]time.Time {
-	out := map[int]time.Time{}
-	for _, t := range trials {
-		if t.Start == nil || t.Start.Load == 0 {
-			return nil
-		}
-		out[t.Start.Load] = t.Start.Made
-	}
-	return out
 }
 
 // Groups returns the names of the units that ran trials, sorted.
@@ -60,34 +49,87 @@ func (u Unit) Groups(trials []*result.Trial) (out []string) {
 	return out
 }
 
+// name returns the unit that a trial belongs to. Its load is told by when it was made; a trial that does not say so
+// has loaded its own data, or copied those that its target had.
 func (u Unit) name(t *result.Trial) string {
-	if u == LoadUnit {
-		return strconv.Itoa(t.Start.Load)
+	switch {
+	case u == MachineUnit:
+		return t.Machine
+	case t.Start == nil:
+		return fmt.Sprintf("%s/%s.%d", filepath.Dir(t.Dir), t.Target, t.Trial)
+	case t.Start.Made.IsZero():
+		return fmt.Sprintf("%s/%s of load %d", filepath.Dir(t.Dir), t.Target, t.Start.Load)
 	}
-	return t.Machine
+	return fmt.Sprintf("%4d at %d", t.Start.Load, t.Start.Made.UnixNano())
+}
+
+// partners returns for each unit of one side that of the other whose trials ran beside its own; nil if any has none, or
+// several. A machine is its own partner.
+func (u Unit) partners(base, other []*result.Trial) map[string]string {
+	there, back, single := map[string]string{}, map[string]string{}, true
+	if u == MachineUnit {
+		for _, name := range u.Groups(slices.Concat(base, other)) {
+			there[name] = name
+		}
+		return there
+	}
+	beside(base, other, func(i, j int) bool {
+		a, b := u.name(base[i]), u.name(other[j])
+		single = single && cmp.Or(there[a], b) == b && cmp.Or(back[b], a) == a
+		there[a], back[b] = b, a
+		return true
+	})
+	if !single || len(there) < len(u.Groups(base)) || len(back) < len(u.Groups(other)) {
+		return nil
+	}
+	return there
 }
 
 // MachinesOf returns the machines of a fleet that ran trials, sorted; none if rumbench ran them itself.
 func MachinesOf(trials []*result.Trial) (out []string) { return MachineUnit.Groups(trials) }
 
-// grouped returns the units that ran trials of both numbers, and the means of each: of their pairs if there are any.
-// The unit is that of trials if each counts by itself.
-func grouped(base, other *Number) (names []string, a, b []float64, unit Unit) {
-	if unit = UnitOf(base.Trials, other.Trials); unit == TrialUnit {
-		return nil, nil, nil, unit
+// cells are the means of the units that count once each.
+type cells struct {
+	Unit
+	names []string // of the base's
+	a, b  []float64
+	// paired: a[i] and b[i] are of one machine, or of loads whose trials ran side by side.
+	paired bool
+}
+
+// grouped returns the means of the units that ran trials of both numbers: of their pairs if there are any. There are
+// none if each trial counts by itself.
+func grouped(base, other *Number) cells {
+	c := cells{Unit: UnitOf(base.Trials, other.Trials)}
+	if c.Unit == TrialUnit {
+		return c
 	}
 	positive := base.Low > 0 && other.Low > 0
-	for _, name := range unit.Groups(slices.Concat(base.Trials, other.Trials)) {
-		mine, others := base.in(unit, name), other.in(unit, name)
+	partners := c.partners(base.Trials, other.Trials)
+	if c.paired = partners != nil; !c.paired {
+		c.names = c.Groups(base.Trials)
+		c.a, c.b = base.centers(c.Unit, positive), other.centers(c.Unit, positive)
+		return c
+	}
+	for _, name := range slices.Sorted(maps.Keys(partners)) {
+		mine, others := base.in(c.Unit, name), other.in(c.Unit, partners[name])
 		x, y := pairs(mine, others)
 		if len(x) == 0 {
 			x, y = mine.Values(), others.Values()
 		}
 		if len(x) > 0 && len(y) > 0 {
-			names, a, b = append(names, name), append(a, center(x, positive)), append(b, center(y, positive))
+			c.names, c.a, c.b = append(c.names, name), append(c.a, center(x, positive)), append(c.b, center(y, positive))
 		}
 	}
-	return names, a, b, unit
+	return c
+}
+
+// centers returns the mean of each unit's values.
+func (n *Number) centers(unit Unit, positive bool) (out []float64) {
+	for _, name := range unit.Groups(n.Trials) {
+		out = append(out, center(n.in(unit, name).Values(), positive))
+	}
+	return out
 }
 
 // in returns the number with the trials of one machine, or of one load.
@@ -152,10 +194,10 @@ func (e *Effect) OverMachines() *OverMachines {
 	if e.Groups < 2 || e.Unit != MachineUnit || e.Base.Low <= 0 || e.New.Low <= 0 {
 		return nil
 	}
-	names, a, b, _ := grouped(e.Base, e.New)
-	out := &OverMachines{Names: names}
-	for i := range a {
-		out.Ratios = append(out.Ratios, b[i]/a[i])
+	c := grouped(e.Base, e.New)
+	out := &OverMachines{Names: c.names}
+	for i := range c.a {
+		out.Ratios = append(out.Ratios, c.b[i]/c.a[i])
 	}
 	out.SD = stat.Deviation(logarithms(out.Ratios))
 	return out
@@ -220,11 +262,11 @@ func MachinesOff(logs map[string][]float64) (out []MachineApart) {
 // ratioOfGroups returns the ratio of the means of machines or of loads; false unless they count once each, ran trials
 // of both, and all numbers are positive.
 func ratioOfGroups(base, other *Number) (ratio float64, ok bool) {
-	_, a, b, _ := grouped(base, other)
-	if len(a) == 0 || slices.Min(a) <= 0 || slices.Min(b) <= 0 {
+	c := grouped(base, other)
+	if len(c.a) == 0 || slices.Min(c.a) <= 0 || slices.Min(c.b) <= 0 {
 		return 0, false
 	}
-	return center(b, true) / center(a, true), true
+	return center(c.b, true) / center(c.a, true), true
 }
 
 // mostApart returns the machine that is farthest from the others, nil if none is known to be too far.

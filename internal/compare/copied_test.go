@@ -118,3 +118,66 @@ func TestLoadsCountOnce(t *testing.T) {
 		expect.True(t, float64(proven) <= c.proven*float64(campaigns), c, proven)
 	}
 }
+
+// A side whose trials loaded their own data is a side of as many loads; data that targets had are one. Fewer than three
+// of them prove nothing and get no sign, and each trial counts by itself only if no load was used twice.
+func TestLoadsOfOneSide(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	side := func(target string, loads int, second int64) (out []*result.Trial) {
+		luck := [6]float64{}
+		for i := range luck {
+			luck[i] = math.Exp(0.05 * r.NormFloat64())
+		}
+		for n := range 6 {
+			load := n % max(loads, 1)
+			if loads == 6 {
+				load = n
+			}
+			tr := made(target, n+1, "interleaved", numbers{"rows_per_s": 1000 * luck[load] * math.Exp(0.01*r.NormFloat64())}, "read")
+			switch {
+			case loads == 0:
+				tr.Start = &result.Start{Copy: "data", Made: time.Unix(second, 0)}
+			case loads < 6:
+				tr.Start = &result.Start{Copy: "load", Load: load + 1, Loads: loads, Made: time.Unix(second, int64(load))}
+			}
+			out = append(out, tr)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		base, other int // loads; 0: data that the target had
+		unit        compare.Unit
+		groups      int
+	}{{1, 6, compare.LoadUnit, 1}, {2, 6, compare.LoadUnit, 2}, {3, 2, compare.LoadUnit, 2}, {3, 6, compare.LoadUnit, 3},
+		{0, 0, compare.LoadUnit, 1}, {6, 6, compare.TrialUnit, 0}} {
+		proven, likely := 0, 0
+		for range 400 {
+			e := &judged(t, append(side("a", c.base, 1), side("b", c.other, 2)...)...).Items[0].Effect
+			expect.Must(t, e.Unit == c.unit && e.Groups == c.groups, c, e.Unit, e.Groups)
+			if e.Sure() {
+				proven++
+			} else if e.Notable() != "" {
+				likely++
+			}
+		}
+		t.Log(c, proven, likely)
+		few := c.groups > 0 && c.groups < compare.LeastTrials
+		expect.True(t, proven <= 28 && likely <= 20 && (!few || proven+likely == 0), c, proven, likely)
+	}
+	e := &judged(t, append(side("a", 0, 1), side("b", 0, 1)...)...).Items[0].Effect
+	expect.Equal(t, e.Unit, compare.TrialUnit, "one directory")
+}
+
+// The sign of a number is that of its ratio: of the means of loads, whatever the medians of trials say.
+func TestSignOfLoads(t *testing.T) {
+	var all []*result.Trial
+	for side, values := range [][]float64{{100, 130, 85, 10, 10.5, 9}, {40, 45, 39, 40, 45, 39}} {
+		for i, v := range values {
+			tr := made(string('a'+rune(side)), i+1, "interleaved", numbers{"rows_per_s": v}, "read")
+			tr.Start = &result.Start{Copy: "load", Load: i%3 + 1, Loads: 3, Made: time.Unix(int64(i%3), int64(side))}
+			all = append(all, tr)
+		}
+	}
+	e := &judged(t, all...).Items[0].Effect
+	expect.True(t, e.New.Value < e.Base.Value && e.Low > 1 && e.Notable() == compare.Better, e.Ratio, e.Low, e.Notable())
+}

@@ -77,8 +77,8 @@ type Effect struct {
 	// Pairs is the number of trials compared one to one because they ran side by side; 0
 	// if the sides ran separately.
 	Pairs int
-	// Unit is what counts once. Groups is the number of machines or of loads that have trials of both, and then
-	// Pairs too; 0 if each trial counts.
+	// Unit is what counts once. Groups is the number of machines or of loads that have trials of both, and Pairs too
+	// if they ran side by side; else it is that of the side that has fewer. It is 0 if each trial counts.
 	Unit   Unit
 	Groups int
 
@@ -101,17 +101,23 @@ type Effect struct {
 
 // Notable returns the direction, Better or Worse, of a difference of more than 5 %, significant or
 // not, whose own interval excludes equality; "" if it is not notable or unknown. With too few trials
-// for an interval it must exceed twice the trials' own variation, where that is known. Where zeros leave
-// neither, it must be significant.
+// for an interval it must exceed twice the trials' own variation, where that is known: too few machines or loads
+// have none. Where zeros leave neither, it must be significant.
 func (e *Effect) Notable() Verdict {
 	m := metric.ByName(e.New.Metric)
 	if e.Verdict == "" || m == nil || e.bounded() {
 		return ""
 	}
 	smaller := min(math.Abs(e.New.Value), math.Abs(e.Base.Value))
-	apart := math.Abs(e.New.Value-e.Base.Value) / smaller
+	more := e.New.Value - e.Base.Value
+	apart := math.Abs(more) / smaller
+	if e.Groups > 0 && e.Ratio > 0 {
+		more, apart = e.Ratio-1, max(e.Ratio, 1/e.Ratio)-1 // the means may differ otherwise than the medians
+	}
 	notable := e.Low > 1 || e.High < 1
 	switch {
+	case e.TooFew() && e.Groups > 0:
+		return ""
 	case smaller == 0 || !e.TooFew() && math.IsNaN(e.Low):
 		notable = e.Sure()
 	case e.TooFew():
@@ -120,7 +126,7 @@ func (e *Effect) Notable() Verdict {
 	if !(apart > neutral) || !notable {
 		return ""
 	}
-	return direction(m, e.New.Value-e.Base.Value)
+	return direction(m, more)
 }
 
 // Bounded returns how a ratio of which one number is only a lower bound is limited: "at least",
@@ -147,6 +153,14 @@ func (e *Effect) Metric() string { return cmp.Or(e.For, e.New.Metric) }
 
 // Sure reports whether the difference is significant.
 func (e *Effect) Sure() bool { return e.Verdict == Better || e.Verdict == Worse }
+
+// Unfit returns why the two numbers are not compared, "" if they are.
+func Unfit(e *Effect) string {
+	if e.Verdict != "" {
+		return ""
+	}
+	return e.Why
+}
 
 // ratio returns the ratio of two numbers, or why they have none.
 func (s *Step) ratio(base, t *Target, k Key) Effect {
@@ -178,13 +192,15 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 	}
 	a, b := pairs(e.Base, e.New)
 	e.Pairs, e.beside = len(a), len(a) > 0
-	_, x, y, unit := grouped(e.Base, e.New)
-	if e.Unit = unit; unit != TrialUnit {
-		if a, b = x, y; len(a) == 0 {
-			e.Why = fmt.Sprintf("no %s has trials of both", unit)
+	c := grouped(e.Base, e.New)
+	if e.Unit = c.Unit; c.Unit != TrialUnit {
+		if a, b = c.a, c.b; len(a) == 0 {
+			e.Why = fmt.Sprintf("no %s has trials of both", c.Unit)
 			return e
 		}
-		e.Groups, e.Pairs = len(a), len(a)
+		if e.Groups, e.Pairs = min(len(a), len(b)), 0; c.paired {
+			e.Pairs = len(a)
+		}
 	} else if e.Pairs < LeastTrials {
 		e.Pairs, a, b = 0, e.Base.Values(), e.New.Values()
 	}
@@ -293,10 +309,11 @@ func (s *stepRuns) Paired(base, other *Target) (a, b []Run, design stat.Design) 
 		}
 		return together
 	})
-	if len(a) > 0 && UnitOf(trialsOf(x), trialsOf(y)) != TrialUnit {
+	unit := UnitOf(trialsOf(x), trialsOf(y))
+	if len(a) > 0 && unit != TrialUnit && unit.partners(trialsOf(x), trialsOf(y)) != nil {
 		return a, b, stat.Grouped
 	}
-	if len(a) < LeastTrials {
+	if len(a) < LeastTrials || unit != TrialUnit {
 		return x, y, stat.Apart
 	}
 	return a, b, designOf(trialsOf(a), len(a))
@@ -353,7 +370,7 @@ func (e *Effect) test(a, b []float64) {
 		a, b = logarithms(a), logarithms(b)
 	}
 	design := designOf(e.Base.Trials, e.Pairs)
-	if e.Groups > 0 {
+	if e.Groups > 0 && e.Pairs > 0 {
 		design = stat.Grouped
 	}
 	d := stat.Decide(a, b, design, confidence)

@@ -196,7 +196,7 @@ func (e *Effect) Excluded(matters float64) bool {
 	switch {
 	case e.Verdict == "" || m == nil || e.tooFew() != "" || e.bounded():
 		return false
-	case e.still():
+	case e.still(), e.Verdict == Better:
 		return true
 	case math.IsNaN(e.Low):
 		return false

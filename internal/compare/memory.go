@@ -36,8 +36,9 @@ func memoryApart(s *Step, base, t *Target, k Key) string {
 	return ""
 }
 
-// isSpeed reports whether a number is a rate, a latency or CPU time.
+// isSpeed reports whether a number is a rate, a time or CPU time, or follows from one.
 func isSpeed(k Key) bool {
-	family := metric.FamilyOf(k.Metric)
-	return metric.IsLatency(k.Metric) || family == metric.Throughput || family == metric.CPU
+	return metric.IsLatency(k.Metric) || slices.Contains([]metric.Family{metric.Throughput, metric.CPU, metric.Stalls,
+		metric.Statement, metric.Waits, metric.Arrivals, metric.Promise, metric.Restarts, metric.Spread},
+		metric.FamilyOf(k.Metric))
 }

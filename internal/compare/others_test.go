@@ -39,6 +39,8 @@ func TestOthersApart(t *testing.T) {
 		judged := campaign.Judge(campaign.Targets[0], campaign.Targets[1])
 		rate := judged.Effect(campaign.Steps[0], compare.Key{Group: "insert", Op: "insert", Metric: "rows_per_s"})
 		expect.True(t, rate.Sure() == c.judged && strings.Contains(rate.Why, "other programs used") != c.judged, name, rate.Why)
+		mean := campaign.Relative(compare.RelativeOptions{}).Groups[0].Means[1]
+		expect.Equal(t, mean.Tests == 1, c.judged, name, "in the mean")
 		expect.True(t, judged.Effect(campaign.Steps[0], compare.Key{Metric: "write_kb", Per: "insert row"}).Sure(), name, "KB")
 	}
 }

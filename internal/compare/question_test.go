@@ -143,6 +143,25 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+// What is proven to be better is no regression, though it has no interval; and a rate cannot fall as far as a cost rises.
+func TestNoRegression(t *testing.T) {
+	for _, c := range []struct {
+		metric     string
+		base, list []float64
+		matters    float64
+		weak       int
+	}{
+		{"read_kb", []float64{500, 510, 490, 505}, []float64{0, 0, 0, 0}, 0.1, 0},
+		{"rows_per_s", []float64{100, 135, 78, 112}, []float64{70, 75, 90, 62}, 0.5, 0},
+		{"rows_per_s", []float64{100, 135, 78, 112}, []float64{70, 75, 90, 62}, 0.45, 1},
+	} {
+		all := sides(c.metric, c.base, c.list, "s")
+		all.Question = result.Question{Steps: []string{"s"}, Metrics: []string{c.metric}, WorseBy: c.matters}
+		j := all.Judge(all.Targets[0], all.Targets[1])
+		expect.Equal(t, len(j.Outcome().Weak), c.weak, c.metric, c.matters, effectOf(j, "s", c.metric).Detectable())
+	}
+}
+
 // Where other programs used the device, what the engine's own processes wrote is
 // compared.
 func TestDisturbedDevice(t *testing.T) {

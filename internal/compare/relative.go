@@ -180,5 +180,5 @@ func (c *RelativeCell) compare(unfit string, e Effect, round func(Number) float6
 // Counts reports whether the ratio is part of means: it is known, not 0, and
 // both sides are comparable.
 func (c *RelativeCell) Counts(base *RelativeCell) bool {
-	return c.Ratio > 0 && len(c.Refusals) == 0 && len(base.Refusals) == 0
+	return c.Ratio > 0 && len(c.Refusals) == 0 && len(base.Refusals) == 0 && (c.Effect == nil || Unfit(c.Effect) == "")
 }

@@ -84,12 +84,15 @@ func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, st
 	unit := UnitOf(base.Trials, t.Trials)
 	switch {
 	case unit != TrialUnit:
-		u, v := unit.Means(meanLogs(x), trials), unit.Means(meanLogs(y), trials)
-		if len(u) < LeastTrials {
-			return interval, fmt.Sprintf("%d of at least %d %ss ran all these tests: nothing is known about noise",
-				len(u), LeastTrials, unit)
+		u, v, design := unit.Means(meanLogs(x), trials), unit.Means(meanLogs(y), trials), stat.Grouped
+		if unit.partners(base.Trials, t.Trials) == nil {
+			u, v, design = unit.meanLogs(a, base.Trials), unit.meanLogs(b, t.Trials), stat.Apart
 		}
-		interval = stat.Decide(u, v, stat.Grouped, confidence).Interval
+		if n := min(len(u), len(v)); n < LeastTrials {
+			return interval, fmt.Sprintf("%d of at least %d %ss ran all these tests: nothing is known about noise", n,
+				LeastTrials, unit)
+		}
+		interval = stat.Decide(u, v, design, confidence).Interval
 	case len(x) >= resampled:
 		interval = stat.PairedBootstrap(len(x), resamples, 1, confidence, func(pick []int) float64 {
 			return meanOfMedians(y, pick) - meanOfMedians(x, pick)
@@ -131,6 +134,18 @@ func byTrial(t *Target, rows []RelativeRow, i int) [][]float64 {
 }
 
 // meanLogs returns the mean over the tests for each trial.
+// meanLogs returns the means of units over their trials that have values.
+func (u Unit) meanLogs(values [][]float64, trials []*result.Trial) []float64 {
+	var known [][]float64
+	var owners []*result.Trial
+	for i, v := range values {
+		if v != nil {
+			known, owners = append(known, v), append(owners, trials[i])
+		}
+	}
+	return u.Means(meanLogs(known), owners)
+}
+
 func meanLogs(trials [][]float64) []float64 {
 	out := make([]float64, len(trials))
 	for i, v := range trials {

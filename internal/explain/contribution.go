@@ -52,8 +52,8 @@ type sample struct {
 	design      stat.Design
 	factors     bool
 	parts       bool // of a cost
-	// trials are those of both sides if their machines or loads, the unit, count once each.
-	trials []*result.Trial
+	// trials are those of the two sides, whose machines or loads, the unit, count once each; none if trials do.
+	trials [2][]*result.Trial
 	unit   compare.Unit
 	sign   float64 // -1 if the number is a time and its inverse is explained
 	// clients are the numbers of clients of the runs, if they differ: X = clients ÷ time
@@ -155,8 +155,10 @@ func (s *sample) empty() bool {
 // meanOf returns the mean over the runs of a side, or of both, or over the units that count once each.
 func (s *sample) meanOf(list []sheet, value func(sheet) float64) float64 {
 	values := stat.Values(list, value)
-	if len(s.trials) == len(list) {
-		values = s.unit.Means(values, s.trials)
+	for side, trials := range s.trials {
+		if len(trials) == len(list) && &list[0] == &[...][]sheet{s.base, s.other}[side][0] {
+			return stat.Mean(s.unit.Means(values, trials))
+		}
 	}
 	return stat.Mean(values)
 }
@@ -165,8 +167,8 @@ func (s *sample) meanOf(list []sheet, value func(sheet) float64) float64 {
 // difference is its contribution.
 func (s *sample) terms(item Item) (base, other []float64) {
 	base, other = s.termsOfRuns(item)
-	if len(s.trials) > 0 {
-		return s.unit.Means(base, s.trials), s.unit.Means(other, s.trials)
+	if len(s.trials[0]) > 0 {
+		return s.unit.Means(base, s.trials[0]), s.unit.Means(other, s.trials[1])
 	}
 	return base, other
 }

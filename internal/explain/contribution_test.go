@@ -91,10 +91,11 @@ func TestMachinesCountOnce(t *testing.T) {
 	machines := []string{"x", "x", "x", "y", "z"}
 	s := &sample{sign: 1, design: stat.Grouped}
 	for i, m := range machines {
-		s.unit, s.trials = compare.MachineUnit, append(s.trials, &result.Trial{Machine: m})
+		s.unit, s.trials[0] = compare.MachineUnit, append(s.trials[0], &result.Trial{Machine: m})
 		s.base = append(s.base, sheet{{item: Server, value: 100}})
 		s.other = append(s.other, sheet{{item: Server, value: []float64{160, 160, 160, 100, 100}[i]}})
 	}
+	s.trials[1] = s.trials[0]
 	k := s.contribution(Server)
 	all := s.totalLog()
 	expect.True(t, close(k.Log, math.Log(1.2)) && close(all.Log, k.Log) && close(k.New, 120), k, all)

@@ -108,6 +108,13 @@ func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
 // costs are the costs that are explained, in the order of their sentences.
 var costs = []string{metric.CPUUS, metric.ReadKB, metric.WriteKB, metric.SpaceAmplification}
 
+func trialsOf(runs []run) (out []*result.Trial) {
+	for _, r := range runs {
+		out = append(out, r.trial)
+	}
+	return out
+}
+
 func newSide(t *compare.Target, runs []compare.Run) Side {
 	s := Side{Target: t}
 	for _, r := range runs {
@@ -235,10 +242,10 @@ func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, sign fl
 			*side.dst = append(*side.dst, x)
 		}
 	}
-	if design == stat.Grouped {
-		data.unit = e.Unit
-		for _, r := range s.Base.runs {
-			data.trials = append(data.trials, r.trial)
+	if data.unit = e.Unit; e.Groups > 0 {
+		data.trials = [2][]*result.Trial{trialsOf(s.Base.runs), trialsOf(s.New.runs)}
+		if design == stat.Grouped { // run by run
+			data.trials[1] = data.trials[0]
 		}
 	}
 	data.alike()

@@ -14,7 +14,7 @@ type Start struct {
 	Load    int       `json:"load,omitempty"`   // which of the loads it was, from 1
 	Loads   int       `json:"loads,omitempty"`  // how many there are
 	Seed    uint64    `json:"seed"`             // of the data
-	Made    time.Time `json:"made,omitzero"`    // when they were loaded
+	Made    time.Time `json:"made,omitzero"`    // when they were loaded; of the target's own, when their directory was changed
 	By      string    `json:"by,omitempty"`     // the directory of the campaign that loaded them, if another
 	Cloned  bool      `json:"cloned,omitempty"` // the copy shared its blocks with the loaded data
 	Bytes   int64     `json:"bytes"`

@@ -123,7 +123,7 @@ func (s *Series) bounds(at int) (start, end int) {
 	return start, end
 }
 
-// findOpen finds the clearest step on the last level of a main number, if a recorded fact changed there. Nothing
+// findOpen finds the clearest step on the last level of a main number where a recorded fact changed. Nothing
 // is proven by that: the runs may be too few.
 func (s *Series) findOpen() {
 	if s.weight >= weightOfLatency || len(s.Points) < 2 {
@@ -131,20 +131,16 @@ func (s *Series) findOpen() {
 	}
 	values := s.Values()
 	start, end := s.bounds(len(values) - 1)
-	best, farthest := 0, 0.0
-	for at := start + 1; at < end; at++ {
-		if far, distinct := step(values[start:at], values[at:end]); distinct && far > farthest {
-			best, farthest = at, far
-		}
-	}
-	if best == 0 {
+	at := clearest(values, start, end, func(at int) bool {
+		_, distinct := step(values[start:at], values[at:end])
+		return distinct && len(s.factChanges(at)) > 0
+	})
+	if at == 0 {
 		return
 	}
-	if facts := s.factChanges(best); len(facts) > 0 {
-		c := s.newChange(Open, &s.Points[best-1], best, s.level(start, best), s.level(best, end), facts)
-		s.setSpeed(&c, start, end)
-		s.Breaks = append(s.Breaks, c)
-	}
+	c := s.newChange(Open, &s.Points[at-1], at, s.level(start, at), s.level(at, end), s.factChanges(at))
+	s.setSpeed(&c, start, end)
+	s.Breaks = append(s.Breaks, c)
 }
 
 // recorded are the recorded facts that differ between two trials.

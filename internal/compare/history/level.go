@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/stat"
 )
 
@@ -39,6 +40,7 @@ func levels(x []float64, alpha float64) []int {
 // as one side has fewer than leastLevel points: one size for two changes would be wrong for both. Of one point
 // between two levels, which may be an outlier, explained reports whether something else changed there.
 func steps(x []float64, points []int, explained func(at int) bool) []int {
+	ranked := slices.Clone(points)
 	for i := 0; i < len(points); i++ { // ranks alone draw a position towards the middle
 		start, _ := part(x, points, i)
 		_, end := part(x, points, i+1)
@@ -59,6 +61,22 @@ func steps(x []float64, points []int, explained func(at int) bool) []int {
 			points = slices.Insert(points, i, at) // both sides are searched again
 		} else {
 			i++
+		}
+	}
+	return beside(x, points, ranked)
+}
+
+// beside drops the positions that ranks had found between two changes, and that are none beside these.
+func beside(x []float64, points, ranked []int) []int {
+	found := func(i int) bool { return i >= 0 && i < len(points) && !slices.Contains(ranked, points[i]) }
+	for i := 0; i < len(points); i++ {
+		start, _ := part(x, points, i)
+		_, end := part(x, points, i+1)
+		a, b := x[start:points[i]], x[points[i]:end]
+		_, distinct := step(a, b)
+		if !found(i) && (found(i-1) || found(i+1)) && !distinct && stat.MannWhitney(a, b) > compare.Alpha {
+			points = slices.Delete(points, i, i+1)
+			i--
 		}
 	}
 	return points
@@ -104,7 +122,8 @@ func pairOf(x []float64, start, end int, near, explained func(at int) bool) (p, 
 			_, first := step(x[start:i], x[i:j])
 			_, second := step(x[i:j], x[j:end])
 			_, outer := step(x[start:i], x[j:end])
-			if first && second && outer && (j-i > 1 || explained(i) && explained(j)) {
+			between := (x[i]-x[i-1])*(x[j]-x[i]) > 0 // and no run that is odd
+			if first && second && outer && (j-i > 1 || explained(i) && (between || explained(j))) {
 				p, q, nearest = i, j, rest
 			}
 		}

@@ -154,3 +154,19 @@ func TestStepsNearAChange(t *testing.T) {
 	expect.True(t, more <= 20, "of 1000 changes with noise have a second", more)
 	t.Logf("%d of 1000", more)
 }
+
+// Between two close changes ranks find a third in the middle: it is none beside them.
+func TestNoThirdChange(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	more := 0
+	for range 400 {
+		x := repeat(1., 13, 1.7, 3, 5.6, 7)
+		for i := range x {
+			x[i] *= math.Exp(0.03 * r.NormFloat64())
+		}
+		if len(steps(x, levels(x, 0.05), func(int) bool { return false })) > 2 {
+			more++
+		}
+	}
+	expect.True(t, more <= 20, more, "of 400 have a third change")
+}

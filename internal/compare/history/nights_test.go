@@ -52,3 +52,43 @@ func TestTwoChanges(t *testing.T) {
 		}
 	}
 }
+
+// An acknowledged change of one night covers that night's size: what the next one adds is another change, though
+// nothing that is recorded differs.
+func TestNextNight(t *testing.T) {
+	s := historytest.New(t)
+	pages := historytest.Each(func(t *result.Trial) { t.Settings[0].Value = "536870912" })
+	s.Nights(0, 12)
+	s.Nights(12, 13, historytest.Scale("rows_per_s", 0.6), pages)
+	s.Nights(13, 23, historytest.Scale("rows_per_s", 0.3), pages)
+	s.Text("judged.yaml", "acknowledged: [{run: night-12, note: known}]\n")
+	list, _ := families(s, Pick{Metrics: []string{"rows_per_s"}})
+	var got []string
+	for _, f := range Findings(list, expect.Value(ReadJudged(s.Dir))(t)) {
+		got = append(got, fmt.Sprintf("%s %.2f %s", filepath.Base(f.Run.Dir), *f.Moves[0].Ratio, f.Note))
+	}
+	slices.Sort(got)
+	expect.Same(t, []string{"night-12 0.60 known", "night-13 0.50 "}, got)
+}
+
+// A setting that changed in the last runs is named with the first of them, not with a run that is farther by chance.
+func TestLastRuns(t *testing.T) {
+	bloom := historytest.Each(func(t *result.Trial) { t.Knobs["options.bloom"] = "10" })
+	for last := 1; last <= 4; last++ {
+		s := historytest.New(t)
+		for i := range 16 {
+			noise := 1 + 0.02*float64((7*i)%5-2)
+			if i < 16-last {
+				s.Nights(i, i+1, historytest.Scale("rows_per_s", noise))
+			} else {
+				s.Nights(i, i+1, historytest.Scale("rows_per_s", 0.5*noise), bloom)
+			}
+		}
+		list, _ := families(s, Pick{Metrics: []string{"rows_per_s"}})
+		var got []string
+		for _, f := range Findings(list, nil) {
+			got = append(got, filepath.Base(f.Run.Dir))
+		}
+		expect.Same(t, []string{fmt.Sprintf("night-%02d", 16-last)}, got, last)
+	}
+}

@@ -117,7 +117,7 @@ func (c *collection) oddRun(r *Run, series []*Series) *Odd {
 		}
 	}
 	known := func(f *Finding) bool { // that the rates changed there
-		return !f.Split && f.Target == o.Target && (f.Run == r || f.Before == r)
+		return !f.Split && f.Target == o.Target && f.Run == r
 	}
 	if len(o.Rates) == 0 || slices.ContainsFunc(c.list, known) {
 		return nil

@@ -60,13 +60,19 @@ func TestNeeds(t *testing.T) {
 // Rows that were in memory only say nothing about the space that more of them take in files.
 func TestUnwrittenRows(t *testing.T) {
 	for _, c := range []struct {
-		data, dirty float64
+		shape       engine.Shape
+		data, dirty float64 // data 0: not known apart from logs
 		known       bool
-	}{{12e9, 3e9, true}, {7e9, 1e8, true}, {7e9, 1e9, false}, {1e6, 8e9, false}} {
+	}{{engine.InPlace, 12e9, 3e9, true}, {engine.Leveled, 12e9, 3e9, false}, {engine.InPlace, 7e9, 1e9, false},
+		{"", 7e9, 1e8, true}, {"", 7e9, 1e9, false}, {"", 1e6, 8e9, false}, {"", 0, 8e9, false}, {"", 0, 1e8, true}} {
 		a := trial("a", 1, 4000)
+		a.Steps[0].Structure.Shape = c.shape
 		for i := range a.Steps[0].Rows {
 			if r := &a.Steps[0].Rows[i]; r.Metric == "data_bytes" {
 				r.Value = c.data
+				if c.data == 0 {
+					r.Metric = "log_bytes"
+				}
 			}
 		}
 		dirty := a.Steps[0].Rows[len(a.Steps[0].Rows)-1]

@@ -29,12 +29,17 @@ func (m measured) disk(ask Ask) {
 	}
 	grow := n.Rows / rows.Value
 	n.Live *= grow
-	data, remark := m.data(all)
+	data, apart, remark := m.data(all)
 	dirty := m.step.Number(m.target, compare.Key{Metric: metric.DirtyBytes})
-	if dirty.Missing == "" && dirty.Value > mostUnwritten*data.Value && data.Value < live.Value {
+	written := data.Value
+	if !apart {
+		written = min(written, live.Value) // the rest may be the log of what is in memory
+	}
+	allocated := apart && data.Value >= live.Value && m.shape() == engine.InPlace // dirty pages have a place in files
+	if dirty.Missing == "" && dirty.Value > mostUnwritten*written && !allocated {
 		n.Disk = Range{}
 		m.missing(metric.DBBytes, fmt.Sprintf("it cannot be scaled: %s of the data were in memory only, and %s in files; "+
-			"load more rows", quantity.Bytes(int64(dirty.Value)), quantity.Bytes(int64(data.Value))))
+			"load more rows", quantity.Bytes(int64(dirty.Value)), quantity.Bytes(int64(written))))
 		return
 	}
 	if remark != "" {
@@ -48,11 +53,14 @@ func (m measured) disk(ask Ask) {
 // mostUnwritten is how much may be in memory only, as a share of what is in files, where space is scaled.
 const mostUnwritten = 0.1
 
+// shape returns the shape of the target's tables.
+func (m measured) shape() engine.Shape { return m.step.Runs[m.target][0].Step.Structure.Shape }
+
 // data returns the space of tables and indexes: by their files, by the engine's report on
-// each, or, if neither is known, all space.
-func (m measured) data(all Range) (data Range, remark string) {
+// each, or, if neither is known apart from logs, all space.
+func (m measured) data(all Range) (data Range, apart bool, remark string) {
 	if files := m.step.Number(m.target, compare.Key{Metric: metric.DataBytes}); files.Missing == "" {
-		return rangeOf(files), ""
+		return rangeOf(files), true, ""
 	}
 	var list []float64
 	kind := engine.Exact
@@ -72,11 +80,11 @@ func (m measured) data(all Range) (data Range, remark string) {
 	}
 	switch {
 	case len(list) == 0:
-		return all, "all files are scaled with the rows, logs as well: what tables and indexes take is not known"
+		return all, false, "all files are scaled with the rows, logs as well: what tables and indexes take is not known"
 	case kind == engine.Estimate:
 		remark = "what tables and indexes take of the disk is the engine's estimate"
 	}
-	return Range{stat.Median(list), slices.Min(list), slices.Max(list)}, remark
+	return Range{stat.Median(list), slices.Min(list), slices.Max(list)}, true, remark
 }
 
 // amplifications sets the amplifications, and Unlike if their product is meaningless.

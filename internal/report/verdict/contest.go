@@ -89,7 +89,7 @@ func (x *Contest) Notable() bool {
 func (x *Contest) against(t *compare.Target) (text string, e *compare.Effect) {
 	e = x.c.Judged(t, x.Subject).Effect(x.s, x.k)
 	ratio := Ratio(e, x.s.Number(x.Subject, x.k), x.s.Number(t, x.k))
-	if text = t.Name; !math.IsNaN(ratio) && (e == nil || e.Sure() || e.Notable() != "" || !(e.High >= useless*e.Low)) {
+	if text = t.Name; !math.IsNaN(ratio) && (e == nil || tells(e)) {
 		text = quantity.Times(ratio) + " " + text + "’s"
 	}
 	if e != nil {
@@ -102,12 +102,15 @@ func (x *Contest) against(t *compare.Target) (text string, e *compare.Effect) {
 // it reports what was seen, and how much that varied within a run.
 func (x *Contest) results() string {
 	const named = 4 // others are counted
-	lists := map[string][]string{"": x.Refused}
+	lists := map[string][]string{notCompared: x.Refused}
 	for _, t := range x.Others {
 		part, e := x.against(t)
 		which := standing(e)
-		if which == equivalent {
+		switch which {
+		case equivalent:
 			part = t.Name
+		case notCompared:
+			part = t.Name + " (" + compare.Unfit(e) + ")"
 		}
 		lists[which] = append(lists[which], part)
 	}
@@ -116,7 +119,7 @@ func (x *Contest) results() string {
 		{seen, ""}, {proven, proven + " "}, {likely, likely},
 		{equivalent, fmt.Sprintf("%s within %g %% to ", equivalent, 100*x.c.Question.Margin())},
 		{notProven, notProven + ": "},
-		{"", "not compared: "},
+		{notCompared, notCompared + ": "},
 	} {
 		all := lists[list.word]
 		if n := len(all) - named; n > 0 {
@@ -150,6 +153,8 @@ func standing(e *compare.Effect) string {
 	switch {
 	case e == nil:
 		return notProven
+	case compare.Unfit(e) != "":
+		return notCompared
 	case e.TooFew():
 		return seen
 	case word(e.Verdict) == notProven && e.Notable() != "":
@@ -161,6 +166,11 @@ func standing(e *compare.Effect) string {
 // few returns the number of trials in brackets, and how much the ratios vary within the runs if that
 // is one.
 func (x *Contest) few() string {
+	for _, t := range x.Others {
+		if e := x.c.Judged(t, x.Subject).Effect(x.s, x.k); e != nil && e.Groups > 0 {
+			return " (" + quantity.Count(e.Groups, string(e.Unit)) + ")"
+		}
+	}
 	all := append([]*compare.Target{x.Subject}, x.Others...)
 	count := func(t *compare.Target) int { return len(x.s.Used(t)) } // fewer than trials where data were loaded once
 	fewest := slices.MinFunc(all, func(a, b *compare.Target) int { return cmp.Compare(count(a), count(b)) })

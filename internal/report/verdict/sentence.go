@@ -148,10 +148,13 @@ func Caution(c *compare.Campaign) string {
 		on += "."
 	}
 	if loads, shared := sharedLoads(c); shared {
-		on += fmt.Sprintf(" Trials began with copies of %s of each target, which differ as trials do: each load counts "+
+		on += fmt.Sprintf(" Trials began with copies of %s of a target, which differ as trials do: each load counts "+
 			"once, with the means of its trials", quantity.Count(loads, "load"))
 		if loads < compare.LeastTrials {
-			on += fmt.Sprintf(", and %d are the least that prove anything: raise start: {loads: …}", compare.LeastTrials)
+			on += fmt.Sprintf(", and %d are the least that prove anything", compare.LeastTrials)
+			if s := c.Targets[0].Trials[0].Start; s != nil && s.Loads > 0 {
+				on += ": raise start: {loads: …}"
+			}
 		}
 		on += "."
 	}
@@ -160,12 +163,12 @@ func Caution(c *compare.Campaign) string {
 		"among the numbers asked about.", low, overLoads(c, low)) + on
 }
 
-// sharedLoads returns how many loads of each target there are if the loads count once each.
+// sharedLoads returns how many loads of a target there are if the loads count once each.
 func sharedLoads(c *compare.Campaign) (loads int, shared bool) {
 	base := c.Targets[0]
 	for _, t := range c.Targets[1:] {
 		if compare.UnitOf(base.Trials, t.Trials) == compare.LoadUnit {
-			return base.Trials[0].Start.Loads, true
+			return min(len(compare.LoadUnit.Groups(base.Trials)), len(compare.LoadUnit.Groups(t.Trials))), true
 		}
 	}
 	return 0, false

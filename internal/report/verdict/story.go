@@ -180,7 +180,7 @@ func seems(j *compare.Judgement, e *compare.Effect) (text string) {
 		return equivalent
 	case !e.Sure():
 		v, text = e.Notable(), likely
-		if min(len(j.Base.Trials), len(j.New.Trials)) < compare.LeastTrials {
+		if e.TooFew() {
 			text = seen
 		}
 	}

@@ -73,6 +73,8 @@ const (
 	proven     = "proven"
 	equivalent = "equivalent"
 	notProven  = "not proven"
+
+	notCompared = "not compared"
 )
 
 func word(v compare.Verdict) string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,6 +44,9 @@ func begin(t *trial) error {
 	t.beginning = &beginning{}
 	t.res.Start = &result.Start{Copy: s.Copy, Load: s.Load(t.Trial), Seed: *t.Plan.DataSeed(t.Trial)}
 	if !s.Loaded() {
+		if info, err := os.Stat(t.Target.Data); err == nil {
+			t.res.Start.Made = info.ModTime()
+		}
 		return nil
 	}
 	t.res.Start.Loads = s.Loads
