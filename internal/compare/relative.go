@@ -149,6 +149,9 @@ func (g *RelativeGroup) add(r *Relative, s *Step, judged []*Judgement, o Relativ
 		} else if unlike != "" {
 			cell.Refusals = AppendNew(cell.Refusals, unlike)
 		}
+		if i > 0 && len(row.Cells[0].Refusals) > 0 {
+			cell.Refusals = AppendNew(cell.Refusals, base.Name+": "+row.Cells[0].Refusals[0])
+		}
 		if judged[i] != nil {
 			cell.Effect = judged[i].Effect(s, k)
 		}
@@ -179,6 +182,6 @@ func (c *RelativeCell) compare(unfit string, e Effect, round func(Number) float6
 
 // Counts reports whether the ratio is part of means: it is known, not 0, and
 // both sides are comparable.
-func (c *RelativeCell) Counts(base *RelativeCell) bool {
-	return c.Ratio > 0 && len(c.Refusals) == 0 && len(base.Refusals) == 0 && (c.Effect == nil || Unfit(c.Effect) == "")
+func (c *RelativeCell) Counts() bool {
+	return c.Ratio > 0 && len(c.Refusals) == 0 && (c.Effect == nil || Unfit(c.Effect) == "")
 }

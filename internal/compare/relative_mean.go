@@ -40,7 +40,7 @@ func (r *Relative) mean(rows []RelativeRow, i int) Mean {
 	var counted []RelativeRow
 	logs := 0.0
 	for _, row := range rows {
-		if c := &row.Cells[i]; c.Counts(&row.Cells[0]) {
+		if c := &row.Cells[i]; c.Counts() {
 			counted = append(counted, row)
 			logs += math.Log(c.Ratio)
 		} else {

@@ -210,6 +210,9 @@ func ownLines(s *step) (out []string) {
 	}
 	for _, t := range s.c.Targets {
 		if own := ownSQL(t, s.Name); own != "" {
+			if k, ok := s.Own(metric.SpaceAmplification); !ok || s.Number(t, k).Missing != "" {
+				own += ", and what it wrote has no known size: no amplification"
+			}
 			out = append(out, t.Name+": "+own)
 		}
 	}

@@ -155,7 +155,7 @@ func standing(e *compare.Effect) string {
 		return notProven
 	case compare.Unfit(e) != "":
 		return notCompared
-	case e.TooFew():
+	case e.TooFew() && !(e.Low <= 1 && 1 <= e.High):
 		return seen
 	case word(e.Verdict) == notProven && e.Notable() != "":
 		return likely
