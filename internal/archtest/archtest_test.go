@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 143_959
+const mostTotal = 143_965
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -60,11 +60,11 @@ var rooms = []room{
 	{"internal/plan", 4_311, []string{"internal/plan"}},
 	{"internal/run", 12_721, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 9_255, []string{"internal/importer"}},
-	{"internal/compare", 6_305, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 6_308, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_443, []string{"internal/fleet"}},
 	{"internal/explain", 5_717, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_891, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
-	{"internal/report", 13_719, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
+	{"internal/report", 13_722, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_639, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_565, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 440, []string{"scripts/man scripts/suite"}},
