@@ -113,6 +113,9 @@ func listenAt(address string) (net.Listener, error) {
 	return l, err
 }
 
+// mostOnPage is the number of campaigns that the page of the history is about: it is to be there within seconds.
+const mostOnPage = 1000
+
 // siteOf returns what the pages about a folder are made of.
 func siteOf(dir string, redacted bool) serve.Config {
 	known := &places{}
@@ -127,7 +130,7 @@ func siteOf(dir string, redacted bool) serve.Config {
 		},
 		Rows: func(w io.Writer, dir, format string) error { return writeRows(w, dir, format, redacted) },
 		History: func(dir string, link func(base, other string) string) ([]page.Block, error) {
-			runs, err := history.Find(dir)
+			runs, left, err := history.Newest(mostOnPage, dir)
 			if err != nil {
 				return nil, err
 			}
@@ -151,7 +154,12 @@ func siteOf(dir string, redacted bool) serve.Config {
 					return nil, err
 				}
 			}
-			return trend.Pictures(families, findings, tested, trend.View{Least: 1}, link), nil
+			blocks := trend.Pictures(families, findings, tested, trend.View{Least: 1}, link)
+			if left > 0 {
+				blocks = append([]page.Block{page.Prose("about", fmt.Sprintf("Of the %d campaigns that were written last; "+
+					"rumbench history looks at the %d others, too.", mostOnPage, left))}, blocks...)
+			}
+			return blocks, nil
 		},
 	}
 }

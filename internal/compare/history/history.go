@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"rumbench/internal/result"
 )
@@ -44,23 +45,29 @@ const (
 // cannot be read is a Run with Problems. Symbolic links are not followed, but
 // a root may be one.
 func Find(roots ...string) ([]*Run, error) {
-	var runs []*Run
+	runs, _, err := Newest(math.MaxInt, roots...)
+	return runs, err
+}
+
+// Newest is as Find, of those campaigns that were written last, at most so many. left is how many others there are.
+func Newest(limit int, roots ...string) (runs []*Run, left int, err error) {
 	for _, root := range roots {
 		info, err := os.Stat(root)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, result.Missing(root, "name a folder with campaigns, as rumbench run makes them")
+			return nil, 0, result.Missing(root, "name a folder with campaigns, as rumbench run makes them")
 		case err != nil:
-			return nil, fmt.Errorf("look for campaigns: %w", err)
+			return nil, 0, fmt.Errorf("look for campaigns: %w", err)
 		case !info.IsDir():
-			return nil, fmt.Errorf("%s is no directory", root)
+			return nil, 0, fmt.Errorf("%s is no directory", root)
 		}
-		runs = append(runs, visit(filepath.Clean(root))...)
+		found, others := visit(filepath.Clean(root), limit)
+		runs, left = append(runs, found...), left+others
 	}
 	slices.SortStableFunc(runs, byAge)
 	runs = slices.CompactFunc(runs, func(a, b *Run) bool { return a.Dir == b.Dir }) // below two roots
 	markCopies(runs)
-	return runs, nil
+	return runs, left, nil
 }
 
 func byAge(a, b *Run) int {
@@ -88,16 +95,30 @@ func markCopies(runs []*Run) {
 	}
 }
 
-// visit returns the campaigns in a directory and below it.
-func visit(dir string) (runs []*Run) {
+// visit returns the campaigns in a directory and below it, at most so many, and the number of others.
+func visit(dir string, limit int) (runs []*Run, left int) {
+	var dirs []string
 	Walk(dir, func(dir string, err error) {
 		if err != nil {
 			runs = append(runs, &Run{Dir: dir, Problems: []string{err.Error()}})
 		} else {
-			runs = append(runs, Read(dir))
+			dirs = append(dirs, dir)
 		}
 	})
-	return runs
+	if left = len(dirs) - limit; left > 0 {
+		written := map[string]time.Time{}
+		for _, dir := range dirs {
+			if info, err := os.Lstat(filepath.Join(dir, result.CampaignFile)); err == nil {
+				written[dir] = info.ModTime()
+			}
+		}
+		slices.SortStableFunc(dirs, func(a, b string) int { return written[b].Compare(written[a]) })
+		dirs = dirs[:limit]
+	}
+	for _, dir := range dirs {
+		runs = append(runs, Read(dir))
+	}
+	return runs, max(0, left)
 }
 
 // Walk calls a function for the directories of campaigns in a directory and below it, and

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"rumbench/internal/compare/history/historytest"
 	"rumbench/internal/expect"
@@ -180,4 +181,19 @@ func families(s *historytest.Store, pick Pick) ([]*Family, int) {
 	s.Helper()
 	f := Families(runsOf(s), pick)
 	return f, Detect(f)
+}
+
+// Of many campaigns those that were written last are read.
+func TestNewest(t *testing.T) {
+	s := historytest.New(t)
+	s.Nights(0, 5)
+	for i, name := range []string{"night-03", "night-00", "night-02", "night-01", "night-04"} {
+		at := time.Unix(int64(1000+i), 0)
+		expect.NoError(t, os.Chtimes(filepath.Join(s.Dir, name, result.CampaignFile), at, at))
+	}
+	runs, left, err := Newest(2, s.Dir)
+	expect.Must(t, err == nil && left == 3 && len(runs) == 2, err, left, len(runs))
+	expect.Equal(t, filepath.Base(runs[0].Dir)+" "+filepath.Base(runs[1].Dir), "night-01 night-04")
+	all, left, err := Newest(5, s.Dir)
+	expect.True(t, err == nil && left == 0 && len(all) == 5, err, left, len(all))
 }
