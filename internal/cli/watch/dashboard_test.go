@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/common/expfmt"
@@ -35,10 +36,12 @@ func TestDashboard(t *testing.T) {
 		}
 		return nil
 	}}
-	machine := Machine{PIDs: []int{os.Getpid()}}
-	collectors := expect.Value(machine.Collectors(nil, func(text string) { t.Log(text) }))(t)
 	e := NewExporter()
-	expect.NoError(t, Run(t.Context(), Config{Interval: 50 * time.Millisecond, Count: 3, Collectors: append(collectors, server, disk), Expressions: Builtins()}, e.Frame))
+	synctest.Test(t, func(t *testing.T) { // in real time a busy machine answers after the frame
+		machine := Machine{PIDs: []int{os.Getpid()}}
+		collectors := expect.Value(machine.Collectors(nil, func(text string) { t.Log(text) }))(t)
+		expect.NoError(t, Run(t.Context(), Config{Interval: time.Second, Count: 3, Collectors: append(collectors, server, disk), Expressions: Builtins()}, e.Frame))
+	})
 	body, _ := scrape(t, e, "text/plain")
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	exported := expect.Value(parser.TextToMetricFamilies(strings.NewReader(body)))(t)
