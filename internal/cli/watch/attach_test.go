@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rumbench/engine"
@@ -65,7 +66,9 @@ func TestParseAttachment(t *testing.T) {
 
 // TestAttachedServers: two servers are sampled side by side, with the
 // processes of each and the device under their data, once.
-func TestAttachedServers(t *testing.T) {
+func TestAttachedServers(t *testing.T) { synctest.Test(t, attachedServers) }
+
+func attachedServers(t *testing.T) {
 	s := newServer()
 	s.dsn, s.dir, s.pids = secret, t.TempDir(), []int{os.Getpid()}
 	targets := expect.Value(ParseAttachments([]string{"one=fake:" + secret, "two=fake:" + secret}, fakeEngines{s}))(t)
