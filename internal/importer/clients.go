@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -59,9 +58,11 @@ func summed(runs []*run, ps *hint.Problems) (out []*run) {
 			out = append(out, same...)
 			continue
 		}
-		all := same[0]
+		all, numbers := same[0], []int{same[0].client}
 		for _, r := range same[1:] {
-			if r.client == all.client || r.workload != all.workload || r.step.Primary != all.step.Primary {
+			twice := slices.Contains(numbers, r.client)
+			numbers = append(numbers, r.client)
+			if twice || r.workload != all.workload || r.step.Primary != all.step.Primary || !slices.Equal(asked(r), asked(all)) {
 				ps.Add(r.file.path, 0, "number the clients of one run, and give other runs other names",
 					"it is no other client of the run of %s", all.file.path)
 				return runs
@@ -70,6 +71,17 @@ func summed(runs []*run, ps *hint.Problems) (out []*run) {
 		join(all, same[1:])
 		out = append(out, all)
 	}
+	return out
+}
+
+// asked returns what a client was asked to do, which all clients of a run share.
+func asked(r *run) (out []string) {
+	for _, p := range r.plan {
+		if p.name != "clients" && p.name != "target" && p.name != "rate" { // they share these out
+			out = append(out, p.name+" "+p.value)
+		}
+	}
+	slices.Sort(out)
 	return out
 }
 
@@ -105,8 +117,8 @@ func join(r *run, others []*run) {
 	}
 	shares := make([]float64, len(every))
 	for i, o := range every {
-		if shares[i] = o.step.Seconds / r.step.Seconds; math.IsNaN(shares[i]) {
-			shares[i] = 1 // no times are known
+		if shares[i] = 1; o.step.Seconds > 0 { // else no time is known
+			shares[i] = o.step.Seconds / r.step.Seconds
 		}
 	}
 	r.step.Rows = addedRows(every, shares)

@@ -241,6 +241,9 @@ func TestClientsOfOneRun(t *testing.T) {
 	delete(files, "db/A.client1.log")
 	files["db/A-client2.log"] = log(10000, 7, "1")
 	expect.Refused(Read([]string{write(t, files)}, Options{}))(t, "no other client of the run")
+	delete(files, "db/A-client2.log")
+	files["db/A.client1.log"] = strings.Replace(log(10000, 7, "1"), "-t ", "-t -p recordcount=5 ", 1)
+	expect.Refused(Read([]string{write(t, files)}, Options{}))(t, "no other client of the run")
 }
 
 // benchbase's samples are intervals, but the last, which was not whole.
