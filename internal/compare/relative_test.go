@@ -92,7 +92,7 @@ func TestRelativeDoubts(t *testing.T) {
 		{"none", func(_, _ *result.Trial) {}, 1.5, "", 0},
 		{"SLA missed", func(_, b *result.Trial) { b.Steps[0].Groups = []result.Group{missed} }, 1.5, "SLA missed", 1},
 		{"SLA unknown", func(_, b *result.Trial) { b.Steps[0].Groups = []result.Group{{Name: "insert", Rate: 100}} }, 1.5, "", 0},
-		{"the base's SLA", func(a, _ *result.Trial) { a.Steps[0].Groups = []result.Group{missed} }, 1.5, "", 1},
+		{"the base's SLA", func(a, _ *result.Trial) { a.Steps[0].Groups = []result.Group{missed} }, 1.5, "old: SLA missed", 1},
 		{"invalid", func(_, b *result.Trial) { b.Status = result.Invalid }, 1.5, "invalid", 2},
 		{"partial step", func(_, b *result.Trial) { b.Steps[0].Status = result.Partial }, 1.5, "partial", 1},
 		{"disturbed", func(_, b *result.Trial) { b.Steps[0].Rows[0].Disturbed = true }, math.NaN(), "disturbed", 1},
