@@ -25,9 +25,14 @@ func TestNeighbourOnDevice(t *testing.T) {
 	if _, err := observe.FindDevice(dir); err != nil {
 		t.Skip(err)
 	}
-	for _, neighbour := range []bool{false, true} {
+	seen := false
+	for attempt := range 6 { // on a busy machine the neighbour may get no turn in a step
+		neighbour := attempt > 0
+		if seen {
+			break
+		}
 		s := script(t, workload.Group{Clients: 1}, committer(t, filepath.Join(dir, "log")))
-		if neighbour {
+		if attempt == 1 {
 			stop := disturb(t, filepath.Join(dir, "other"))
 			defer stop()
 		}
@@ -39,11 +44,12 @@ func TestNeighbourOnDevice(t *testing.T) {
 		device := st.Find("write_kb", "", "transaction")
 		t.Logf("neighbour %v: %v KB by others, %v KB per commit of the device, %v of the process, %v of the journal; %q", neighbour, others.Value, device.Value,
 			st.Find("process_write_kb", "", "transaction"), st.Find("journal_kb", "", "transaction"), st.Warnings)
-		expect.True(t, !neighbour || device.Disturbed && has(metric.Texts(st.Warnings), "disturbed: other programs wrote"), st.Warnings)
+		seen = neighbour && device.Disturbed && has(metric.Texts(st.Warnings), "disturbed: other programs wrote")
 		// Others may write on this machine, too: their own figure decides.
 		own := others.Value <= 128
 		expect.True(t, !own || !device.Disturbed, "others wrote KB, and it is disturbed", others.Value, st.Warnings)
 	}
+	expect.True(t, seen, "the neighbour was never seen")
 }
 
 // committer appends a row to a file and syncs it, as a commit does.
