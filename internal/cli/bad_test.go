@@ -1,7 +1,11 @@
 package cli_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -130,4 +134,19 @@ func TestInterruptedCalibration(t *testing.T) {
 	c.ends(syscall.SIGINT, 1)
 	h.contains("standard error", c.stderr.String(), "the campaign was interrupted", "--resume out")
 	expect.True(t, !h.exists("out/trials/bbolt.1"), "a trial was begun", c.stderr)
+}
+
+// A command that computes ends with the first signal, though it looks at no context.
+func TestSignalEnds(t *testing.T) {
+	r, w, err := os.Pipe()
+	expect.NoError(t, err)
+	c := exec.Command(expect.Value(exec.LookPath("rumbench"))(t), "schema") // more than a pipe holds
+	c.Stdout = w
+	expect.NoError(t, c.Start())
+	expect.NoError(t, w.Close())
+	expect.Value(io.ReadFull(r, make([]byte, 1)))(t) // it has begun
+	expect.NoError(t, c.Process.Signal(syscall.SIGTERM))
+	exit, ok := errors.AsType[*exec.ExitError](c.Wait())
+	expect.True(t, ok && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGTERM, exit)
+	expect.NoError(t, r.Close())
 }

@@ -81,10 +81,18 @@ func Interruptible() (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
+// heeding are the commands that end well when their context does. A signal ends others at once.
+var heeding = []string{"agent", "doctor", "fleet", "run", "serve", "stat", "trial", "try"}
+
 // Main runs the command and returns the exit code.
 func (a *App) Main(ctx context.Context) int {
 	a.Stdout, a.Stderr = escape.NewWriter(a.Stdout), escape.NewWriter(a.Stderr)
 	root := Commands(a)
+	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
+		if c.HasParent() && !slices.Contains(heeding, c.Name()) && !slices.Contains(heeding, c.Parent().Name()) {
+			signal.Reset(syscall.SIGINT, syscall.SIGTERM)
+		}
+	}
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
