@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 144_014
+const mostTotal = 144_015
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -58,7 +58,7 @@ var rooms = []room{
 	{"internal/account", 3_155, []string{"internal/account"}},
 	{"internal/result", 3_357, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 4_311, []string{"internal/plan"}},
-	{"internal/run", 12_721, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 12_724, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 9_267, []string{"internal/importer"}},
 	{"internal/compare", 6_329, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_443, []string{"internal/fleet"}},

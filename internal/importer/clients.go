@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,13 +11,13 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-var clientFile = regexp.MustCompile(`^(.+)[-._]client[-._]?0*([1-9]\d{0,3})$`)
+var clientFile = regexp.MustCompile(`^(.+)[-._]client[-._]?(\d{1,4})$`)
 
 // clientOf splits a name into that of the run and the number of one of its client processes, 0 if it has none.
 func clientOf(name string) (string, int) {
 	if m := clientFile.FindStringSubmatch(name); m != nil {
 		n, _ := strconv.Atoi(m[2])
-		return m[1], n
+		return m[1], n + 1 // they may be counted from 0
 	}
 	return name, 0
 }
@@ -112,15 +113,15 @@ func weighted(values, weights []float64) (sum float64) {
 // join adds to a run those of other clients.
 func join(r *run, others []*run) {
 	every := append([]*run{r}, others...)
-	for _, o := range every {
-		r.step.Seconds = max(r.step.Seconds, o.step.Seconds)
-	}
+	seconds := func(a, b *run) int { return cmp.Compare(a.step.Seconds, b.step.Seconds) }
+	longest := slices.MaxFunc(every, seconds).step.Seconds
 	shares := make([]float64, len(every))
 	for i, o := range every {
 		if shares[i] = 1; o.step.Seconds > 0 { // else no time is known
-			shares[i] = o.step.Seconds / r.step.Seconds
+			shares[i] = o.step.Seconds / longest
 		}
 	}
+	r.step.Seconds = longest
 	r.step.Rows = addedRows(every, shares)
 	r.costs = nil
 	r.step.Curves, r.step.Stalls, r.series = nil, nil, section{}

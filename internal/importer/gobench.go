@@ -22,15 +22,18 @@ func isGoBench(head []string) bool { return slices.ContainsFunc(head, goBenchLin
 func parseGoBench(files []*file, _ *Options, ps *hint.Problems) (runs []*run) {
 	in := &input{file: files[0], ps: ps}
 	var text bytes.Buffer
-	if !in.each(func(line string) { text.WriteString(line + "\n") }) {
+	if !in.each(func(line string) {
+		if !in.last || !in.file.cut {
+			text.WriteString(line + "\n")
+		}
+	}) {
 		return nil
 	}
 	for r := benchfmt.NewReader(&text, in.path); r.Scan(); {
 		switch record := r.Result().(type) {
 		case *benchfmt.SyntaxError:
-			if in.at = record.Line; in.at < in.lines || !in.cut {
-				in.problem("", "no result of a benchmark: %s", record.Msg)
-			}
+			in.at = record.Line
+			in.problem("", "no result of a benchmark: %s", record.Msg)
 		case *benchfmt.Result:
 			if b := goBenchmark(in.file, record); b != nil {
 				runs = append(runs, b)

@@ -234,6 +234,8 @@ func TestClientsOfOneRun(t *testing.T) {
 	s := step(t, trials, "db", 1, "A")
 	numbers(t, s, []want{{"rows_per_s", "read", "", 500}, {"rows", "read", "", 5000}, {"duration_s", "", "", 10}, {"service_max_us", "read", "", 4000}})
 	absent(t, s, "service_mean_us")
+	swapped := read(t, Options{}, write(t, map[string]string{"db/A.client0.log": log(5000, 4000, "4"), "db/A.client1.log": log(10000, 1000, "4")}))
+	numbers(t, step(t, swapped, "db", 1, "A"), []want{{"rows_per_s", "read", "", 500}, {"duration_s", "", "", 10}})
 	numbers(t, step(t, trials, "db", 1, "B"), []want{{"rows_per_s", "read", "", 1}})
 	dir := write(t, files)
 	trials = read(t, Options{}, filepath.Join(dir, "db/A.client1.log"), filepath.Join(dir, "db/A.client2.log"))

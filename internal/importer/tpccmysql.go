@@ -22,6 +22,7 @@ type tpccMySQL struct {
 	rate      figure // TpmC; its text is in printed
 	printed   bool
 	end       float64 // of the last interval
+	orders    figure  // of all intervals
 	intervals []account.Interval
 }
 
@@ -29,7 +30,7 @@ type tpccMySQL struct {
 type tpccCount struct{ done, retried, failed float64 }
 
 var (
-	tpccMySQLAsked    = regexp.MustCompile(`^ *\[(warehouse|connection|measure)\]: (\d+)`)
+	tpccMySQLAsked    = regexp.MustCompile(`^ *\[(warehouse|connection)\]: (\d+)`)
 	tpccMySQLInterval = regexp.MustCompile(`^ *(\d+), (?:trx: )?(\d+)(?:\(\d+\):|, 95%:)`)
 	tpccMySQLCount    = regexp.MustCompile(`^ *\[(\d)\] sc:(\d+) +lt:(\d+) +rt:(\d+) +fl:(\d+)`)
 	tpccMySQLSeconds  = regexp.MustCompile(`^ *in (\d+) sec\.`)
@@ -74,9 +75,7 @@ func (t *tpccMySQL) line(line string) {
 		return
 	}
 	if m := tpccMySQLAsked.FindStringSubmatch(line); m != nil {
-		if name := map[string]string{"warehouse": "warehouses", "connection": "clients"}[m[1]]; name != "" {
-			t.ask(t.at, name, m[2])
-		}
+		t.ask(t.at, map[string]string{"warehouse": "warehouses", "connection": "clients"}[m[1]], m[2])
 	}
 	if m := tpccMySQLInterval.FindStringSubmatch(line); m != nil {
 		end, _ := number(m[1])
@@ -108,14 +107,7 @@ func (t *tpccMySQL) interval(end, n float64) {
 		t.intervals = append(t.intervals, account.NewInterval(end, length, n))
 		t.emit(result.Line{Source: "ops", T: end, DT: length, Group: sbClients, Op: opNewOrder, Ops: int64(n)})
 	}
-	t.end = end
-}
-
-func (t *tpccMySQL) ordersOfIntervals() (sum figure) {
-	for i := range t.intervals {
-		sum.value += t.intervals[i].Units
-	}
-	return sum
+	t.end, t.orders.value = end, t.orders.value+n
 }
 
 func (t *tpccMySQL) finish() {
@@ -150,8 +142,8 @@ func (t *tpccMySQL) finish() {
 		t.put(metric.Retries, sum.retried, account.Of(sbClients, ""), account.Count(int64(sum.done+sum.failed)))
 	}
 	t.check(counts[0].done, shared[0].done)
-	if orders := t.ordersOfIntervals(); t.end >= t.seconds && !orders.agrees(figure{value: shared[0].done}) {
-		t.contradict("the sum of the intervals", orders, tpccShared, figure{value: shared[0].done})
+	if all := (figure{value: shared[0].done}); t.orders.exceeds(all) || t.end >= t.seconds && all.exceeds(t.orders) {
+		t.contradict("the sum of the intervals", t.orders, tpccShared, all)
 	}
 	t.addIntervals(sbClients, t.intervals, false)
 	t.drop("tpcc-mysql's times")

@@ -102,7 +102,12 @@ func (c *Conductor) Run(ctx context.Context) {
 }
 
 // serve does what the head asks for.
-func (c *Conductor) serve(ctx context.Context, m Message) error {
+func (c *Conductor) serve(ctx context.Context, m Message) (err error) {
+	defer func() {
+		if wrong := recover(); wrong != nil {
+			err = fmt.Errorf("a machine has sent what no rumbench sends: %v", wrong)
+		}
+	}()
 	switch m.Kind {
 	case Open:
 		return c.open(ctx, m.Task)
@@ -114,7 +119,7 @@ func (c *Conductor) serve(ctx context.Context, m Message) error {
 		return c.check(ctx, m)
 	case Close:
 		c.all(m)
-		err := c.gather(ctx, Closed, func(event) {})
+		err = c.gather(ctx, Closed, func(event) {})
 		if err == nil {
 			c.Head.Line.Say(Message{Kind: Closed})
 		}
