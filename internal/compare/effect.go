@@ -156,7 +156,7 @@ func (e *Effect) Sure() bool { return e.Verdict == Better || e.Verdict == Worse 
 
 // Unfit returns why the two numbers are not compared, "" if they are.
 func Unfit(e *Effect) string {
-	if e.Verdict != "" {
+	if e == nil || e.Verdict != "" {
 		return ""
 	}
 	return e.Why

@@ -183,5 +183,5 @@ func (c *RelativeCell) compare(unfit string, e Effect, round func(Number) float6
 // Counts reports whether the ratio is part of means: it is known, not 0, and
 // both sides are comparable.
 func (c *RelativeCell) Counts() bool {
-	return c.Ratio > 0 && len(c.Refusals) == 0 && (c.Effect == nil || Unfit(c.Effect) == "")
+	return c.Ratio > 0 && len(c.Refusals) == 0 && Unfit(c.Effect) == ""
 }

@@ -119,14 +119,14 @@ func (c *campaign) heat(find func(*step) (key, bool)) *page.Heat {
 // heatCell compares a number of a target with the base's.
 func heatCell(s *step, t *target, k key) page.HeatCell {
 	base := s.c.Targets[0]
+	e := s.c.headlines(base, t).Effect(s.Step, k)
 	refused := slices.Concat(s.Refusals(t), s.Refusals(base))
-	if reason := s.Unlike(base, t); reason != "" {
+	if reason := cmp.Or(s.Unlike(base, t), compare.Unfit(e)); reason != "" {
 		refused = append(refused, reason)
 	}
 	if len(refused) > 0 {
 		return page.HeatCell{Text: "–", Why: refused[0]}
 	}
-	e := s.c.headlines(base, t).Effect(s.Step, k)
 	ratio := verdict.Ratio(e, s.Number(t, k), s.Number(base, k))
 	if math.IsNaN(ratio) {
 		return page.HeatCell{Text: "–", Why: "not measured on both"}
