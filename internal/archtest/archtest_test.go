@@ -60,7 +60,7 @@ var rooms = []room{
 	{"internal/plan", 4_311, []string{"internal/plan"}},
 	{"internal/run", 12_724, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 9_267, []string{"internal/importer"}},
-	{"internal/compare", 6_329, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 6_338, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_443, []string{"internal/fleet"}},
 	{"internal/explain", 5_717, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_891, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},

@@ -30,6 +30,10 @@ func UnitOf(base, other []*result.Trial) Unit {
 	if len(MachinesOf(slices.Concat(base, other))) > 1 {
 		return MachineUnit
 	}
+	copied := func(t *result.Trial) bool { return t.Start != nil }
+	if !slices.ContainsFunc(base, copied) && !slices.ContainsFunc(other, copied) {
+		return TrialUnit
+	}
 	a, b := LoadUnit.Groups(base), LoadUnit.Groups(other)
 	repeated := len(a) < len(base) || len(b) < len(other)
 	if repeated && !slices.ContainsFunc(a, func(load string) bool { return slices.Contains(b, load) }) {
@@ -49,7 +53,12 @@ func (u Unit) Groups(trials []*result.Trial) (out []string) {
 	return out
 }
 
-// name returns the unit that a trial belongs to. Its load is told by when it was made; a trial that does not say so
+// Count returns how many units the side has that has fewer.
+func (u Unit) Count(base, other []*result.Trial) int {
+	return min(len(u.Groups(base)), len(u.Groups(other)))
+}
+
+// name returns the unit that a trial belongs to. A load is known by when it was made; a trial without that
 // has loaded its own data, or copied those that its target had.
 func (u Unit) name(t *result.Trial) string {
 	switch {
@@ -66,23 +75,23 @@ func (u Unit) name(t *result.Trial) string {
 // partners returns for each unit of one side that of the other whose trials ran beside its own; nil if any has none, or
 // several. A machine is its own partner.
 func (u Unit) partners(base, other []*result.Trial) map[string]string {
-	there, back, single := map[string]string{}, map[string]string{}, true
+	partner, inverse, single := map[string]string{}, map[string]string{}, true
 	if u == MachineUnit {
 		for _, name := range u.Groups(slices.Concat(base, other)) {
-			there[name] = name
+			partner[name] = name
 		}
-		return there
+		return partner
 	}
 	beside(base, other, func(i, j int) bool {
 		a, b := u.name(base[i]), u.name(other[j])
-		single = single && cmp.Or(there[a], b) == b && cmp.Or(back[b], a) == a
-		there[a], back[b] = b, a
+		single = single && cmp.Or(partner[a], b) == b && cmp.Or(inverse[b], a) == a
+		partner[a], inverse[b] = b, a
 		return true
 	})
-	if !single || len(there) < len(u.Groups(base)) || len(back) < len(u.Groups(other)) {
+	if !single || len(partner) < len(u.Groups(base)) || len(inverse) < len(u.Groups(other)) {
 		return nil
 	}
-	return there
+	return partner
 }
 
 // MachinesOf returns the machines of a fleet that ran trials, sorted; none if rumbench ran them itself.

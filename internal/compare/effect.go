@@ -109,10 +109,10 @@ func (e *Effect) Notable() Verdict {
 		return ""
 	}
 	smaller := min(math.Abs(e.New.Value), math.Abs(e.Base.Value))
-	more := e.New.Value - e.Base.Value
-	apart := math.Abs(more) / smaller
+	shift := e.New.Value - e.Base.Value
+	apart := math.Abs(shift) / smaller
 	if e.Groups > 0 && e.Ratio > 0 {
-		more, apart = e.Ratio-1, max(e.Ratio, 1/e.Ratio)-1 // the means may differ otherwise than the medians
+		shift, apart = e.Ratio-1, max(e.Ratio, 1/e.Ratio)-1 // the means may differ otherwise than the medians
 	}
 	notable := e.Low > 1 || e.High < 1
 	switch {
@@ -126,7 +126,7 @@ func (e *Effect) Notable() Verdict {
 	if !(apart > neutral) || !notable {
 		return ""
 	}
-	return direction(m, more)
+	return direction(m, shift)
 }
 
 // Bounded returns how a ratio of which one number is only a lower bound is limited: "at least",

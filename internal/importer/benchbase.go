@@ -16,7 +16,6 @@ import (
 
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
-	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
 
@@ -192,7 +191,7 @@ func addSamples(r *run, requests float64) {
 		r.warn("%s is left out: it is no table of samples", name+".samples.csv")
 		return
 	}
-	var intervals []account.Interval
+	var counts []float64
 	var sum figure
 	for i, line := range lines[1:] {
 		start, known := number(line[0])
@@ -202,15 +201,15 @@ func addSamples(r *run, requests float64) {
 			return
 		}
 		sum.value += n
-		intervals = append(intervals, account.NewInterval(start+1, 1, n))
+		counts = append(counts, n)
 	}
 	if all := (figure{value: requests}); !sum.agrees(all) {
 		r.contradict("the sum of samples.csv", sum, "measured requests", all)
 		return
 	}
-	intervals = intervals[:len(intervals)-1] // the last second was not whole
-	for _, in := range intervals {
-		r.emit(result.Line{Source: "ops", T: in.To, DT: 1, Group: sbClients, Op: opTransaction, Ops: int64(in.Units)})
+	var intervals []account.Interval
+	for i, n := range counts[:len(counts)-1] { // the last second was not whole
+		intervals = append(intervals, r.counted(opTransaction, float64(i+1), 1, n))
 	}
 	r.addIntervals(sbClients, intervals, false)
 }

@@ -34,13 +34,7 @@ func isBenchmarkSQL(head []string) bool {
 func parseBenchmarkSQL(files []*file, _ *Options, ps *hint.Problems) []*run {
 	b := &benchmarkSQL{run: newFileRun(files[0], fmtBenchmarkSQL, "BenchmarkSQL"), input: &input{file: files[0], ps: ps},
 		found: map[string]string{}}
-	if b.each(b.line) {
-		b.finish()
-	}
-	if b.refused {
-		return nil
-	}
-	return []*run{b.run}
+	return b.single(b.run, b.line, b.finish)
 }
 
 func (b *benchmarkSQL) line(line string) {

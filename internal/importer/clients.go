@@ -59,18 +59,19 @@ func summed(runs []*run, ps *hint.Problems) (out []*run) {
 			out = append(out, same...)
 			continue
 		}
-		all, numbers := same[0], []int{same[0].client}
+		first, numbers := same[0], []int{same[0].client}
 		for _, r := range same[1:] {
 			twice := slices.Contains(numbers, r.client)
 			numbers = append(numbers, r.client)
-			if twice || r.workload != all.workload || r.step.Primary != all.step.Primary || !slices.Equal(asked(r), asked(all)) {
+			if twice || r.workload != first.workload || r.step.Primary != first.step.Primary ||
+				!slices.Equal(asked(r), asked(first)) {
 				ps.Add(r.file.path, 0, "number the clients of one run, and give other runs other names",
-					"it is no other client of the run of %s", all.file.path)
+					"it is no other client of the run of %s", first.file.path)
 				return runs
 			}
 		}
-		join(all, same[1:])
-		out = append(out, all)
+		join(first, same[1:])
+		out = append(out, first)
 	}
 	return out
 }
@@ -86,8 +87,7 @@ func asked(r *run) (out []string) {
 	return out
 }
 
-// additive are the metrics that can be told of all clients from those of each, and how; rates and means with their
-// weights.
+// additive are the metrics of all clients that follow from those of each, and how; rates with their weights.
 var additive = map[string]func(values, weights []float64) float64{
 	metric.OpsPerS: weighted, metric.RowsPerS: weighted, metric.QueriesPerS: weighted,
 	metric.Rows: total, metric.Errors: total, metric.Retries: total, metric.SLATarget: total,
@@ -112,20 +112,19 @@ func weighted(values, weights []float64) (sum float64) {
 
 // join adds to a run those of other clients.
 func join(r *run, others []*run) {
-	every := append([]*run{r}, others...)
+	clients := append([]*run{r}, others...)
 	seconds := func(a, b *run) int { return cmp.Compare(a.step.Seconds, b.step.Seconds) }
-	longest := slices.MaxFunc(every, seconds).step.Seconds
-	shares := make([]float64, len(every))
-	for i, o := range every {
+	longest := slices.MaxFunc(clients, seconds).step.Seconds
+	shares := make([]float64, len(clients))
+	for i, o := range clients {
 		if shares[i] = 1; o.step.Seconds > 0 { // else no time is known
 			shares[i] = o.step.Seconds / longest
 		}
 	}
 	r.step.Seconds = longest
-	r.step.Rows = addedRows(every, shares)
+	r.step.Rows = addedRows(clients, shares)
 	r.costs = nil
 	r.step.Curves, r.step.Stalls, r.series = nil, nil, section{}
-	r.step.Groups = slices.Clone(r.step.Groups)
 	for _, o := range others {
 		r.clients += o.clients
 		r.files, r.beside = append(r.files, o.files...), append(r.beside, o.beside...)
@@ -137,13 +136,13 @@ func join(r *run, others []*run) {
 			r.step.Groups[g].Clients += o.step.Groups[g].Clients
 		}
 	}
-	r.processes = len(every)
+	r.processes = len(clients)
 	r.drop("what is not of all client processes together: percentiles, means, intervals, costs")
 }
 
 // addedRows returns the rows of all clients together.
-func addedRows(every []*run, shares []float64) (rows []metric.Row) {
-	for i, o := range every {
+func addedRows(clients []*run, shares []float64) (rows []metric.Row) {
+	for i, o := range clients {
 		for _, row := range o.step.Rows {
 			add := additive[row.Metric]
 			is := func(x metric.Row) bool { return x.Metric == row.Metric && x.Group == row.Group && x.Op == row.Op }
@@ -152,7 +151,7 @@ func addedRows(every []*run, shares []float64) (rows []metric.Row) {
 			}
 			var values, weights []float64
 			row.N = 0
-			for j, p := range every[i:] {
+			for j, p := range clients[i:] {
 				if k := slices.IndexFunc(p.step.Rows, is); k >= 0 {
 					values, weights = append(values, p.step.Rows[k].Value), append(weights, shares[i+j])
 					row.N += p.step.Rows[k].N

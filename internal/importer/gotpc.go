@@ -8,7 +8,6 @@ import (
 
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
-	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
 
@@ -37,13 +36,7 @@ func isGoTPC(head []string) bool { return slices.ContainsFunc(head, goTPCLine.Ma
 func parseGoTPC(files []*file, _ *Options, ps *hint.Problems) []*run {
 	g := &goTPC{run: newFileRun(files[0], fmtGoTPC, "go-tpc"), input: &input{file: files[0], ps: ps},
 		kinds: map[string]*goTPCOp{}, current: map[string]*goTPCOp{}}
-	if g.each(g.line) {
-		g.finish()
-	}
-	if g.refused {
-		return nil
-	}
-	return []*run{g.run}
+	return g.single(g.run, g.line, g.finish)
 }
 
 func (g *goTPC) line(line string) {
@@ -121,8 +114,7 @@ func (g *goTPC) interval(n, seconds float64) {
 		end += g.intervals[len(g.intervals)-1].To
 	}
 	if n >= 0 && seconds > 0 {
-		g.intervals = append(g.intervals, account.NewInterval(end, seconds, n))
-		g.emit(result.Line{Source: "ops", T: end, DT: seconds, Group: sbClients, Op: opNewOrder, Ops: int64(n)})
+		g.intervals = append(g.intervals, g.counted(opNewOrder, end, seconds, n))
 	}
 }
 

@@ -168,6 +168,12 @@ func (r *run) cut(reason string, args ...any) {
 	r.reason = fmt.Sprintf(reason, args...)
 }
 
+// counted adds an interval to the series, and returns it.
+func (r *run) counted(op string, end, length, n float64) account.Interval {
+	r.emit(result.Line{Source: "ops", T: end, DT: length, Group: sbClients, Op: op, Ops: int64(n)})
+	return account.NewInterval(end, length, n)
+}
+
 // addIntervals adds the steadiness of a group by the rules for measured runs.
 // Intervals shorter than half of the usual length do not count as rates.
 func (r *run) addIntervals(group string, intervals []account.Interval, rated bool, more ...account.With) {

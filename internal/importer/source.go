@@ -146,6 +146,17 @@ func (in *input) each(line func(text string)) bool {
 	return !in.refused
 }
 
+// single returns the only run of a file after its lines, none if the file is unusable.
+func (in *input) single(r *run, line func(text string), finish func()) []*run {
+	if in.each(line) {
+		finish()
+	}
+	if in.refused {
+		return nil
+	}
+	return []*run{r}
+}
+
 func (in *input) problem(hint, reason string, args ...any) {
 	in.ps.Add(in.path, in.at, hint, reason, args...)
 	in.faulty = true

@@ -56,13 +56,7 @@ func isTPCCMySQL(head []string) bool {
 func parseTPCCMySQL(files []*file, _ *Options, ps *hint.Problems) []*run {
 	t := &tpccMySQL{run: newFileRun(files[0], fmtTPCCMySQL, "tpcc-mysql"), input: &input{file: files[0], ps: ps},
 		counts: map[string][]tpccCount{}}
-	if t.each(t.line) {
-		t.finish()
-	}
-	if t.refused {
-		return nil
-	}
-	return []*run{t.run}
+	return t.single(t.run, t.line, t.finish)
 }
 
 func (t *tpccMySQL) line(line string) {
@@ -104,8 +98,7 @@ func (t *tpccMySQL) line(line string) {
 // interval notes the new orders of an interval.
 func (t *tpccMySQL) interval(end, n float64) {
 	if length := end - t.end; length > 0 {
-		t.intervals = append(t.intervals, account.NewInterval(end, length, n))
-		t.emit(result.Line{Source: "ops", T: end, DT: length, Group: sbClients, Op: opNewOrder, Ops: int64(n)})
+		t.intervals = append(t.intervals, t.counted(opNewOrder, end, length, n))
 	}
 	t.end, t.orders.value = end, t.orders.value+n
 }

@@ -63,11 +63,11 @@ func steps(x []float64, points []int, explained func(at int) bool) []int {
 			i++
 		}
 	}
-	return beside(x, points, ranked)
+	return withoutCompromises(x, points, ranked)
 }
 
-// beside drops the positions that ranks had found between two changes, and that are none beside these.
-func beside(x []float64, points, ranked []int) []int {
+// withoutCompromises drops the positions that ranks had found between two changes, and that are none beside these.
+func withoutCompromises(x []float64, points, ranked []int) []int {
 	found := func(i int) bool { return i >= 0 && i < len(points) && !slices.Contains(ranked, points[i]) }
 	for i := 0; i < len(points); i++ {
 		start, _ := part(x, points, i)
@@ -122,8 +122,8 @@ func pairOf(x []float64, start, end int, near, explained func(at int) bool) (p, 
 			_, first := step(x[start:i], x[i:j])
 			_, second := step(x[i:j], x[j:end])
 			_, outer := step(x[start:i], x[j:end])
-			between := (x[i]-x[i-1])*(x[j]-x[i]) > 0 // and no run that is odd
-			if first && second && outer && (j-i > 1 || explained(i) && (between || explained(j))) {
+			monotone := (x[i]-x[i-1])*(x[j]-x[i]) > 0 // and no run that is odd
+			if first && second && outer && (j-i > 1 || explained(i) && (monotone || explained(j))) {
 				p, q, nearest = i, j, rest
 			}
 		}

@@ -35,7 +35,8 @@ func (m measured) disk(ask Ask) {
 	if !apart {
 		written = min(written, live.Value) // the rest may be the log of what is in memory
 	}
-	allocated := apart && data.Value >= live.Value && m.shape() == engine.InPlace // dirty pages have a place in files
+	structure := m.step.Runs[m.target][0].Step.Structure // dirty pages of some have their place in files
+	allocated := apart && data.Value >= live.Value && structure.Shape == engine.InPlace
 	if dirty.Missing == "" && dirty.Value > mostUnwritten*written && !allocated {
 		n.Disk = Range{}
 		m.missing(metric.DBBytes, fmt.Sprintf("it cannot be scaled: %s of the data were in memory only, and %s in files; "+
@@ -52,9 +53,6 @@ func (m measured) disk(ask Ask) {
 
 // mostUnwritten is how much may be in memory only, as a share of what is in files, where space is scaled.
 const mostUnwritten = 0.1
-
-// shape returns the shape of the target's tables.
-func (m measured) shape() engine.Shape { return m.step.Runs[m.target][0].Step.Structure.Shape }
 
 // data returns the space of tables and indexes: by their files, by the engine's report on
 // each, or, if neither is known apart from logs, all space.

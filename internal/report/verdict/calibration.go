@@ -99,7 +99,7 @@ type unit struct {
 func unitOf(j *compare.Judgement) unit {
 	switch kind := compare.UnitOf(j.Base.Trials, j.New.Trials); kind {
 	case compare.MachineUnit, compare.LoadUnit:
-		n := min(len(kind.Groups(j.Base.Trials)), len(kind.Groups(j.New.Trials)))
+		n := kind.Count(j.Base.Trials, j.New.Trials)
 		return unit{string(kind), fmt.Sprintf("the ratio between %ss", kind), fmt.Sprintf("these %ss'", kind), n,
 			fmt.Sprintf("these %d %ss", n, kind)}
 	}

@@ -89,7 +89,7 @@ func (x *Contest) Notable() bool {
 func (x *Contest) against(t *compare.Target) (text string, e *compare.Effect) {
 	e = x.c.Judged(t, x.Subject).Effect(x.s, x.k)
 	ratio := Ratio(e, x.s.Number(x.Subject, x.k), x.s.Number(t, x.k))
-	if text = t.Name; !math.IsNaN(ratio) && (e == nil || tells(e)) {
+	if text = t.Name; !math.IsNaN(ratio) && (e == nil || informative(e)) {
 		text = quantity.Times(ratio) + " " + text + "’s"
 	}
 	if e != nil {

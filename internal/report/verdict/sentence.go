@@ -168,7 +168,7 @@ func sharedLoads(c *compare.Campaign) (loads int, shared bool) {
 	base := c.Targets[0]
 	for _, t := range c.Targets[1:] {
 		if compare.UnitOf(base.Trials, t.Trials) == compare.LoadUnit {
-			return min(len(compare.LoadUnit.Groups(base.Trials)), len(compare.LoadUnit.Groups(t.Trials))), true
+			return compare.LoadUnit.Count(base.Trials, t.Trials), true
 		}
 	}
 	return 0, false

@@ -32,17 +32,17 @@ func Subject(it *compare.Item) string {
 	return it.Step.Name + " " + text
 }
 
-// Guess returns a number with its ratio and interval, if they tell anything.
+// Guess returns a number with its ratio and interval, if these are informative.
 func Guess(it *compare.Item) string {
-	if !tells(&it.Effect) {
+	if !informative(&it.Effect) {
 		return Subject(it) + " undecided"
 	}
 	return Subject(it) + " " + times(&it.Effect) + interval(&it.Effect)
 }
 
-// tells reports whether a ratio tells anything: it is known to be one of few trials, or has an interval that is not
-// useless.
-func tells(e *compare.Effect) bool {
+// informative reports whether something follows from a ratio: it is known to be one of few trials, or has an interval
+// that is not useless.
+func informative(e *compare.Effect) bool {
 	return e.Sure() || e.Notable() != "" || e.TooFew() || e.High < useless*e.Low || e.Verdict == compare.Same
 }
 

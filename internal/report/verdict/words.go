@@ -70,10 +70,9 @@ func MarkOf(e *compare.Effect) Mark {
 
 // The words for verdicts in sentences; better and worse are proven.
 const (
-	proven     = "proven"
-	equivalent = "equivalent"
-	notProven  = "not proven"
-
+	proven      = "proven"
+	equivalent  = "equivalent"
+	notProven   = "not proven"
 	notCompared = "not compared"
 )
 
