@@ -22,7 +22,7 @@ func newImportCommand(a *App) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "import PATH...",
-		Short: "make a campaign of the logs of sysbench, pgbench, db_bench, YCSB and other tools, or of tables",
+		Short: "make a campaign of the logs of sysbench, pgbench, db_bench, YCSB and other tools, or of a table",
 		Args: args(func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
@@ -116,7 +116,6 @@ func printLeft(w io.Writer, c *importer.Campaign) {
 	}{
 		{"of no format that is known here", c.Ignored},
 		{"of iostat, vmstat or time, without a matching run", c.Unused},
-		{"tables that are made of such logs, or of ratios", c.Derived},
 	} {
 		if len(kind.files) > 0 {
 			fmt.Fprintf(w, "left alone, %s: %s\n", kind.reason, some(kind.files))

@@ -1,8 +1,10 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,9 +88,9 @@ func (d *dividedCell) conduct(ctx context.Context) (end func(), err error) {
 	lines, err := d.hub.conn.Subscribe("from."+d.id+"."+isLoad, func(m *nats.Msg) {
 		turn.Lock()
 		defer turn.Unlock()
-		var l loadLine
-		switch err := json.Unmarshal(m.Data, &l); {
-		case err != nil || over:
+		l, ok := d.readLine(m.Data)
+		switch {
+		case !ok || over:
 		case l.Dir != "":
 			own := d.newSession(l.Child)
 			now = own
@@ -132,6 +134,21 @@ func (d *dividedCell) newSession(child int64) *session {
 	}
 	return s
 }
+
+// readLine reads a line of a machine; ok is false if it is none. Lines of this program have more than some bytes for
+// each object: others would take many times their size of memory.
+func (m *machine) readLine(data []byte) (l loadLine, ok bool) {
+	err := errors.New("it has too many parts")
+	if bytes.Count(data, []byte("{")) <= mostParts+len(data)/bytesPerPart {
+		err = json.Unmarshal(data, &l)
+	}
+	if err != nil {
+		m.lose(fmt.Errorf("it sent what no rumbench sends: %w", err))
+	}
+	return l, err == nil
+}
+
+const mostParts, bytesPerPart = 4096, 16
 
 // say sends a line to a machine.
 func (m *machine) say(l loadLine) {
@@ -226,9 +243,8 @@ func (p *partLink) run(ctx context.Context, dir string) {
 	defer p.line.HangUp()
 	own, order := int64(-1), partOrder{dir, p.requests.Add(1)}
 	lines, err := p.hub.conn.Subscribe("from."+p.id+"."+isLoad, func(m *nats.Msg) {
-		var l loadLine
-		switch err := json.Unmarshal(m.Data, &l); {
-		case err != nil:
+		switch l, ok := p.readLine(m.Data); {
+		case !ok:
 		case l.Dir != "" && l.Token == order.Token && own < 0:
 			own = l.Child
 			p.begun <- own

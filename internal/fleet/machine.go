@@ -380,7 +380,7 @@ func checkFiles(files []file) error {
 	seen := map[string]bool{}
 	for _, f := range files {
 		if !filepath.IsLocal(f.Path) || filepath.Clean(f.Path) != f.Path || seen[f.Path] || len(f.Path) > longestPath ||
-			strings.Contains(f.Path, "\x00") {
+			escape.Line(f.Path) != f.Path {
 			return fmt.Errorf("%.100q is no file of a trial", f.Path)
 		}
 		if f.Bytes < 0 || f.Bytes > room {

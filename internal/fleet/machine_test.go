@@ -82,6 +82,7 @@ func TestForeignFiles(t *testing.T) {
 		"twice":            {one(own), one(own)},
 		"a long name":      {one(own), one("trials/a.1/" + strings.Repeat("x", 300))},
 		"a nul":            {one(own), one("trials/a.1/\x00")},
+		"a line feed":      {one(own), one("trials/a.1/x\nmachine m2: lost")},
 		"deep":             {one(own), one("trials/a.1" + strings.Repeat("/x", 5000))},
 		"no result":        {one("trials/a.1/x")},
 		"a file as folder": {one("trials/a.1/x"), one("trials/a.1/x/y"), one(own)},
@@ -173,4 +174,23 @@ func TestRoom(t *testing.T) {
 	h, _ := answering(t, nil)
 	expect.Is(t, h.room([]file{{Bytes: 1 << 60}}), syscall.ENOSPC)
 	expect.NoError(t, h.room([]file{{Bytes: 1}}))
+}
+
+// A line with more objects than text loses its machine: as JSON it would take a hundred times its size of memory.
+func TestSwollenLine(t *testing.T) {
+	var lost error
+	m := &machine{lose: func(err error) { lost = err }}
+	l, ok := m.readLine([]byte(`{"child":3,"message":{"kind":"led"}}`))
+	expect.True(t, ok && l.Message != nil && lost == nil, l, lost)
+	for _, forged := range []string{`{"message":{"outcome":{"result":{"groups":[` + strings.Repeat("{},", 30_000) + `{}]}}}}`, `{"child":`} {
+		lost = nil
+		_, ok := m.readLine([]byte(forged))
+		expect.True(t, !ok && lost != nil, lost)
+	}
+}
+
+// No line of another machine's error passes for one of this program.
+func TestToldError(t *testing.T) {
+	err := readAnswer(answerOf(nil, errors.New("no\nmachine m2: lost\x1b[31m"+strings.Repeat("x", 1<<20))), nil)
+	expect.True(t, err != nil && !strings.Contains(err.Error(), "\nmachine") && !strings.Contains(err.Error(), "\x1b") && len(err.Error()) < 2*mostTold, err)
 }

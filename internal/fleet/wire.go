@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/run/divided"
 	"rumbench/internal/server"
+	"rumbench/internal/text/escape"
 	"rumbench/internal/text/hint"
 )
 
@@ -181,6 +183,13 @@ func answerOf(v any, err error) []byte {
 	return b
 }
 
+// told returns a text of another machine, of which no line passes for one of this.
+func told(text string) string {
+	return strings.ReplaceAll(escape.Clip(escape.Text(text), mostTold), "\n", "\n  ")
+}
+
+const mostTold = 10_000 // characters
+
 // readAnswer reads the value of an answer, or returns its error.
 func readAnswer(b []byte, v any) error {
 	if into, raw := v.(*[]byte); raw && len(b) > 0 && b[0] == rawAnswer {
@@ -192,7 +201,7 @@ func readAnswer(b []byte, v any) error {
 		return fmt.Errorf("read its answer: %w", err)
 	}
 	if a.Error != "" {
-		return hint.With(errors.New(a.Error), a.Hint)
+		return hint.With(errors.New(told(a.Error)), told(a.Hint))
 	}
 	if v == nil {
 		return nil

@@ -20,11 +20,7 @@ const onePlan = "only runs of one plan can be compared: import others separately
 // agreeing returns the runs that fit into one campaign. Each reason to exclude runs
 // is one problem, however many files it affects.
 func agreeing(runs []*run, o *Options, ps *hint.Problems) []*run {
-	runs = once(runs, ps)
-	if !o.Compatible {
-		oneArithmetic(runs, ps)
-	}
-	runs = alikeOnly(onePlanOnly(runs, o, ps), ps)
+	runs = alikeOnly(onePlanOnly(once(runs, ps), o, ps), ps)
 	if len(*ps) == 0 {
 		unrelated(runs, ps)
 	}
@@ -38,8 +34,7 @@ type conflict struct {
 	want string
 }
 
-// once leaves out duplicate runs of a step and trial. Duplicates from tables are
-// merged, unless they contradict each other.
+// once leaves out duplicate runs of a step and trial.
 func once(runs []*run, ps *hint.Problems) (out []*run) {
 	type id struct {
 		target, step string
@@ -49,17 +44,11 @@ func once(runs []*run, ps *hint.Problems) (out []*run) {
 	var twice []conflict
 	for _, r := range runs {
 		id := id{r.target, r.step.Name, r.trial}
-		first := seen[id]
-		switch {
-		case first == nil:
-			seen[id] = r
-			out = append(out, r)
-		case first.derived && r.derived && first.merge(r), r.derived && first.confirms(r):
-		case first.derived && r.confirms(first):
-			out[slices.Index(out, first)], seen[id] = r, r
-		default:
+		if first := seen[id]; first != nil {
 			twice = append(twice, conflict{run: r, want: first.file.path})
+			continue
 		}
+		seen[id], out = r, append(out, r)
 	}
 	trials, byName := groups(twice, func(c conflict) string { return fmt.Sprintf("%s, trial %d", c.target, c.trial) })
 	for _, trial := range trials {
@@ -69,53 +58,6 @@ func once(runs []*run, ps *hint.Problems) (out []*run) {
 			quantity.Count(len(byName[trial]), "file"), trial, c.step.Name, c.want)
 	}
 	return out
-}
-
-// oneArithmetic reports targets with both logs and tables: tables use the published
-// arithmetic, so that logs must be read with it too.
-func oneArithmetic(runs []*run, ps *hint.Problems) {
-	derived := map[string]*run{}
-	for _, r := range runs {
-		if r.derived {
-			derived[r.target] = r
-		}
-	}
-	for _, r := range runs {
-		if table := derived[r.target]; table != nil && !r.derived {
-			ps.Add(table.file.path, 0, "import both with --compatible, or separately",
-				"it is a table of published arithmetic, and %s also has logs, as %s", r.target, r.file.path)
-			delete(derived, r.target)
-		}
-	}
-}
-
-// confirms reports whether the log of a run has the same rate as the table, which
-// is then not needed.
-func (r *run) confirms(table *run) bool {
-	own, printed := r.step.Find(metric.RowsPerS, r.step.Primary, ""),
-		table.step.Find(metric.RowsPerS, table.step.Primary, "")
-	return !r.derived && own != nil && printed != nil && math.Round(own.Value) == math.Round(printed.Value)
-}
-
-// merge adds to a table's run the numbers of another table; it returns false if
-// they contradict each other.
-func (r *run) merge(other *run) bool {
-	var more []int
-	for i := range other.step.Rows {
-		row := &other.step.Rows[i]
-		own := r.step.Find(row.Metric, row.Op, row.Per)
-		if own == nil {
-			more = append(more, i)
-		} else if own.Value != row.Value {
-			return false
-		}
-	}
-	for _, i := range more {
-		r.step.Rows = append(r.step.Rows, other.step.Rows[i])
-	}
-	r.files = append(slices.Clone(r.files), other.files...)
-	r.cpus = max(r.cpus, other.cpus)
-	return true
 }
 
 // onePlanOnly leaves out runs whose parameters differ from those of most runs of

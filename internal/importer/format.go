@@ -36,7 +36,6 @@ const (
 	fmtVMStat       = "vmstat"
 	fmtTime         = "time"
 	fmtMet          = "costs per operation"
-	fmtTable        = "table"
 )
 
 // companionFormats are the formats of the files next to a log.
@@ -56,7 +55,6 @@ func formats() []format {
 		{fmtBenchmarkSQL, isBenchmarkSQL, parseBenchmarkSQL},
 		{fmtTPCCMySQL, isTPCCMySQL, parseTPCCMySQL},
 		{fmtGoBench, isGoBench, parseGoBench},
-		{fmtTable, isTable, parseTable},
 		{fmtCSV, isCSV, parseCSV},
 		{fmtMet, isMet, parseMet},
 		{fmtIOStat, isIOStat, nil},
@@ -69,7 +67,7 @@ func formats() []format {
 // Formats returns the names that Options.Format may have.
 func Formats() []string {
 	return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtYCSB, fmtGoTPC, fmtHammerDB, fmtBenchmarkSQL,
-		fmtTPCCMySQL, fmtBenchbase, fmtGoBench, fmtTable, fmtCSV}
+		fmtTPCCMySQL, fmtBenchbase, fmtGoBench, fmtCSV}
 }
 
 // formatBy returns the first format that satisfies is, or a format without a name
@@ -93,6 +91,8 @@ func foreign(f *file) (line int, reason, hint string) {
 			continue
 		case strings.Contains(l, `"sysstat"`):
 			return i + 1, "iostat's JSON", "run iostat without -o JSON"
+		case strings.HasPrefix(l, "col-1 : ") || strings.HasPrefix(l, "Relative to: "):
+			return i + 1, "a published table", "import the logs that it was made of"
 		case sbVersion(l) != "":
 			return i + 1, "sysbench, but no sysbench run: nothing was timed", ""
 		}

@@ -47,9 +47,6 @@ type Campaign struct {
 	Ignored []string
 	// Unused are files of iostat, vmstat and time that belong to no run.
 	Unused []string
-	// Derived are tables of results in directories that also contain logs, the
-	// source of such tables.
-	Derived []string
 	// Left lists the parts left out, with the reasons; only with Options.Skip.
 	Left hint.Problems
 	// Missing are the tests that some targets lack.
@@ -273,7 +270,7 @@ func (d *folder) settle(r *run, o *Options) {
 		r.target, r.home = d.place.target, d.place.home
 	}
 	r.trial = cmp.Or(r.trial, max(d.place.trial, 1))
-	if d.place.step != "" && r.workload == fmtIBench && !r.derived {
+	if d.place.step != "" && r.workload == fmtIBench {
 		r.step.Name = d.place.step
 	}
 	if d.named && o.Target == "" && r.byFile != "" {

@@ -144,7 +144,7 @@ func (r *run) publishedRate(rate float64, o *Options) account.Denominator {
 	op, per := opQuery, opQuery
 	var texts []string
 	switch {
-	case isScan(r.test) && !o.Compatible && !r.derived && r.clients > 0:
+	case isScan(r.test) && !o.Compatible && r.clients > 0:
 		op, per = opScan, scanRow
 		texts = []string{"made of the mean latency of a scan, as if all clients had scanned all the time"}
 		rate *= 1000 * float64(r.clients)

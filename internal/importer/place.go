@@ -107,7 +107,6 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 		}
 		folders, c.Ignored = append(folders, more...), append(c.Ignored, left...)
 	}
-	c.leaveTables(folders)
 	for _, d := range folders {
 		d.demote()
 		attached := d.attach()
@@ -165,24 +164,6 @@ func placeOfFile(path string) place {
 		p.home = abs
 	}
 	return p
-}
-
-// leaveTables drops tables of results next to logs: they were made from such logs.
-func (c *Campaign) leaveTables(folders []*folder) {
-	isTable := func(f *file) bool { return f.format.name == fmtTable }
-	logs := slices.ContainsFunc(folders, func(d *folder) bool {
-		return slices.ContainsFunc(d.files, func(f *file) bool { return f.format.parse != nil && !isTable(f) })
-	})
-	for _, d := range folders {
-		d.files = slices.DeleteFunc(d.files, func(f *file) bool {
-			// A relative table adds nothing to absolute ones.
-			left := isTable(f) && !d.named && (logs || isRelative(f))
-			if left {
-				c.Derived = append(c.Derived, f.path)
-			}
-			return left
-		})
-	}
 }
 
 // demote makes the costs that the suite's scripts computed a companion of their log

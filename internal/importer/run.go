@@ -35,10 +35,8 @@ type origin struct {
 	file *file
 	tool string // with its version, if known
 	// files are the files that the run was read from, next to their companions.
-	files  []*file
-	beside []string
-	// derived is set if it was read from a table made from logs.
-	derived bool
+	files   []*file
+	beside  []string
 	guesses []string // assumptions
 	dropped []string // figures of the log that no metric takes
 }

@@ -115,39 +115,6 @@ func TestOneCause(t *testing.T) {
 	}
 }
 
-// Tables of results are read where they are named, or alone.
-func TestTables(t *testing.T) {
-	c := expect.Value(Read([]string{"testdata/tables"}, Options{Now: at, CPUs: 16}))(t)
-	expect.Equal(t, strings.Join(c.Derived, " "), "testdata/tables/qps.rel.some.tsv", c.Derived, c.Ignored)
-	expect.Equal(t, len(c.Ignored), 0, c.Derived, c.Ignored)
-	trials := read(t, Options{CPUs: 16}, "testdata/tables/qps.abs.some.tsv")
-	numbers(t, step(t, trials, "x.db200", 1, "point-query_range=100"), []want{{"rows_per_s", "query", "", 15000}})
-	numbers(t, step(t, trials, "x.db100", 1, "scan.warm_range=100"), []want{{"rows_per_s", "scan", "", 1001}})
-	expect.Equal(t, trials[0].Imported.Mode, modeCompatible, trials[0].Imported)
-	expect.Equal(t, trials[0].Imported.CPUs, 16, trials[0].Imported)
-	// Beside logs tables are left alone: they were made of such logs.
-	dir := write(t, map[string]string{"a/t.log": sysbenchLog, "qps.abs.tsv": text(t, "testdata/tables/qps.abs.some.tsv")})
-	if c, err := Read([]string{dir}, Options{}); err != nil || len(c.Derived) != 1 || len(c.Trials) != 1 {
-		t.Errorf("%v, %+v", err, c)
-	}
-	expect.Refused(Read([]string{"testdata/tables/qps.rel.some.tsv"}, Options{}))(t, "it is a table of ratios")
-}
-
-// A table may name targets that have logs, where it does not contradict them.
-func TestTablesAndLogs(t *testing.T) {
-	table := func(rate string) string {
-		return "col-1 : " + db100 + "\ncol-2 : other\n\ncol-1\tcol-2\n" + rate + "\t7\tpoint-query_range=100\n"
-	}
-	files := write(t, map[string]string{"good.tsv": table("12000"), "bad.tsv": table("11999")})
-	trials := read(t, Options{Compatible: true}, "testdata/suite", filepath.Join(files, "good.tsv"))
-	numbers(t, step(t, trials, db100, 1, "point-query_range=100"), []want{{"rows_per_s", "query", "", 12000.03}})
-	numbers(t, step(t, trials, "other", 1, "point-query_range=100"), []want{{"rows_per_s", "query", "", 7}})
-	expect.Refused(Read([]string{"testdata/suite", filepath.Join(files, "bad.tsv")}, Options{Compatible: true}))(t, "another file has the same step, first point-query_range=100", "error")
-	// Of a test that only the table has: then the arithmetic must be one.
-	more := write(t, map[string]string{"more.tsv": strings.Replace(table("5"), "point-query", "hot-points", 1)})
-	expect.Refused(Read([]string{"testdata/suite", filepath.Join(more, "more.tsv")}, Options{}))(t, "import both with --compatible", "error")
-}
-
 // Sizes have their unit; lines of one release may be of several configurations,
 // and are made trials with a word.
 func TestSizesAndRepeats(t *testing.T) {

@@ -77,7 +77,7 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 		Durability: result.Unknown, Status: result.Complete,
 		Imported: &result.Imported{Mode: modeCorrect},
 	}
-	if o.Compatible || slices.ContainsFunc(runs, func(r *run) bool { return r.derived }) {
+	if o.Compatible {
 		t.Imported.Mode = modeCompatible
 		t.Warnings = append(t.Warnings, metric.Warn(metric.Compatible, nil))
 	}

@@ -23,7 +23,8 @@ type Note struct {
 type Notes struct {
 	section string
 	List    []Note
-	kinds   []*noteKind // of the list
+	kinds   []*noteKind    // of the list
+	at      map[string]int // where the list has which words
 }
 
 // NewNotes returns the notes of the section with an id.
@@ -62,14 +63,17 @@ type listed struct {
 func (n *Notes) Mark(parts ...any) Note {
 	words, found := split(parts)
 	text := joined(words, found)
-	for i, k := range n.kinds {
-		if slices.Equal(k.words, words) {
-			if k.add(text, found) {
-				n.List[i].Text = k.String()
-			}
-			return n.List[i]
+	key := strings.Join(words, "\x00")
+	if i, known := n.at[key]; known {
+		if n.kinds[i].add(text, found) {
+			n.List[i].Text = n.kinds[i].String()
 		}
+		return n.List[i]
 	}
+	if n.at == nil {
+		n.at = map[string]int{}
+	}
+	n.at[key] = len(n.List)
 	i := len(n.List) + 1
 	k := &noteKind{words: words, listed: make([]listed, len(found)), seen: map[string]bool{}}
 	k.add(text, found)

@@ -15,7 +15,7 @@ func TestTrackIsBounded(t *testing.T) {
 	trial.Steps = trial.Steps[4:5]
 	trial.Steps[0].Seconds = seconds
 	c := newCampaign([]Trial{trial})
-	tr := expect.Value(readSeries(c))(t)[c.steps[0]][0]
+	tr := readSeries(c)[c.steps[0]][0]
 	expect.True(t, len(tr.points) <= maxPoints && len(tr.points) >= maxPoints/2 &&
 		cap(tr.points) <= 2*maxPoints, len(tr.points), cap(tr.points))
 	var got, want struct{ rows, time, highest float64 }

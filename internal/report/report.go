@@ -132,10 +132,7 @@ func HTML(w io.Writer, in Input) error { return Page(w, in, nil) }
 // Page writes the report as HTML does, below other blocks.
 func Page(w io.Writer, in Input, above []page.Block) error {
 	v := newView(&in)
-	var err error
-	if v.tracks, err = readSeries(v.campaign); err != nil {
-		return err
-	}
+	v.tracks = readSeries(v.campaign)
 	rows := newEmbedder()
 	offsets := rows.add(v.campaign)
 	if v.client != nil {
@@ -166,10 +163,7 @@ func Markdown(w io.Writer, in Input, all bool) error {
 // Card returns the first screen as one picture, for posts.
 func Card(in Input) (*picture.Picture, error) {
 	v := newView(&in)
-	var err error
-	if v.tracks, err = readSeries(v.campaign); err != nil {
-		return nil, err
-	}
+	v.tracks = readSeries(v.campaign)
 	d, err := v.opening()
 	if err != nil {
 		return nil, err

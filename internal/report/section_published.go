@@ -8,7 +8,6 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
-	"rumbench/internal/plan"
 	"rumbench/internal/report/published"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/text/quantity"
@@ -44,60 +43,6 @@ func publishedFigures(v *view) []page.Section {
 	}
 	sec.Blocks = append(sec.Blocks, n)
 	return []page.Section{sec}
-}
-
-// publishedRatios returns only those published ratios that have a measured
-// counterpart; the report has the rest.
-func publishedRatios(c *campaign, in []plan.Published, n *page.Notes) (out []page.Block) {
-	if len(in) > 0 {
-		out = append(out, page.Heading{Text: "Published. " + apart})
-	}
-	for _, p := range in {
-		out = append(out, page.Heading{Text: p.Source})
-		shown := false
-		for _, f := range published.Beside(c.Campaign, &p) {
-			if t := ratioTable(c, f, n); !t.Empty() {
-				out, shown = append(out, t), true
-			}
-		}
-		if !shown {
-			out = append(out, page.Prose("", "  The report has its figures; none can be compared with those above."))
-		}
-	}
-	return out
-}
-
-// ratioTable shows the pairs of rows, published and measured, that have ratios.
-func ratioTable(c *campaign, f published.Figures, n *page.Notes) page.Table {
-	t := figureTable(f)
-	g := &t.Groups[0]
-	t.Head, t.Title, g.Name = "", "  "+g.Name+", ratios to "+f.Rows[0].Name, ""
-	if like := f.Rows[0].Like; like != "" {
-		t.Title += " (here: " + like + ")"
-	}
-	bare := func(r page.Row, indent string) page.Row {
-		out := page.Row{Head: indent + r.Head, Series: -1}
-		for _, c := range r.Cells {
-			short := page.Absent("")
-			if c.Tag != "" {
-				short = page.Cell{Tag: c.Tag, Number: true}
-			} else if c.Ratio != "" {
-				short = page.Cell{Text: c.Ratio, Number: true}
-				for _, note := range c.Notes {
-					short.Note(n.Mark(note.Text))
-				}
-			}
-			out.Cells = append(out.Cells, short)
-		}
-		return out
-	}
-	for i := range f.Rows[1:] {
-		theirs, ours := figureRows(c, &f, i+1, g.Subs, &page.Notes{})
-		if slices.ContainsFunc(ours.Cells, func(c page.Cell) bool { return c.Ratio+c.Tag != "" }) {
-			g.Rows = append(g.Rows, bare(theirs, "  "), bare(ours, "    "))
-		}
-	}
-	return t
 }
 
 // publishedTable shows the published figures of a step, and under each

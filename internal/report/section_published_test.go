@@ -62,10 +62,6 @@ func TestPublishedGolden(t *testing.T) {
 	in := publishedFixture()
 	golden(t, "published.md", between(t, markdown(t, in), "## Published", "## Promised rates"))
 	golden(t, "published.html", between(t, render(t, in), `<section id="published">`, `<section id="sla"`))
-	for file, width := range map[string]int{"published.txt": 120, "published-60.txt": 60} {
-		_, text, _ := strings.Cut(plainText(t, in, width), "\nPublished. ")
-		golden(t, file, text)
-	}
 }
 
 // Published figures are not among the rows, and change no other number.

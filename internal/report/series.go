@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -115,8 +114,9 @@ func (m *marks) add(at, value float64) {
 	m.last, m.known = value, true
 }
 
-// readSeries streams the series of the runs that represent their targets.
-func readSeries(c *campaign) (map[*step][]*track, error) {
+// readSeries streams the series of the runs that represent their targets. A trial whose series cannot be read has a
+// warning, and no charts.
+func readSeries(c *campaign) map[*step][]*track {
 	limit := max(minPoints, min(maxPoints, allPoints/(len(c.steps)*len(c.Targets)+1)))
 	all := map[*step][]*track{}
 	for _, s := range c.steps {
@@ -140,22 +140,29 @@ func readSeries(c *campaign) (map[*step][]*track, error) {
 	}
 	var readers errgroup.Group
 	readers.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range trials {
+	unread := make([]error, len(trials))
+	for i, t := range trials {
 		readers.Go(func() error {
-			add := func(l result.Line) error { byTrial[i][l.Step].add(&l); return nil }
-			if err := c.series[trials[i]](add); err != nil {
-				return fmt.Errorf("series of %s, trial %d: %w", trials[i].Target, trials[i].Trial, err)
-			}
+			unread[i] = c.series[t](func(l result.Line) error { byTrial[i][l.Step].add(&l); return nil })
 			return nil
 		})
 	}
-	if err := readers.Wait(); err != nil {
-		return nil, err
+	_ = readers.Wait() // none fails
+	for i, t := range trials {
+		if unread[i] == nil {
+			continue
+		}
+		t.Warnings = metric.AppendNew(t.Warnings, metric.Untyped("its intervals are not shown: "+unread[i].Error()))
+		for s := range all {
+			if tr := slices.Index(all[s], byTrial[i][s.Name]); tr >= 0 {
+				all[s][tr] = nil
+			}
+		}
 	}
 	for _, tracks := range all {
 		sameWidth(tracks)
 	}
-	return all, nil
+	return all
 }
 
 func newTrack(s *step, r *run, limit int) *track {

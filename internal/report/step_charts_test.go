@@ -1,7 +1,9 @@
 package report
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -28,7 +30,7 @@ func courseOf(t *testing.T, lines ...result.Line) (*campaign, *track) {
 		}
 		return nil
 	}}})
-	tracks := expect.Value(readSeries(c))(t)
+	tracks := readSeries(c)
 	return c, tracks[c.steps[0]][0]
 }
 
@@ -150,4 +152,19 @@ func TestOverSteps(t *testing.T) {
 		strings.Contains(powers, ">100<"), powers)
 	expect.True(t, stepPlots(page.Table{Columns: table.Columns[:1], Groups: table.Groups}, metrics) == nil,
 		"one step has no course")
+}
+
+// A series that cannot be read costs the charts of its trial, and says so; the report is written.
+func TestUnreadableSeries(t *testing.T) {
+	in := fixture(1)
+	in.Trials[1].Series = func(yield func(result.Line) error) error {
+		_ = yield(result.Line{Step: "qr100", Source: "ops", T: 1, DT: 1, Group: "query"})
+		return errors.New("sqlite.1: line 2: no times of an interval")
+	}
+	page := expect.Written(t, func(w io.Writer) error { return HTML(w, in) })
+	expect.Contains(t, page, "its intervals are not shown: sqlite.1: line 2")
+	c := in.campaign()
+	for s, tracks := range readSeries(c) {
+		expect.True(t, tracks[1] == nil && (tracks[0] != nil || s.Name == "settle"), s.Name)
+	}
 }

@@ -69,7 +69,7 @@ func summary(c *campaign, in *Input) []page.Block {
 			out = append(out, sweepSummary(w, n))
 		}
 	}
-	out = append(append(out, publishedRatios(c, in.Published, n)...), n)
+	out = append(out, n)
 	for _, sentence := range below {
 		out = append(out, page.Prose("", sentence))
 	}

@@ -8,8 +8,8 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// fastest is how many operations or rows a client may do per second: each costs ten nanoseconds or more.
-const fastest = 1e8
+// Fastest is how many operations or rows a client may do per second: each costs ten nanoseconds or more.
+const Fastest = 1e8
 
 // Doubt returns why a trial that another machine returned cannot be the one of a campaign that it was asked for, or why
 // its figures cannot be true; "" if nothing shows that.
@@ -49,7 +49,7 @@ func (s *Step) doubt(t *Trial) string {
 			return fmt.Sprintf("a number is %.40q of trial %d of %.40q in %.40q", r.Metric, r.Trial, r.Target, r.Step)
 		case !quantity.Finite(r.Value) || r.Value < 0 || r.Value > 1e18 || r.N < 0:
 			return fmt.Sprintf("%s is %g, of %d", r.Metric, r.Value, r.N)
-		case (r.Metric == metric.RowsPerS || r.Metric == metric.OpsPerS) && r.Value > fastest*float64(clients):
+		case (r.Metric == metric.RowsPerS || r.Metric == metric.OpsPerS) && r.Value > Fastest*float64(clients):
 			return fmt.Sprintf("%s is %g, which %d clients cannot do", r.Metric, r.Value, clients-1)
 		case r.Metric == metric.OpsPerS && math.Abs(r.Value*s.Seconds-float64(r.N)) > 0.01*float64(r.N)+1:
 			return fmt.Sprintf("%s is %g, and %d were done in %g s", r.Metric, r.Value, r.N, s.Seconds)

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"cmp"
+	"sort"
 	"strings"
 	"sync"
 
@@ -87,12 +88,9 @@ func Fit(style Style, size, width float64, text string) string {
 		return text
 	}
 	runes := []rune(text)
-	for n := len(runes) - 1; n > 0; n-- {
-		if cut := strings.TrimRight(string(runes[:n]), " ,;:") + "…"; Width(style, size, cut) <= width {
-			return cut
-		}
-	}
-	return "…"
+	cut := func(n int) string { return strings.TrimRight(string(runes[:n]), " ,;:") + "…" }
+	tooLong := sort.Search(len(runes), func(n int) bool { return Width(style, size, cut(n)) > width })
+	return cut(max(tooLong-1, 0))
 }
 
 // Wrap breaks a text between words into lines of a width.

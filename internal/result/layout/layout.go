@@ -1,15 +1,11 @@
-// Package layout reads and writes the tables of rates that results of sysbench are published in.
+// Package layout writes the tables of rates that results of sysbench are published in.
 //
 // It knows nothing of trials and metrics: a table is tests with a rate per configuration.
 package layout
 
 import (
-	"bufio"
-	"fmt"
-	"io"
 	"math"
 	"strconv"
-	"strings"
 
 	"rumbench/internal/text/quantity"
 )
@@ -58,32 +54,6 @@ func Ratio(n, base Number, rounded bool) string {
 		return infinite
 	}
 	return Fixed(x/y, 2).Text
-}
-
-// readNumber parses a number as the formats print it; NaN if it is unknown.
-func readNumber(text string) (float64, error) {
-	switch text {
-	case notKnown:
-		return math.NaN(), nil
-	case infinite:
-		return math.Inf(1), nil
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !quantity.Finite(v) {
-		return 0, fmt.Errorf("%q is no number", text)
-	}
-	return v, nil
-}
-
-// readLines calls read for every line and adds the line number to its errors.
-func readLines(r io.Reader, read func(line string) error) error {
-	in := bufio.NewScanner(r)
-	for n := 1; in.Scan(); n++ {
-		if err := read(strings.TrimRight(in.Text(), "\r")); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
-		}
-	}
-	return in.Err()
 }
 
 // Show is the kind of numbers in a table.

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -57,53 +56,4 @@ func (t *Test) rates(show Show, decimals int) (out []string) {
 		}
 	}
 	return out
-}
-
-// ReadQPS reads a table in the layout of WriteQPS: the text after a test's name
-// is its note.
-func ReadQPS(r io.Reader) (tests []Test, err error) {
-	var names []string
-	body := false
-	err = readLines(r, func(line string) error {
-		line = strings.TrimRight(line, "\t ")
-		switch {
-		case line == "" || strings.HasPrefix(line, relativeTo):
-		case strings.HasPrefix(line, "col-") && strings.Contains(line, " : "):
-			_, name, _ := strings.Cut(line, " : ")
-			names = append(names, name)
-		case strings.HasPrefix(line, "col-"):
-			body = true
-		case !body:
-			return errors.New("a line col-1, col-2 … must precede the numbers")
-		default:
-			t, err := readTest(names, strings.Split(line, "\t"))
-			tests = append(tests, t)
-			return err
-		}
-		return nil
-	})
-	return tests, err
-}
-
-// readTest reads a test: its numbers, its name and a note.
-func readTest(names, cells []string) (t Test, err error) {
-	if len(cells) <= len(names) {
-		return t, fmt.Errorf("it has %d cells, and %d numbers and a name are wanted", len(cells), len(names))
-	}
-	note := strings.TrimSpace(strings.Join(cells[len(names)+1:], " "))
-	t.Name, t.Note = cells[len(names)], strings.TrimPrefix(note, noteMark)
-	for i, name := range names {
-		v, err := readNumber(cells[i])
-		if err != nil {
-			return t, err
-		}
-		t.Lines = append(t.Lines, Line{Tag: name, Rate: v})
-	}
-	return t, nil
-}
-
-// IsQPS reports whether the first lines of a file are those of such a table, and whether it has ratios.
-func IsQPS(head []string) (is, ratios bool) {
-	ratios = len(head) > 0 && strings.HasPrefix(head[0], relativeTo)
-	return ratios || len(head) > 0 && strings.HasPrefix(head[0], "col-1 : "), ratios
 }

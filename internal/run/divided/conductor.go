@@ -119,7 +119,7 @@ func (c *Conductor) serve(ctx context.Context, m Message) (err error) {
 		return c.check(ctx, m)
 	case Close:
 		c.all(m)
-		err = c.gather(ctx, Closed, func(event) {})
+		err = c.gather(ctx, Closed, sound)
 		if err == nil {
 			c.Head.Line.Say(Message{Kind: Closed})
 		}
@@ -165,6 +165,7 @@ func (c *Conductor) next(ctx context.Context) (event, error) {
 		case e.gone:
 			return e, &LostError{c.Parts[e.peer].Machine, c.Parts[e.peer].Gone()}
 		case e.Kind == Failed && e.Failure != nil && e.peer != head:
+			e.Failure.Text, e.Failure.Hint = line(e.Failure.Text), line(e.Failure.Hint)
 			if e.Failure.Machine = c.Parts[e.peer].Machine; !e.Failure.Lost { // else it is said with the loss
 				e.Failure.Text = "on client machine " + e.Failure.Machine + ": " + e.Failure.Text
 			}
@@ -176,8 +177,16 @@ func (c *Conductor) next(ctx context.Context) (event, error) {
 	}
 }
 
-// gather waits until each part has answered, and calls a function for each answer.
-func (c *Conductor) gather(ctx context.Context, kind Kind, each func(event)) error {
+// wrong returns the loss of a part that has sent what cannot be true, for this reason; "": it has not.
+func (c *Conductor) wrong(part int, reason doubt) error {
+	if reason == "" {
+		return nil
+	}
+	return &LostError{c.Parts[part].Machine, "it reported what cannot be: " + line(string(reason))}
+}
+
+// gather waits until each part has answered, and calls a function for each answer, which returns why it cannot be true.
+func (c *Conductor) gather(ctx context.Context, kind Kind, each func(*event) doubt) error {
 	waits := slices.Repeat([]bool{true}, len(c.Parts))
 	for i := 0; i >= 0; i = slices.Index(waits, true) {
 		over, cancel := context.WithTimeout(ctx, answerTime)
@@ -192,11 +201,16 @@ func (c *Conductor) gather(ctx context.Context, kind Kind, each func(event)) err
 			return context.Canceled
 		case e.Kind == kind && waits[e.peer]:
 			waits[e.peer] = false
-			each(e)
+			if err := c.wrong(e.peer, each(&e)); err != nil {
+				return c.lost(err, "")
+			}
 		}
 	}
 	return nil
 }
+
+// sound says of an answer that has nothing to check.
+func sound(*event) doubt { return "" }
 
 // answerTime is how long parts may be silent before each has answered: some open a thousand sessions, or
 // count a table first.
@@ -228,10 +242,11 @@ func (c *Conductor) open(ctx context.Context, t *Task) error {
 		c.Parts[i].Line.Say(Message{Kind: Open, Task: &own})
 	}
 	prepared := &Prepared{}
-	err := c.gather(ctx, Opened, func(e event) {
-		if e.Prepared != nil {
+	err := c.gather(ctx, Opened, func(e *event) (wrong doubt) {
+		if wrong = t.prepared(e.Prepared); wrong == "" && e.Prepared != nil {
 			prepared.Join(e.Prepared)
 		}
+		return wrong
 	})
 	if err != nil {
 		return err
@@ -244,7 +259,7 @@ func (c *Conductor) open(ctx context.Context, t *Task) error {
 func (c *Conductor) check(ctx context.Context, m Message) error {
 	c.all(m)
 	var verdict *Verdict
-	if err := c.gather(ctx, Checked, func(e event) { verdict = e.Verdict }); err != nil {
+	if err := c.gather(ctx, Checked, func(e *event) doubt { verdict = e.Verdict; return "" }); err != nil {
 		return err
 	}
 	c.Head.Line.Say(Message{Kind: Checked, Verdict: verdict})
@@ -253,9 +268,12 @@ func (c *Conductor) check(ctx context.Context, m Message) error {
 
 // begin has the clients ready, and measures the clocks.
 func (c *Conductor) begin(ctx context.Context, n *Numbers) (err error) {
+	if n == nil || n.Interval <= 0 {
+		return errors.New("the server's machine asks for a load without intervals")
+	}
 	c.load = n
 	c.all(Message{Kind: Load, Numbers: n})
-	if err := c.gather(ctx, Ready, func(event) {}); err != nil {
+	if err := c.gather(ctx, Ready, sound); err != nil {
 		return err
 	}
 	if c.clocks, err = c.offsets(ctx, fullTrips); err != nil {

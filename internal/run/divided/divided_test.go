@@ -61,6 +61,7 @@ type fleet struct {
 	slowest time.Duration                                          // round trip when clocks were measured
 	delay   func(machine int, m *Message, back bool) time.Duration // of a message; nil: none
 	cut     []chan struct{}                                        // not nil: no message passes until it is closed
+	forge   func(m *Message)                                       // changes what the first machine sends; nil: nothing does
 	lines   []*Line                                                // the conductor's
 
 	counted   int           // how often the head has counted before a start
@@ -102,6 +103,13 @@ func (f *fleet) way(ctx context.Context, over *sync.WaitGroup, machine int, back
 	return func(m Message) {
 		b, err := json.Marshal(m)
 		var got Message
+		if f.forge != nil && machine == 0 && back {
+			own := Message{} // a copy: the part goes on with its own
+			if json.Unmarshal(b, &own) == nil {
+				f.forge(&own)
+				b, err = json.Marshal(own)
+			}
+		}
 		if err = errors.Join(err, json.Unmarshal(b, &got)); err != nil {
 			panic(err)
 		}

@@ -146,6 +146,7 @@ type Group struct {
 	Rate     float64        `json:"rate"`
 	Arrivals *pace.Arrivals `json:"arrivals,omitempty"`
 	Kinds    []OpKind       `json:"kinds"` // of its operations
+	Parts    int            `json:"parts"` // of its transactions, each timed for itself
 }
 
 // OpKind is a kind of operation: whether it is upkeep, and whether the step is about it.
@@ -159,7 +160,7 @@ func NumbersOf(c *drive.Config) *Numbers {
 	n := &Numbers{Seconds: c.Step.Seconds, Interval: c.Interval, Seed: c.Seed, Limit: c.Limit, Longest: c.Longest}
 	for i := range c.Step.Groups {
 		g := &c.Step.Groups[i]
-		own := Group{Clients: g.Clients, Work: g.Work, Rate: g.Rate, Arrivals: g.Arrivals}
+		own := Group{Clients: g.Clients, Work: g.Work, Rate: g.Rate, Arrivals: g.Arrivals, Parts: len(g.Parts)}
 		for k := range g.Ops {
 			own.Kinds = append(own.Kinds, OpKind{g.Ops[k].Upkeep, g.Ops[k].Whole() == c.Step.Primary && !g.Ops[k].Upkeep})
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"rumbench/internal/observe"
@@ -17,9 +18,10 @@ type running struct {
 	join    *drive.Joiner
 	done    []*Outcome // of each part; nil: it runs
 	heard   []time.Time
-	uses    [][]use // of each part, in whole intervals
-	shown   []Use   // of the parts since the last interval that was passed on
-	led     int
+	seen    []time.Duration // the end of the last interval of each part
+	uses    [][]use         // of each part, in whole intervals
+	shown   []Use           // of the parts since the last interval that was passed on
+	led     []bool          // no client that the load waits for is at work in a part
 	missing int
 	ended   error // why the load ended early, by the part that did so first; nil: it did not
 	ending  bool  // the parts have been asked to end
@@ -34,7 +36,8 @@ func (c *Conductor) run(ctx context.Context) error {
 	}
 	n := len(c.Parts)
 	r := &running{Conductor: c, began: began, join: drive.NewJoiner(n, c.load.Interval), done: make([]*Outcome, n),
-		heard: make([]time.Time, n), uses: make([][]use, n), shown: make([]Use, n), missing: n}
+		heard: make([]time.Time, n), seen: make([]time.Duration, n), uses: make([][]use, n), shown: make([]Use, n),
+		led: make([]bool, n), missing: n}
 	for i := range r.heard {
 		r.heard[i] = r.began
 		r.shown[i].Machine = c.Parts[i].Machine
@@ -50,12 +53,14 @@ func (c *Conductor) run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case over.Err() != nil && err != nil && e.Kind == "" && !e.gone: // nothing has come
-		case err != nil:
-			return c.lost(err, fmt.Sprintf(" %.1f s into the load", max(0, time.Since(r.began).Seconds())))
-		case e.peer == head:
+			err = nil
+		case err == nil && e.peer == head:
 			r.end()
-		default:
-			r.take(&e)
+		case err == nil:
+			err = c.wrong(e.peer, r.take(&e))
+		}
+		if err != nil {
+			return c.lost(err, fmt.Sprintf(" %.1f s into the load", max(0, time.Since(r.began).Seconds())))
 		}
 		if err := r.silent(); err != nil {
 			return err
@@ -78,31 +83,35 @@ func (c *Conductor) run(ctx context.Context) error {
 	return r.finish(ctx)
 }
 
-// take takes a message of a part.
-func (r *running) take(e *event) {
-	i := e.peer
+// take takes a message of a part, or returns why it cannot be true.
+func (r *running) take(e *event) (wrong doubt) {
+	i, passed := e.peer, time.Since(r.began)
 	r.heard[i] = time.Now()
-	switch e.Kind {
-	case Tick:
-		if iv := e.Interval; iv != nil && len(iv.Machines) == 1 && len(iv.Groups) == len(r.load.Groups) {
-			r.note(i, e.Interval)
-			r.pass(r.join.Add(i, &e.Interval.Interval))
+	switch {
+	case e.Kind == Tick && r.done[i] == nil:
+		if wrong = r.load.interval(e.Interval, r.seen[i], passed); wrong != "" {
+			return wrong
 		}
-	case Led:
-		if r.led++; r.led == len(r.Parts) {
+		r.seen[i] = e.Interval.To
+		r.note(i, e.Interval)
+		r.pass(r.join.Add(i, &e.Interval.Interval))
+	case e.Kind == Led && !r.led[i]:
+		if r.led[i] = true; !slices.Contains(r.led, false) {
 			r.all(Message{Kind: Stop})
 		}
-	case Done:
-		if r.done[i] == nil && r.load.fits(e.Outcome) {
-			r.done[i] = e.Outcome
-			r.missing--
-			r.pass(r.join.End(i))
-			if ended := e.Outcome.Result.Ended; ended != nil {
-				r.ended = cmp.Or(r.ended, ended)
-				r.end()
-			}
+	case e.Kind == Done && r.done[i] == nil:
+		if wrong = r.load.outcome(e.Outcome, passed); wrong != "" {
+			return wrong
+		}
+		r.done[i] = e.Outcome
+		r.missing--
+		r.pass(r.join.End(i))
+		if ended := e.Outcome.Result.Ended; ended != nil {
+			r.ended = cmp.Or(r.ended, ended)
+			r.end()
 		}
 	}
+	return ""
 }
 
 // note keeps what an interval cost the machine.
@@ -161,10 +170,13 @@ func (r *running) finish(ctx context.Context) error {
 	var results []*drive.Result
 	for i, d := range r.done {
 		results = append(results, d.Result)
-		out.Reports = append(out.Reports, d.Reports[0])
-		out.Reports[i].Machine, out.Reports[i].Clock = r.Parts[i].Machine, r.clocks[i]
-		if len(out.Counts) < len(d.Counts) {
-			out.Counts = append(out.Counts, make([]int64, len(d.Counts)-len(out.Counts))...)
+		out.Reports = append(out.Reports, Report{UseTotal: d.Reports[0].UseTotal, Machine: r.Parts[i].Machine,
+			Clock: r.clocks[i]})
+		if i == 0 {
+			out.Counts = make([]int64, len(d.Counts))
+		}
+		if len(d.Counts) != len(out.Counts) {
+			return r.lost(r.wrong(i, "it counted other things than the others"), " at the end of the load")
 		}
 		out.Lag = max(out.Lag, d.Lag)
 		for k, n := range d.Counts {
@@ -189,17 +201,4 @@ func (c *Conductor) drift(now []Offset) {
 	for i := range now {
 		c.clocks[i].Bound = max(c.clocks[i].Bound, (now[i].Ahead-c.clocks[i].Ahead).Abs()+now[i].Bound)
 	}
-}
-
-// fits reports whether an outcome is one of the load.
-func (n *Numbers) fits(o *Outcome) bool {
-	if o == nil || o.Result == nil || len(o.Reports) != 1 || len(o.Result.Groups) != len(n.Groups) {
-		return false
-	}
-	for g := range n.Groups {
-		if len(o.Result.Groups[g].Kinds) != len(n.Groups[g].Kinds) {
-			return false
-		}
-	}
-	return true
 }

@@ -20,10 +20,11 @@ const (
 	digits  = 3
 )
 
-// Dist is a distribution of latencies in nanoseconds. Use NewDist: the zero Dist
-// is not usable.
+// Dist is a distribution of latencies in nanoseconds. The zero Dist is empty.
 type Dist struct {
-	h        *hdr.Histogram
+	h        *hdr.Histogram // nil: there are none, or all are in bars
+	bars     []byte         // as they came from another process, and how many
+	packed   int64
 	overflow int64
 	// Exact, also beyond Longest. A log does not hold the sum.
 	low, high, sum int64
@@ -32,6 +33,18 @@ type Dist struct {
 
 // NewDist returns an empty distribution.
 func NewDist() *Dist { return &Dist{h: hdr.New(1, int64(Longest), digits)} }
+
+// held returns the histogram.
+func (d *Dist) held() *hdr.Histogram {
+	if d.h == nil {
+		d.h = NewDist().h
+		for bucket, n := range bars(d.bars) {
+			_ = d.h.RecordValues(leastOf(bucket), n) // in range, so it does not fail
+		}
+		d.bars, d.packed = nil, 0
+	}
+	return d.h
+}
 
 // Record adds a latency. Negative ones, which a foreign clock may give, count as
 // zero.
@@ -46,7 +59,7 @@ func (d *Dist) Record(ns int64) {
 		d.overflow++
 		return
 	}
-	_ = d.h.RecordValue(ns) // in range, so it does not fail
+	_ = d.held().RecordValue(ns) // in range, so it does not fail
 }
 
 // Merge adds another distribution to d. If either is nil it does nothing.
@@ -57,7 +70,7 @@ func (d *Dist) Merge(o *Dist) {
 	if d.Count() == 0 || o.low < d.low {
 		d.low = o.low
 	}
-	d.h.Merge(o.h)
+	d.held().Merge(o.held())
 	d.overflow += o.overflow
 	d.high = max(d.high, o.high)
 	d.sum += o.sum
@@ -69,12 +82,17 @@ func (d *Dist) Reset() {
 	if d == nil || d.Count() == 0 {
 		return
 	}
-	d.h.Reset()
+	d.held().Reset()
 	d.overflow, d.low, d.high, d.sum, d.logged = 0, 0, 0, 0, false
 }
 
 // Count returns the number of latencies recorded, overflow included.
-func (d *Dist) Count() int64 { return d.h.TotalCount() + d.overflow }
+func (d *Dist) Count() int64 {
+	if d.h == nil {
+		return d.packed + d.overflow
+	}
+	return d.h.TotalCount() + d.overflow
+}
 
 // Overflow returns the number of latencies above Longest.
 func (d *Dist) Overflow() int64 { return d.overflow }
@@ -107,10 +125,11 @@ func (d *Dist) Percentile(p float64) int64 {
 		return 0
 	}
 	rank := int64(math.Ceil(p / 100 * float64(n)))
-	if rank > d.h.TotalCount() {
+	h := d.held()
+	if rank > h.TotalCount() {
 		return d.high
 	}
-	return min(d.h.ValueAtQuantile(float64(rank)/float64(d.h.TotalCount())*100), d.high)
+	return min(h.ValueAtQuantile(float64(rank)/float64(h.TotalCount())*100), d.high)
 }
 
 // Curve returns the distribution as points of percentile and latency in
@@ -156,7 +175,7 @@ func NewLog(w io.Writer, base time.Time) (*Log, error) {
 // Write writes the distribution of an interval. The tag must hold neither comma
 // nor space.
 func (l *Log) Write(tag string, start, end time.Time, d *Dist) error {
-	h := d.h
+	h := d.held()
 	h.SetTag(tag)
 	h.SetStartTimeMs(start.UnixMilli())
 	h.SetEndTimeMs(end.UnixMilli())
@@ -185,7 +204,7 @@ func ReadLog(r io.Reader) (map[string]*Dist, error) {
 		if d.Count() == 0 || h.Min() < d.low {
 			d.low = h.Min()
 		}
-		d.h.Merge(h)
+		d.held().Merge(h)
 		d.high = max(d.high, h.Max())
 	}
 }

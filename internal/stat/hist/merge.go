@@ -1,55 +1,77 @@
 package hist
 
 import (
-	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"slices"
-
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// distJSON is a distribution on its way to another process: its histogram in HDR V2 form.
+// distJSON is a distribution on its way to another process.
 type distJSON struct {
-	HDR      []byte `json:"hdr"`
+	// Bars are the buckets that hold any, as varints: how many buckets further on, and how many latencies.
+	Bars     []byte `json:"bars,omitempty"`
 	Overflow int64  `json:"overflow,omitempty"`
-	Low      int64  `json:"low"`
-	High     int64  `json:"high"`
-	Sum      int64  `json:"sum"`
+	Low      int64  `json:"low,omitempty"`
+	High     int64  `json:"high,omitempty"`
+	Sum      int64  `json:"sum,omitempty"`
 }
 
 // MarshalJSON encodes the distribution: nothing of it is lost.
 func (d *Dist) MarshalJSON() ([]byte, error) {
-	if d.Count() == 0 {
-		return []byte("{}"), nil
+	out := distJSON{Overflow: d.overflow, Low: d.low, High: d.high, Sum: d.sum}
+	last := 0
+	for _, b := range d.held().Distribution() {
+		if b.Count > 0 {
+			at := bucketOf(b.From)
+			out.Bars = binary.AppendUvarint(binary.AppendUvarint(out.Bars, uint64(at-last)), uint64(b.Count))
+			last = at
+		}
 	}
-	b, err := d.h.Encode(hdr.V2CompressedEncodingCookieBase)
-	if err != nil {
-		return nil, fmt.Errorf("encode a distribution: %w", err)
-	}
-	return json.Marshal(distJSON{b, d.overflow, d.low, d.high, d.sum})
+	return json.Marshal(out)
 }
 
-// UnmarshalJSON decodes what MarshalJSON has encoded.
+// UnmarshalJSON decodes what MarshalJSON has encoded, and refuses what it cannot have encoded. The distribution takes
+// no more memory than its text until it is used.
 func (d *Dist) UnmarshalJSON(b []byte) error {
 	var in distJSON
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*d = *NewDist()
-	if len(in.HDR) == 0 {
-		return nil
+	*d = Dist{bars: in.Bars, overflow: in.Overflow, low: in.Low, high: in.High, sum: in.Sum}
+	sound := in.Overflow >= 0
+	for bucket, n := range bars(in.Bars) {
+		sound = sound && n > 0 && bucket <= bucketOf(int64(Longest)) && d.packed <= math.MaxInt64-n
+		d.packed += n
 	}
-	h, err := hdr.Decode(in.HDR)
-	if err != nil {
-		return fmt.Errorf("decode a distribution: %w", err)
+	n := float64(d.Count())
+	if sum := float64(in.Sum); !sound || in.Low < 0 || in.Low > in.High ||
+		sum < n*float64(in.Low)*0.999 || sum > n*float64(in.High)*1.001 {
+		return fmt.Errorf("a distribution of %d to %d ns, in all %d ns, of %d: that cannot be", in.Low, in.High, in.Sum,
+			d.Count())
 	}
-	if dropped := d.h.Merge(h); dropped > 0 {
-		return fmt.Errorf("decode a distribution: %d latencies are out of range", dropped)
-	}
-	d.overflow, d.low, d.high, d.sum = in.Overflow, in.Low, in.High, in.Sum
 	return nil
+}
+
+// bars returns the buckets that hold any, and how many each holds.
+func bars(packed []byte) iter.Seq2[int, int64] {
+	return func(yield func(int, int64) bool) {
+		for at := 0; len(packed) > 0; {
+			further, a := binary.Uvarint(packed)
+			n, b := binary.Uvarint(packed[max(a, 0):])
+			if a <= 0 || b <= 0 || further > uint64(bucketOf(int64(Longest))) {
+				yield(0, -1) // cut, or no bucket
+				return
+			}
+			packed = packed[a+b:]
+			if at += int(further); !yield(at, int64(n)) {
+				return
+			}
+		}
+	}
 }
 
 // Merged returns the work of a group whose clients were in several processes. All have begun at one
@@ -109,36 +131,35 @@ func (g *Group) add(o *Group) {
 // mergedRates adds up the rates of the intervals that all processes share. One that has missed a tick has
 // a longer interval, which joins those of the others.
 func mergedRates(parts []*Group, interval float64) (out []Rate) {
-	tick := func(seconds float64) int { return int(math.Round(seconds / interval)) }
-	last := func(p *Group) float64 {
-		if len(p.Rates) == 0 {
-			return 0
-		}
-		return p.Rates[len(p.Rates)-1].To
-	}
-	longest := slices.MaxFunc(parts, func(a, b *Group) int { return cmp.Compare(last(a), last(b)) })
-	var ends []int // that all have, or that come after their last
-	for _, r := range longest.Rates {
-		shared := func(p *Group) bool {
-			return tick(last(p)) <= tick(r.To) ||
-				slices.ContainsFunc(p.Rates, func(o Rate) bool { return tick(o.To) == tick(r.To) })
-		}
-		if !slices.ContainsFunc(parts, func(p *Group) bool { return !shared(p) }) {
-			ends = append(ends, tick(r.To))
-		}
-	}
-	before := math.MinInt
-	for _, end := range ends {
-		sum := Rate{From: math.Inf(1)}
-		for _, p := range parts {
-			for _, r := range p.Rates {
-				if at := tick(r.To); at > before && at <= end {
-					sum.From, sum.To = min(sum.From, r.From), max(sum.To, r.To)
-					sum.Units, sum.Ops, sum.Oldest = sum.Units+r.Units, sum.Ops+r.Ops, max(sum.Oldest, r.Oldest)
-				}
+	tick := func(r Rate) int { return int(math.Round(r.To / interval)) }
+	ends := map[int]int{} // the ticks at which intervals end, and of how many processes
+	last, next := make([]int, len(parts)), make([]int, len(parts))
+	for i, p := range parts {
+		for _, r := range p.Rates {
+			if at := tick(r); at > last[i] {
+				ends[at]++
+				last[i] = at
 			}
 		}
-		out, before = append(out, sum), end
+	}
+	for _, end := range slices.Sorted(maps.Keys(ends)) {
+		for i := range parts {
+			if last[i] < end { // it has no more
+				ends[end]++
+			}
+		}
+		if ends[end] < len(parts) {
+			continue
+		}
+		sum := Rate{From: math.Inf(1)}
+		for i, p := range parts {
+			for ; next[i] < len(p.Rates) && tick(p.Rates[next[i]]) <= end; next[i]++ {
+				r := p.Rates[next[i]]
+				sum.From, sum.To = min(sum.From, r.From), max(sum.To, r.To)
+				sum.Units, sum.Ops, sum.Oldest = sum.Units+r.Units, sum.Ops+r.Ops, max(sum.Oldest, r.Oldest)
+			}
+		}
+		out = append(out, sum)
 	}
 	return out
 }

@@ -129,7 +129,7 @@ func (h *sheet) drain(s *sketch, dst *Dist) {
 		}
 		for i, c := range h.pages[n] {
 			if c > 0 {
-				_ = dst.h.RecordValues(leastOf(at<<pageBits+i), int64(c)) // in range, so it does not fail
+				_ = dst.held().RecordValues(leastOf(at<<pageBits+i), int64(c)) // in range, so it does not fail
 			}
 		}
 		*h.pages[n] = page{}

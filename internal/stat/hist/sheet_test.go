@@ -46,3 +46,28 @@ func TestEveryBucket(t *testing.T) {
 	n := pageCount * pageSize * 8
 	expect.True(t, n <= whole, "pages of bytes, the library has", n, whole)
 }
+
+// A distribution on its way takes no more memory than its text, and one that cannot have been encoded is refused.
+func TestForgedDist(t *testing.T) {
+	d := NewDist()
+	for _, ns := range []int64{1, 1, 5_000, 70_000_000, 2 * int64(Longest)} {
+		d.Record(ns)
+	}
+	text := expect.Value(d.MarshalJSON())(t)
+	var got Dist
+	expect.NoError(t, got.UnmarshalJSON(text))
+	expect.True(t, got.h == nil && got.Count() == 5, got.Count())
+	expect.List(t, got.held().Export().Counts, d.h.Export().Counts, "buckets")
+	expect.Equal(t, string(expect.Value(got.MarshalJSON())(t)), string(text))
+	for _, forged := range []string{
+		`{"bars":"AQE=","low":9,"high":1,"sum":1}`, `{"bars":"AQE=","low":1,"high":1,"sum":900}`, `{"bars":"AQ=="}`,
+		`{"bars":"AQA=","low":1,"high":1}`, `{"bars":"/////wcB","low":1,"high":1,"sum":1}`, `{"overflow":-1}`, `{"sum":5}`,
+		`{"bars":"Af////////////8B","low":1,"high":1,"sum":1}`,
+	} {
+		expect.Error(t, (&Dist{}).UnmarshalJSON([]byte(forged)), "", forged)
+	}
+	var empty Dist
+	expect.NoError(t, empty.UnmarshalJSON([]byte(`{}`)))
+	empty.Record(5)
+	expect.Equal(t, empty.Percentile(50), int64(5))
+}
