@@ -296,10 +296,3 @@ func TestCPUsDisagree(t *testing.T) {
 	numbers(t, s, []want{{"host_cpu_us", "", "query", 0.5 * 48 * 1e6 / 10000}})
 	expect.True(t, len(s.Warnings) == 1 && strings.Contains(s.Warnings[0].Text, "48 CPUs and iostat 96"), s.Warnings)
 }
-
-// Costs without any of the columns that are known are no figures.
-func TestCostsWithoutColumns(t *testing.T) {
-	var ps hint.Problems
-	runs := parseMet([]*file{textFile("sb.met.x", metTitle+"\nsamp\to/s\n5\t100\n")}, &Options{CPUs: 4}, &ps)
-	expect.True(t, len(runs) == 1 && len(ps) == 0, len(runs), ps)
-}

@@ -56,7 +56,7 @@ func formats() []format {
 		{fmtTPCCMySQL, isTPCCMySQL, parseTPCCMySQL},
 		{fmtGoBench, isGoBench, parseGoBench},
 		{fmtCSV, isCSV, parseCSV},
-		{fmtMet, isMet, parseMet},
+		{fmtMet, isMet, nil},
 		{fmtIOStat, isIOStat, nil},
 		{fmtVMStat, isVMStat, nil},
 		{fmtTime, isTime, nil},

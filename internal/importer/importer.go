@@ -221,18 +221,13 @@ func sorted(ps hint.Problems) hint.Problems {
 
 // runs parses the runs of a folder, with their companions.
 func (d *folder) runs(o *Options, ps *hint.Problems) (out []*run) {
-	cpus := o.CPUs
 	for _, files := range d.runFiles() {
-		own := *o
-		if files[0].format.name == fmtMet {
-			own.CPUs = cpus
-		}
 		files[0].spool = &d.spool
 		var found []*run
 		parts, left := sections(files)
 		named := false // by the log itself
 		for _, part := range parts {
-			for _, r := range part[0].format.parse(part, &own, ps) {
+			for _, r := range part[0].format.parse(part, o, ps) {
 				named = named || r.target != ""
 				if d.settle(r, o); left != "" {
 					r.warn("%s", left)
@@ -249,7 +244,6 @@ func (d *folder) runs(o *Options, ps *hint.Problems) (out []*run) {
 		}
 		if len(found) > 0 {
 			d.addCompanions(found, o, ps)
-			cpus = max(cpus, found[0].cpus)
 		}
 		out = append(out, found...)
 	}

@@ -108,7 +108,6 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 		folders, c.Ignored = append(folders, more...), append(c.Ignored, left...)
 	}
 	for _, d := range folders {
-		d.demote()
 		attached := d.attach()
 		c.Ignored = slices.DeleteFunc(c.Ignored, func(path string) bool { return slices.Contains(attached, path) })
 	}
@@ -166,20 +165,6 @@ func placeOfFile(path string) place {
 	return p
 }
 
-// demote makes the costs that the suite's scripts computed a companion of their log
-// if it is present.
-func (d *folder) demote() {
-	logs := map[string]bool{}
-	for _, f := range d.files {
-		logs[f.key()] = logs[f.key()] || f.format.name == fmtSysbench
-	}
-	for _, f := range d.files {
-		if f.format.name == fmtMet && logs[f.key()] {
-			f.format.parse = nil
-		}
-	}
-}
-
 func walk(root string, o *Options, ps *hint.Problems) (folders []*folder, ignored []string) {
 	var files []*file
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -228,7 +213,7 @@ func companions(path string, o *Options) (out []*file) {
 		}
 		var none hint.Problems // a different run may have the name too
 		if f := load(other, o, false, &none); f != nil &&
-			(f.format.name == fmtPgLog || f.format.name == fmtMet || f.format.name != "" && f.format.parse == nil) {
+			(f.format.name == fmtPgLog || f.format.name != "" && f.format.parse == nil) {
 			out = append(out, f)
 		}
 	}
@@ -335,10 +320,9 @@ func (d *folder) runFiles() (out [][]*file) {
 		}
 	}
 	files := slices.DeleteFunc(slices.Clone(d.files), func(f *file) bool { return f.format.parse == nil || beside[f] })
-	last := []string{fmtPgLog, fmtMet}
-	slices.SortStableFunc(files, func(a, b *file) int {
-		return slices.Index(last, a.format.name) - slices.Index(last, b.format.name)
-	})
+	server := func(f *file) bool { return f.format.name == fmtPgLog }
+	files = slices.Concat(slices.DeleteFunc(slices.Clone(files), server), // logs of servers last
+		slices.DeleteFunc(files, func(f *file) bool { return !server(f) }))
 	runs, members := groups(files, func(f *file) string {
 		if f.format.name == fmtIBench || f.format.name == fmtPgLog {
 			return f.format.name + " " + f.key()

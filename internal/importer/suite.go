@@ -17,13 +17,8 @@ type suiteTest struct {
 var (
 	suiteFile  = regexp.MustCompile(`^sb\.(?:o|io|vm|time|met)\.(.+)$`)
 	suiteName  = regexp.MustCompile(`^sb\.(?:o|met|r\.qps)\.(.+)\.range(\d+)\.pk([01])(?:\.dop(\d+))?$`)
-	suiteLoad  = regexp.MustCompile(`^sb\.prepare\.met\.`)
 	suiteTable = regexp.MustCompile(`^(.+)_range=(\d+)$`)
 )
-
-// loadTest is the name of the load, which the suite names after the test that
-// follows it.
-const loadTest = "load"
 
 // suiteTestOf parses the name of a file, or of a test in a table.
 func suiteTestOf(name string) (t suiteTest, ok bool) {
@@ -34,7 +29,7 @@ func suiteTestOf(name string) (t suiteTest, ok bool) {
 	if m := suiteTable.FindStringSubmatch(name); m != nil {
 		return suiteTest{test: m[1], reach: m[2]}, true
 	}
-	return suiteTest{test: loadTest}, suiteLoad.MatchString(name)
+	return suiteTest{}, false
 }
 
 // testNamed returns the test that suiteTestOf parses from a name, else a test with

@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/workload"
 )
 
 // What another machine returns is compared with what was ordered, and with what can be.
@@ -27,17 +29,32 @@ func TestDoubt(t *testing.T) {
 		"too fast":            {func(t *Trial) { t.Steps[0].Rows[0].Value = 1e10 }, "2 clients cannot do"},
 		"beyond all measure":  {func(t *Trial) { t.Steps[0].Rows[3].Value = 9e300 }, "cpu_us is 9e+300"},
 		"more than it counts": {func(t *Trial) { t.Steps[0].Rows[1].Value = 700 }, "ops_per_s is 700, and 5000 were done in 10 s"},
-		"above the maximum":   {func(t *Trial) { t.Steps[0].Rows[2].Value = 900 }, "service_p99_us is 900, and the maximum 800"},
-		"a step twice":        {func(t *Trial) { t.Steps = append(t.Steps, t.Steps[0]) }, "is there twice"},
+		"above the maximum":   {func(t *Trial) { t.Steps[0].Rows[2].Value = 900 }, "service_p99_us is 900, and service_max_us 800"},
+		"quantiles unordered": {func(t *Trial) { t.Steps[0].Rows[5].Value = 750 }, "service_p50_us is 750, and service_p99_us 700"},
+		"more rows":           {func(t *Trial) { t.Steps[0].Rows[0].Value *= 2 }, "rows_per_s is 100000, and 500000 were done in 10 s"},
+		"a row twice":         {func(t *Trial) { t.Steps[0].Rows = append(t.Steps[0].Rows, t.Steps[0].Rows[0]) }, "a number is there twice"},
+		"more processors":     {func(t *Trial) { t.Steps[0].Rows[3].Value = 1e15 }, "cpu_us is 1e+15 µs for each of 5000"},
+		"another unit":        {func(t *Trial) { t.Steps[0].Rows[3].Unit = "KB" }, "a number is"},
+		"a name of two lines": {func(t *Trial) { t.Steps[0].Rows[3].Op = "x\nmachine m2" }, "a number is"},
+		"an unknown step":     {func(t *Trial) { t.Steps[0].Name = "y" }, "the plan has no step"},
+		"no step":             {func(t *Trial) { t.Steps = nil }, "complete without a step"},
+		"too long":            {func(t *Trial) { t.Steps[0].Seconds = 1e6 }, "has 1e+06 s"},
+		"clients of its own": {func(t *Trial) {
+			t.Steps[0].Groups[0].Clients, t.Steps[0].Rows[0].Value, t.Steps[0].Rows[0].N = 1e9, 1e10, 1e11
+		}, "2 clients cannot do"},
+		"a step twice": {func(t *Trial) { t.Steps = append(t.Steps, t.Steps[0]) }, "is there twice"},
 	} {
 		row := func(name string, v float64, n int64) metric.Row {
-			return metric.Row{Target: "a", Trial: 1, Step: "s", Group: "g", Op: "o", Metric: name, Value: v, N: n}
+			return metric.Row{Target: "a", Trial: 1, Step: "s", Group: "g", Op: "o", Metric: name, Value: v, N: n,
+				Unit: metric.ByName(name).Unit}
 		}
 		tr := &Trial{Campaign: "c", Target: "a", Trial: 1, Machine: "m", Steps: []Step{{Name: "s", Seconds: 10, Groups: []Group{{Clients: 2}},
-			Rows: []metric.Row{row("rows_per_s", 50_000, 5000), row("ops_per_s", 500, 5000), row("service_p99_us", 700, 5000), row("cpu_us", 3, 5000),
-				row("service_max_us", 800, 5000)}}}}
+			Rows: []metric.Row{row("rows_per_s", 50_000, 500_000), row("ops_per_s", 500, 5000), row("service_p99_us", 700, 5000), row("cpu_us", 3, 5000),
+				row("service_max_us", 800, 5000), row("service_p50_us", 300, 5000)}}}, Status: Complete}
 		c.change(tr)
-		got := tr.Doubt("c", "m", &Entry{Target: "a", Trial: 1})
+		o := &Order{Campaign: "c", Machine: "m", Entry: &Entry{Target: "a", Trial: 1}, Took: 20 * time.Second,
+			Steps: []workload.Step{{Name: "s", Groups: []workload.Group{{Clients: 2}}}}}
+		got := o.Doubt(tr)
 		if c.want == "" {
 			expect.Equal(t, got, "", name)
 		} else {

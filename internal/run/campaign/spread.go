@@ -356,7 +356,7 @@ func (s *spread) trialOn(ctx context.Context, m Machine, e *result.Entry, at int
 	if err == nil {
 		if t, err = result.ReadTrial(result.TrialPath(s.Dir, e.Dir)); err != nil {
 			err = &LostError{Machine: m.Name(), Reason: err.Error()}
-		} else if reason := t.Doubt(s.Plan.Name, m.Name(), e); reason != "" {
+		} else if reason := s.ordered(e, m, time.Since(began)).Doubt(t); reason != "" {
 			err = &LostError{Machine: m.Name(), Reason: "its result of " + e.Dir + " cannot be true: " + reason}
 		}
 	}
@@ -382,6 +382,17 @@ func (s *spread) trialOn(ctx context.Context, m Machine, e *result.Entry, at int
 	whole := slices.Concat(s.state.Trials, s.state.Profiled)
 	s.shown.finished(*e, forecast.Place{Number: at + 1, Of: len(whole)}, t)
 	return t, s.save()
+}
+
+// ordered returns what a machine was asked for.
+func (s *spread) ordered(e *result.Entry, m Machine, took time.Duration) *result.Order {
+	o := &result.Order{Campaign: s.Plan.Name, Machine: m.Name(), Entry: e, Took: took}
+	for i := range s.Plan.Targets {
+		if t := &s.Plan.Targets[i]; t.Name == e.Target {
+			o.Steps = s.Plan.For(t).Steps()
+		}
+	}
+	return o
 }
 
 // runsOn notes which machine runs a trial now; "": none.

@@ -16,6 +16,7 @@ import (
 // fakeFleet is the machines of a test: they write results, or what trial says.
 type fakeFleet struct {
 	dir, campaign string
+	steps         []result.Step                                                   // of each trial
 	trial         func(ctx context.Context, machine string, e result.Entry) error // nil: complete
 
 	claimed []string
@@ -45,12 +46,13 @@ func (m fakeMachine) Trial(ctx context.Context, e result.Entry) error {
 	dir := result.TrialPath(m.dir, e.Dir)
 	return errors.Join(os.MkdirAll(dir, 0o755), result.WriteJSON(dir+"/"+result.TrialFile,
 		&result.Trial{Format: result.Format, Campaign: m.campaign, Target: e.Target, Trial: e.Trial, Machine: m.name, Status: result.Complete,
-			Started: now, Ended: &now, Order: "interleaved"}))
+			Started: now, Ended: &now, Order: "interleaved", Steps: m.steps}))
 }
 
 // on gives a campaign machines.
 func (f *fakeFleet) on(c *Config, names ...string) {
 	f.dir, f.campaign, c.Plan.Fleet.Retries = c.Dir, c.Plan.Name, 1
+	f.steps = []result.Step{{Name: c.Plan.Steps()[0].Name, Status: result.Complete}}
 	c.Machines = nil
 	for _, name := range names {
 		c.Machines = append(c.Machines, fakeMachine{f, name})
