@@ -11,10 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"rumbench/engine/all"
-	"rumbench/internal/cli/catalog"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
-	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -30,7 +28,7 @@ var completions = map[string]completer{"PLAN": completePlan, "DIR": completeCamp
 var flagCompletions = map[string]completer{
 	"metric": completeMetric, "step": completeStep, "target": completeTarget, "targets": completeTarget,
 	"base": completeTarget, "block": completeTarget,
-	"resume": completeCampaign, "set": completeSet, "attach": completeAttach,
+	"resume": completeCampaign, "attach": completeAttach,
 }
 
 // addCompletions makes the shell complete the arguments and flags of all commands.
@@ -212,26 +210,6 @@ func firstTrials(dirs []string) (out []*result.Trial) {
 		}
 	}
 	return out
-}
-
-// completeSet completes an override: the keys of plans, with the parameters of the
-// named plan's workload, and the values that have names.
-func completeSet(_ *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	workload := ""
-	if len(args) > 0 {
-		if p, err := loadPlan(args[0], nil); err == nil {
-			workload = p.Workload
-		}
-	}
-	var out []cobra.Completion
-	for _, w := range plan.Overrides(catalog.Plugins{}, workload, word) {
-		out = append(out, cobra.CompletionWithDesc(w.Text, w.Doc))
-	}
-	directive := cobra.ShellCompDirectiveNoFileComp
-	if !strings.Contains(word, "=") {
-		directive |= cobra.ShellCompDirectiveNoSpace
-	}
-	return out, directive
 }
 
 // completeAttach completes the engines that can attach to a running server.

@@ -119,8 +119,12 @@ const mostOnPage = 1000
 // siteOf returns what the pages about a folder are made of.
 func siteOf(dir string, redacted bool) serve.Config {
 	known := &places{}
+	var names func(rel string) string
+	if redacted {
+		names = numbered()
+	}
 	return serve.Config{
-		Dir: dir, Formats: rowFormats, Where: known.where, Mute: redacted, Marked: history.JudgedFile,
+		Dir: dir, Formats: rowFormats, Where: known.where, Names: names, Marked: history.JudgedFile,
 		Report: func(dirs ...string) (report.Input, error) {
 			in, err := reportInput(dirs...)
 			if err == nil && redacted {
@@ -141,18 +145,24 @@ func siteOf(dir string, redacted bool) serve.Config {
 			if err != nil {
 				return nil, err
 			}
-			for _, r := range runs {
-				if redacted {
-					r.Trials = redact.Copy(r.Trials, planText(r.Dir))
+			shown := make([]string, len(runs)) // as pages name them
+			for i, r := range runs {
+				if shown[i], err = filepath.Rel(dir, r.Dir); err != nil {
+					return nil, err
 				}
+			}
+			if redacted {
+				var plans []string
+				for i, r := range runs {
+					plans, shown[i] = append(plans, planText(r.Dir)), names(shown[i])
+				}
+				runs = redact.Copy(runs, plans...) // the same by the same in all
 			}
 			families := history.Families(runs, history.Pick{})
 			tested := history.Detect(families)
 			findings := history.Findings(families, judged)
-			for _, r := range runs { // as pages name them
-				if r.Dir, err = filepath.Rel(dir, r.Dir); err != nil {
-					return nil, err
-				}
+			for i, r := range runs {
+				r.Dir = shown[i]
 			}
 			blocks := trend.Pictures(families, findings, tested, trend.View{Least: 1}, link)
 			if left > 0 {
@@ -161,6 +171,17 @@ func siteOf(dir string, redacted bool) serve.Config {
 			}
 			return blocks, nil
 		},
+	}
+}
+
+// numbered returns a function that numbers the campaigns that it is asked for.
+func numbered() func(rel string) string {
+	known := map[string]string{}
+	return func(rel string) string {
+		if known[rel] == "" {
+			known[rel] = fmt.Sprintf("campaign-%d", len(known)+1)
+		}
+		return known[rel]
 	}
 }
 

@@ -25,7 +25,6 @@ type tableOptions struct {
 	layout, metric, base, notes string
 	targets                     []string
 	absolute, compatible        bool
-	warmUps                     bool
 	across                      compare.Across
 }
 
@@ -50,7 +49,6 @@ func newTableCommand(a *App) *cobra.Command {
 	f.StringSliceVar(&o.targets, "targets", nil, "these targets only, in this order; the first is the base")
 	f.BoolVar(&o.absolute, "absolute", false, "print the numbers themselves and not their ratios")
 	f.BoolVar(&o.compatible, "compatible", false, "print and divide numbers as published tables do: rounded")
-	f.BoolVar(&o.warmUps, "warm-ups", false, "tsv: include the tests that warm up or come before the writes")
 	f.StringVar(&o.notes, "notes", "", "a `file` of remarks for a last column: lines STEP: TEXT")
 	acrossFlags(f, &o.across)
 	return c
@@ -60,8 +58,6 @@ func (o *tableOptions) check(_ *cobra.Command, dirs []string) error {
 	switch {
 	case len(dirs) == 0:
 		return errors.New("table needs directories of results")
-	case o.warmUps && o.layout != "tsv":
-		return errors.New("--warm-ups is for the layout tsv: the others have them")
 	case o.metric != "":
 		_, err := metric.Named(o.metric)
 		return err
@@ -137,8 +133,8 @@ func (o *tableOptions) show() layout.Show {
 }
 
 func qpsTable(a *App, r *compare.Relative, notes map[string]string, o tableOptions) error {
-	remark(a.Stderr, r.Durability, published.QPSRemarks(r, o.warmUps))
-	tests, decimals := published.QPS(r, o.warmUps, notes)
+	remark(a.Stderr, r.Durability, published.QPSRemarks(r))
+	tests, decimals := published.QPS(r, notes)
 	names := quantity.Texts(r.Targets, func(t *compare.Target) string { return t.Name })
 	return layout.WriteQPS(a.Stdout, names, tests, o.show(), decimals)
 }

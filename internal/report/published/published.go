@@ -57,9 +57,9 @@ func QueryRate(s *compare.Step) (compare.Key, bool) {
 
 // QPS returns the tests of a relative table for sysbench's tables. Of the tests
 // that warm up or come before the writes it includes, as published tables do,
-// the warm-ups of range tests, or all if warmUps is set. Notes are remarks by
-// test name; the numbers have the returned number of decimals.
-func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []layout.Test, places int) {
+// the warm-ups of range tests. Notes are remarks by test name; the numbers have
+// the returned number of decimals.
+func QPS(r *compare.Relative, notes map[string]string) (tests []layout.Test, places int) {
 	add := func(group compare.Group, wanted func(*compare.Step) bool) {
 		for _, g := range r.Groups {
 			for _, row := range g.Rows {
@@ -82,7 +82,6 @@ func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []la
 	for _, g := range compare.Groups() {
 		switch g {
 		case compare.Before:
-			add(g, func(s *compare.Step) bool { return warmUps && !rangeWarmUp(s) })
 		case compare.Range:
 			add(g, all)
 			add(compare.Before, rangeWarmUp)
@@ -102,12 +101,12 @@ func rangeWarmUp(s *compare.Step) bool {
 
 // QPSRemarks returns the limits of a table of rates and the tests that it leaves
 // out, a line each.
-func QPSRemarks(r *compare.Relative, warmUps bool) (out []string) {
+func QPSRemarks(r *compare.Relative) (out []string) {
 	for i, t := range r.Targets {
 		out = append(out, otherWork(r.Base(), t, r.Unlike[i])...)
 		for _, g := range r.Groups {
 			for _, row := range g.Rows {
-				left := g.Group == compare.Before && !warmUps && !rangeWarmUp(row.Step)
+				left := g.Group == compare.Before && !rangeWarmUp(row.Step)
 				if left && i == 0 {
 					out = append(out, fmt.Sprintf("left out: %s, a warm-up or from before the writes", row.Step.Name))
 				}

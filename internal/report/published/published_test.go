@@ -33,8 +33,8 @@ func tested(target string, rates map[string]float64) *result.Trial {
 }
 
 // qps shows the cells of sysbench's tables, a line per test.
-func qps(r *compare.Relative, show layout.Show, warmUps bool) (out []string) {
-	tests, decimals := published.QPS(r, warmUps, nil)
+func qps(r *compare.Relative, show layout.Show) (out []string) {
+	tests, decimals := published.QPS(r, nil)
 	var b bytes.Buffer
 	names := quantity.Texts(r.Targets, func(t *compare.Target) string { return t.Name })
 	if err := layout.WriteQPS(&b, names, tests, show, decimals); err != nil {
@@ -60,7 +60,7 @@ func TestRatioOfNothing(t *testing.T) {
 	c := compare.New([]*result.Trial{tested("old", map[string]float64{"scan": 0.4, "range": 5}), tested("new", map[string]float64{"scan": 0.3, "range": 5})})
 	for compatible, show := range map[bool]layout.Show{false: layout.Ratios, true: layout.RoundedRatios} {
 		r := c.Relative(options(compatible))
-		expect.Same(t, []string{"range,1.00", "scan,NA"}, qps(r, show, false), compatible)
+		expect.Same(t, []string{"range,1.00", "scan,NA"}, qps(r, show), compatible)
 		cell := r.Groups[0].Rows[1].Cells[1]
 		expect.True(t, !(compatible && !math.IsNaN(cell.Ratio)), "ratio of numbers that are printed as 0", cell.Ratio)
 	}
@@ -70,17 +70,12 @@ func TestRatioOfNothing(t *testing.T) {
 func TestWarmUpsOfPublishedTables(t *testing.T) {
 	rates := map[string]float64{"scan": 1, "scan.warm": 2, "scan.warmpre": 3, "point-query.warm": 4, "point-query.pre": 5, "insert": 6, "points-covered-si.warm": 7, "read-only": 8}
 	r := compare.New([]*result.Trial{tested("a", rates)}).Relative(compare.RelativeOptions{})
-	for warmUps, want := range map[bool]string{
-		false: "read-only scan scan.warm insert",
-		true:  "read-only scan scan.warm insert point-query.pre point-query.warm points-covered-si.warm scan.warmpre",
-	} {
-		var got []string
-		for _, line := range qps(r, layout.Numbers, warmUps) {
-			test, _, _ := strings.Cut(line, ",")
-			got = append(got, test)
-		}
-		expect.Equal(t, strings.Join(got, " "), want, warmUps, got)
+	var got []string
+	for _, line := range qps(r, layout.Numbers) {
+		test, _, _ := strings.Cut(line, ",")
+		got = append(got, test)
 	}
+	expect.Equal(t, strings.Join(got, " "), "read-only scan scan.warm insert")
 }
 
 // measured returns a trial of the insert benchmark's query step.
@@ -96,7 +91,7 @@ func measured(target string) *result.Trial {
 func TestQPSOfRounded(t *testing.T) {
 	c := compare.New([]*result.Trial{tested("old", map[string]float64{"scan": 2.4}), tested("new", map[string]float64{"scan": 3.5})})
 	for want, show := range map[string]layout.Show{"scan,2.00": layout.RoundedRatios, "scan,2,4": layout.Numbers, "scan,1.46": layout.Ratios} {
-		expect.Equal(t, qps(c.Relative(options(false)), show, false)[0], want)
+		expect.Equal(t, qps(c.Relative(options(false)), show)[0], want)
 	}
 }
 
@@ -108,9 +103,9 @@ func TestQPSOfOtherWork(t *testing.T) {
 	}
 	c := compare.New(trials)
 	r := c.Relative(compare.RelativeOptions{})
-	expect.Same(t, []string{"scan,1.00", "insert,NA"}, qps(r, layout.Ratios, false))
+	expect.Same(t, []string{"scan,1.00", "insert,NA"}, qps(r, layout.Ratios))
 	want := "⚠ b in insert: other work: rate of query: 500/s and 4000/s; not comparable"
-	expect.Same(t, []string{want}, published.QPSRemarks(r, false))
+	expect.Same(t, []string{want}, published.QPSRemarks(r))
 }
 
 // A published figure stands beside the number that comes nearest to it.

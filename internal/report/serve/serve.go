@@ -28,8 +28,9 @@ import (
 type Config struct {
 	Dir  string // the folder
 	Only string // a campaign in it, by its path, if no others are shown
-	// Mute leaves out the texts of errors, which may have paths.
-	Mute bool
+	// Names, if set, returns the name under which a campaign is shown, by its path below the folder. The texts of errors,
+	// which may have paths, are left out then.
+	Names func(rel string) string
 	// Marked is a file in the folder that the history depends on, too.
 	Marked string
 	// Report reads results, each DIR or DIR:TARGET, into one report.
@@ -138,7 +139,7 @@ func (s *Site) fail(w http.ResponseWriter, at string, err error) {
 
 // said returns an error without the path of the folder.
 func (s *Site) said(err error) string {
-	if s.Mute {
+	if s.Names != nil {
 		return "It cannot be read."
 	}
 	return strings.ReplaceAll(err.Error(), s.Dir+"/", "")

@@ -28,12 +28,13 @@ type store struct {
 	dir  string
 	read func(dirs ...string) (report.Input, error)
 
-	only string // the only campaign, by its path below the folder; "": all
+	only  string // the only campaign, by its path below the folder; "": all
+	names func(rel string) string
 
 	looking sync.Mutex // held while the folder is walked
 	looked  time.Time
 	mu      sync.Mutex
-	all     map[string]*entry // by path below the folder
+	all     map[string]*entry // by path below the folder, or by name
 	news    chan struct{}     // there may be something to read
 }
 
@@ -54,7 +55,7 @@ type brief struct {
 }
 
 func newStore(c Config) *store {
-	return &store{dir: filepath.Clean(c.Dir), only: c.Only, read: c.Report, all: map[string]*entry{},
+	return &store{dir: filepath.Clean(c.Dir), only: c.Only, read: c.Report, names: c.Names, all: map[string]*entry{},
 		news: make(chan struct{}, 1)}
 }
 
@@ -68,10 +69,16 @@ func (s *store) look(again bool) {
 	now := map[string]*entry{}
 	history.Walk(filepath.Join(s.dir, filepath.FromSlash(s.only)), func(dir string, err error) {
 		e := newEntry(s.dir, dir, err)
+		if s.names != nil {
+			e.rel = s.names(e.rel)
+		}
 		if old := s.known(e.rel); old != nil && old.stamp == e.stamp {
 			e = old
 		} else if err == nil {
 			e.open()
+			if e.about != nil && s.names != nil {
+				e.about.Name = e.rel
+			}
 		}
 		now[e.rel] = e
 	})

@@ -16,16 +16,16 @@ func Write(c Config, write func(name string, body []byte) error, note func(text 
 	s := &Site{Config: c, store: newStore(c)}
 	for _, e := range s.store.entries() {
 		if e.about == nil {
-			note("left out: " + e.rel + ": " + e.problem)
-			if c.Mute {
+			note("left out: " + relativeTo(c.Dir, e.dir) + ": " + e.problem)
+			if c.Names != nil {
 				e.problem = ""
 			}
 			continue
 		}
 		b := s.store.briefOf(e)
 		if b.problem != "" {
-			note("left out: " + e.rel + ": " + b.problem)
-			if c.Mute {
+			note("left out: " + relativeTo(c.Dir, e.dir) + ": " + b.problem)
+			if c.Names != nil {
 				b.problem = "it cannot be read"
 			}
 		}

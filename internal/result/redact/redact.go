@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net"
 	"path"
 	"reflect"
 	"regexp"
@@ -104,16 +105,36 @@ var common = []string{"localhost", "root", "mysql", "postgres", "mariadb", "mong
 	"unix", "tcp", "server", "servers", "client", "clients", "machine"}
 
 func (r *redactor) learnName(kind, name string) {
-	name = strings.Trim(name, `"'[]`)
-	if len(name) < leastName || slices.Contains(common, strings.ToLower(name)) || r.plain[name] ||
-		strings.HasPrefix(name, "/") {
+	if list := strings.Split(name, ","); kind == "host" && len(list) > 1 {
+		for _, one := range list {
+			r.learnName(kind, one)
+		}
 		return
 	}
-	r.add(kind, name)
+	name = strings.Trim(name, `"'`)
+	if host, _, err := net.SplitHostPort(name); kind == "host" && err == nil {
+		name = host
+	}
+	name = strings.Trim(name, "[]")
+	if !r.isName(name) {
+		return
+	}
+	known := r.add(kind, name)
+	if short, _, full := strings.Cut(name, "."); kind == "host" && full && r.isName(short) && r.names[short] == "" {
+		r.names[short] = known
+	}
 }
 
-// sourceURL is the beginning of a data source name like postgres://me:word@host:5432/.
-var sourceURL = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*)://(?:([^\s/@"':]+)(?::[^\s/@"']*)?@)?(\[[0-9A-Fa-f:]+\]|[^\s/:@"',)\]}?]+)`)
+// isName reports whether a word may be a name: what is short, common, a path or a number is none.
+func (r *redactor) isName(word string) bool {
+	return len(word) >= leastName && !slices.Contains(common, strings.ToLower(word)) && !r.plain[word] &&
+		!strings.HasPrefix(word, "/") && !number.MatchString(word)
+}
+
+var number = regexp.MustCompile(`^\d+(?:\.\d+)?[a-zA-Z%]{0,2}$`)
+
+// sourceURL is the beginning of a data source name like postgres://me:word@host:5432,other/.
+var sourceURL = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*)://(?:([^\s/@"':]+)(?::[^\s/@"']*)?@)?([^\s/@"')}?;\\]+)`)
 
 // identifier is a pattern of text in which names are identifiable, and the
 // kinds of its groups.
@@ -126,24 +147,42 @@ func identifies(pattern string, kinds ...string) identifier {
 	return identifier{regexp.MustCompile(pattern), kinds}
 }
 
-const quotable = `\s*("[^"]*"|'[^']*'|[^\s"',}\]&;]+)`
+const (
+	quotable = `\s*("[^"]*"|'[^']*'|[^\s"',}\]&;]+)`
+	listed   = `\s*("[^"]*"|'[^']*'|[^\s"'}\]&;]+)`
+	// clients are programs whose flags -h and -u name a host and a user.
+	clients = `\b(?:psql|mysql\w*|mariadb[\w-]*|pg\w+|sysbench|mongo\w*|redis-cli)\s(?:[^|;\n]*?\s)?`
+)
 
 var (
 	textNames = []identifier{
 		identifies(`(?:([\w.+-]+)(?::[^\s"'@]*)?@)(?:\w+\(([^\s:)]*)|/)`, "user", "host"), // me:word@tcp(host:3306)/
 		// of a data source: host=db user=me
-		identifies(`\b(?:host|hostaddr)\s*=`+quotable, "host"),
-		identifies(`\b(?:user|username)\s*=`+quotable, "user"),
+		identifies(`(?i)\b\w*host(?:addr|name|s)?\s*=`+listed, "host"),
+		identifies(`(?i)\b(?:\w*user(?:name)?|uid|user id)\s*=`+quotable, "user"),
+		identifies(clients+`-h`+quotable, "host"),
+		identifies(clients+`-[uU]`+quotable, "user"),
+		identifies(`--?\w*(?:host|hostname)[\s=]`+quotable, "host"),
+		identifies(`--?\w*(?:user|username)[\s=]`+quotable, "user"),
+		identifies(`\bssh\s[^\n"']*?([\w.+-]+)@([\w.-]+)`, "user", "host"),
+		// of errors
+		identifies(`(?i)\bhost(?: name)?\s+(["'][^"'\s]+["'])`, "host"),
+		identifies(`(?i)\b(?:user|role)\s+(["'][^"'\s]+["'])`, "user"),
+		identifies(`'([^'\s]+)'@'([^'\s]+)'`, "user", "host"),
+		identifies(`\b(?:lookup|dial \w+) ([A-Za-z][\w.-]+)`, "host"),
 		identifies(`\b([\w.+-]+)@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)`, "user", "host"),
 		identifies(`(?:/home/|/Users/)([\p{L}\p{N}_.-]+)`, "user"),
 		identifies(`\b(\d{1,3}(?:\.\d{1,3}){3})\b`, "host"),
 		identifies(`\b((?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{1,4})*)\b`, "host"),
 		identifies(`\b([0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4})*::(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4})*)?)`, "host"),
 		identifies(`\bprocess \d+ on ([\w.-]+)`, "host"), // as in remarks on tables
+		identifies(`(?:^|[\s=\[(,"'@])(::[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4})*)\b`, "host"),
 		identifies(`\b([0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5})\b`, "serial"),
+		identifies(`(?i)\b([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b`, "serial"),
 	}
 	planNames = []identifier{
-		identifies(`(?m)(?:^|[{,-])\s*(?:host|hostname)\s*:`+quotable, "host"),
+		identifies(`(?m)(?:^|[{,-])\s*(?:host|hostname|address|listen)\s*:`+quotable, "host"),
+		identifies(`\bssh\s*:\s*["']?(?:([\w.+-]+)@)?([\w.-]+)`, "user", "host"),
 		identifies(`(?m)(?:^|[{,-])\s*(?:user|username)\s*:`+quotable, "user"),
 		identifies(`(?m)^name\s*:`+quotable, "campaign"),
 	}
@@ -152,7 +191,8 @@ var (
 func (r *redactor) learn(text string) {
 	for _, m := range sourceURL.FindAllStringSubmatch(text, -1) {
 		r.learnName("user", m[2])
-		if m[1] != "http" && m[1] != "https" && m[1] != "file" || m[2] != "" { // addresses of publications are kept
+		public := slices.Contains([]string{"http", "https", "file"}, strings.ToLower(m[1]))
+		if !public || m[2] != "" || strings.Contains(m[3], ":") { // addresses of publications are kept: they have no ports
 			r.learnName("host", m[3])
 		}
 	}
@@ -188,6 +228,7 @@ func (r *redactor) learnTrial(t *result.Trial) {
 		}
 	}
 	r.learnName("machine", t.Machine)
+	r.learnName("campaign", t.Campaign)
 	if above := path.Dir(t.Dir); path.Base(above) == result.TrialsDir { // of a campaign, in its folder
 		r.learnName("campaign", path.Base(path.Dir(above)))
 	}
@@ -263,7 +304,7 @@ func replaceWord(s string, pattern *regexp.Regexp, by string) string {
 		}
 		i, end := at[0], at[1]
 		before, after := b.String()+s[:i], s[end:]
-		if before != "" && inName(before[len(before)-1]) || after != "" && inName(after[0]) {
+		if before != "" && inName(before[len(before)-1]) && !flag.MatchString(before) || after != "" && inName(after[0]) {
 			b.WriteString(s[:end])
 			s = after
 			continue
@@ -275,6 +316,9 @@ func replaceWord(s string, pattern *regexp.Regexp, by string) string {
 		s = after
 	}
 }
+
+// flag matches the flag of a client that its value follows without a space.
+var flag = regexp.MustCompile(`(?:^|\s)-[huU]$`)
 
 // domain matches the rest of a host's full name.
 var domain = regexp.MustCompile(`^(?:\.[A-Za-z0-9-]+)+`)
