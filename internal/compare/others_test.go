@@ -39,8 +39,10 @@ func TestOthersApart(t *testing.T) {
 		judged := campaign.Judge(campaign.Targets[0], campaign.Targets[1])
 		rate := judged.Effect(campaign.Steps[0], compare.Key{Group: "insert", Op: "insert", Metric: "rows_per_s"})
 		expect.True(t, rate.Sure() == c.judged && strings.Contains(rate.Why, "other programs used") != c.judged, name, rate.Why)
-		mean := campaign.Relative(compare.RelativeOptions{}).Groups[0].Means[1]
-		expect.Equal(t, mean.Tests == 1, c.judged, name, "in the mean")
+		group := &campaign.Relative(compare.RelativeOptions{}).Groups[0]
+		expect.Equal(t, group.Means[1].Tests == 1, c.judged, name, "in the mean")
+		refusals := group.Rows[0].Cells[1].Refusals
+		expect.Equal(t, len(refusals) == 0, c.judged, name, refusals)
 		expect.True(t, judged.Effect(campaign.Steps[0], compare.Key{Metric: "write_kb", Per: "insert row"}).Sure(), name, "KB")
 	}
 }

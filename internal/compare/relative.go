@@ -155,6 +155,9 @@ func (g *RelativeGroup) add(r *Relative, s *Step, judged []*Judgement, o Relativ
 		if judged[i] != nil {
 			cell.Effect = judged[i].Effect(s, k)
 		}
+		if reason := Unfit(cell.Effect); reason != "" && cell.Missing == "" && len(cell.Refusals) == 0 {
+			cell.Refusals = []string{"not compared, as " + reason}
+		}
 		cell.compare(s.unfit(base, t, &e), e, o.Round)
 		if i == 0 && cell.Missing == "" {
 			cell.Ratio, cell.Why = 1, ""
@@ -183,5 +186,5 @@ func (c *RelativeCell) compare(unfit string, e Effect, round func(Number) float6
 // Counts reports whether the ratio is part of means: it is known, not 0, and
 // both sides are comparable.
 func (c *RelativeCell) Counts() bool {
-	return c.Ratio > 0 && len(c.Refusals) == 0 && Unfit(c.Effect) == ""
+	return c.Ratio > 0 && len(c.Refusals) == 0
 }

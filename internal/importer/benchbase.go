@@ -158,9 +158,11 @@ func (s *benchbase) uncounted(r *run, clients int) {
 	s.addLatency(r, &printedTimes{uncounted: true})
 }
 
+const summaryFile = ".summary.json" // the end of its name
+
 // askedRate returns the rate in the configuration that benchbase writes next to a summary; "": none is known.
 func askedRate(summary string) string {
-	name, ok := strings.CutSuffix(summary, ".summary.json")
+	name, ok := strings.CutSuffix(summary, summaryFile)
 	if !ok {
 		return ""
 	}
@@ -180,7 +182,7 @@ func askedRate(summary string) string {
 
 // addSamples adds the intervals in NAME.samples.csv next to a summary, which count all requests.
 func addSamples(r *run, requests float64) {
-	name, ok := strings.CutSuffix(r.file.path, ".summary.json")
+	name, ok := strings.CutSuffix(r.file.path, summaryFile)
 	text, err := openText(name + ".samples.csv")
 	if !ok || err != nil {
 		return
@@ -202,6 +204,10 @@ func addSamples(r *run, requests float64) {
 		}
 		sum.value += n
 		counts = append(counts, n)
+	}
+	if whole := float64(len(counts)); math.Abs(whole-r.step.Seconds) > 2+slack*whole {
+		r.contradict("the seconds of samples.csv", figure{value: whole}, "the elapsed time", figure{value: r.step.Seconds})
+		return
 	}
 	if all := (figure{value: requests}); !sum.agrees(all) {
 		r.contradict("the sum of samples.csv", sum, "measured requests", all)
@@ -247,6 +253,16 @@ func (s *benchbase) addLatency(r *run, t *printedTimes) {
 		case kind == "Maximum":
 			t.note("max", 0, us)
 		}
+	}
+	longest := max(t.mean, t.longest) / 1e6
+	if limit := r.step.Seconds * (1 + slack); limit > 0 && longest > limit+60 { // one may have begun in the warm-up
+		r.contradict("the greatest time", figure{value: longest}, "that of the test", figure{value: r.step.Seconds})
+		return
+	}
+	worked, time := t.mean/1e6*float64(t.count), float64(r.clients)*(r.step.Seconds+longest)
+	if time > 0 && worked > time*(1+slack) {
+		r.contradict("mean × requests", figure{value: worked}, "terminals × time", figure{value: time})
+		return
 	}
 	addPrinted(r, "service", opTransaction, t, "benchbase")
 }

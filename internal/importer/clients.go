@@ -70,6 +70,11 @@ func summed(runs []*run, ps *hint.Problems) (out []*run) {
 				return runs
 			}
 		}
+		if missing := slices.Max(numbers) - slices.Min(numbers) + 1 - len(numbers); missing > 0 {
+			ps.Add(first.file.path, 0, "add the others; if these are no client processes of one run, give them other names",
+				"%d client processes have no log here: there are %d, with numbers from %d to %d", missing, len(numbers), slices.Min(numbers)-1, slices.Max(numbers)-1)
+			return runs
+		}
 		join(first, same[1:])
 		out = append(out, first)
 	}
@@ -142,7 +147,7 @@ func join(r *run, others []*run) {
 
 // addedRows returns the rows of all clients together.
 func addedRows(clients []*run, shares []float64) (rows []metric.Row) {
-	for i, o := range clients {
+	for _, o := range clients {
 		for _, row := range o.step.Rows {
 			add := additive[row.Metric]
 			is := func(x metric.Row) bool { return x.Metric == row.Metric && x.Group == row.Group && x.Op == row.Op }
@@ -151,11 +156,16 @@ func addedRows(clients []*run, shares []float64) (rows []metric.Row) {
 			}
 			var values, weights []float64
 			row.N = 0
-			for j, p := range clients[i:] {
+			for j, p := range clients {
 				if k := slices.IndexFunc(p.step.Rows, is); k >= 0 {
-					values, weights = append(values, p.step.Rows[k].Value), append(weights, shares[i+j])
+					values, weights = append(values, p.step.Rows[k].Value), append(weights, shares[j])
 					row.N += p.step.Rows[k].N
+				} else if done := p.step.Find(metric.RowsPerS, p.step.Primary, ""); done != nil && row.Op == "" {
+					row.N += done.N // without errors it counts none
 				}
+			}
+			if row.Metric == metric.SLATarget && len(values) < len(clients) {
+				continue // what was asked of some is not what was asked of all
 			}
 			row.Value = add(values, weights)
 			rows = append(rows, row)

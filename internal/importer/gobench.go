@@ -10,21 +10,29 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/text/hint"
-	"rumbench/internal/text/quantity"
 )
 
 var goBenchLine = regexp.MustCompile(`^Benchmark\S+\s+\d+\s+[\d.e+-]+ \S`)
 
 func isGoBench(head []string) bool { return slices.ContainsFunc(head, goBenchLine.MatchString) }
 
+var goBenchFailed = regexp.MustCompile(`^(?:--- FAIL: |FAIL\b|panic: )`)
+
+// What no benchmark prints: a rate or another figure above it, and a length in seconds.
+const mostPrinted, longestBenchmark = 1e15, 1e7
+
 // parseGoBench parses the output of go test -bench, and of programs that print the same, such as pebble bench: each
 // benchmark is a step.
 func parseGoBench(files []*file, _ *Options, ps *hint.Problems) (runs []*run) {
 	in := &input{file: files[0], ps: ps}
 	var text bytes.Buffer
+	failed := ""
 	if !in.each(func(line string) {
 		if !in.last || !in.file.cut {
 			text.WriteString(line + "\n")
+		}
+		if failed == "" && goBenchFailed.MatchString(line) {
+			failed = clip(line)
 		}
 	}) {
 		return nil
@@ -35,9 +43,15 @@ func parseGoBench(files []*file, _ *Options, ps *hint.Problems) (runs []*run) {
 			in.at = record.Line
 			in.problem("", "no result of a benchmark: %s", record.Msg)
 		case *benchfmt.Result:
-			if b := goBenchmark(in.file, record); b != nil {
+			_, in.at = record.Pos()
+			if b := goBenchmark(in, record); b != nil {
 				runs = append(runs, b)
 			}
+		}
+	}
+	for _, r := range runs {
+		if failed != "" {
+			r.warn("not all benchmarks of this output succeeded: %s", failed)
 		}
 	}
 	if len(runs) == 0 {
@@ -46,17 +60,33 @@ func parseGoBench(files []*file, _ *Options, ps *hint.Problems) (runs []*run) {
 	return runs
 }
 
-// goBenchmark returns the run of a result, nil if it has no rate.
-func goBenchmark(f *file, result *benchfmt.Result) *run {
+// goBenchmark returns the run of a result, nil if it has no rate. An operation may be another thing than an iteration.
+func goBenchmark(in *input, result *benchfmt.Result) *run {
 	rate, rated := result.Value("ops/sec")
-	if took, timed := result.Value("sec/op"); timed && !rated && took > 0 {
+	took, timed := result.Value("sec/op")
+	done := float64(result.Iters)
+	seconds := done * took
+	switch {
+	case timed && rated:
+		done = rate * seconds
+	case rated:
+		seconds = done / rate
+	case timed:
 		rate = 1 / took
 	}
-	if n := float64(result.Iters); n < 1 || rate <= 0 || !quantity.Finite(n/rate) {
+	units := map[string]bool{}
+	for _, v := range result.Values {
+		if units[v.Unit] || v.Value < 0 || v.Value > mostPrinted {
+			in.problem("", "it has %g %s, or has it twice", v.Value, v.Unit)
+			return nil
+		}
+		units[v.Unit] = true
+	}
+	if done < 1 || !(rate > 0 && rate < mostPrinted) || !(seconds > 0 && seconds < longestBenchmark) {
 		return nil
 	}
-	r := newRun(f, fmtGoBench)
-	_, r.trial = repetition(stem(f.path))
+	r := newRun(in.file, fmtGoBench)
+	_, r.trial = repetition(stem(in.path))
 	r.tool = "Go's benchmarks"
 	name, parts := result.Name.Parts()
 	r.base = string(name)
@@ -69,9 +99,9 @@ func goBenchmark(f *file, result *benchfmt.Result) *run {
 	}
 	r.ask(0, "package", result.GetConfig("pkg"))
 	r.about(opOperation, 0)
-	r.step.Doc, r.step.Seconds = "a benchmark of Go", float64(result.Iters)/rate
+	r.step.Doc, r.step.Seconds = "a benchmark of Go", seconds
 	source := account.Source("a line of results")
-	r.work(float64(result.Iters), rate, account.Of(opOperation, opOperation), account.Count(int64(result.Iters)), source)
+	r.work(done, rate, account.Of(opOperation, opOperation), account.Count(int64(done)), source)
 	r.put(metric.DurationS, r.step.Seconds)
 	for _, v := range result.Values {
 		switch v.Unit {

@@ -158,7 +158,11 @@ func TestGoBench(t *testing.T) {
 	numbers(t, step(t, trials, "db", 1, "ycsb/A/values=1000"), []want{{"rows_per_s", "operation", "", 1000}, {"engine_write_amplification", "", "", 7.25}, {"duration_s", "", "", 60}})
 	cpus := read(t, Options{}, write(t, map[string]string{"db/bench.txt": strings.Replace(goBenchLog, "100-8", "100-4", 1)}))
 	step(t, cpus, "db", 1, get+"_gomaxprocs=4")
-	for text, reason := range map[string]string{"BenchmarkGet-8 10 x ns/op\nBenchmarkPut-8 1 1 ns/op\n": "invalid syntax", "BenchmarkGet-8 10 5 B/op\n": "no benchmark has a time"} {
+	both := step(t, read(t, Options{}, write(t, map[string]string{"db/b.txt": "--- FAIL: BenchmarkX\nBenchmarkBatch-8 100 2000000 ns/op 50000 ops/sec\n"})), "db", 1, "Batch")
+	numbers(t, both, []want{{"rows_per_s", "operation", "", 50000}, {"rows", "operation", "", 10000}, {"duration_s", "", "", 0.2}})
+	expect.Contains(t, fmt.Sprint(metric.Texts(both.Warnings)), "not all benchmarks of this output succeeded: --- FAIL: BenchmarkX")
+	for text, reason := range map[string]string{"BenchmarkGet-8 10 1e300 ops/sec\n": "it has 1e+300 ops/sec", "BenchmarkGet-8 10 5 ops/sec -2 w-amp\n": "it has -2 w-amp",
+		"BenchmarkGet-8 10 5 ns/op 6 ns/op\n": "or has it twice", "BenchmarkGet-8 10 x ns/op\nBenchmarkPut-8 1 1 ns/op\n": "invalid syntax", "BenchmarkGet-8 10 5 B/op\n": "no benchmark has a time"} {
 		expect.Refused(Read([]string{write(t, map[string]string{"db/b.txt": text})}, Options{}))(t, reason, text)
 	}
 }
@@ -213,6 +217,8 @@ func TestTPCCMySQL(t *testing.T) {
 		"rate":      {"178000.000", "278000.000", "TpmC is 278000"},
 		"intervals": {"trx: 31000", "trx: 91000", "the sum of the intervals is 149000"},
 		"older":     {"trx: 31000, 95%: 37.412, 99%: 51.629, max_rt: 96.649", "31000(5):37.4|96.6", "TpmC lacks"},
+		"clock":     {"  30, trx", "  15, trx", "the end of an interval is 15"},
+		"refused":   {"MEASURING START.\n", "1040, 08004, Too many connections\nMEASURING START.\n", "a connection failed: 1040, 08004, Too many"},
 		"cut":       {"<TpmC>\n                 178000.000 TpmC\n", "", "TpmC lacks"},
 	} {
 		expect.Contains(t, fmt.Sprint(metric.Texts(of(strings.Replace(tpccMySQLLog, c.old, c.new, 1)).Warnings)), c.want, name)
@@ -246,6 +252,15 @@ func TestClientsOfOneRun(t *testing.T) {
 	delete(files, "db/A-client2.log")
 	files["db/A.client1.log"] = strings.Replace(log(10000, 7, "1"), "-t ", "-t -p recordcount=5 ", 1)
 	expect.Refused(Read([]string{write(t, files)}, Options{}))(t, "no other client of the run")
+	gap := map[string]string{"db/A.client1.log": log(10000, 7, "1"), "db/A.client4.log": log(10000, 7, "1")}
+	expect.Refused(Read([]string{write(t, gap)}, Options{}))(t, "2 client processes have no log here: there are 2, with numbers from 1 to 4")
+	// What only some were asked for is not asked of all; those without errors count among the operations.
+	some := map[string]string{"db/A.client1.log": strings.Replace(log(10000, 700, "1"), "-t ", "-t -target 70 ", 1),
+		"db/A.client2.log": strings.Replace(log(10000, 300, "1"), "Return=OK, 300", "Return=OK, 290\n[READ], Return=ERROR, 10", 1)}
+	s = step(t, read(t, Options{}, write(t, some)), "db", 1, "A")
+	absent(t, s, "sla_target")
+	errors := s.Find("errors", "", "")
+	expect.True(t, errors != nil && errors.Value == 10 && errors.N == 1000, errors)
 }
 
 // benchbase's samples are intervals, but the last, which was not whole.
@@ -256,7 +271,17 @@ func TestBenchbaseSamples(t *testing.T) {
 		return &read(t, Options{}, write(t, map[string]string{"db/y.summary.json": summary, "db/y.samples.csv": samples}))[0].Steps[0]
 	}
 	numbers(t, of(samples), []want{{"rows_per_s", "transaction", "", 10000}, {"stalls", "", "", 0}})
-	for old, c := range map[string][2]string{"3,5000,50": {"3,9000,90", "the sum of samples.csv is 39000"}, "2,110": {"4,110", "is no sample of second 2"}, "Requests,": {"x,", "no table of samples"}} {
+	times := func(text string) string {
+		of := write(t, map[string]string{"db/y.summary.json": strings.Replace(strings.Replace(summary, "{}", text, 1), "\"DBMS", "\"terminals\": \"4\", \"DBMS", 1),
+			"db/y.samples.csv": samples, "db/y.config.xml": "<parameters/>"})
+		c := expect.Value(Read([]string{of}, Options{}))(t)
+		expect.Equal(t, len(c.Ignored), 0, "left alone", c.Ignored)
+		return fmt.Sprint(metric.Texts(c.trials[0].Steps[0].Warnings))
+	}
+	expect.Contains(t, times(`{"Average Latency (microseconds)": 900}`), "mean × requests is 31.5")
+	expect.Contains(t, times(`{"Average Latency (microseconds)": 300, "Maximum Latency (microseconds)": 1e300}`), "the greatest time")
+	expect.Lacks(t, times(`{"Average Latency (microseconds)": 390, "Maximum Latency (microseconds)": 5000}`), "contradicts")
+	for old, c := range map[string][2]string{"3,5000,50.000": {"3,2000,1\n4,1000,1\n5,1000,1\n6,1000,1", "the seconds of samples.csv"}, "3,5000,50.": {"3,9000,90.", "the sum of samples.csv is 39000"}, "2,110": {"4,110", "is no sample of second 2"}, "Requests,": {"x,", "no table of samples"}} {
 		expect.Contains(t, fmt.Sprint(metric.Texts(of(strings.Replace(samples, old, c[0], 1)).Warnings)), c[1], old)
 	}
 }

@@ -109,6 +109,11 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 	}
 	for _, d := range folders {
 		attached := d.attach()
+		for _, f := range d.files {
+			if name, ok := strings.CutSuffix(f.path, summaryFile); ok { // benchbase's, read with it
+				attached = append(attached, name+".samples.csv", name+".config.xml")
+			}
+		}
 		c.Ignored = slices.DeleteFunc(c.Ignored, func(path string) bool { return slices.Contains(attached, path) })
 	}
 	return folders

@@ -33,6 +33,7 @@ var (
 	tpccMySQLAsked    = regexp.MustCompile(`^ *\[(warehouse|connection)\]: (\d+)`)
 	tpccMySQLInterval = regexp.MustCompile(`^ *(\d+), (?:trx: )?(\d+)(?:\(\d+\):|, 95%:)`)
 	tpccMySQLCount    = regexp.MustCompile(`^ *\[(\d)\] sc:(\d+) +lt:(\d+) +rt:(\d+) +fl:(\d+)`)
+	tpccMySQLError    = regexp.MustCompile(`^(\d{4}, \w{5}, .+)`)
 	tpccMySQLSeconds  = regexp.MustCompile(`^ *in (\d+) sec\.`)
 	tpccMySQLRate     = regexp.MustCompile(`^ *([\d.]+) TpmC`)
 )
@@ -76,6 +77,9 @@ func (t *tpccMySQL) line(line string) {
 		n, _ := number(m[2])
 		t.interval(end, n)
 	}
+	if m := tpccMySQLError.FindStringSubmatch(line); m != nil {
+		t.run.warn("a connection failed: %s", clip(m[1]))
+	}
 	if m := tpccMySQLCount.FindStringSubmatch(line); m != nil {
 		var n [4]float64
 		for i := range n {
@@ -99,6 +103,8 @@ func (t *tpccMySQL) line(line string) {
 func (t *tpccMySQL) interval(end, n float64) {
 	if length := end - t.end; length > 0 {
 		t.intervals = append(t.intervals, t.counted(opNewOrder, end, length, n))
+	} else {
+		t.contradict("the end of an interval", figure{value: end}, "that of the one before", figure{value: t.end})
 	}
 	t.end, t.orders.value = end, t.orders.value+n
 }
