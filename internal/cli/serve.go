@@ -71,6 +71,7 @@ func startServer(ctx context.Context, dir, only, listen string) (*pageServer, er
 	s := &pageServer{at: l.Addr(), token: serve.NewToken(), ended: make(chan error, 1)}
 	s.http = &http.Server{
 		Handler:           serve.NewGuard(serve.New(ctx, site), l.Addr(), s.token),
+		ConnContext:       serve.WithConnection,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      2 * time.Minute,

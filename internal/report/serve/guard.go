@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Guard lets in whoever has the token, from the address itself.
@@ -84,13 +85,15 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !g.known(r):
 		refuse(w, "Open the link that rumbench serve printed: it has a token that lets you in.", http.StatusForbidden)
 	default:
+		trust(r.Context())
 		g.next.ServeHTTP(w, r)
 	}
 }
 
-// refuse ends the connection, too: those that are open are limited, and nobody whom it refuses is to keep others out.
+// refuse ends the connection, too, without waiting for what the request announced.
 func refuse(w http.ResponseWriter, text string, code int) {
 	w.Header().Set("Connection", "close")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now())
 	http.Error(w, text, code)
 }
 

@@ -2,11 +2,13 @@ package serve_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -98,6 +100,7 @@ func open(t *testing.T, dir string) site {
 	server := httptest.NewUnstartedServer(serve.NewGuard(serve.New(t.Context(), config(dir)), l.Addr(), token))
 	server.Listener.Close()
 	server.Listener = serve.Limit(l)
+	server.Config.ConnContext = serve.WithConnection
 	server.Start()
 	t.Cleanup(server.Close)
 	return site{t, server, token}
@@ -385,4 +388,35 @@ func TestWrite(t *testing.T) {
 			expect.True(t, files[target] != nil, "leads to, which is not there", name, target)
 		}
 	}
+}
+
+// Connections on which nobody says anything, or not all that he has announced, keep nobody out: the oldest of them end.
+// Whoever has shown his token keeps his.
+func TestSilentConnections(t *testing.T) {
+	s := open(t, t.TempDir())
+	silent := func(text string) (all []net.Conn) {
+		for range 260 {
+			c := expect.Value(net.Dial("tcp", s.Listener.Addr().String()))(t)
+			t.Cleanup(func() { c.Close() })
+			_ = expect.Value(c.Write([]byte(text)))(t)
+			all = append(all, c)
+		}
+		return all
+	}
+	reused := true
+	page := func() {
+		t.Helper()
+		code, _ := s.get("/", func(r *http.Request) {
+			*r = *r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { reused = i.Reused }}))
+		})
+		expect.Equal(t, code, http.StatusOK)
+	}
+	first := silent("GET / HT")
+	page()
+	silent("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nx")
+	page()
+	expect.True(t, reused, "the connection of the owner was ended")
+	_ = first[0].SetReadDeadline(time.Now().Add(time.Minute))
+	_, err := first[0].Read(make([]byte, 1))
+	expect.True(t, err != nil && !errors.Is(err, os.ErrDeadlineExceeded), err)
 }

@@ -102,29 +102,24 @@ func (c *Conductor) Run(ctx context.Context) {
 }
 
 // serve does what the head asks for.
-func (c *Conductor) serve(ctx context.Context, m Message) (err error) {
-	defer func() {
-		if wrong := recover(); wrong != nil {
-			err = fmt.Errorf("a machine has sent what no rumbench sends: %v", wrong)
-		}
-	}()
-	switch m.Kind {
-	case Open:
+func (c *Conductor) serve(ctx context.Context, m Message) error {
+	switch {
+	case m.Kind == Open && m.Task != nil:
 		return c.open(ctx, m.Task)
-	case Load:
+	case m.Kind == Load && c.task != nil && m.Numbers != nil:
 		return c.begin(ctx, m.Numbers)
-	case Arm:
+	case m.Kind == Arm && c.load != nil:
 		return c.run(ctx)
-	case Check:
+	case m.Kind == Check:
 		return c.check(ctx, m)
-	case Close:
+	case m.Kind == Close:
 		c.all(m)
-		err = c.gather(ctx, Closed, sound)
+		err := c.gather(ctx, Closed, sound)
 		if err == nil {
 			c.Head.Line.Say(Message{Kind: Closed})
 		}
 		return err
-	case Abandon: // nothing runs
+	case m.Kind == Abandon: // nothing runs
 	default:
 		return fmt.Errorf("%s comes out of turn", m.Kind)
 	}
@@ -268,7 +263,7 @@ func (c *Conductor) check(ctx context.Context, m Message) error {
 
 // begin has the clients ready, and measures the clocks.
 func (c *Conductor) begin(ctx context.Context, n *Numbers) (err error) {
-	if n == nil || n.Interval <= 0 {
+	if n.Interval <= 0 {
 		return errors.New("the server's machine asks for a load without intervals")
 	}
 	c.load = n
