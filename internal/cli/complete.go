@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"rumbench/engine/all"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
@@ -28,7 +27,7 @@ var completions = map[string]completer{"PLAN": completePlan, "DIR": completeCamp
 var flagCompletions = map[string]completer{
 	"metric": completeMetric, "step": completeStep, "target": completeTarget, "targets": completeTarget,
 	"base": completeTarget, "block": completeTarget,
-	"resume": completeCampaign, "attach": completeAttach,
+	"resume": completeCampaign,
 }
 
 // addCompletions makes the shell complete the arguments and flags of all commands.
@@ -210,14 +209,4 @@ func firstTrials(dirs []string) (out []*result.Trial) {
 		}
 	}
 	return out
-}
-
-// completeAttach completes the engines that can attach to a running server.
-func completeAttach(*cobra.Command, []string, string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
-	for _, e := range all.Engines() {
-		if i := e.Info(); len(i.Servers) > 0 {
-			out = append(out, cobra.CompletionWithDesc(i.Name+":", i.Doc))
-		}
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

@@ -88,8 +88,7 @@ func (d *dividedCell) conduct(ctx context.Context) (end func(), err error) {
 	lines, err := d.hub.conn.Subscribe("from."+d.id+"."+isLoad, func(m *nats.Msg) {
 		turn.Lock()
 		defer turn.Unlock()
-		l, ok := d.readLine(m.Data)
-		switch {
+		switch l, ok := d.readLine(m.Data); {
 		case !ok || over:
 		case l.Dir != "":
 			own := d.newSession(l.Child)

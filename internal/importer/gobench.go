@@ -18,8 +18,7 @@ func isGoBench(head []string) bool { return slices.ContainsFunc(head, goBenchLin
 
 var goBenchFailed = regexp.MustCompile(`^(?:--- FAIL: |FAIL\b|panic: )`)
 
-// What no benchmark prints: a rate or another figure above it, and a length in seconds.
-const mostPrinted, longestBenchmark = 1e15, 1e7
+const mostPrinted, longestBenchmark = 1e15, 1e7 // no benchmark prints more, or takes more seconds
 
 // parseGoBench parses the output of go test -bench, and of programs that print the same, such as pebble bench: each
 // benchmark is a step.

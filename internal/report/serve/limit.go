@@ -6,13 +6,16 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// mostConnections limits the connections that are open at a time.
-const mostConnections = 256
+const (
+	mostConnections = 256                    // that are open at a time
+	mostSilence     = 250 * time.Millisecond // of a connection without a token that keeps others out
+)
 
-// Limit returns a listener that keeps no more connections open than are allowed at a time: each further one ends the
-// oldest of which nobody knows that he has the token. So nobody whom the guard refuses keeps others out.
+// Limit returns a listener that keeps no more connections open than are allowed at a time. Others wait, but not for
+// those on which nobody has shown the token: these end.
 func Limit(l net.Listener) net.Listener { return &limited{Listener: l} }
 
 type limited struct {
@@ -24,24 +27,39 @@ type limited struct {
 type limitedConn struct {
 	net.Conn
 	limit *limited
+	since time.Time
 	known atomic.Bool // a request on it had the token
 }
 
 func (l *limited) Accept() (net.Conn, error) {
+	for !l.room() {
+		time.Sleep(mostSilence / 10)
+	}
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	own := &limitedConn{Conn: c, limit: l}
+	own := &limitedConn{Conn: c, limit: l, since: time.Now()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.open) >= mostConnections {
-		victim := max(0, slices.IndexFunc(l.open, func(c *limitedConn) bool { return !c.known.Load() }))
-		_ = l.open[victim].Conn.Close() // the server notices
-		l.open = slices.Delete(l.open, victim, victim+1)
-	}
 	l.open = append(l.open, own)
 	return own, nil
+}
+
+// room reports whether one more may be open, after it has ended the oldest silent one if need be.
+func (l *limited) room() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.open) < mostConnections {
+		return true
+	}
+	silent := slices.IndexFunc(l.open, func(c *limitedConn) bool { return !c.known.Load() })
+	if silent < 0 || time.Since(l.open[silent].since) < mostSilence {
+		return false
+	}
+	_ = l.open[silent].Conn.Close() // the server notices
+	l.open = slices.Delete(l.open, silent, silent+1)
+	return true
 }
 
 func (c *limitedConn) Close() error {

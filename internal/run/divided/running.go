@@ -166,15 +166,12 @@ func (r *running) finish(ctx context.Context) error {
 	if last, err := r.offsets(ctx, fullTrips); err == nil {
 		r.drift(last)
 	}
-	out := &Outcome{}
+	out := &Outcome{Counts: make([]int64, len(r.done[0].Counts))}
 	var results []*drive.Result
 	for i, d := range r.done {
 		results = append(results, d.Result)
 		out.Reports = append(out.Reports, Report{UseTotal: d.Reports[0].UseTotal, Machine: r.Parts[i].Machine,
 			Clock: r.clocks[i]})
-		if i == 0 {
-			out.Counts = make([]int64, len(d.Counts))
-		}
 		if len(d.Counts) != len(out.Counts) {
 			return r.lost(r.wrong(i, "it counted other things than the others"), " at the end of the load")
 		}
