@@ -280,8 +280,8 @@ func (b *binder) checkData(targets []*bound, p *Plan) {
 	}
 }
 
-// transport matches the places from which podman would read an image, any directory among them.
-var transport = regexp.MustCompile(`^(dir|oci(-archive)?|docker(-archive|-daemon)?|containers-storage|ostree|sif|tarball):`)
+// transport matches the places from which podman would read an image, any directory among them, and what is no name.
+var transport = regexp.MustCompile(`^(dir|oci(-archive)?|docker(-archive|-daemon)?|containers-storage|ostree|sif|tarball):|\s`)
 
 // checkEngine checks that the engine supports the target's workload and
 // settings. After each refused knob it checks again without it, so that all are
