@@ -32,7 +32,7 @@ func (s *Step) addErrors() {
 			}
 			w := metric.Warn(metric.Failed, metric.Values{"n": float64(e.Count), "class": class, "first": e.First})
 			words, warned = append(words, w.Text), append(warned, w)
-			s.Put("errors_"+strings.ReplaceAll(e.Class, " ", "_"), float64(e.Count), Of(g.Name, op))
+			s.Put(metric.ErrorsOf(e.Class), float64(e.Count), Of(g.Name, op))
 		}
 		for k := range g.Did.Kinds {
 			sums := &g.Did.Kinds[k]

@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 144_015
+const mostTotal = 144_014
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -44,9 +44,9 @@ type room struct {
 var rooms = []room{
 	{"internal/need", 0, []string{"internal/expect", "internal/need"}}, // of tests
 	{"model", 918, []string{"model"}},
-	{"internal/text", 2_272, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
-	{"internal/stat", 2_334, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_337, []string{"internal/metric"}},
+	{"internal/text", 2_273, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
+	{"internal/stat", 2_342, []string{"internal/stat internal/stat/hist"}},
+	{"internal/metric", 1_340, []string{"internal/metric"}},
 	{"internal/server", 2_787, []string{"internal/server"}},
 	{"engine", 26_438, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
@@ -56,11 +56,11 @@ var rooms = []room{
 	{"workload", 19_561, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 7_913, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 3_155, []string{"internal/account"}},
-	{"internal/result", 3_373, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/result", 3_389, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 4_214, []string{"internal/plan"}},
 	{"internal/run", 12_931, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
-	{"internal/importer", 9_102, []string{"internal/importer"}},
-	{"internal/compare", 6_341, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/importer", 9_118, []string{"internal/importer"}},
+	{"internal/compare", 6_352, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_459, []string{"internal/fleet"}},
 	{"internal/explain", 5_717, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_893, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},

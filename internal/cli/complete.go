@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -24,11 +23,7 @@ var completions = map[string]completer{"PLAN": completePlan, "DIR": completeCamp
 
 // flagCompletions are the completers of flag values, by the flag's name. A flag with
 // choices needs none.
-var flagCompletions = map[string]completer{
-	"metric": completeMetric, "step": completeStep, "target": completeTarget, "targets": completeTarget,
-	"base": completeTarget, "block": completeTarget,
-	"resume": completeCampaign,
-}
+var flagCompletions = map[string]completer{"resume": completeCampaign}
 
 // addCompletions makes the shell complete the arguments and flags of all commands.
 func addCompletions(c *cobra.Command) {
@@ -135,78 +130,4 @@ func targetsIn(dir string) []string {
 		names = compare.AppendNew(names, e.Target)
 	}
 	return names
-}
-
-// completeList completes the last name in a comma-separated word.
-func completeList(word string, names []cobra.Completion) ([]cobra.Completion, cobra.ShellCompDirective) {
-	before := word[:strings.LastIndex(word, ",")+1]
-	given := strings.Split(before, ",")
-	var out []cobra.Completion
-	for _, name := range names {
-		if bare, _, _ := strings.Cut(name, "\t"); !slices.Contains(given, bare) {
-			out = append(out, before+name)
-		}
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp
-}
-
-func completeTarget(_ *cobra.Command, dirs []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var names []string
-	for _, dir := range dirs {
-		names = compare.AppendNew(names, targetsIn(dir)...)
-	}
-	return completeList(word, names)
-}
-
-// completeStep completes the steps of the named campaigns, taken from their first
-// trials.
-func completeStep(_ *cobra.Command, dirs []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var names []string
-	for _, t := range firstTrials(dirs) {
-		for i := range t.Steps {
-			names = compare.AppendNew(names, t.Steps[i].Name)
-		}
-	}
-	return completeList(word, names)
-}
-
-// completeMetric completes the metrics in the named campaigns, or else all metrics, and
-// their nicknames.
-func completeMetric(_ *cobra.Command, dirs []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	measured := map[string]bool{}
-	for _, t := range firstTrials(dirs) {
-		for i := range t.Steps {
-			for _, r := range t.Steps[i].Rows {
-				measured[r.Metric] = true
-			}
-		}
-	}
-	var out []cobra.Completion
-	for _, n := range metric.Nicknames() {
-		out = append(out, cobra.CompletionWithDesc(n.Name, strings.Join(n.Means, " or ")))
-	}
-	for _, m := range metric.All() {
-		if len(measured) == 0 || measured[m.Name] {
-			out = append(out, cobra.CompletionWithDesc(m.Name, m.Doc))
-		}
-	}
-	return completeList(word, out)
-}
-
-// firstTrials returns the first readable, complete trial of each named campaign.
-func firstTrials(dirs []string) (out []*result.Trial) {
-	for _, arg := range dirs {
-		dir, _, _ := strings.Cut(arg, ":")
-		c, err := result.ReadCampaign(dir)
-		if err != nil {
-			continue
-		}
-		for _, e := range c.Trials {
-			if t, err := result.ReadTrial(result.TrialPath(dir, e.Dir)); err == nil && t.Status == result.Complete {
-				out = append(out, t)
-				break
-			}
-		}
-	}
-	return out
 }

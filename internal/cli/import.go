@@ -145,7 +145,7 @@ func printImported(w io.Writer, c *importer.Campaign) {
 	for _, part := range []struct {
 		label string
 		lines []string
-	}{{"", sizes}, {"", missing}, {"guessed: ", c.Guessed}, {"not imported: ", c.Dropped}} {
+	}{{"", sizes}, {"", missing}, {"! ", c.Doubtful}, {"guessed: ", c.Guessed}, {"not imported: ", c.Dropped}} {
 		for _, l := range part.lines[:min(mostLines, len(part.lines))] {
 			fmt.Fprintln(w, part.label+l)
 		}

@@ -164,6 +164,14 @@ func (e *Effect) Detectable() float64 {
 	return math.Expm1(e.noise.Detectable(trials, Alpha/float64(e.family), power))
 }
 
+// Likely is Notable of a difference that there is evidence of: its own interval excludes equality.
+func (e *Effect) Likely() Verdict {
+	if e.TooFew() && !(e.Low > 1 || e.High < 1) {
+		return ""
+	}
+	return e.Notable()
+}
+
 // Outlook is the effort needed to decide an open number.
 type Outlook struct {
 	Difference float64 // the relative difference to detect

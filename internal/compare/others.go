@@ -12,6 +12,9 @@ import (
 // numbers, and in their intervals.
 func OthersApart(s *Step, base, t *Target) string {
 	const much, times = 15, 2 // percent; the ratio of the shares
+	if base.Trials[0].Imported != nil || t.Trials[0].Imported != nil {
+		return "" // of others nothing is known there
+	}
 	for _, side := range [][2]*Target{{base, t}, {t, base}} {
 		low, _ := othersShare(s, side[0])
 		_, high := othersShare(s, side[1])

@@ -127,6 +127,9 @@ func join(r *run, others []*run) {
 			shares[i] = o.step.Seconds / longest
 		}
 	}
+	if shortest := slices.MinFunc(clients, seconds).step.Seconds; shortest < longest*0.9 {
+		r.warn("its client processes ran for %.4g to %.4g s, and the rate is over the longest time", shortest, longest)
+	}
 	r.step.Seconds = longest
 	r.step.Rows = addedRows(clients, shares)
 	r.costs = nil

@@ -9,15 +9,7 @@ import (
 	"rumbench/internal/metric"
 )
 
-// The compatible arithmetic is that of the scripts behind published figures of
-// sysbench and the insert benchmark. It differs from the correct arithmetic:
-//
-//   - iostat: every line that contains the device's name, or a string taken for
-//     the name, is a sample; several devices give the mean of one, not the sum.
-//     No report is left out.
-//   - vmstat: lines with "swpd" are left out, and the first line after that,
-//     which is the other half of the first header. So the average since boot
-//     counts, and the other halves of later headers count as samples of zeros.
+// The compatible arithmetic is that of the scripts behind published figures; docs/import.md has its differences.
 
 // compatibleIOFigures returns plain means over all lines that contain the name.
 func compatibleIOFigures(s *iostat, name string) []account.Cost {

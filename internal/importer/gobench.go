@@ -16,7 +16,7 @@ var goBenchLine = regexp.MustCompile(`^Benchmark\S+\s+\d+\s+[\d.e+-]+ \S`)
 
 func isGoBench(head []string) bool { return slices.ContainsFunc(head, goBenchLine.MatchString) }
 
-var goBenchFailed = regexp.MustCompile(`^(?:--- FAIL: |FAIL\b|panic: )`)
+var goBenchFailed = regexp.MustCompile(`^(?:--- FAIL: Benchmark|panic: )`)
 
 const mostPrinted, longestBenchmark = 1e15, 1e7 // no benchmark prints more, or takes more seconds
 
@@ -48,6 +48,9 @@ func parseGoBench(files []*file, _ *Options, ps *hint.Problems) (runs []*run) {
 			}
 		}
 	}
+	if n := len(runs); n > 0 && in.file.cut {
+		runs[n-1].cut("the output ends within a line (%s)", in.path)
+	}
 	for _, r := range runs {
 		if failed != "" {
 			r.warn("not all benchmarks of this output succeeded: %s", failed)
@@ -75,7 +78,10 @@ func goBenchmark(in *input, result *benchfmt.Result) *run {
 	}
 	units := map[string]bool{}
 	for _, v := range result.Values {
-		if units[v.Unit] || v.Value < 0 || v.Value > mostPrinted {
+		if !slices.Contains([]string{"sec/op", "ops/sec", "w-amp"}, v.Unit) {
+			continue
+		}
+		if units[v.Unit] || !(v.Value >= 0 && v.Value <= mostPrinted) {
 			in.problem("", "it has %g %s, or has it twice", v.Value, v.Unit)
 			return nil
 		}

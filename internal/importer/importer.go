@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
@@ -53,6 +54,8 @@ type Campaign struct {
 	Missing []Missing
 	// Guessed are assumptions that no file states.
 	Guessed []string
+	// Doubtful are the contradictions in logs, of which nothing is compared.
+	Doubtful []string
 	// Dropped are the figures of logs that no metric takes.
 	Dropped []string
 }
@@ -120,6 +123,14 @@ func Read(paths []string, o Options) (*Campaign, error) {
 	c.Missing = missing(runs)
 	c.Guessed = counted(runs, func(r *run) []string { return r.guesses })
 	c.Dropped = counted(runs, func(r *run) []string { return r.dropped })
+	c.Doubtful = counted(runs, func(r *run) (out []string) {
+		for _, w := range r.step.Warnings {
+			if w.Code == metric.Contradictory {
+				out = append(out, fmt.Sprintf("%s of %s: %s", r.step.Name, r.target, w.Text))
+			}
+		}
+		return out
+	})
 	if err := c.assemble(runs, &o); err != nil {
 		return nil, err
 	}

@@ -278,7 +278,7 @@ func TestBenchbaseSamples(t *testing.T) {
 		expect.Equal(t, len(c.Ignored), 0, "left alone", c.Ignored)
 		return fmt.Sprint(metric.Texts(c.trials[0].Steps[0].Warnings))
 	}
-	expect.Contains(t, times(`{"Average Latency (microseconds)": 900}`), "mean × requests is 31.5")
+	expect.Contains(t, times(`{"Average Latency (microseconds)": 900}`), "mean × number of transaction is 31.5")
 	expect.Contains(t, times(`{"Average Latency (microseconds)": 300, "Maximum Latency (microseconds)": 1e300}`), "the greatest time")
 	expect.Lacks(t, times(`{"Average Latency (microseconds)": 390, "Maximum Latency (microseconds)": 5000}`), "contradicts")
 	for old, c := range map[string][2]string{"3,5000,50.000": {"3,2000,1\n4,1000,1\n5,1000,1\n6,1000,1", "the seconds of samples.csv"}, "3,5000,50.": {"3,9000,90.", "the sum of samples.csv is 39000"}, "2,110": {"4,110", "is no sample of second 2"}, "Requests,": {"x,", "no table of samples"}} {

@@ -53,7 +53,13 @@ func (t *printedTimes) possible(r *run, op string) bool {
 	}
 	possible := limit("the mean", t.mean) && limit("the least", t.shortest)
 	for _, percent := range slices.Sorted(maps.Keys(t.percentiles)) {
-		possible = possible && limit(fmt.Sprintf("percentile %v", percent), t.percentiles[percent])
+		us, above := t.percentiles[percent], 1-percent/100
+		possible = possible && limit(fmt.Sprintf("percentile %v", percent), us)
+		if highest := us*(1-above) + t.longest*above; t.longest > 0 && t.mean*(1-slack) > highest+t.unit {
+			r.contradict("the mean of "+op, figure{value: t.mean}, fmt.Sprintf("the highest that percentile %v allows", percent),
+				figure{value: highest})
+			return false
+		}
 	}
 	return possible
 }
@@ -66,6 +72,11 @@ var printedMetrics = map[float64]string{50: "_p50_us", 95: "_p95_us", 99: "_p99_
 func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
 	if t.count == 0 && !t.uncounted || !t.possible(r, op) {
 		return
+	}
+	worked, time := t.mean/1e6*float64(t.count), float64(r.clients)*(r.step.Seconds+max(t.mean, t.longest)/1e6)
+	if measure == "service" && r.workload != fmtHammerDB && r.step.Seconds > 0 && time > 0 && worked > time*(1+slack) {
+		r.contradict("mean × number of "+op, figure{value: worked}, "clients × time", figure{value: time})
+		return // HammerDB's times have the ramp-up
 	}
 	at := []account.With{account.Of(sbClients, op), account.Source(source)}
 	if t.count > 0 {

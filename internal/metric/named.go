@@ -126,3 +126,6 @@ func JudgedAs(name string) (string, error) {
 	return "", hint.Errorf("rumbench list metrics names the direction of each", "neither direction of %s is better",
 		m.Name)
 }
+
+// ErrorsOf returns the name of the metric that counts the errors of a class.
+func ErrorsOf(class string) string { return "errors_" + strings.ReplaceAll(class, " ", "_") }

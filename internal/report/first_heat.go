@@ -151,9 +151,9 @@ func toneOf(e *compare.Effect, ratio float64) page.Tone {
 		return page.NoTone
 	case e.Sure():
 		return page.Tone(strengthOf(ratio) * map[compare.Verdict]int{compare.Better: 1, compare.Worse: -1}[e.Verdict])
-	case e.Notable() == compare.Better:
+	case e.Likely() == compare.Better:
 		return page.HollowGood
-	case e.Notable() == compare.Worse:
+	case e.Likely() == compare.Worse:
 		return page.HollowBad
 	}
 	return page.NoTone

@@ -152,7 +152,8 @@ func readSeries(c *campaign) map[*step][]*track {
 		if unread[i] == nil {
 			continue
 		}
-		t.Warnings = metric.AppendNew(t.Warnings, metric.Untyped("its intervals are not shown: "+unread[i].Error()))
+		_, reason, _ := strings.Cut(unread[i].Error(), ": ") // without the path
+		t.Warnings = metric.AppendNew(t.Warnings, metric.Untyped("its intervals are not shown: "+reason))
 		for s := range all {
 			if tr := slices.Index(all[s], byTrial[i][s.Name]); tr >= 0 {
 				all[s][tr] = nil

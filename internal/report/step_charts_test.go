@@ -159,10 +159,10 @@ func TestUnreadableSeries(t *testing.T) {
 	in := fixture(1)
 	in.Trials[1].Series = func(yield func(result.Line) error) error {
 		_ = yield(result.Line{Step: "qr100", Source: "ops", T: 1, DT: 1, Group: "query"})
-		return errors.New("sqlite.1: line 2: no times of an interval")
+		return errors.New("read series of /x/sqlite.1: line 2: no times of an interval")
 	}
 	page := expect.Written(t, func(w io.Writer) error { return HTML(w, in) })
-	expect.Contains(t, page, "its intervals are not shown: sqlite.1: line 2")
+	expect.Contains(t, page, "its intervals are not shown: line 2")
 	c := in.campaign()
 	for s, tracks := range readSeries(c) {
 		expect.True(t, tracks[1] == nil && (tracks[0] != nil || s.Name == "settle"), s.Name)

@@ -249,8 +249,8 @@ func NewSeries(dir string, wanted []string) *Series { return &Series{dir: dir, w
 
 // Read is ReadSeries of the lines that it has not read yet.
 func (s *Series) Read(yield func(Line) error) error {
-	dir := filepath.Base(s.dir) // of the trial
-	f, err := regular.Open(filepath.Join(s.dir, SeriesFile))
+	dir := s.dir
+	f, err := regular.Open(filepath.Join(dir, SeriesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	mostConnections = 256                    // that are open at a time
-	mostSilence     = 250 * time.Millisecond // of a connection without a token that keeps others out
+	mostConnections = 256             // that are open at a time
+	mostSilence     = 2 * time.Second // of a connection without a token that keeps others out
 )
 
 // Limit returns a listener that keeps no more connections open than are allowed at a time. Others wait, but not for
@@ -33,7 +33,7 @@ type limitedConn struct {
 
 func (l *limited) Accept() (net.Conn, error) {
 	for !l.room() {
-		time.Sleep(mostSilence / 10)
+		time.Sleep(mostSilence / 100)
 	}
 	c, err := l.Listener.Accept()
 	if err != nil {

@@ -323,8 +323,9 @@ func TestConnections(t *testing.T) {
 	done := make(chan int, 1000)
 	for range cap(done) {
 		go func() {
-			status, _ := s.get("/campaigns/night-01/live.html")
-			done <- status
+			status := 0
+			defer func() { done <- status }()
+			status, _ = s.get("/campaigns/night-01/live.html")
 		}()
 	}
 	for range cap(done) {

@@ -186,8 +186,8 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 		return MarkOf(e).Sign // that nothing is proven is said once, below
 	case e.Sure() || e.Verdict == compare.Same:
 		return text
-	case e.Notable() != "":
-		return MarkOf(e).Sign + " " + likely + string(e.Notable())
+	case e.Likely() != "":
+		return MarkOf(e).Sign + " " + likely + string(e.Likely())
 	}
 	return text + ": " + e.Why
 }

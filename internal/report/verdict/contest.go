@@ -157,7 +157,7 @@ func standing(e *compare.Effect) string {
 		return notCompared
 	case e.TooFew() && !(e.Low <= 1 && 1 <= e.High):
 		return seen
-	case word(e.Verdict) == notProven && e.Notable() != "":
+	case word(e.Verdict) == notProven && e.Likely() != "":
 		return likely
 	}
 	return word(e.Verdict)

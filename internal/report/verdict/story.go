@@ -259,9 +259,9 @@ func (c *Campaign) limits(subject *compare.Target, lead *compare.Step) (out []st
 				worse = append(worse, it)
 			case it.Verdict == compare.Better:
 				better = append(better, it)
-			case it.Notable() == compare.Worse:
+			case it.Likely() == compare.Worse:
 				likelyWorse = append(likelyWorse, it)
-			case it.Notable() == compare.Better:
+			case it.Likely() == compare.Better:
 				likelyBetter = append(likelyBetter, it)
 			default:
 				open = append(open, it)

@@ -30,7 +30,7 @@ func Legend() []struct{ Text, Class string } {
 	return []struct{ Text, Class string }{
 		{"▲ better (95 %)", "better"}, {", ", ""}, {"▼ worse (95 %)", "worse"}, {", = equivalent; ", ""},
 		{"△", "better unsure"}, {" ", ""}, {"▽", "worse unsure"},
-		{" likely so, by more than 5 % and by the number's own interval, if it has one; ? may be chance; " +
+		{" likely so: more than 5 %, and the number's own interval excludes equality; ? may be chance; " +
 			"~ the trials contradict each other.", ""},
 	}
 }
@@ -62,7 +62,7 @@ func SureMark(v compare.Verdict) Mark {
 
 // MarkOf returns the mark of an effect; the zero Mark if it has no verdict.
 func MarkOf(e *compare.Effect) Mark {
-	if m, notable := hollow[e.Notable()]; notable && word(e.Verdict) == notProven {
+	if m, notable := hollow[e.Likely()]; notable && word(e.Verdict) == notProven {
 		return m
 	}
 	return marks[e.Verdict]

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/internal/text/secret"
@@ -34,6 +35,11 @@ const Notice = "Redacted: names of hosts, users, machines and campaigns, address
 func Copy[T any](subject T, plans ...string) T {
 	r := &redactor{names: map[string]string{}, counts: map[string]int{}, plain: map[string]bool{},
 		done: map[string]string{}}
+	for _, m := range metric.All() {
+		for _, word := range strings.Split(m.Name, "_") {
+			r.plain[word] = true
+		}
+	}
 	var trials []*result.Trial
 	v := reflect.ValueOf(&subject).Elem()
 	look := copier{func(s string) string { return s }, func(t, _ *result.Trial) { trials = append(trials, t) }}
@@ -102,7 +108,8 @@ const leastName = 3
 
 // common are names that are everywhere the same.
 var common = []string{"localhost", "root", "mysql", "postgres", "mariadb", "mongodb", "127.0.0.1", "0.0.0.0", "::1",
-	"unix", "tcp", "server", "servers", "client", "clients", "machine"}
+	"unix", "tcp", "server", "servers", "client", "clients", "machine", "https", "http", "true", "false", "off", "yes",
+	"none", "null", "default", "auto", "all"}
 
 func (r *redactor) learnName(kind, name string) {
 	if list := strings.Split(name, ","); kind == "host" && len(list) > 1 {
@@ -112,7 +119,7 @@ func (r *redactor) learnName(kind, name string) {
 		return
 	}
 	name = strings.Trim(name, `"'`)
-	if host, _, err := net.SplitHostPort(name); kind == "host" && err == nil {
+	if host, port, err := net.SplitHostPort(name); kind == "host" && err == nil && port != "" {
 		name = host
 	}
 	name = strings.Trim(name, "[]")
@@ -125,11 +132,15 @@ func (r *redactor) learnName(kind, name string) {
 	}
 }
 
-// isName reports whether a word may be a name: what is short, common, a path or a number is none.
+// isName reports whether a word may be a name: what is short, common, a path, a number or the part of a metric's name
+// is none.
 func (r *redactor) isName(word string) bool {
-	return len(word) >= leastName && !slices.Contains(common, strings.ToLower(word)) && !r.plain[word] &&
+	lower := strings.ToLower(word)
+	return len(word) >= leastName && !slices.Contains(common, lower) && !r.plain[word] && !r.plain[lower] &&
 		!strings.HasPrefix(word, "/") && !number.MatchString(word)
 }
+
+var portEnd = regexp.MustCompile(`:\d+$`)
 
 var number = regexp.MustCompile(`^\d+(?:\.\d+)?[a-zA-Z%]{0,2}$`)
 
@@ -151,7 +162,7 @@ const (
 	quotable = `\s*("[^"]*"|'[^']*'|[^\s"',}\]&;]+)`
 	listed   = `\s*("[^"]*"|'[^']*'|[^\s"'}\]&;]+)`
 	// clients are programs whose flags -h and -u name a host and a user.
-	clients = `\b(?:psql|mysql\w*|mariadb[\w-]*|pg\w+|sysbench|mongo\w*|redis-cli)\s(?:[^|;\n]*?\s)?`
+	clients = `(?:^|[;&|"'/:]\s*)(?:psql|mysql\w*|mariadb[\w-]*|pg\w+|sysbench|mongo\w*|redis-cli)\s(?:[^|;\n]*?\s)?`
 )
 
 var (
@@ -162,14 +173,18 @@ var (
 		identifies(`(?i)\b(?:\w*user(?:name)?|uid|user id)\s*=`+quotable, "user"),
 		identifies(clients+`-h`+quotable, "host"),
 		identifies(clients+`-[uU]`+quotable, "user"),
-		identifies(`--?\w*(?:host|hostname)[\s=]`+quotable, "host"),
-		identifies(`--?\w*(?:user|username)[\s=]`+quotable, "user"),
-		identifies(`\bssh\s[^\n"']*?([\w.+-]+)@([\w.-]+)`, "user", "host"),
+		identifies(`(?:^|\s)--?[\w-]*(?:host|hostname)[\s=]`+quotable, "host"),
+		identifies(`(?:^|\s)--?[\w-]*(?:user|username)[\s=]`+quotable, "user"),
+		identifies(`\b(?:ssh|scp|rsync|sftp)\s[^\n"']*?([\w.+-]+)@([\w.-]+)`, "user", "host"),
+		identifies(`\btcp\(([^\s:()]+)`, "host"),
+		identifies(`\b([A-Za-z][\w.-]*):\d+: connection refused`, "host"),
 		// of errors
-		identifies(`(?i)\bhost(?: name)?\s+(["'][^"'\s]+["'])`, "host"),
+		identifies(`(?i)\b(?:host(?: name)?|server at|server on)\s+(["'][^"'\s]+["'])`, "host"),
 		identifies(`(?i)\b(?:user|role)\s+(["'][^"'\s]+["'])`, "user"),
 		identifies(`'([^'\s]+)'@'([^'\s]+)'`, "user", "host"),
-		identifies(`\b(?:lookup|dial \w+) ([A-Za-z][\w.-]+)`, "host"),
+		identifies(`\blookup ([\w.-]+)(?: on |: no such host)`, "host"),
+		identifies(`\bdial tcp\d? ([A-Za-z][\w.-]*):\d`, "host"),
+		identifies(`\b\d{1,3}(?:\.\d{1,3}){3}:\d+ \(([A-Za-z][\w.-]*)\)`, "host"),
 		identifies(`\b([\w.+-]+)@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)`, "user", "host"),
 		identifies(`(?:/home/|/Users/)([\p{L}\p{N}_.-]+)`, "user"),
 		identifies(`\b(\d{1,3}(?:\.\d{1,3}){3})\b`, "host"),
@@ -192,7 +207,8 @@ func (r *redactor) learn(text string) {
 	for _, m := range sourceURL.FindAllStringSubmatch(text, -1) {
 		r.learnName("user", m[2])
 		public := slices.Contains([]string{"http", "https", "file"}, strings.ToLower(m[1]))
-		if !public || m[2] != "" || strings.Contains(m[3], ":") { // addresses of publications are kept: they have no ports
+		private := strings.ToLower(m[1]) == "http" || portEnd.MatchString(m[3]) || !strings.Contains(m[3], ".")
+		if !public || m[2] != "" || private && m[3] != "" { // addresses of publications are kept
 			r.learnName("host", m[3])
 		}
 	}

@@ -32,6 +32,12 @@ func TestForms(t *testing.T) {
 		"dial tcp: lookup gustav on 10.0.0.2:53: no such host":             "gustav 10.0.0.2",
 		"dial tcp gustav:5432: refused":                                    "gustav",
 		"http://gustav.lan:9090/metrics":                                   "gustav",
+		"http://gustav.lan/metrics":                                        "gustav",
+		"rsync -a x otto@gustav:/y":                                        "otto gustav",
+		`connection to server at "gustav" (10.0.0.2), port 5432 failed`:    "gustav 10.0.0.2",
+		"10.0.0.2:5432 (gustav): dial error":                               "gustav",
+		"Can't connect to MySQL server on 'gustav:3306'":                   "gustav",
+		"gustav:5432: connection refused":                                  "gustav",
 		"listening on ::77":                                                "::77",
 		"disk 0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f":                        "0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f",
 	} {
@@ -46,6 +52,17 @@ func TestForms(t *testing.T) {
 		for _, s := range redact.Copy([]string{plan, "told of otto and gustav."}, plan) {
 			expect.True(t, !strings.Contains(s, "otto") && !strings.Contains(s, "gustav"), plan, s)
 		}
+	}
+}
+
+// Words of prose, settings, metrics and publications are no names.
+func TestWordsStay(t *testing.T) {
+	text := []string{"point lookup rows are cached; one more lookup than: service times; multi-user response times; the per-host cache",
+		"rows_per_s service_p99_us server_memory_bytes", "log_hostname = off; fsync = off; is_superuser=true, fsync = true",
+		"https://a.example,https://b.example and https://example.org: an example"}
+	plan := "name: memory\n"
+	for i, out := range redact.Copy(text, plan) {
+		expect.Equal(t, out, text[i])
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/internal/stat/hist"
@@ -16,7 +17,7 @@ import (
 // before it is added to what others did. What no rumbench sends, or what cannot be true, loses the machine.
 
 const (
-	clockSlack     = time.Second // by which a load may have taken longer on another machine's clock
+	clockSlack     = time.Second // and a 500th: by which a load may have taken longer on another machine's clock
 	longestText    = 2000        // characters
 	mostProcessors = 1 << 13     // of a kernel
 )
@@ -43,14 +44,13 @@ func (t *Task) prepared(p *Prepared) (d doubt) {
 	return d
 }
 
-// interval checks the interval of a part that follows an instant of the load, of which some time has passed.
-func (n *Numbers) interval(iv *Interval, after, passed time.Duration) (d doubt) {
+// interval checks the interval of a part that follows an instant of a load, which has run so long at most.
+func (n *Numbers) interval(iv *Interval, after, longest time.Duration) (d doubt) {
 	if iv == nil || len(iv.Machines) != 1 || len(iv.Groups) != len(n.Groups) {
 		return "an interval is of another load"
 	}
-	longest := passed + clockSlack
 	d.unless(after <= iv.From && iv.From < iv.To && iv.To <= longest,
-		"an interval is from %v to %v, after %v and before %v", iv.From, iv.To, after, passed)
+		"an interval is from %v to %v, after %v and before %v", iv.From, iv.To, after, longest)
 	for i := range iv.Groups {
 		g, own := &iv.Groups[i], &n.Groups[i]
 		ops, upkeep := d.totals(&g.Totals, own, longest)
@@ -65,14 +65,14 @@ func (n *Numbers) interval(iv *Interval, after, passed time.Duration) (d doubt) 
 	return d
 }
 
-// outcome checks what a part did in a load of which some time has passed.
-func (n *Numbers) outcome(o *Outcome, passed time.Duration) (d doubt) {
+// outcome checks what a part did in a load, which has run so long at most.
+func (n *Numbers) outcome(o *Outcome, longest time.Duration) (d doubt) {
 	if o == nil || o.Result == nil || len(o.Reports) != 1 || len(o.Result.Groups) != len(n.Groups) {
 		return "its result is that of another load"
 	}
-	r, u, longest := o.Result, &o.Reports[0].UseTotal, passed+clockSlack
+	r, u := o.Result, &o.Reports[0].UseTotal
 	d.unless(min(r.Window, r.Late, o.Lag) >= 0 && max(r.Window, r.Late) <= longest && o.Lag <= time.Minute,
-		"its clients began %v late and worked for %v, and %v have passed", r.Late, r.Window, passed)
+		"its clients began %v late and worked for %v, of %v", r.Late, r.Window, longest)
 	for i := range r.Groups {
 		d.group(&r.Groups[i], &n.Groups[i], longest, n.Interval)
 	}
@@ -94,9 +94,10 @@ func (d *doubt) group(g *hist.Group, own *Group, longest, interval time.Duration
 		len(g.Done), sum(g.Done), ops)
 	d.unless(min(g.CPU, g.End, g.Plan) >= 0 && g.End <= longest && 0 <= g.InPlan && g.InPlan <= ops,
 		"its clients used %v of CPU time and ended after %v", g.CPU, g.End)
-	if a := g.Arrivals; a != nil {
-		d.unless(0 <= min(a.Shed, a.Longest) && a.Shed <= a.Offered, "operations arrived: %+v", *a)
-	}
+	a := g.Arrivals
+	d.unless((a == nil) == (own.Arrivals == nil) && (g.Undone != nil) == own.Shape.Paced, "arrivals lack, or are too many")
+	d.unless(a == nil || 0 <= min(a.Shed, a.Longest) && a.Shed <= a.Offered && float64(a.Offered) < math.MaxInt32*1e6,
+		"operations arrived: %+v", a)
 	end, counted := 0.0, 0.0
 	for _, r := range g.Rates {
 		counted += r.Ops
@@ -105,21 +106,21 @@ func (d *doubt) group(g *hist.Group, own *Group, longest, interval time.Duration
 			"of %d operations %g were done by %g s: %+v", ops, counted, r.To, r)
 		end = r.To
 	}
-	end = 0
-	for _, gap := range g.Gaps {
-		d.unless(end <= gap.From && gap.From < gap.To && gap.To <= longest.Seconds(), "it completed nothing in %+v", gap)
-		end = gap.To
+	d.unless(len(g.Gaps) <= int(2*longest/interval)+1, "it completed nothing %d times", len(g.Gaps))
+	for _, gap := range g.Gaps { // in the order in which clients have noticed them
+		d.unless(0 <= gap.From && gap.From < gap.To && gap.To <= longest.Seconds(), "it completed nothing in %+v", gap)
 	}
 	for i := range g.Errors {
 		e := &g.Errors[i]
 		e.Class, e.First = line(e.Class), line(e.First)
-		d.unless(-1 <= e.Kind && e.Kind < len(own.Kinds) && e.Count >= 0, "it had %d errors of operation %d", e.Count, e.Kind)
+		d.unless(-1 <= e.Kind && e.Kind < len(own.Kinds) && 0 <= e.Count && e.Count <= math.MaxInt32*1e6 &&
+			metric.ByName(metric.ErrorsOf(e.Class)) != nil, "it had %d errors %q of operation %d", e.Count, e.Class, e.Kind)
 	}
 }
 
 // totals checks operations and their times, and returns how many there were, those of upkeep apart.
 func (d *doubt) totals(t *hist.Totals, own *Group, longest time.Duration) (ops, upkeep int64) {
-	if len(t.Kinds) != len(own.Kinds) || len(t.Parts) != own.Parts || slices.Contains(t.Parts, nil) {
+	if len(t.Kinds) != len(own.Kinds) || len(t.Parts) != own.Shape.Parts || slices.Contains(t.Parts, nil) {
 		d.unless(false, "it did %d kinds of operations with %d parts", len(t.Kinds), len(t.Parts))
 		return 0, 0
 	}
@@ -127,11 +128,20 @@ func (d *doubt) totals(t *hist.Totals, own *Group, longest time.Duration) (ops, 
 	for i := range t.Kinds {
 		k := &t.Kinds[i]
 		c := &k.Counts
-		d.unless(min(c.Ops, c.Rows, c.Bytes, c.Expected, c.Found, c.Reads, c.Writes, c.Others, c.Attempts, c.Retries,
-			c.GivenUp, c.Unfinished, c.Wasted, c.UnfinishedTime, c.KeptTime) >= 0 &&
-			max(c.Ops, c.Retries) <= c.Attempts && float64(max(c.Ops, c.Rows)) <= limit, "%d clients did %+v", own.Clients, *c)
-		for at, times := range []*hist.Dist{k.Service, k.Response, k.Lateness, k.Attempt} {
-			d.unless(times == nil && at > 0 || times != nil && times.Count() == c.Ops, "its times are not of %d", c.Ops)
+		counts := []int64{c.Ops, c.Rows, c.Expected, c.Found, c.Reads, c.Writes, c.Others, c.Attempts, c.Retries, c.GivenUp,
+			c.Unfinished, c.Wasted}
+		d.unless(min(slices.Min(counts), c.Bytes, c.UnfinishedTime, c.KeptTime) >= 0 &&
+			float64(slices.Max(counts)) <= limit && max(c.Ops, c.Retries) <= c.Attempts &&
+			max(c.Bytes, c.UnfinishedTime, c.KeptTime) < math.MaxInt64>>10, "%d clients did %+v", own.Clients, *c)
+		for _, times := range []struct {
+			*hist.Dist
+			wanted bool
+			count  int64
+		}{{k.Service, true, c.Ops}, {k.Response, own.Shape.Paced, c.Ops}, {k.Lateness, own.Shape.Paced, c.Ops},
+			{k.Attempt, own.Shape.Attempts, c.Ops}, {k.Failed, own.Shape.Attempts, c.GivenUp}} {
+			d.unless((times.Dist != nil) == times.wanted, "it lacks times, or has others")
+			d.unless(times.Dist == nil || times.Count() == times.count && times.Max() <= int64(longest),
+				"its times are not of %d operations, or too long", times.count)
 		}
 		if own.Kinds[i].Upkeep {
 			upkeep += c.Ops

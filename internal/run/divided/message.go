@@ -14,6 +14,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/observe"
 	"rumbench/internal/run/drive"
+	"rumbench/internal/stat/hist"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 	"rumbench/model"
@@ -146,7 +147,7 @@ type Group struct {
 	Rate     float64        `json:"rate"`
 	Arrivals *pace.Arrivals `json:"arrivals,omitempty"`
 	Kinds    []OpKind       `json:"kinds"` // of its operations
-	Parts    int            `json:"parts"` // of its transactions, each timed for itself
+	Shape    hist.Shape     `json:"shape"`
 }
 
 // OpKind is a kind of operation: whether it is upkeep, and whether the step is about it.
@@ -160,7 +161,7 @@ func NumbersOf(c *drive.Config) *Numbers {
 	n := &Numbers{Seconds: c.Step.Seconds, Interval: c.Interval, Seed: c.Seed, Limit: c.Limit, Longest: c.Longest}
 	for i := range c.Step.Groups {
 		g := &c.Step.Groups[i]
-		own := Group{Clients: g.Clients, Work: g.Work, Rate: g.Rate, Arrivals: g.Arrivals, Parts: len(g.Parts)}
+		own := Group{Clients: g.Clients, Work: g.Work, Rate: g.Rate, Arrivals: g.Arrivals, Shape: drive.ShapeOf(g)}
 		for k := range g.Ops {
 			own.Kinds = append(own.Kinds, OpKind{g.Ops[k].Upkeep, g.Ops[k].Whole() == c.Step.Primary && !g.Ops[k].Upkeep})
 		}

@@ -3,10 +3,12 @@ package divided
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"rumbench/engine"
 	"rumbench/internal/observe"
 	"rumbench/internal/run/drive"
 )
@@ -19,6 +21,7 @@ type running struct {
 	done    []*Outcome // of each part; nil: it runs
 	heard   []time.Time
 	seen    []time.Duration // the end of the last interval of each part
+	ticks   []int           // how many intervals each had
 	uses    [][]use         // of each part, in whole intervals
 	shown   []Use           // of the parts since the last interval that was passed on
 	led     []bool          // no client that the load waits for is at work in a part
@@ -37,7 +40,7 @@ func (c *Conductor) run(ctx context.Context) error {
 	n := len(c.Parts)
 	r := &running{Conductor: c, began: began, join: drive.NewJoiner(n, c.load.Interval), done: make([]*Outcome, n),
 		heard: make([]time.Time, n), seen: make([]time.Duration, n), uses: make([][]use, n), shown: make([]Use, n),
-		led: make([]bool, n), missing: n}
+		led: make([]bool, n), ticks: make([]int, n), missing: n}
 	for i := range r.heard {
 		r.heard[i] = r.began
 		r.shown[i].Machine = c.Parts[i].Machine
@@ -86,28 +89,32 @@ func (c *Conductor) run(ctx context.Context) error {
 // take takes a message of a part, or returns why it cannot be true.
 func (r *running) take(e *event) (wrong doubt) {
 	i, passed := e.peer, time.Since(r.began)
-	r.heard[i] = time.Now()
+	longest := passed + passed/500 + clockSlack + 2*r.clocks[i].Bound
 	switch {
 	case e.Kind == Tick && r.done[i] == nil:
-		if wrong = r.load.interval(e.Interval, r.seen[i], passed); wrong != "" {
+		if wrong = r.load.interval(e.Interval, r.seen[i], longest); wrong != "" {
 			return wrong
 		}
-		r.seen[i] = e.Interval.To
+		if r.ticks[i]++; r.ticks[i] > int(longest/r.load.Interval)+2 {
+			return doubt(fmt.Sprintf("it had %d intervals in %v", r.ticks[i], passed))
+		}
+		r.heard[i], r.seen[i] = time.Now(), e.Interval.To
 		r.note(i, e.Interval)
 		r.pass(r.join.Add(i, &e.Interval.Interval))
 	case e.Kind == Led && !r.led[i]:
+		r.heard[i] = time.Now()
 		if r.led[i] = true; !slices.Contains(r.led, false) {
 			r.all(Message{Kind: Stop})
 		}
 	case e.Kind == Done && r.done[i] == nil:
-		if wrong = r.load.outcome(e.Outcome, passed); wrong != "" {
+		if wrong = r.load.outcome(e.Outcome, longest); wrong != "" {
 			return wrong
 		}
 		r.done[i] = e.Outcome
 		r.missing--
 		r.pass(r.join.End(i))
 		if ended := e.Outcome.Result.Ended; ended != nil {
-			r.ended = cmp.Or(r.ended, ended)
+			r.ended = cmp.Or(r.ended, engine.Classify(engine.ClassOf(ended), errors.New(line(ended.Error()))))
 			r.end()
 		}
 	}
@@ -173,7 +180,7 @@ func (r *running) finish(ctx context.Context) error {
 		out.Reports = append(out.Reports, Report{UseTotal: d.Reports[0].UseTotal, Machine: r.Parts[i].Machine,
 			Clock: r.clocks[i]})
 		if len(d.Counts) != len(out.Counts) {
-			return r.lost(r.wrong(i, "it counted other things than the others"), " at the end of the load")
+			return &LostError{Text: "the machines of clients counted different things: the operations are unknown"}
 		}
 		out.Lag = max(out.Lag, d.Lag)
 		for k, n := range d.Counts {

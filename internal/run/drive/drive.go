@@ -50,8 +50,8 @@ type Config struct {
 	OnInterval func(*Interval)
 }
 
-// shape returns the kinds of data recorded for a group.
-func shape(g *workload.Group) hist.Shape {
+// ShapeOf returns the kinds of data recorded for a group.
+func ShapeOf(g *workload.Group) hist.Shape {
 	retries := g.Retry != workload.Retry{} || len(g.Parts) > 0
 	return hist.Shape{Kinds: len(g.Ops), Parts: len(g.Parts), Paced: g.Paced(), Attempts: retries}
 }
@@ -144,7 +144,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		defer r.atEnd(r.hung, max(limit, leastGrace))()
 	}
 	finished := make(chan struct{})
-	helpers.Go(func() { r.collect(finished) })
+	if err == nil { // else there is no beginning to count from
+		helpers.Go(func() { r.collect(finished) })
+	}
 	workers.Wait()
 	r.stopped = time.Since(r.base)
 	close(finished)
@@ -279,6 +281,6 @@ func (r *stepRun) addGroup(g int, group *workload.Group) error {
 		}
 		r.loops = append(r.loops, l)
 	}
-	r.gather.addGroup(shape(group), len(r.Clients[g]))
+	r.gather.addGroup(ShapeOf(group), len(r.Clients[g]))
 	return nil
 }

@@ -54,7 +54,7 @@ type progress struct {
 func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	group := &r.Step.Groups[g]
 	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, queue: r.queues[g], gaps: r.gaps[g],
-		rec: hist.NewRecorder(shape(group))}
+		rec: hist.NewRecorder(ShapeOf(group))}
 	l.op.Work = &l.out.Work
 	l.readier, _ = client.(workload.Readier)
 	if len(group.Parts) > 0 {

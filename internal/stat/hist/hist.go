@@ -20,7 +20,8 @@ const (
 	digits  = 3
 )
 
-// Dist is a distribution of latencies in nanoseconds. The zero Dist is empty.
+// Dist is a distribution of latencies in nanoseconds. The zero Dist is empty. One goroutine reads it at a time: the
+// first unpacks what has come from another process.
 type Dist struct {
 	h        *hdr.Histogram // nil: there are none, or all are in bars
 	bars     []byte         // as they came from another process, and how many
@@ -38,12 +39,16 @@ func NewDist() *Dist { return &Dist{h: hdr.New(1, int64(Longest), digits)} }
 func (d *Dist) held() *hdr.Histogram {
 	if d.h == nil {
 		d.h = NewDist().h
-		for bucket, n := range bars(d.bars) {
-			_ = d.h.RecordValues(leastOf(bucket), n) // in range, so it does not fail
-		}
+		d.addBars(d.bars)
 		d.bars, d.packed = nil, 0
 	}
 	return d.h
+}
+
+func (d *Dist) addBars(packed []byte) {
+	for bucket, n := range bars(packed) {
+		_ = d.held().RecordValues(leastOf(bucket), n) // in range, so it does not fail
+	}
 }
 
 // Record adds a latency. Negative ones, which a foreign clock may give, count as
@@ -70,7 +75,11 @@ func (d *Dist) Merge(o *Dist) {
 	if d.Count() == 0 || o.low < d.low {
 		d.low = o.low
 	}
-	d.held().Merge(o.held())
+	if o.h != nil {
+		d.held().Merge(o.h)
+	} else {
+		d.addBars(o.bars)
+	}
 	d.overflow += o.overflow
 	d.high = max(d.high, o.high)
 	d.sum += o.sum

@@ -24,10 +24,9 @@ type distJSON struct {
 func (d *Dist) MarshalJSON() ([]byte, error) {
 	out := distJSON{Overflow: d.overflow, Low: d.low, High: d.high, Sum: d.sum}
 	last := 0
-	for _, b := range d.held().Distribution() {
-		if b.Count > 0 {
-			at := bucketOf(b.From)
-			out.Bars = binary.AppendUvarint(binary.AppendUvarint(out.Bars, uint64(at-last)), uint64(b.Count))
+	for at, n := range d.held().Export().Counts {
+		if n > 0 {
+			out.Bars = binary.AppendUvarint(binary.AppendUvarint(out.Bars, uint64(at-last)), uint64(n))
 			last = at
 		}
 	}

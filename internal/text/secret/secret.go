@@ -53,6 +53,7 @@ var anywhere = forms(
 	`(\bbearer\s+)`+value,
 	`(`+name+equals+`)`+value, // password=SECRET, "token": "SECRET"
 	`(\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?)`+value,
+	`(\b(?:mysql|mariadb)[\w-]*\s(?:[^\n|;&]*\s)?(?-i:-p))`+value,
 	`(\bpassword\s+)('(?:[^'\\]|\\.)*')`, // ALTER ROLE me PASSWORD 'SECRET'
 )
 
