@@ -14,13 +14,14 @@ import (
 // what they took alike is in both numbers.
 func TestOthersApart(t *testing.T) {
 	for name, c := range map[string]struct {
-		a, b   float64 // percent
-		order  string
-		judged bool
+		a, b     float64 // percent
+		order    string
+		judged   bool
+		imported bool // of a nothing is known
 	}{
-		"none": {0, 0, "interleaved", true}, "a little": {0, 12, "interleaved", true}, "beside b": {0, 40, "interleaved", false},
-		"beside a": {40, 15, "interleaved", false}, "alike": {60, 45, "interleaved", true},
-		"most": {90, 60, "interleaved", false}, "each other": {0, 50, "duet", true},
+		"none": {0, 0, "interleaved", true, false}, "a little": {0, 12, "interleaved", true, false}, "beside b": {0, 40, "interleaved", false, false},
+		"beside a": {40, 15, "interleaved", false, false}, "alike": {60, 45, "interleaved", true, false},
+		"most": {90, 60, "interleaved", false, false}, "each other": {0, 50, "duet", true, false}, "unknown": {0, 60, "interleaved", true, true},
 	} {
 		var trials []*result.Trial
 		for n := 1; n <= 4; n++ {
@@ -34,6 +35,13 @@ func TestOthersApart(t *testing.T) {
 				}
 			}
 			trials = append(trials, a, b)
+		}
+		if c.imported {
+			for _, tr := range trials {
+				if tr.Target == "a" {
+					tr.Imported = &result.Imported{}
+				}
+			}
 		}
 		campaign := compare.New(trials)
 		judged := campaign.Judge(campaign.Targets[0], campaign.Targets[1])

@@ -9,10 +9,8 @@ import (
 	"time"
 )
 
-const (
-	mostConnections = 256             // that are open at a time
-	mostSilence     = 2 * time.Second // of a connection without a token that keeps others out
-)
+// How many connections are open at a time, and how long one without a token keeps others out.
+const mostConnections, mostSilence = 256, 2 * time.Second
 
 // Limit returns a listener that keeps no more connections open than are allowed at a time. Others wait, but not for
 // those on which nobody has shown the token: these end.

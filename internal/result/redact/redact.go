@@ -162,7 +162,8 @@ const (
 	quotable = `\s*("[^"]*"|'[^']*'|[^\s"',}\]&;]+)`
 	listed   = `\s*("[^"]*"|'[^']*'|[^\s"'}\]&;]+)`
 	// clients are programs whose flags -h and -u name a host and a user.
-	clients = `(?:^|[;&|"'/:]\s*)(?:psql|mysql\w*|mariadb[\w-]*|pg\w+|sysbench|mongo\w*|redis-cli)\s(?:[^|;\n]*?\s)?`
+	clients = `(?:psql|mysql\w*|mariadb[\w-]*|pg\w+|sysbench|mongo\w*|redis-cli)\s(?:[^|;\n]*?\s)?`
+	begins  = `(?:^|[;&|"'/:]\s*)` // a command, in which a flag may have its value without a space
 )
 
 var (
@@ -171,8 +172,10 @@ var (
 		// of a data source: host=db user=me
 		identifies(`(?i)\b\w*host(?:addr|name|s)?\s*=`+listed, "host"),
 		identifies(`(?i)\b(?:\w*user(?:name)?|uid|user id)\s*=`+quotable, "user"),
-		identifies(clients+`-h`+quotable, "host"),
-		identifies(clients+`-[uU]`+quotable, "user"),
+		identifies(`\b`+clients+`-h\s`+quotable, "host"),
+		identifies(`\b`+clients+`-[uU]\s`+quotable, "user"),
+		identifies(begins+clients+`-h`+quotable, "host"),
+		identifies(begins+clients+`-[uU]`+quotable, "user"),
 		identifies(`(?:^|\s)--?[\w-]*(?:host|hostname)[\s=]`+quotable, "host"),
 		identifies(`(?:^|\s)--?[\w-]*(?:user|username)[\s=]`+quotable, "user"),
 		identifies(`\b(?:ssh|scp|rsync|sftp)\s[^\n"']*?([\w.+-]+)@([\w.-]+)`, "user", "host"),

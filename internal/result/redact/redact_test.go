@@ -19,7 +19,7 @@ func TestForms(t *testing.T) {
 		"jdbc:sqlserver://gustav:1433;databaseName=x;user=otto;password=y": "gustav otto",
 		"Server=tcp:x;Uid=otto;Hostname=gustav":                            "otto gustav",
 		"PGHOST=gustav PGUSER=otto psql -c x":                              "gustav otto",
-		"mysql -h gustav -u otto -e x":                                     "gustav otto",
+		"echo mysql -h gustav -u otto -e x":                                "gustav otto",
 		"mysqldump -hgustav -uotto x":                                      "gustav otto",
 		"psql -U otto -h gustav":                                           "gustav otto",
 		"sysbench --mysql-host=gustav --mysql-user=otto run":               "gustav otto",
