@@ -247,7 +247,7 @@ func TestOtherProcessors(t *testing.T) {
 		kernel float64
 		want   string
 	}{
-		{"others", 0.5e9, "CPU time: 10.00 s in all, this process 2.00 s, the kernel's threads 0.50 s: other programs took part of the processors, 75 %"},
+		{"others", 0.5e9, "other programs took part of the processors, 75 %: of 10.00 s of CPU time this process used 2.00 s, the kernel's threads 0.50 s"},
 		{"the kernel", 7e9, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -66,7 +66,7 @@ var descriptive = map[Code]Kind{
 	CountedByTicks:    {Text: "the kernel counts by ticks, and the window is shorter than a second"},
 	UnexplainedIO:     {Text: "the device {did} {all:%.1f} MiB, of which {worker} caused {own:%.1f} MiB: the rest is the file system's own (journal, metadata), or of {others}", Short: "the device did more than the engine"},
 	ImpossibleIO:      {Text: "the KB that {worker} {did} are unknown: the kernel counted {own:%.1f} MiB[ and {others:%.1f} MiB for other processes], but the disks {did} only {all:%.1f} MiB in all; see docs/method.md on large folios", Short: "the processes' I/O is overcounted"},
-	ProcessorsShared:  {Text: "CPU time: {all:%.2f} s in all, {worker} {server:%.2f} s[, rumbench {client:%.2f} s][, the load {load:%.2f} s][, the kernel's threads {kernel:%.2f} s]: other programs took part of the processors[, {share:%.0f} %]", Short: "other programs used the processors"},
+	ProcessorsShared:  {Text: "other programs took part of the processors[, {share:%.0f} %]: of {all:%.2f} s of CPU time {worker} used {server:%.2f} s[, rumbench {client:%.2f} s][, the load {load:%.2f} s][, the kernel's threads {kernel:%.2f} s]", Short: "other programs used the processors"},
 	RanAlone:          {Text: "it ran alone for the last {seconds:%.3g} s, {share:%.0f} % of its time: the other trial of the duet was over", Short: "it ran alone for a part of its time"},
 	SeenLate:          {Text: "{moved:%.0f} of {n:%.0f} samples in which sessions waited for their clients count as running: their threads ran for longer than they were seen at work"},
 	WaitsUnknown:      {Text: "what sessions waited for is not known of some moments: {why}", Short: "waits are not known of some moments"},

@@ -115,7 +115,7 @@ func TestParts(t *testing.T) {
 	expect.Equal(t, joined(w), "SLA missed: group g2 was to do <100>/s and did <57>/s")
 	expect.Equal(t, joined(metric.Untyped("read 9 MB")), "read 9 MB")
 	shared := metric.Values{"all": 4.0, "worker": "the server", "server": 1.5, "client": 0.5}
-	expect.Equal(t, joined(metric.Warn(metric.ProcessorsShared, shared)), "CPU time: <4.00> s in all, the server <1.50> s, rumbench <0.50> s: other programs took part of the processors")
+	expect.Equal(t, joined(metric.Warn(metric.ProcessorsShared, shared)), "other programs took part of the processors: of <4.00> s of CPU time the server used <1.50> s, rumbench <0.50> s")
 	w.Text = "another text of 100" // which its code does not make
 	expect.Equal(t, joined(w), w.Text)
 }
