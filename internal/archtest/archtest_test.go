@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 144_013
+const mostTotal = 144_015
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -60,7 +60,7 @@ var rooms = []room{
 	{"internal/plan", 4_214, []string{"internal/plan"}},
 	{"internal/run", 12_931, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 9_118, []string{"internal/importer"}},
-	{"internal/compare", 6_352, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 6_360, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_459, []string{"internal/fleet"}},
 	{"internal/explain", 5_717, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_893, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},

@@ -156,7 +156,7 @@ func (g *RelativeGroup) add(r *Relative, s *Step, judged []*Judgement, o Relativ
 			cell.Effect = judged[i].Effect(s, k)
 		}
 		if reason := Unfit(cell.Effect); reason != "" && cell.Missing == "" && len(cell.Refusals) == 0 {
-			cell.Refusals = []string{"not compared, as " + reason}
+			cell.Refusals = []string{notCompared}
 		}
 		cell.compare(s.unfit(base, t, &e), e, o.Round)
 		if i == 0 && cell.Missing == "" {
@@ -181,6 +181,16 @@ func (c *RelativeCell) compare(unfit string, e Effect, round func(Number) float6
 	case round != nil:
 		c.Ratio = round(*e.New) / round(*e.Base)
 	}
+}
+
+const notCompared = "not compared"
+
+// Reasons are the refusals with all that is known of them.
+func (c *RelativeCell) Reasons() []string {
+	if slices.Equal(c.Refusals, []string{notCompared}) {
+		return []string{notCompared + ", as " + Unfit(c.Effect)}
+	}
+	return c.Refusals
 }
 
 // Counts reports whether the ratio is part of means: it is known, not 0, and

@@ -183,12 +183,12 @@ func answerOf(v any, err error) []byte {
 	return b
 }
 
-// told returns a text of another machine, of which no line passes for one of this.
-func told(text string) string {
-	return strings.ReplaceAll(escape.Clip(escape.Text(text), mostTold), "\n", "\n  ")
+// indented returns a text of another machine, of which no line passes for one of this.
+func indented(text string) string {
+	return strings.ReplaceAll(escape.Clip(escape.Text(text), longestError), "\n", "\n  ")
 }
 
-const mostTold = 10_000 // characters
+const longestError = 10_000 // characters
 
 // readAnswer reads the value of an answer, or returns its error.
 func readAnswer(b []byte, v any) error {
@@ -201,7 +201,7 @@ func readAnswer(b []byte, v any) error {
 		return fmt.Errorf("read its answer: %w", err)
 	}
 	if a.Error != "" {
-		return hint.With(errors.New(told(a.Error)), told(a.Hint))
+		return hint.With(errors.New(indented(a.Error)), indented(a.Hint))
 	}
 	if v == nil {
 		return nil

@@ -20,7 +20,7 @@ var (
 	suiteTable = regexp.MustCompile(`^(.+)_range=(\d+)$`)
 )
 
-// suiteTestOf parses the name of a file, or of a test in a table.
+// suiteTestOf parses the name of a file, as the suite or as published tables have it.
 func suiteTestOf(name string) (t suiteTest, ok bool) {
 	if m := suiteName.FindStringSubmatch(name); m != nil {
 		clients, _ := strconv.Atoi(m[4])
@@ -30,15 +30,6 @@ func suiteTestOf(name string) (t suiteTest, ok bool) {
 		return suiteTest{test: m[1], reach: m[2]}, true
 	}
 	return suiteTest{}, false
-}
-
-// testNamed returns the test that suiteTestOf parses from a name, else a test with
-// that name.
-func testNamed(name string) suiteTest {
-	if t, ok := suiteTestOf(name); ok {
-		return t
-	}
-	return suiteTest{test: name}
 }
 
 // is makes a run a run of a suite's test.

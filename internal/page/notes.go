@@ -24,7 +24,7 @@ type Notes struct {
 	section string
 	List    []Note
 	kinds   []*noteKind    // of the list
-	at      map[string]int // where the list has which words
+	index   map[string]int // where the list has which words
 }
 
 // NewNotes returns the notes of the section with an id.
@@ -64,16 +64,16 @@ func (n *Notes) Mark(parts ...any) Note {
 	words, found := split(parts)
 	text := joined(words, found)
 	key := strings.Join(words, "\x00")
-	if i, known := n.at[key]; known {
+	if i, known := n.index[key]; known {
 		if n.kinds[i].add(text, found) {
 			n.List[i].Text = n.kinds[i].String()
 		}
 		return n.List[i]
 	}
-	if n.at == nil {
-		n.at = map[string]int{}
+	if n.index == nil {
+		n.index = map[string]int{}
 	}
-	n.at[key] = len(n.List)
+	n.index[key] = len(n.List)
 	i := len(n.List) + 1
 	k := &noteKind{words: words, listed: make([]listed, len(found)), seen: map[string]bool{}}
 	k.add(text, found)

@@ -97,8 +97,8 @@ func relativeCell(c *compare.RelativeCell, r *compare.Relative, absolute bool) p
 		}
 	}
 	if len(c.Refusals) > 0 {
-		cell.Tag, _, _ = strings.Cut(c.Refusals[0], ", as ") // the reason is in the title
-		cell.Title += "; not comparable: " + strings.Join(c.Refusals, ", ")
+		cell.Tag = c.Refusals[0]
+		cell.Title += "; not comparable: " + strings.Join(c.Reasons(), ", ")
 	}
 	if m := verdict.SureMark(c.Verdict()); m.Sign != "" {
 		cell.Class, cell.Sign = m.Class, m.Sign

@@ -45,13 +45,13 @@ func (o *Order) Doubt(t *Trial) string {
 			return fmt.Sprintf("step %.40q has %g s, or is there twice", s.Name, s.Seconds)
 		}
 		seen[s.Name] = true
-		at := slices.IndexFunc(o.Steps, func(p workload.Step) bool {
+		planned := slices.IndexFunc(o.Steps, func(p workload.Step) bool {
 			return p.Name == s.Name || strings.HasPrefix(s.Name, p.Name+"@") // at a rate
 		})
-		if at < 0 {
+		if planned < 0 {
 			return fmt.Sprintf("the plan has no step %.40q", s.Name)
 		}
-		if reason := s.doubt(t, &o.Steps[at]); reason != "" {
+		if reason := s.doubt(t, &o.Steps[planned]); reason != "" {
 			return fmt.Sprintf("in step %.40q %s", s.Name, reason)
 		}
 	}
@@ -81,19 +81,19 @@ func (s *Step) doubt(t *Trial, planned *workload.Step) string {
 			escape.Line(r.Group+r.Op+r.Per) != r.Group+r.Op+r.Per {
 			return fmt.Sprintf("a number is %.40q of trial %d of %.40q in %.40q", r.Metric, r.Trial, r.Target, r.Step)
 		}
-		above, limit := "", math.Inf(1)
-		if at := slices.Index(quantiles, m.Quantile); at >= 0 {
-			for _, q := range quantiles[at+1:] {
+		higher, limit := "", math.Inf(1)
+		if rank := slices.Index(quantiles, m.Quantile); rank >= 0 {
+			for _, q := range quantiles[rank+1:] {
 				l := metric.Latency(m.Family, q)
 				if l == nil {
 					continue
 				}
 				if v, known := values[key{r.Group, r.Op, l.Name, r.Per}]; known && v < limit {
-					above, limit = l.Name, v
+					higher, limit = l.Name, v
 				}
 			}
 		}
-		all := r.Value * float64(max(1, r.N))
+		total := r.Value * float64(max(1, r.N))
 		switch {
 		case !quantity.Finite(r.Value) || r.Value < 0 || r.Value > 1e18 || r.N < 0:
 			return fmt.Sprintf("%s is %g, of %d", r.Metric, r.Value, r.N)
@@ -102,11 +102,11 @@ func (s *Step) doubt(t *Trial, planned *workload.Step) string {
 		case (r.Metric == metric.RowsPerS || r.Metric == metric.OpsPerS) &&
 			math.Abs(r.Value*s.Seconds-float64(r.N)) > 0.01*float64(r.N)+1:
 			return fmt.Sprintf("%s is %g, and %d were done in %g s", r.Metric, r.Value, r.N, s.Seconds)
-		case metric.IsCost(r.Metric) && m.Family != metric.Waits && (r.Unit == "µs" && all > mostMicro*(s.Seconds+60) ||
-			r.Unit == "KB" && all > mostKB*(s.Seconds+60)):
+		case metric.IsCost(r.Metric) && m.Family != metric.Waits && (r.Unit == "µs" && total > mostMicro*(s.Seconds+60) ||
+			r.Unit == "KB" && total > mostKB*(s.Seconds+60)):
 			return fmt.Sprintf("%s is %g %s for each of %d, in %g s", r.Metric, r.Value, r.Unit, r.N, s.Seconds)
 		case r.Value > limit*1.05:
-			return fmt.Sprintf("%s is %g, and %s %g", r.Metric, r.Value, above, limit)
+			return fmt.Sprintf("%s is %g, and %s %g", r.Metric, r.Value, higher, limit)
 		}
 	}
 	return ""

@@ -111,7 +111,7 @@ func QPSRemarks(r *compare.Relative) (out []string) {
 					out = append(out, fmt.Sprintf("left out: %s, a warm-up or from before the writes", row.Step.Name))
 				}
 				if !left {
-					out = append(out, notComparable(t, row.Step, row.Cells[i].Refusals)...)
+					out = append(out, notComparable(t, row.Step, row.Cells[i].Reasons())...)
 				}
 			}
 		}

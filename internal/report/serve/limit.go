@@ -37,11 +37,11 @@ func (l *limited) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := &limitedConn{Conn: c, limit: l, since: time.Now()}
+	conn := &limitedConn{Conn: c, limit: l, since: time.Now()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.open = append(l.open, own)
-	return own, nil
+	l.open = append(l.open, conn)
+	return conn, nil
 }
 
 // room reports whether one more may be open, after it has ended the oldest silent one if need be.

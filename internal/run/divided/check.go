@@ -45,16 +45,16 @@ func (t *Task) prepared(p *Prepared) (d doubt) {
 }
 
 // interval checks the interval of a part that follows an instant of a load, which has run so long at most.
-func (n *Numbers) interval(iv *Interval, after, longest time.Duration) (d doubt) {
+func (n *Numbers) interval(iv *Interval, previous, longest time.Duration) (d doubt) {
 	if iv == nil || len(iv.Machines) != 1 || len(iv.Groups) != len(n.Groups) {
 		return "an interval is of another load"
 	}
-	d.unless(after <= iv.From && iv.From < iv.To && iv.To <= longest,
-		"an interval is from %v to %v, after %v and before %v", iv.From, iv.To, after, longest)
+	d.unless(previous <= iv.From && iv.From < iv.To && iv.To <= longest,
+		"an interval is from %v to %v, after %v and before %v", iv.From, iv.To, previous, longest)
 	for i := range iv.Groups {
-		g, own := &iv.Groups[i], &n.Groups[i]
-		ops, upkeep := d.totals(&g.Totals, own, longest)
-		d.unless(len(g.Clients) == own.Clients && sum(g.Clients) == ops+upkeep, "%d clients did %d operations, of %d",
+		g, planned := &iv.Groups[i], &n.Groups[i]
+		ops, upkeep := d.totals(&g.Totals, planned, longest)
+		d.unless(len(g.Clients) == planned.Clients && sum(g.Clients) == ops+upkeep, "%d clients did %d operations, of %d",
 			len(g.Clients), sum(g.Clients), ops+upkeep)
 		d.unless(g.Errors >= 0 && 0 <= g.Oldest && g.Oldest <= longest, "it had %d errors, and an operation was %v old",
 			g.Errors, g.Oldest)
@@ -88,14 +88,15 @@ func (d *doubt) use(u *observe.Use, longest time.Duration) {
 }
 
 // group checks what clients of a group did.
-func (d *doubt) group(g *hist.Group, own *Group, longest, interval time.Duration) {
-	ops, _ := d.totals(&g.Totals, own, longest)
-	d.unless(max(len(g.Done), len(g.Lateness)) <= own.Clients && sum(g.Done) == ops, "%d clients did %d operations, of %d",
-		len(g.Done), sum(g.Done), ops)
+func (d *doubt) group(g *hist.Group, planned *Group, longest, interval time.Duration) {
+	ops, _ := d.totals(&g.Totals, planned, longest)
+	d.unless(max(len(g.Done), len(g.Lateness)) <= planned.Clients && sum(g.Done) == ops,
+		"%d clients did %d operations, of %d", len(g.Done), sum(g.Done), ops)
 	d.unless(min(g.CPU, g.End, g.Plan) >= 0 && g.End <= longest && 0 <= g.InPlan && g.InPlan <= ops,
 		"its clients used %v of CPU time and ended after %v", g.CPU, g.End)
 	a := g.Arrivals
-	d.unless((a == nil) == (own.Arrivals == nil) && (g.Undone != nil) == own.Shape.Paced, "arrivals lack, or are too many")
+	d.unless((a == nil) == (planned.Arrivals == nil) && (g.Undone != nil) == planned.Shape.Paced,
+		"arrivals lack, or are too many")
 	d.unless(a == nil || 0 <= min(a.Shed, a.Longest) && a.Shed <= a.Offered && float64(a.Offered) < math.MaxInt32*1e6,
 		"operations arrived: %+v", a)
 	end, counted := 0.0, 0.0
@@ -113,18 +114,18 @@ func (d *doubt) group(g *hist.Group, own *Group, longest, interval time.Duration
 	for i := range g.Errors {
 		e := &g.Errors[i]
 		e.Class, e.First = line(e.Class), line(e.First)
-		d.unless(-1 <= e.Kind && e.Kind < len(own.Kinds) && 0 <= e.Count && e.Count <= math.MaxInt32*1e6 &&
+		d.unless(-1 <= e.Kind && e.Kind < len(planned.Kinds) && 0 <= e.Count && e.Count <= math.MaxInt32*1e6 &&
 			metric.ByName(metric.ErrorsOf(e.Class)) != nil, "it had %d errors %q of operation %d", e.Count, e.Class, e.Kind)
 	}
 }
 
 // totals checks operations and their times, and returns how many there were, those of upkeep apart.
-func (d *doubt) totals(t *hist.Totals, own *Group, longest time.Duration) (ops, upkeep int64) {
-	if len(t.Kinds) != len(own.Kinds) || len(t.Parts) != own.Shape.Parts || slices.Contains(t.Parts, nil) {
+func (d *doubt) totals(t *hist.Totals, planned *Group, longest time.Duration) (ops, upkeep int64) {
+	if len(t.Kinds) != len(planned.Kinds) || len(t.Parts) != planned.Shape.Parts || slices.Contains(t.Parts, nil) {
 		d.unless(false, "it did %d kinds of operations with %d parts", len(t.Kinds), len(t.Parts))
 		return 0, 0
 	}
-	limit := result.Fastest * float64(own.Clients+1) * longest.Seconds()
+	limit := result.Fastest * float64(planned.Clients+1) * longest.Seconds()
 	for i := range t.Kinds {
 		k := &t.Kinds[i]
 		c := &k.Counts
@@ -132,18 +133,18 @@ func (d *doubt) totals(t *hist.Totals, own *Group, longest time.Duration) (ops, 
 			c.Unfinished, c.Wasted}
 		d.unless(min(slices.Min(counts), c.Bytes, c.UnfinishedTime, c.KeptTime) >= 0 &&
 			float64(slices.Max(counts)) <= limit && max(c.Ops, c.Retries) <= c.Attempts &&
-			max(c.Bytes, c.UnfinishedTime, c.KeptTime) < math.MaxInt64>>10, "%d clients did %+v", own.Clients, *c)
+			max(c.Bytes, c.UnfinishedTime, c.KeptTime) < math.MaxInt64>>10, "%d clients did %+v", planned.Clients, *c)
 		for _, times := range []struct {
 			*hist.Dist
 			wanted bool
 			count  int64
-		}{{k.Service, true, c.Ops}, {k.Response, own.Shape.Paced, c.Ops}, {k.Lateness, own.Shape.Paced, c.Ops},
-			{k.Attempt, own.Shape.Attempts, c.Ops}, {k.Failed, own.Shape.Attempts, c.GivenUp}} {
+		}{{k.Service, true, c.Ops}, {k.Response, planned.Shape.Paced, c.Ops}, {k.Lateness, planned.Shape.Paced, c.Ops},
+			{k.Attempt, planned.Shape.Attempts, c.Ops}, {k.Failed, planned.Shape.Attempts, c.GivenUp}} {
 			d.unless((times.Dist != nil) == times.wanted, "it lacks times, or has others")
 			d.unless(times.Dist == nil || times.Count() == times.count && times.Max() <= int64(longest),
 				"its times are not of %d operations, or too long", times.count)
 		}
-		if own.Kinds[i].Upkeep {
+		if planned.Kinds[i].Upkeep {
 			upkeep += c.Ops
 		} else {
 			ops += c.Ops
