@@ -2,11 +2,13 @@ package importer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -15,7 +17,6 @@ import (
 	"time"
 
 	"rumbench/internal/account"
-	"rumbench/internal/metric"
 	"rumbench/internal/text/hint"
 )
 
@@ -46,116 +47,104 @@ func isBenchbase(head []string) bool {
 // longestSummary is far above the size of a summary.
 const longestSummary = 1 << 20
 
-// parseBenchbase reads a summary.
 func parseBenchbase(files []*file, _ *Options, ps *hint.Problems) []*run {
 	in := &input{file: files[0], ps: ps}
-	refuse := func(hint, reason string, args ...any) []*run {
-		in.refuse(hint, reason, args...)
-		return nil
-	}
-	text, err := in.open()
-	if err != nil {
-		return refuse("", "%v", reasonOf(err))
-	}
-	defer text.Close()
-	b, err := io.ReadAll(io.LimitReader(text, longestSummary))
-	if err != nil {
-		return refuse("", "%v", reasonOf(err))
-	}
-	var s benchbase
-	d := json.NewDecoder(bytes.NewReader(b))
-	if err := d.Decode(&s); err != nil {
-		return refuse("name the file NAME.summary.json that benchbase writes", "it is no summary of benchbase")
-	}
-	if d.More() {
-		return refuse("split the file: one summary each", "a second summary follows the first")
-	}
-	old := s.Requests == nil && s.Elapsed == 0 && s.Throughput != nil && s.Latency != nil // before 2023-11
-	if !old && (s.Requests == nil || s.Throughput == nil || s.Elapsed <= 0) {
-		return refuse("name the file NAME.summary.json that benchbase writes",
-			"a summary has Measured Requests, Elapsed Time (nanoseconds) and Throughput (requests/second)")
-	}
+	s := in.summary()
 	r := newRun(files[0], fmtBenchbase)
 	r.ask(0, "rate", askedRate(files[0].path))
 	s.fill(r)
-	if !old && *s.Requests < 1 || r.step.Find("ops_per_s", "", "") == nil {
-		return refuse("", "no request succeeded: there is no rate")
-	}
+	in.refuseIf(s.Requests != nil && *s.Requests < 1 || r.step.Find("ops_per_s", "", "") == nil, "",
+		"no request succeeded: there is no rate")
 	return []*run{r}
 }
 
+// summary reads a summary, and refuses the file if it is none.
+func (in *input) summary() (s benchbase) {
+	text, err := in.open()
+	if err == nil {
+		defer text.Close()
+		var b []byte
+		if b, err = io.ReadAll(io.LimitReader(text, longestSummary)); err == nil {
+			text = io.NopCloser(bytes.NewReader(b))
+		}
+	}
+	in.refuseIf(err != nil, "", "%v", reasonOf(err))
+	const name = "name the file NAME.summary.json that benchbase writes"
+	d := json.NewDecoder(text)
+	err = d.Decode(&s)
+	old := s.Requests == nil && s.Elapsed == 0 && s.Throughput != nil && s.Latency != nil // before 2023-11
+	switch {
+	case err != nil:
+		in.refuse(name, "it is no summary of benchbase")
+	case d.More():
+		in.refuse("split the file: one summary each", "a second summary follows the first")
+	case !old && (s.Requests == nil || s.Throughput == nil || s.Elapsed <= 0):
+		in.refuse(name, "a summary has Measured Requests, Elapsed Time (nanoseconds) and Throughput (requests/second)")
+	}
+	return s
+}
+
 func (s *benchbase) fill(r *run) {
-	r.tool, r.engine, r.version = "benchbase", benchbaseEngine(s.DBMS), s.Version
+	r.tool, r.version, r.step.Doc, r.step.Seconds = "benchbase", s.Version, "benchbase, "+s.Benchmark, s.Elapsed/1e9
+	r.engine = benchbaseEngines[s.DBMS]
 	r.base, r.trial = repetition(benchbaseTime.ReplaceAllString(stem(r.file.path), ""))
 	r.byFile = r.base
-	for _, p := range [][2]string{{"script", s.Benchmark}, {"clients", s.Terminals}, {"scale", s.Scale},
-		{"isolation", s.Isolation}} {
-		r.ask(0, p[0], p[1])
-	}
-	clients, _ := strconv.Atoi(s.Terminals)
-	r.step.Doc, r.step.Seconds = "benchbase, "+s.Benchmark, s.Elapsed/1e9
+	r.ask(0, "script", s.Benchmark)
+	r.ask(0, "clients", s.Terminals)
+	r.ask(0, "scale", s.Scale)
+	r.ask(0, "isolation", s.Isolation)
 	if s.Start > 0 && s.Start < 1e14 {
 		r.step.Started = time.UnixMilli(int64(s.Start)).UTC()
 	}
-	if s.Requests == nil {
-		s.uncounted(r, clients)
-		return
-	}
-	all, done := *s.Requests, *s.Requests
-	if printed := (figure{value: *s.Throughput * r.step.Seconds}); !printed.agrees(figure{value: all}) {
-		r.contradict("throughput × time", printed, "measured requests", figure{value: all})
-	}
-	if s.Goodput != nil {
-		if done = math.Round(*s.Goodput * r.step.Seconds); done > all*(1+slack) {
-			r.contradict("goodput × time", figure{value: done}, "measured requests", figure{value: all})
-		}
-	}
-	if done < 1 || done > math.MaxInt64/2 {
-		return
-	}
-	r.about(opTransaction, clients)
-	r.step.Groups[0].Name, r.clients = sbClients, clients
-	at := []account.With{account.Of(sbClients, opTransaction), account.Count(int64(done)), account.Source("summary")}
+	done, requests := s.counts(r)
 	rate := account.PerSecond(done, r.step.Seconds)
-	r.work(done, rate, at...)
-	r.costs = append(r.costs, account.Denominator{Per: opTransaction, Units: rate, N: int64(done)})
-	r.put("duration_s", r.step.Seconds)
-	if done < all {
-		r.warn("%.0f of %.0f requests were aborted, retried or failed; the times are of all", all-done, all)
+	if s.Requests == nil {
+		rate = *cmp.Or(s.Goodput, s.Throughput)
 	}
+	if s.Requests != nil && (done < 1 || done > math.MaxInt64/2) || s.Requests == nil && rate <= 0 {
+		return
+	}
+	r.clients, _ = strconv.Atoi(s.Terminals)
+	r.about(sbClients, r.clients, opTransaction)
+	at := []account.With{account.Of(sbClients, opTransaction), account.Count(int64(done)), account.Source("summary")}
+	r.per(opTransaction, rate, int64(done))
+	if s.Requests == nil {
+		if r.addRates(rate, at...); rate < *s.Throughput {
+			r.warn("%.4g of %.4g requests/s were aborted, retried or failed; the times are of all", *s.Throughput-rate,
+				*s.Throughput)
+		}
+		s.addLatency(r, &printedTimes{uncounted: true})
+		return
+	}
+	r.work(done, rate, at...)
+	r.lasted(r.step.Seconds)
+	r.warnIf(done < requests, "%.0f of %.0f requests were aborted, retried or failed; the times are of all",
+		requests-done, requests)
 	if rate, ok := number(r.params["rate"]); ok && rate > 0 {
 		addArrivals(r, rate, done, true)
 		r.step.Groups[0].Pace = "fixed"
 	}
-	s.addLatency(r, &printedTimes{count: int64(all)})
-	if done == all {
-		addSamples(r, all)
+	if s.addLatency(r, &printedTimes{count: int64(requests)}); done == requests {
+		addSamples(r, requests)
 	}
-	if s.State != "" && !slices.Contains([]string{"EXIT", "DONE"}, s.State) {
-		r.cut("benchbase ended in state %s", clip(s.State))
-	}
+	r.cutIf(s.State != "" && s.State != "EXIT" && s.State != "DONE", "benchbase ended in state %s", clip(s.State))
 }
 
-// uncounted adds the rate and the times of a release that did not print how many requests there were, and for how long.
-func (s *benchbase) uncounted(r *run, clients int) {
-	rate := *s.Throughput
+// counts returns how many requests succeeded, and how many there were; 0 if that is not printed.
+func (s *benchbase) counts(r *run) (done, requests float64) {
+	if s.Requests == nil {
+		return 0, 0
+	}
+	done, requests = *s.Requests, *s.Requests
+	if printed := (figure{value: *s.Throughput * r.step.Seconds}); !printed.agrees(figure{value: requests}) {
+		r.contradict("throughput × time", printed, "measured requests", figure{value: requests})
+	}
 	if s.Goodput != nil {
-		rate = *s.Goodput
+		if done = math.Round(*s.Goodput * r.step.Seconds); done > requests*(1+slack) {
+			r.contradict("goodput × time", figure{value: done}, "measured requests", figure{value: requests})
+		}
 	}
-	if rate <= 0 {
-		return
-	}
-	r.about(opTransaction, clients)
-	r.step.Groups[0].Name, r.clients = sbClients, clients
-	at := []account.With{account.Of(sbClients, opTransaction), account.Source("summary")}
-	r.put(metric.OpsPerS, rate, at...)
-	r.put(metric.RowsPerS, rate, at...)
-	r.costs = append(r.costs, account.Denominator{Per: opTransaction, Units: rate})
-	if rate < *s.Throughput {
-		r.warn("%.4g of %.4g requests/s were aborted, retried or failed; the times are of all", *s.Throughput-rate,
-			*s.Throughput)
-	}
-	s.addLatency(r, &printedTimes{uncounted: true})
+	return done, requests
 }
 
 const summaryFile = ".summary.json" // the end of its name
@@ -206,7 +195,8 @@ func addSamples(r *run, requests float64) {
 		counts = append(counts, n)
 	}
 	if whole := float64(len(counts)); math.Abs(whole-r.step.Seconds) > 2+slack*whole {
-		r.contradict("the seconds of samples.csv", figure{value: whole}, "the elapsed time", figure{value: r.step.Seconds})
+		r.contradict("the seconds of samples.csv", figure{value: whole}, "the elapsed time",
+			figure{value: r.step.Seconds})
 		return
 	}
 	if all := (figure{value: requests}); !sum.agrees(all) {
@@ -235,25 +225,11 @@ func numberByStart(runs []*run) {
 // addLatency adds the times of requests.
 func (s *benchbase) addLatency(r *run, t *printedTimes) {
 	for name, us := range s.Latency {
-		kind, known := strings.CutSuffix(name, " Latency (microseconds)")
-		if !known || us < 0 {
-			continue
-		}
-		switch percent, isRank := strings.CutSuffix(kind, "th Percentile"); {
-		case isRank:
-			if p, ok := number(percent); ok && p > 0 && p < 100 {
-				t.note("percentile", p, us)
-			}
-		case kind == "Median":
-			t.note("percentile", 50, us)
-		case kind == "Average":
-			t.note("mean", 0, us)
-		case kind == "Minimum":
-			t.note("min", 0, us)
-		case kind == "Maximum":
-			t.note("max", 0, us)
+		if us >= 0 {
+			t.note(name, us)
 		}
 	}
+	maps.DeleteFunc(t.percentiles, func(percent, _ float64) bool { return percent <= 0 || percent >= 100 })
 	longest := max(t.mean, t.longest) / 1e6
 	if limit := r.step.Seconds * (1 + slack); limit > 0 && longest > limit+60 { // one may have begun in the warm-up
 		r.contradict("the greatest time", figure{value: longest}, "that of the test", figure{value: r.step.Seconds})
@@ -262,7 +238,6 @@ func (s *benchbase) addLatency(r *run, t *printedTimes) {
 	addPrinted(r, "service", opTransaction, t, "benchbase")
 }
 
-// benchbaseEngine returns the engine of a type of server, "" if it is none that rumbench knows.
-func benchbaseEngine(dbms string) string {
-	return map[string]string{"POSTGRES": "postgres", "MYSQL": "mysql", "MARIADB": "mysql", "SQLITE": "sqlite"}[dbms]
-}
+// benchbaseEngines are engines by the types of servers.
+var benchbaseEngines = map[string]string{"POSTGRES": "postgres", "MYSQL": "mysql", "MARIADB": "mysql",
+	"SQLITE": "sqlite"}

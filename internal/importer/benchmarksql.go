@@ -1,8 +1,6 @@
 package importer
 
 import (
-	"regexp"
-	"strings"
 	"time"
 
 	"rumbench/internal/account"
@@ -10,82 +8,65 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// benchmarkSQL parses the output of BenchmarkSQL, releases 3 to 5: settings, and a summary of the session.
+// benchmarkSQL reads the output of BenchmarkSQL, releases 3 to 5: settings, and a summary of the session.
 type benchmarkSQL struct {
-	*run
-	*input
-	found  map[string]string
+	*log
 	errors int
 }
 
-var (
-	benchmarkSQLLine  = regexp.MustCompile(`jTPCC : Term-00, +([A-Za-z][\w ()]*?) *= *(\S.*?) *$`)
-	benchmarkSQLError = regexp.MustCompile(`^[\d:,]+ \[[^\]]+\] (ERROR|FATAL) `)
-)
+var isBenchmarkSQL = anyLine(`jTPCC : Term-00, `)
 
 // benchmarkSQLAsked are the settings that runs of one test share, and how they are called here.
 var benchmarkSQLAsked = map[string]string{"warehouses": "warehouses", "terminals": "clients", "runMins": "minutes",
 	"limitTxnsPerMin": "limitTxnsPerMin", "runTxnsPerTerminal": "runTxnsPerTerminal"}
 
-func isBenchmarkSQL(head []string) bool {
-	return strings.Contains(strings.Join(head, "\n"), "jTPCC : Term-00, ")
+var benchmarkSQLGrammar = grammar[*benchmarkSQL]{
+	on(`^[\d:,]+ \[[^\]]+\] (ERROR|FATAL) `, func(b *benchmarkSQL, _ match) { b.errors++ }),
+	on(`jTPCC : Term-00, +(?P<name>[A-Za-z][\w ()]*?) *= *(?P<value>\S.*?) *$`, func(b *benchmarkSQL, m match) {
+		name, value := m.text("name"), m.text("value")
+		if b.torn {
+			return
+		}
+		b.secondRun(b.values[name] != "", "%s is there twice: a second run begins here", name)
+		if b.values[name] = value; value != "0" && benchmarkSQLAsked[name] != "" {
+			b.ask(b.at, benchmarkSQLAsked[name], value)
+		}
+	}),
 }
 
 func parseBenchmarkSQL(files []*file, _ *Options, ps *hint.Problems) []*run {
-	b := &benchmarkSQL{run: newFileRun(files[0], fmtBenchmarkSQL, "BenchmarkSQL"), input: &input{file: files[0], ps: ps},
-		found: map[string]string{}}
-	return b.single(b.run, b.line, b.finish)
-}
-
-func (b *benchmarkSQL) line(line string) {
-	if benchmarkSQLError.MatchString(line) {
-		b.errors++
-	}
-	m := benchmarkSQLLine.FindStringSubmatch(line)
-	if m == nil || b.last && b.input.file.cut {
-		return
-	}
-	if before := b.found[m[1]]; before != "" {
-		b.refuse("split the file: one run each", "%s is there twice: a second run begins here", m[1])
-	}
-	b.found[m[1]] = m[2]
-	if name := benchmarkSQLAsked[m[1]]; name != "" && m[2] != "0" {
-		b.ask(b.at, name, m[2])
-	}
+	b := &benchmarkSQL{log: newLog(files, fmtBenchmarkSQL, "BenchmarkSQL", ps)}
+	return b.result(func(line string) { benchmarkSQLGrammar.read(b, line) }, b.finish)
 }
 
 func (b *benchmarkSQL) finish() {
-	orders, known := positive(b.found["Measured tpmC (NewOrders)"])
-	all, total := positive(b.found["Measured tpmTOTAL"])
-	if !known || !total || orders <= 0 || orders > all {
-		b.refuse("", "tpmC %q of tpmTOTAL %q: no rate", b.found["Measured tpmC (NewOrders)"], b.found["Measured tpmTOTAL"])
-		return
+	tpmC, tpmTotal, counted := b.values["Measured tpmC (NewOrders)"], b.values["Measured tpmTOTAL"],
+		b.values["Transaction Count"]
+	orders, known := positive(tpmC)
+	transactions, total := positive(tpmTotal)
+	b.refuseIf(!known || !total || orders <= 0 || orders > transactions, "", "tpmC %q of tpmTOTAL %q: no rate", tpmC,
+		tpmTotal)
+	clients, _ := number(b.values["terminals"])
+	b.about(sbClients, int(clients), opNewOrder, opTransaction)
+	b.clients, b.step.Doc = int(clients), "BenchmarkSQL, TPC-C"
+	if db := b.values["db"]; db == "postgres" || db == "mysql" {
+		b.engine = db
 	}
-	clients, _ := number(b.found["terminals"])
-	b.about(opNewOrder, int(clients))
-	b.clients, b.engine = int(clients), map[string]string{"postgres": "postgres", "mysql": "mysql"}[b.found["db"]]
-	b.step.Doc, b.step.Groups[0].Name = "BenchmarkSQL, TPC-C", sbClients
-	b.step.Groups[0].Ops = append(b.step.Groups[0].Ops, opTransaction)
 	b.put(metric.OpsPerS, orders/60, account.Of(sbClients, opNewOrder), account.Source("tpmC ÷ 60"))
-	b.put(metric.OpsPerS, all/60, account.Of(sbClients, opTransaction), account.Source("tpmTOTAL ÷ 60"))
+	b.put(metric.OpsPerS, transactions/60, account.Of(sbClients, opTransaction), account.Source("tpmTOTAL ÷ 60"))
 	b.put(metric.RowsPerS, orders/60, account.Of(sbClients, opNewOrder), account.Source("tpmC ÷ 60"))
-	b.costs = append(b.costs, account.Denominator{Per: opNewOrder, Units: orders / 60})
-	start, err := time.Parse(time.DateTime, b.found["Session Start"])
-	end, endErr := time.Parse(time.DateTime, b.found["Session End"])
+	b.per(opNewOrder, orders/60, 0)
+	start, err := time.Parse(time.DateTime, b.values["Session Start"])
+	end, endErr := time.Parse(time.DateTime, b.values["Session End"])
 	if seconds := end.Sub(start).Seconds(); err == nil && endErr == nil && seconds > 0 {
-		b.step.Seconds = seconds
-		b.put(metric.DurationS, seconds)
-		count, ok := positive(b.found["Transaction Count"])
-		made := figure{value: all / 60 * seconds, half: all / 60} // the clock has whole seconds
+		b.lasted(seconds)
+		count, ok := positive(counted)
+		made := figure{value: transactions / 60 * seconds, half: transactions / 60} // the clock has whole seconds
 		if f := (figure{value: count}); ok && !f.agrees(made) {
 			b.contradict("Transaction Count", f, "tpmTOTAL × the session's minutes", made)
 		}
 	}
-	if b.found["Transaction Count"] == "" {
-		b.cut("the output has no Transaction Count (%s:%d)", b.path, b.lines)
-	}
-	if b.errors > 0 {
-		b.warn("%d errors in the log", b.errors)
-	}
+	b.cutIf(counted == "", "the output has no Transaction Count (%s:%d)", b.path, b.lines)
+	b.warnIf(b.errors > 0, "%d errors in the log", b.errors)
 	b.drop("BenchmarkSQL's running averages")
 }

@@ -53,6 +53,12 @@ func contradiction(first string, f figure, second string, g figure) string {
 	return fmt.Sprintf("the log contradicts itself: %s is %v, and %s is %v", first, f, second, g)
 }
 
+func (r *run) contradictIf(condition bool, first string, f figure, second string, g figure) {
+	if condition {
+		r.contradict(first, f, second, g)
+	}
+}
+
 // contradict marks the step as one that cannot be compared, because of two figures.
 func (r *run) contradict(first string, f figure, second string, g figure) {
 	r.step.Warnings = append(r.step.Warnings,

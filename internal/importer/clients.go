@@ -71,7 +71,8 @@ func summed(runs []*run, ps *hint.Problems) (out []*run) {
 			}
 		}
 		if missing := slices.Max(numbers) - slices.Min(numbers) + 1 - len(numbers); missing > 0 {
-			ps.Add(first.file.path, 0, "add the others; if these are no client processes of one run, give them other names",
+			ps.Add(first.file.path, 0, "add the others; if these are no client processes of one run, give them "+
+				"other names",
 				"%d client processes have no log here: there are %d, with numbers from %d to %d", missing, len(numbers),
 				slices.Min(numbers)-1, slices.Max(numbers)-1)
 			return runs

@@ -103,15 +103,14 @@ func (c *companionSet) countCPUs(r *run) {
 	case r.cpus == 0:
 		r.cpus = counted
 	case counted > 0 && counted != r.cpus:
-		r.warn("the log has %d CPUs and iostat %d, which also counts unused ones: %d is taken; --cpus overrides it", r.cpus,
+		r.warn("the log has %d CPUs and iostat %d, which also counts unused ones: %d is taken; --cpus overrides it",
+			r.cpus,
 			counted, r.cpus)
 	}
 }
 
 func (c *companionSet) vmstat(r *run) []account.Cost {
-	if r.cpus == 0 {
-		r.warn(noCPUs)
-	}
+	r.warnIf(r.cpus == 0, noCPUs)
 	if len(c.vm.samples) < 2 {
 		r.warn("%s has no sample but the average since boot: its figures are left out", c.vm.path)
 		return nil
@@ -134,10 +133,8 @@ func (c *companionSet) iostat(r *run) []account.Cost {
 	if len(devices) == 0 {
 		used := c.io.used()
 		if len(used) != 1 {
-			if len(used) > 1 {
-				r.warn("iostat saw the devices %s: which of them hold the database? Their figures are left out; give --device",
-					strings.Join(used, ", "))
-			}
+			r.warnIf(len(used) > 1, "iostat saw the devices %s: which of them hold the database? Their figures are "+
+				"left out; give --device", strings.Join(used, ", "))
 			return nil
 		}
 		devices = used
@@ -153,7 +150,8 @@ func (c *companionSet) iostat(r *run) []account.Cost {
 	}
 	for _, d := range devices {
 		if !c.io.has(d) {
-			c.ps.Add(c.io.path, 0, "the devices that were used are "+strings.Join(c.io.used(), ", "), "it has no device %s", d)
+			c.ps.Add(c.io.path, 0, "the devices that were used are "+strings.Join(c.io.used(), ", "),
+				"it has no device %s", d)
 			return nil
 		}
 	}
@@ -183,9 +181,7 @@ func (c *companionSet) client(r *run) []account.Cost {
 			all.Warnings = metric.AppendNew(all.Warnings,
 				remark("the client's process lived longer or shorter than the window: its mean over its life is taken"))
 		}
-		if u.failed != "" {
-			r.warn("the client failed: %s", u.failed)
-		}
+		r.warnIf(u.failed != "", "the client failed: %s", u.failed)
 	}
 	return []account.Cost{all}
 }

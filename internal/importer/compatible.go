@@ -92,7 +92,8 @@ func compatibleVMFigures(v *vmstat, cpus int) []account.Cost {
 		{Metric: hostCPU, Value: cpuTime(busy/n, cpus)}}
 	correct := vmFigures(v, max(cpus, 1))
 	for i := range out {
-		text := fmt.Sprintf("compatible: of %.0f samples one is the average since boot and %d are header lines that count "+
+		text := fmt.Sprintf("compatible: of %.0f samples one is the average since boot and %d are header lines that "+
+			"count "+
 			"as zeros", n, headers)
 		if i < len(correct) && correct[i].Value > 0 {
 			text += fmt.Sprintf("; it is %+.1f %% off", 100*(out[i].Value/correct[i].Value-1))

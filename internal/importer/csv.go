@@ -54,14 +54,11 @@ type table struct {
 func parseCSV(files []*file, o *Options, ps *hint.Problems) []*run {
 	t := &table{input: &input{file: files[0], ps: ps}, o: o, seen: map[[7]string]int{}}
 	text, err := t.open()
-	if err != nil {
-		t.refuse("", "%v", reasonOf(err))
-		return nil
-	}
+	t.refuseIf(err != nil, "", "%v", reasonOf(err))
 	defer text.Close()
 	in := csv.NewReader(io.LimitReader(text, limit))
 	in.Comment, in.TrimLeadingSpace, in.FieldsPerRecord = '#', true, -1
-	for !t.refused {
+	for {
 		fields, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			break
@@ -69,10 +66,11 @@ func parseCSV(files []*file, o *Options, ps *hint.Problems) []*run {
 		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
 			t.at = bad.Line
 			t.refuse("", "%v", bad.Err)
-			return nil
 		}
 		if t.at, _ = in.FieldPos(0); t.header == nil {
-			t.columns(fields)
+			if t.columns(fields); t.faulty {
+				return nil
+			}
 		} else {
 			t.row(fields)
 		}
@@ -102,16 +100,16 @@ func (t *table) columns(fields []string) {
 	for _, name := range fields {
 		name = strings.ToLower(strings.TrimSpace(name))
 		if !slices.Contains(csvColumns(), name) {
-			t.refuse("the columns are "+strings.Join(csvColumns(), ", "), "there is no column %q", name)
+			t.problem("the columns are "+strings.Join(csvColumns(), ", "), "there is no column %q", name)
 		}
 		if slices.Contains(t.header, name) {
-			t.refuse("", "column %s is there twice", name)
+			t.problem("", "column %s is there twice", name)
 		}
 		t.header = append(t.header, name)
 	}
 	for _, name := range csvColumns()[:4] {
 		if !slices.Contains(t.header, name) {
-			t.refuse("", "column %s is missing", name)
+			t.problem("", "column %s is missing", name)
 		}
 	}
 }
@@ -143,7 +141,8 @@ func (t *table) row(fields []string) {
 	}
 	if at, twice := t.seen[id]; twice {
 		t.problem("number repeated runs in the column trial",
-			"line %d has this number too: %s of step %s of %s, trial %d", at, row.Metric, row.Step, row.Target, row.Trial)
+			"line %d has this number too: %s of step %s of %s, trial %d", at, row.Metric, row.Step, row.Target,
+			row.Trial)
 		return
 	}
 	value, ok := number(field(colValue))

@@ -65,20 +65,16 @@ func parseDBBench(files []*file, _ *Options, ps *hint.Problems) []*run {
 	if slices.ContainsFunc(d.head, func(l string) bool { return strings.HasPrefix(l, "ops_sec\t") }) {
 		return parseDBTable(d.input)
 	}
-	if !d.each(d.line) {
-		return nil
-	}
-	if len(d.runs) == 0 {
-		d.refuse("run the benchmark again",
-			"db_bench's output ends before the first summary (NAME : N micros/op …)")
-		return nil
-	}
+	d.each(d.line)
+	d.refuseIf(len(d.runs) == 0, "run the benchmark again", "db_bench's output ends before the first summary (NAME "+
+		": N micros/op …)")
 	d.addRates()
 	switch n, last := len(d.intervals), d.runs[len(d.runs)-1]; {
 	case n == 0:
 	case d.errors == nil:
 		last.warnings = append(last.warnings,
-			remark("%s:%d: the output ends with intervals of a benchmark that has no summary: it is left out, its name is "+
+			remark("%s:%d: the output ends with intervals of a benchmark that has no summary: it is left out, its "+
+				"name is "+
 				"unknown",
 				d.path, d.intervals[n-1].line))
 	case len(d.runs) == 1:
@@ -206,12 +202,8 @@ func (d *dbBench) summary(m []string) {
 	if found, ok := between(m[4], "(", " found)"); ok {
 		r.step.Note("Keys found: " + found + ".")
 	}
-	if strings.Contains(m[4], "MB/s") {
-		r.drop("db_bench's MB/s")
-	}
-	if strings.Contains(m[4], "reads:") {
-		r.drop("db_bench's numbers of reads and writes")
-	}
+	r.dropIf(strings.Contains(m[4], "MB/s"), "db_bench's MB/s")
+	r.dropIf(strings.Contains(m[4], "reads:"), "db_bench's numbers of reads and writes")
 	d.addIntervals(r, m[1])
 	d.intervals, d.percent = nil, nil
 	d.runs = append(d.runs, r)
@@ -239,7 +231,7 @@ func newDBRun(settings *run, name, benchmark string) *run {
 	r := new(*settings)
 	r.plan, r.params, r.dropped = slices.Clone(r.plan), maps.Clone(r.params), slices.Clone(r.dropped)
 	r.step.Name, r.step.Doc = name, "db_bench, benchmark "+benchmark
-	r.about(opOperation, 0)
+	r.about(opOperation, 0, opOperation)
 	return r
 }
 
@@ -346,7 +338,10 @@ func (d *dbBench) histogram(line string) {
 func (d *dbBench) addHistogram(r *run) {
 	if r.step.Find(metric.ServiceP50US, "", "") != nil {
 		taken := []string{metric.ServiceP50US, metric.ServiceP99US, metric.ServiceP999US, metric.ServiceMaxUS}
-		r.step.Rows = slices.DeleteFunc(r.step.Rows, func(row metric.Row) bool { return slices.Contains(taken, row.Metric) })
+		r.step.Rows = slices.DeleteFunc(r.step.Rows, func(row metric.Row) bool {
+			return slices.Contains(taken,
+				row.Metric)
+		})
 		r.step.Curves, d.mixed = nil, r
 	}
 	if d.mixed == r {

@@ -40,7 +40,8 @@ func parseDBTable(in *input) []*run {
 }
 
 func (t *dbTable) row(fields []string) {
-	if t.header == nil || len(fields) > len(t.header) || len(fields) < len(t.header)-2 { // the last columns may be empty
+	// the last columns may be empty
+	if t.header == nil || len(fields) > len(t.header) || len(fields) < len(t.header)-2 {
 		t.problem("", "%d fields do not fit the header, which has %d", len(fields), len(t.header))
 		return
 	}
@@ -128,7 +129,8 @@ func (t *dbTable) targets() {
 				r.trial = i + 1
 			}
 			if len(runs) > 1 {
-				r.guess("the %d lines of %s in %s are trials of one configuration; if they are of several, put them into files "+
+				r.guess("the %d lines of %s in %s are trials of one configuration; if they are of several, put them "+
+					"into files "+
 					"of their own",
 					len(runs), strings.TrimSpace(r.version+" "+r.step.Name), t.path)
 				r.warnings = append(r.warnings, remark("guessed: %s", r.guesses[0]))

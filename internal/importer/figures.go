@@ -14,7 +14,8 @@ import (
 
 // undrained returns the warning that applies to all figures of writes.
 func undrained() metric.Warning {
-	return remark("what was still to be written at the end of the run is not included: nothing was synced or measured " +
+	return remark("what was still to be written at the end of the run is not included: nothing was synced or " +
+		"measured " +
 		"after it")
 }
 
@@ -112,7 +113,8 @@ func vmFigures(v *vmstat, cpus int) []account.Cost {
 	f := account.Cost{Metric: hostCPU, Value: cpuTime(busy, cpus), Source: "vmstat, whole host"}
 	if busy < wholePercents {
 		f.Warnings = append(f.Warnings,
-			remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs", busy))
+			remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs",
+				busy))
 	}
 	return append(out, f)
 }
@@ -127,7 +129,8 @@ func cpuTime(percent float64, cpus int) float64 {
 
 // ioBusy returns the CPU time from the CPU lines of iostat, for runs without vmstat.
 func ioBusy(s *iostat, cpus int) []account.Cost {
-	if len(s.reports) < 2 || cpus == 0 || slices.ContainsFunc(s.reports[1:], func(r ioReport) bool { return r.busy < 0 }) {
+	if len(s.reports) < 2 || cpus == 0 || slices.ContainsFunc(s.reports[1:],
+		func(r ioReport) bool { return r.busy < 0 }) {
 		return nil
 	}
 	busy := mean(s.reports, func(r *ioReport) []float64 { return []float64{r.busy} })

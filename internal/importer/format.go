@@ -43,7 +43,7 @@ var companionFormats = []string{fmtIOStat, fmtVMStat, fmtTime, fmtMet}
 
 // formats returns the formats, the most reliably recognised ones first.
 func formats() []format {
-	return []format{
+	all := []format{
 		{fmtSysbench, isSysbench, parseSysbench},
 		{fmtPgbench, isPgbench, parsePgbench},
 		{fmtIBench, isIBench, parseIBench},
@@ -62,6 +62,15 @@ func formats() []format {
 		{fmtTime, isTime, nil},
 		{fmtPgLog, isPgLog, parsePgLog},
 	}
+	for i, f := range all {
+		if f.parse != nil {
+			all[i].parse = func(files []*file, o *Options, ps *hint.Problems) (runs []*run) {
+				usable(func() { runs = f.parse(files, o, ps) })
+				return runs
+			}
+		}
+	}
+	return all
 }
 
 // Formats returns the names that Options.Format may have.
@@ -83,7 +92,8 @@ func formatBy(is func(format) bool) format {
 // foreign returns the content found in a file of an unknown format.
 func foreign(f *file) (line int, reason, hint string) {
 	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, YCSB, go-ycsb, go-tpc, " +
-		"tpcc-mysql, HammerDB, BenchmarkSQL, benchbase, go test -bench, or a CSV with the columns target, step, metric " +
+		"tpcc-mysql, HammerDB, BenchmarkSQL, benchbase, go test -bench, or a CSV with the columns target, step, " +
+		"metric " +
 		"and value"
 	for i, l := range f.head {
 		switch {
@@ -97,7 +107,8 @@ func foreign(f *file) (line int, reason, hint string) {
 			return i + 1, "sysbench, but no sysbench run: nothing was timed", ""
 		}
 		return i + 1, "no format that is known here: " + known + ", not " + quoted(l),
-			"rumbench import --format NAME reports what is wrong with a file of that format; keep files that are not logs " +
+			"rumbench import --format NAME reports what is wrong with a file of that format; keep files that are " +
+				"not logs " +
 				"elsewhere"
 	}
 	return 0, "it is empty: " + known, ""

@@ -31,7 +31,7 @@ var timeFields = regexp.MustCompile(`^(\d+\.\d\d) (\d+\.\d\d) (\d+\.\d\d)$`)
 func parseTime(f *file, ps *hint.Problems) *usage {
 	in := &input{file: f, ps: ps}
 	t := timeParser{user: -1, system: -1, elapsed: -1}
-	if !in.each(func(line string) { t.line(strings.TrimSpace(line)) }) {
+	if !usable(func() { in.each(func(line string) { t.line(strings.TrimSpace(line)) }) }) {
 		return nil
 	}
 	if t.user < 0 || t.system < 0 || t.elapsed < 0 {

@@ -12,30 +12,26 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-var goBenchLine = regexp.MustCompile(`^Benchmark\S+\s+\d+\s+[\d.e+-]+ \S`)
-
-func isGoBench(head []string) bool { return slices.ContainsFunc(head, goBenchLine.MatchString) }
+var isGoBench = anyLine(`^Benchmark\S+\s+\d+\s+[\d.e+-]+ \S`)
 
 var goBenchFailed = regexp.MustCompile(`^(?:--- FAIL: Benchmark|panic: )`)
 
 const mostPrinted, longestBenchmark = 1e15, 1e7 // no benchmark prints more, or takes more seconds
 
-// parseGoBench parses the output of go test -bench, and of programs that print the same, such as pebble bench: each
+// parseGoBench reads the output of go test -bench, and of programs that print the same, such as pebble bench: each
 // benchmark is a step.
 func parseGoBench(files []*file, _ *Options, ps *hint.Problems) (runs []*run) {
 	in := &input{file: files[0], ps: ps}
 	var text bytes.Buffer
 	failed := ""
-	if !in.each(func(line string) {
-		if !in.last || !in.file.cut {
+	in.each(func(line string) {
+		if !in.torn {
 			text.WriteString(line + "\n")
 		}
 		if failed == "" && goBenchFailed.MatchString(line) {
 			failed = clip(line)
 		}
-	}) {
-		return nil
-	}
+	})
 	for r := benchfmt.NewReader(&text, in.path); r.Scan(); {
 		switch record := r.Result().(type) {
 		case *benchfmt.SyntaxError:
@@ -48,22 +44,30 @@ func parseGoBench(files []*file, _ *Options, ps *hint.Problems) (runs []*run) {
 			}
 		}
 	}
-	if n := len(runs); n > 0 && in.file.cut {
-		runs[n-1].cut("the output ends within a line (%s)", in.path)
-	}
-	for _, r := range runs {
-		if failed != "" {
-			r.warn("not all benchmarks of this output succeeded: %s", failed)
-		}
-	}
 	if len(runs) == 0 {
 		in.problem("", "no benchmark has a time per operation, or a rate")
+		return nil
+	}
+	runs[len(runs)-1].cutIf(in.file.cut, "the output ends within a line (%s)", in.path)
+	for _, r := range runs {
+		r.warnIf(failed != "", "not all benchmarks of this output succeeded: %s", failed)
 	}
 	return runs
 }
 
 // goBenchmark returns the run of a result, nil if it has no rate. An operation may be another thing than an iteration.
 func goBenchmark(in *input, result *benchfmt.Result) *run {
+	units := map[string]bool{}
+	for _, v := range result.Values {
+		if !slices.Contains([]string{"sec/op", "ops/sec", "w-amp"}, v.Unit) {
+			continue
+		}
+		if units[v.Unit] || !(v.Value >= 0 && v.Value <= mostPrinted) {
+			in.problem("", "it has %g %s, or has it twice", v.Value, v.Unit)
+			return nil
+		}
+		units[v.Unit] = true
+	}
 	rate, rated := result.Value("ops/sec")
 	took, timed := result.Value("sec/op")
 	done := float64(result.Iters)
@@ -76,25 +80,13 @@ func goBenchmark(in *input, result *benchfmt.Result) *run {
 	case timed:
 		rate = 1 / took
 	}
-	units := map[string]bool{}
-	for _, v := range result.Values {
-		if !slices.Contains([]string{"sec/op", "ops/sec", "w-amp"}, v.Unit) {
-			continue
-		}
-		if units[v.Unit] || !(v.Value >= 0 && v.Value <= mostPrinted) {
-			in.problem("", "it has %g %s, or has it twice", v.Value, v.Unit)
-			return nil
-		}
-		units[v.Unit] = true
-	}
 	if done < 1 || !(rate > 0 && rate < mostPrinted) || !(seconds > 0 && seconds < longestBenchmark) {
 		return nil
 	}
 	r := newRun(in.file, fmtGoBench)
 	_, r.trial = repetition(stem(in.path))
-	r.tool = "Go's benchmarks"
 	name, parts := result.Name.Parts()
-	r.base = string(name)
+	r.tool, r.step.Doc, r.base = "Go's benchmarks", "a benchmark of Go", string(name)
 	for _, part := range parts {
 		if part[0] == '-' {
 			r.ask(0, "gomaxprocs", string(part[1:]))
@@ -103,19 +95,15 @@ func goBenchmark(in *input, result *benchfmt.Result) *run {
 		}
 	}
 	r.ask(0, "package", result.GetConfig("pkg"))
-	r.about(opOperation, 0)
-	r.step.Doc, r.step.Seconds = "a benchmark of Go", seconds
+	r.about(opOperation, 0, opOperation)
 	source := account.Source("a line of results")
 	r.work(done, rate, account.Of(opOperation, opOperation), account.Count(int64(done)), source)
-	r.put(metric.DurationS, r.step.Seconds)
+	r.lasted(seconds)
 	for _, v := range result.Values {
-		switch v.Unit {
-		case "sec/op", "ops/sec":
-		case "w-amp":
+		if v.Unit == "w-amp" {
 			r.put(metric.EngineWriteAmplification, v.Value, source)
-		default:
-			r.drop(v.Unit + " of Go's benchmarks")
 		}
+		r.dropIf(!units[v.Unit], v.Unit+" of Go's benchmarks")
 	}
 	return r
 }

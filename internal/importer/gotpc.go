@@ -2,19 +2,16 @@ package importer
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"rumbench/internal/account"
-	"rumbench/internal/metric"
 	"rumbench/internal/text/hint"
 )
 
-// goTPC parses the output of go-tpc's TPC-C.
+// goTPC reads the output of go-tpc's TPC-C.
 type goTPC struct {
-	*run
-	*input
+	*log
 	ended     bool                // it has printed that its run ended
 	kinds     map[string]*goTPCOp // figures since the beginning, by the name of the transaction
 	current   map[string]*goTPCOp // sums of those of intervals
@@ -29,32 +26,42 @@ type goTPCOp struct {
 }
 
 // Releases before 2020-04 print the figures since the beginning every ten seconds, without a word before them.
-var goTPCLine = regexp.MustCompile(`^(\[Current\] |\[Summary\] |)([A-Z_]+?)(_ERR)? *- (Takes\(s\): .*, TPM: .*)$`)
+const goTPCFigures = `^(?P<scope>\[Current\] |\[Summary\] |)(?P<name>[A-Z_]+?)(?P<failed>_ERR)? *- (?P<figures>Takes\(s\): .*, TPM: .*)$`
 
-func isGoTPC(head []string) bool { return slices.ContainsFunc(head, goTPCLine.MatchString) }
+var isGoTPC = anyLine(goTPCFigures)
 
-func parseGoTPC(files []*file, _ *Options, ps *hint.Problems) []*run {
-	g := &goTPC{run: newFileRun(files[0], fmtGoTPC, "go-tpc"), input: &input{file: files[0], ps: ps},
-		kinds: map[string]*goTPCOp{}, current: map[string]*goTPCOp{}}
-	return g.single(g.run, g.line, g.finish)
+var goTPCGrammar = grammar[*goTPC]{
+	on(`^Finished$`, func(g *goTPC, _ match) { g.ended = true }),
+	on(goTPCFigures, (*goTPC).figures),
 }
 
-func (g *goTPC) line(line string) {
-	m := goTPCLine.FindStringSubmatch(strings.TrimSpace(line))
-	switch {
-	case strings.TrimSpace(line) == "Finished":
-		g.ended = true
-		return
-	case m == nil || g.last && g.input.file.cut:
-		return
-	}
-	now, ok := goTPCFigures(m[4])
-	if !ok {
-		g.refuse("run go-tpc with its plain output", "%q: NAME: NUMBER, … was expected", clip(m[4]))
+func parseGoTPC(files []*file, _ *Options, ps *hint.Problems) []*run {
+	g := &goTPC{log: newLog(files, fmtGoTPC, "go-tpc", ps), kinds: map[string]*goTPCOp{},
+		current: map[string]*goTPCOp{}}
+	return g.result(func(line string) { goTPCGrammar.read(g, strings.TrimSpace(line)) }, g.finish)
+}
+
+func (g *goTPC) figures(m match) {
+	if g.torn {
 		return
 	}
-	kinds, name := g.kinds, strings.ToLower(m[2])
-	if m[1] == "[Current] " {
+	now := &goTPCOp{}
+	for p, ok := range printedFigures(m.text("figures")) {
+		switch v := p.figure.value; {
+		case !ok:
+			g.refuse("run go-tpc with its plain output", "%q: NAME: NUMBER, … was expected", clip(m.text("figures")))
+		case p.name == "Takes(s)":
+			now.seconds = v
+		case p.name == "Count":
+			now.count = int64(v)
+		case p.name == "TPM" && v > 0: // it has more digits than the seconds
+			now.seconds = 60 * float64(now.count) / v
+		default:
+			now.note(p.name, v)
+		}
+	}
+	kinds, name, scope := g.kinds, strings.ToLower(m.text("name")), m.text("scope")
+	if scope == "[Current] " {
 		kinds = g.current
 	}
 	before := kinds[name]
@@ -62,49 +69,20 @@ func (g *goTPC) line(line string) {
 		before = &goTPCOp{}
 	}
 	switch {
-	case m[3] != "":
+	case m.text("failed") != "":
 		now.printedTimes, now.seconds, now.failed = before.printedTimes, before.seconds, now.count
-	case m[1] == "[Summary] " && before.count > 0:
-		g.refuse("split the file: one run each", "%s has final figures twice: a second run ends here", m[2])
-	case m[1] != "" && name == opNewOrder && m[1] == "[Current] ":
+	case scope == "[Summary] " && before.count > 0:
+		g.secondRun(true, "%s has final figures twice: a second run ends here", m.text("name"))
+	case scope == "[Current] " && name == opNewOrder:
 		g.interval(float64(now.count), now.seconds)
-	case m[1] == "" && name == opNewOrder:
+	case scope == "" && name == opNewOrder:
 		g.interval(float64(now.count-before.count), now.seconds-before.seconds)
 	}
-	if m[1] == "[Current] " {
+	if scope == "[Current] " {
 		now = &goTPCOp{printedTimes{count: before.count + now.count}, before.seconds + now.seconds,
 			before.failed + now.failed}
 	}
 	kinds[name] = now
-}
-
-// goTPCFigures reads NAME: NUMBER, separated by commas.
-func goTPCFigures(text string) (*goTPCOp, bool) {
-	o := &goTPCOp{}
-	for part := range strings.SplitSeq(text, ", ") {
-		name, value, _ := strings.Cut(part, ": ")
-		v, ok := positive(value)
-		kind, ms := strings.CutSuffix(name, "(ms)")
-		rank, isRank := strings.CutSuffix(kind, "th")
-		switch {
-		case !ok:
-			return nil, false
-		case name == "Takes(s)":
-			o.seconds = v
-		case name == "Count":
-			o.count = int64(v)
-		case name == "TPM" && v > 0: // it has more digits than the seconds
-			o.seconds = 60 * float64(o.count) / v
-		case kind == "Avg" && ms:
-			o.note("mean", 0, 1e3*v)
-		case kind == "Max" && ms:
-			o.note("max", 0, 1e3*v)
-		case isRank && ms:
-			percent, _ := number(rank)
-			o.note("percentile", percent, 1e3*v)
-		}
-	}
-	return o, true
 }
 
 // interval notes the new orders of an interval.
@@ -122,39 +100,25 @@ func (g *goTPC) finish() {
 	if len(g.kinds) == 0 {
 		g.kinds = g.current
 	}
-	if !g.ended && len(g.current) > 0 { // old releases do not say it
-		g.cut("the output has no line “Finished” (%s:%d)", g.path, g.lines)
-	}
+	g.cutIf(!g.ended && len(g.current) > 0, "the output has no line “Finished” (%s:%d)", g.path, g.lines)
 	orders := g.kinds[opNewOrder]
-	if orders == nil || orders.count == 0 || orders.seconds <= 0 {
-		g.refuse("", "no new order succeeded: there is no rate")
-		return
-	}
-	g.about(opNewOrder, 0)
-	g.step.Doc, g.step.Seconds = "go-tpc, TPC-C", orders.seconds
-	g.step.Groups[0].Name, g.step.Groups[0].Ops = sbClients, nil
-	g.put(metric.DurationS, g.step.Seconds)
-	failed, all := int64(0), int64(0)
+	g.refuseIf(orders == nil || orders.count == 0 || orders.seconds <= 0, "",
+		"no new order succeeded: there is no rate")
+	g.about(sbClients, 0, opNewOrder)
+	g.step.Doc, g.step.Groups[0].Ops = "go-tpc, TPC-C", nil
+	g.lasted(orders.seconds)
+	failed, tried := int64(0), int64(0)
 	for _, name := range slices.Sorted(maps.Keys(g.kinds)) {
 		o := g.kinds[name]
-		failed, all = failed+o.failed, all+o.count+o.failed
-		if o.count == 0 || o.seconds <= 0 {
-			continue
+		failed, tried = failed+o.failed, tried+o.count+o.failed
+		if o.count > 0 && o.seconds > 0 {
+			g.addKind(name, o.count, o.seconds, "final figures")
+			o.unit = o.longest / 10 // a histogram of one digit
+			addPrinted(g.run, "service", name, &o.printedTimes, g.tool)
 		}
-		g.step.Groups[0].Ops = append(g.step.Groups[0].Ops, name)
-		g.work(float64(o.count), float64(o.count)/o.seconds, account.Of(sbClients, name), account.Count(o.count),
-			account.Source("final figures"))
-		o.unit = o.longest / 10 // a histogram of one digit
-		addPrinted(g.run, "service", name, &o.printedTimes, g.tool)
 	}
-	if failed > 0 {
-		g.put(metric.Errors, float64(failed), account.Of(sbClients, ""), account.Count(all))
-		g.warn("%d transactions failed", failed)
-	}
-	if len(orders.percentiles) > 0 {
-		g.warn("go-tpc's percentiles have one digit or two, rounded up")
-	}
-	g.costs = append(g.costs, account.Denominator{Per: opNewOrder, Units: float64(orders.count) / orders.seconds,
-		N: orders.count})
+	g.failures("transactions", failed, tried)
+	g.warnIf(len(orders.percentiles) > 0, "go-tpc's percentiles have one digit or two, rounded up")
+	g.per(opNewOrder, float64(orders.count)/orders.seconds, orders.count)
 	g.addIntervals(sbClients, g.intervals, false, account.Warned(g.partial()...))
 }

@@ -5,49 +5,66 @@ import (
 	"time"
 )
 
-// portLine takes a line of go-ycsb about one kind of operations: NAME: VALUE, separated by commas.
-func (y *ycsb) portLine(m []string) {
-	y.port, y.tool = true, "go-ycsb"
-	if y.last && y.input.file.cut {
+// goYCSBState is what only the port prints.
+type goYCSBState struct {
+	port     bool               // the log is the port's
+	ended    bool               // its run ended: what follows are the final figures
+	totals   bool               // it prints a total
+	took     float64            // seconds, as it says at its end; 0: unknown
+	progress map[string]*ycsbOp // the last block before the end
+}
+
+const goYCSBLine = `^(?P<name>[A-Z_]+) *- (?P<figures>Takes\(s\): .*)$`
+
+// portLine takes a line about one kind of operations.
+func (y *ycsb) portLine(m match) {
+	if y.port, y.tool = true, "go-ycsb"; y.torn {
 		return
 	}
-	if strings.HasPrefix(m[1], "BATCH_") {
-		y.refuse("run it without batch.size", "%s counts batches, and how many rows they had is not in the log", m[1])
-		return
-	}
-	if before := y.kinds[m[1]]; before != nil && !y.ended {
+	name := m.text("name")
+	switch before := y.kinds[name]; {
+	case strings.HasPrefix(name, "BATCH_"):
+		y.refuse("run it without batch.size", "%s counts batches, and how many rows they had is not in the log", name)
+	case before != nil && y.ended:
+		y.secondRun(true, "%s has final figures twice: a second run ends here", name)
+	case before != nil:
 		y.block() // the next one begins
-	} else if before != nil && y.ended {
-		y.refuse("split the file: one run each", "%s has final figures twice: a second run ends here", m[1])
-		return
 	}
-	y.totals = y.totals || m[1] == "TOTAL"
-	o := new(ycsbOp)
-	text, rest, _ := strings.Cut(m[2], ", ")
-	seconds, ok := figureOf(text)
-	var rate figure
-	for part := range strings.SplitSeq(rest, ", ") {
-		name, text, _ := strings.Cut(part, ": ")
-		v, fine := figureOf(text)
-		if ok = ok && fine; name == "OPS" {
-			rate = v
+	y.totals = y.totals || name == "TOTAL"
+	o, fine := new(ycsbOp), true
+	var rate, seconds figure
+	for p, ok := range printedFigures(m.text("figures")) {
+		fine = fine && ok
+		switch p.name {
+		case "Takes(s)":
+			seconds = p.figure
+		case "OPS":
+			rate = p.figure
+		default:
+			y.noteFigure(o, name, p.name, p.figure.value)
 		}
-		y.noteFigure(o, m[1], name, v.value)
 	}
-	if !ok {
-		y.refuse("run go-ycsb with LC_ALL=C and its plain output", "%q: NAME: NUMBER, … was expected", clip(m[0]))
-		return
-	}
-	o.seconds = seconds.value
-	if counted := (figure{value: float64(o.count)}); rate.value > 0 && seconds.value > 0 {
+	y.refuseIf(!fine, "run go-ycsb with LC_ALL=C and its plain output", "%q: NAME: NUMBER, … was expected",
+		clip(m.line))
+	if o.seconds = seconds.value; rate.value > 0 && seconds.value > 0 {
+		counted := figure{value: float64(o.count)}
 		if product := rate.times(seconds); !product.agrees(counted) {
-			y.contradict(m[1]+": OPS × seconds", product, "its count", counted)
+			y.contradict(name+": OPS × seconds", product, "its count", counted)
 		}
 		if rate.value >= 10 { // it has more digits than the seconds
 			o.seconds = float64(o.count) / rate.value
 		}
 	}
-	y.kinds[m[1]] = o
+	y.kinds[name] = o
+}
+
+func (y *ycsb) endPort(m match) {
+	y.secondRun(y.ended, "a second run of go-ycsb ends here")
+	y.block()
+	if took, err := time.ParseDuration(m.text("took")); err == nil {
+		y.took = took.Seconds()
+	}
+	y.port, y.ended, y.progress, y.kinds = true, true, y.kinds, map[string]*ycsbOp{}
 }
 
 // block notes what go-ycsb has counted since its beginning.
@@ -56,7 +73,8 @@ func (y *ycsb) block() {
 	if len(y.status) == 0 {
 		y.status = []ycsbStatus{{when: time.Unix(0, 0), whole: true}}
 	}
-	y.addCount(ycsbStatus{time.Unix(0, 0).Add(time.Duration(y.longest() * float64(time.Second))), float64(all), y.total()})
+	y.addCount(ycsbStatus{time.Unix(0, 0).Add(time.Duration(y.longest() * float64(time.Second))), float64(all),
+		y.total()})
 }
 
 // longest returns how long go-ycsb has measured: since the first operation of all.
@@ -89,16 +107,11 @@ const startTime = 2
 // fewer of each, their sum, and the time that the run took.
 func (y *ycsb) checkFinal() bool {
 	late := y.took-y.longest() > startTime+0.05*y.took && !y.warmed
-	if took := (figure{value: y.took}); y.took > 0 && y.longest() > startTime+1.05*y.took {
-		y.contradict("seconds of the figures", figure{value: y.longest()}, "seconds of the run", took)
-	}
-	if late || y.totals && !y.total() {
-		return false
-	}
+	y.contradictIf(y.took > 0 && y.longest() > startTime+1.05*y.took, "seconds of the figures",
+		figure{value: y.longest()}, "seconds of the run", figure{value: y.took})
 	for name, before := range y.progress {
-		if now := y.kinds[name]; now == nil || now.count < before.count {
-			return false
-		}
+		now := y.kinds[name]
+		late = late || now == nil || now.count < before.count
 	}
-	return true
+	return !late && (!y.totals || y.total())
 }

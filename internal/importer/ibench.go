@@ -85,7 +85,8 @@ type ibShares struct {
 func ibLayouts() map[int]header {
 	split := strings.Fields
 	return map[int]header{
-		17: split("i_sec t_sec i_ips t_ips i_dps t_dps i_qps t_qps max_i max_d max_q t_ins t_del t_query retry_i retry_d " +
+		17: split("i_sec t_sec i_ips t_ips i_dps t_dps i_qps t_qps max_i max_d max_q t_ins t_del t_query retry_i " +
+			"retry_d " +
 			"retry_q"),
 		12: split("i_sec t_sec i_ips t_ips i_qps t_qps max_i max_q t_ins t_query retry_i retry_q"),
 		10: split("i_sec t_sec i_ips t_ips i_qps t_qps max_i max_q t_ins t_query"),
@@ -148,11 +149,10 @@ var (
 // readIBench reads a client's output and keeps at most limit intervals. It returns
 // nil if the output is unusable.
 func readIBench(f *file, limit int, ps *hint.Problems) *ibench {
-	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{limit: limit &^ 1}, options: map[string]string{},
-		shares: map[string]ibShares{}}
-	if !b.each(b.parse) {
-		return nil
-	}
+	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{limit: limit &^ 1},
+		options: map[string]string{},
+		shares:  map[string]ibShares{}}
+	b.each(b.parse)
 	return b
 }
 
@@ -164,9 +164,8 @@ func (b *ibench) parse(line string) {
 		b.command(words)
 	case words[0] == "i_sec":
 		b.layout = words
-		if !slices.Contains(words, "t_ins") || !slices.Contains(words, "i_ips") || !slices.Contains(words, "t_sec") {
-			b.refuse("", "the columns t_sec, i_ips and t_ins were expected, not %q", clip(line))
-		}
+		b.refuseIf(!slices.Contains(words, "t_ins") || !slices.Contains(words, "i_ips") || !slices.Contains(words,
+			"t_sec"), "", "the columns t_sec, i_ips and t_ins were expected, not %q", clip(line))
 	case strings.HasPrefix(line, "Totals:"), line == "Done":
 		b.ended = true
 		if m := ibTotal.FindStringSubmatch(line); m != nil {
@@ -207,20 +206,16 @@ func (b *ibench) interval(words []string) {
 	if b.last && (!ok || b.cut) {
 		return
 	}
-	if !ok {
-		b.refuse("", "%q is not an interval of the insert benchmark: %d numbers were expected (%s)",
-			clip(strings.Join(words, " ")), len(layout), strings.Join(layout, " "))
-		return
-	}
+	b.refuseIf(!ok, "", "%q is not an interval of the insert benchmark: %d numbers were expected (%s)",
+		clip(strings.Join(words, " ")), len(layout), strings.Join(layout, " "))
 	if k := len(b.items); k > 0 {
 		if before := &b.items[k-1]; r.end < before.end || r.kinds[ibInserts].total < before.kinds[ibInserts].total ||
 			r.kinds[ibQueries].total < before.kinds[ibQueries].total {
-			b.refuse("split the file: one run each", "counts or times are lower than in line %d: a second run begins here",
+			b.refuse("split the file: one run each", "counts or times are lower than in line %d: a second run "+
+				"begins here",
 				before.line)
-			return
 		} else if r.line = before.line; r == *before && r.length > 0 {
 			b.refuse("", "it is the same as line %d", before.line)
-			return
 		}
 	}
 	r.line = b.at

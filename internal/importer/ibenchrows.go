@@ -30,13 +30,8 @@ func parseIBench(files []*file, o *Options, ps *hint.Problems) []*run {
 	b.tool = "the insert benchmark's iibench.py"
 	for _, f := range files {
 		c := readIBench(f, mostRows/len(files), ps)
-		if c == nil {
-			return nil
-		}
-		if len(c.items) == 0 && c.indexed == 0 {
-			c.refuse("", "it has no interval of the insert benchmark: 17, 12, 10 or 9 numbers were expected")
-			return nil
-		}
+		c.refuseIf(len(c.items) == 0 && c.indexed == 0, "", "it has no interval of the insert benchmark: 17, 12, 10 "+
+			"or 9 numbers were expected")
 		b.clients = append(b.clients, c)
 	}
 	b.align()
@@ -59,10 +54,8 @@ func (b *ibRun) align() {
 			c.halve()
 		}
 	}
-	if longest > 1 {
-		b.step.Note(fmt.Sprintf("The logs have more than %d intervals: %d at a time of each client are merged.", mostRows,
-			longest))
-	}
+	b.noteIf(longest > 1, "The logs have more than %d intervals: %d at a time of each client are merged.", mostRows,
+		longest)
 }
 
 // ibPlan returns the options that runs of one step must share.
@@ -326,7 +319,8 @@ func (b *ibRun) addSeries(kind int) {
 func (b *ibRun) notes() {
 	note := func(text string) { b.step.Note(text) }
 	if len(b.clients) > 1 {
-		note("The clients were started one after the other. The window is the longest time of a client, by its own clock; " +
+		note("The clients were started one after the other. The window is the longest time of a client, by its own " +
+			"clock; " +
 			"intervals of one number are merged.")
 	}
 	if b.pace > 0 {
@@ -334,7 +328,8 @@ func (b *ibRun) notes() {
 			"does: there is no response time.")
 	}
 	if len(b.clients[0].shares) > 0 {
-		note("Histograms have ten buckets, of which each ends at four times the one before: they show as curves, and give " +
+		note("Histograms have ten buckets, of which each ends at four times the one before: they show as curves, " +
+			"and give " +
 			"no percentiles.")
 	}
 }

@@ -184,7 +184,8 @@ func originals(runs []*run, ps *hint.Problems) (out []*run) {
 	}
 	for _, r := range runs {
 		if other := copies[r]; other != nil {
-			ps.Add(r.files[0].path, 0, "leave it out", "it is a copy of %s, and no trial of its own", other.files[0].path)
+			ps.Add(r.files[0].path, 0, "leave it out", "it is a copy of %s, and no trial of its own",
+				other.files[0].path)
 			continue
 		}
 		out = append(out, r)

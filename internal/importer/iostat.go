@@ -126,7 +126,7 @@ func isIOStat(head []string) bool {
 
 func parseIOStat(f *file, ps *hint.Problems) *iostat {
 	s := &iostat{input: &input{file: f, ps: ps}, names: map[string]string{}}
-	s.each(s.line)
+	usable(func() { s.each(s.line) })
 	idle := !s.zeros && !s.devices // the last report ended, and may lack devices
 	if n := len(s.reports); n > 1 && !s.reports[n-1].covers(&s.reports[n-2], &s.columns, idle) {
 		s.reports = s.reports[:n-1] // cut off between two lines
@@ -167,10 +167,10 @@ func (s *iostat) line(line string) {
 	case s.devices:
 		s.device(words)
 	default:
-		if t, ok := timestamp(line); ok {
+		t, ok := timestamp(line)
+		s.refuseIf(!ok && !s.last, "", "%q is not a line of iostat", clip(line)) // the last one may be cut off
+		if ok {
 			s.when, s.devices = t, false
-		} else if !s.last { // else cut off in the middle of a line
-			s.refuse("", "%q is not a line of iostat", clip(line))
 		}
 	}
 }
@@ -187,11 +187,9 @@ func (s *iostat) header(words []string) {
 	case !ok:
 		s.refuse("run iostat with -k", "the columns %s have no known unit: kB, MB or sectors per second",
 			strings.Join(words, " "))
-		return
 	case s.columns.count != 0 && !s.columns.allows(c):
 		s.refuse("the files of two runs were concatenated",
 			"the columns differ from earlier ones: the file mixes layouts or units")
-		return
 	}
 	if n := len(s.reports); n == 0 || c.device == 0 && s.reports[n-1].headed || s.reports[n-1].has(c) {
 		s.report() // without CPU figures: option -d
@@ -268,10 +266,7 @@ func (s *iostat) device(words []string) {
 	s.zeros = s.zeros || !slices.ContainsFunc(words, busy)
 	r := &s.reports[len(s.reports)-1]
 	d := r.device(name)
-	if d.overlaps(*c) {
-		s.refuse("", "device %s is twice in the report", name)
-		return
-	}
+	s.refuseIf(d.overlaps(*c), "", "device %s is twice in the report", name)
 	for i, at := range c.at {
 		if at < 0 {
 			continue

@@ -24,37 +24,32 @@ func isMet(head []string) bool { return len(head) > 0 && strings.TrimSpace(head[
 
 // readMet reads such a file: two blocks of a header and a line. It returns nil if
 // the file is unusable.
-func readMet(f *file, ps *hint.Problems) *met {
-	m := &met{input: &input{file: f, ps: ps}, values: map[string]float64{}}
-	ok := m.each(func(line string) {
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 0, line == metTitle:
-		case words[0] == "samp":
-			m.header = words
-		case len(words) != len(m.header):
-			m.refuse("", "%q: %d numbers were expected", clip(line), len(m.header))
-		default:
-			m.row(words)
-		}
-	})
-	if ok && m.values["o/s"] <= 0 {
+func readMet(f *file, ps *hint.Problems) (m *met) {
+	m = &met{input: &input{file: f, ps: ps}, values: map[string]float64{}}
+	if !usable(func() {
+		m.each(m.line)
 		m.at = 0
-		m.refuse("", "it has no rate of operations above 0 (o/s)")
-	}
-	if m.refused {
+		m.refuseIf(m.values["o/s"] <= 0, "", "it has no rate of operations above 0 (o/s)")
+	}) {
 		return nil
 	}
 	return m
 }
 
-func (m *met) row(words []string) {
+func (m *met) line(line string) {
+	words := strings.Fields(line)
+	if len(words) == 0 || line == metTitle {
+		return
+	}
+	if words[0] == "samp" {
+		m.header = words
+		return
+	}
+	m.refuseIf(len(words) != len(m.header), "", "%q: %d numbers were expected", clip(line), len(m.header))
 	for i, name := range m.header {
 		v, ok := positive(words[i])
+		m.refuseIf(!ok, "", "%s is %q: a number was expected", name, clip(words[i]))
 		switch {
-		case !ok:
-			m.refuse("", "%s is %q: a number was expected", name, clip(words[i]))
-			return
 		case name == "samp" && slices.Contains(m.header, "cs/s"):
 			m.vm = v
 		case name == "samp":
@@ -99,7 +94,8 @@ func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
 	add(metric.WriteKB, "wKB/o", "wMB/s", 1024, undrained())
 	var low []metric.Warning
 	if m.vm > m.io && m.io > 0 {
-		low = []metric.Warning{remark("compatible: of %.0f samples of vmstat about %.0f are header lines that count as "+
+		low = []metric.Warning{remark("compatible: of %.0f samples of vmstat about %.0f are header lines that count "+
+			"as "+
 			"zeros: it is about %.1f %% too low",
 			m.vm, m.vm-m.io, 100*(1-m.io/m.vm))}
 	}

@@ -39,19 +39,12 @@ func isPgbench(head []string) bool {
 // there are any.
 func parsePgbench(files []*file, o *Options, ps *hint.Problems) []*run {
 	p := newPgbench(files[0], ps)
-	if !p.each(p.line) {
-		return nil
-	}
+	p.each(p.line)
 	p.nameByFile(p.path)
 	logs := p.ownLogs(files[1:])
 	log := readPgLogs(logs, p.laid(), ps)
-	if log != nil && log.refused {
-		return nil
-	}
 	p.files = append([]*file{files[0]}, logs...)
-	if p.finish(log); p.refused {
-		return nil
-	}
+	p.finish(log)
 	return []*run{p.run}
 }
 
@@ -91,7 +84,8 @@ func (p *pgbench) line(line string) {
 		p.ask(p.at, "rate", pgRate.FindStringSubmatch(line)[1])
 	case strings.HasPrefix(line, " - "):
 	case strings.HasPrefix(line, "pgbench: error:"), strings.HasPrefix(line, "pgbench: fatal:"),
-		strings.HasPrefix(line, "client ") && strings.Contains(line, " aborted "), strings.Contains(line, "Run was aborted"):
+		strings.HasPrefix(line, "client ") && strings.Contains(line, " aborted "), strings.Contains(line,
+			"Run was aborted"):
 		if p.failed == "" {
 			p.failed = fmt.Sprintf("%s:%d: %s", p.path, p.at, clip(line))
 		}
@@ -107,10 +101,8 @@ func (p *pgbench) addProgress(line string) {
 		return // cut off in the middle of a line
 	case m == nil:
 		p.refuse("", "%q: progress: SECONDS s, RATE tps, lat MEAN ms was expected", clip(line))
-		return
 	case strings.TrimSuffix(m[3], ",") != "ms":
 		p.refuse("", "latencies in %s: pgbench prints them in ms", m[3])
-		return
 	}
 	var g pgProgress
 	g.end, _ = number(m[1])
@@ -120,7 +112,6 @@ func (p *pgbench) addProgress(line string) {
 	if k := len(p.progress); k > 0 && g.end <= p.progress[k-1].end {
 		p.refuse("split the file: one run each", "the time goes back from %g s to %g s: a second run begins here",
 			p.progress[k-1].end, g.end)
-		return
 	}
 	p.progress = append(p.progress, g)
 }
@@ -152,10 +143,8 @@ func (p *pgbench) value(line string) {
 	if !ok || strings.HasPrefix(line, " ") {
 		return
 	}
-	if strings.HasPrefix(name, "latency ") && !strings.HasSuffix(strings.TrimSuffix(v, includingFailures), " ms") {
-		p.refuse("", "%q: a latency in ms was expected", clip(line))
-		return
-	}
+	p.refuseIf(strings.HasPrefix(name, "latency ") && !strings.HasSuffix(strings.TrimSuffix(v, includingFailures),
+		" ms"), "", "%q: a latency in ms was expected", clip(line))
 	switch {
 	case name != "tps":
 	case !strings.HasSuffix(v, ")"):
@@ -169,18 +158,19 @@ func (p *pgbench) value(line string) {
 		before != v && (pbAsked[name] != "" || slices.Contains(pbTaken, name))) {
 		p.refuse("split the file: one run each", "a second run of pgbench ends here: %q and, before, %q", clip(line),
 			clip(before))
-		return
 	}
 	p.values[name] = v
 	p.computed = name == "latency average" && strings.Contains(line, " = ") || p.computed && name != "latency stddev"
 	if asked := pbAsked[name]; asked != "" {
 		p.ask(p.at, asked, v)
-	} else if first, _, _ := strings.Cut(v, " "); p.values["transaction type"] != "" && !slices.Contains(pbTaken, name) {
+	} else if first, _, _ := strings.Cut(v, " "); p.values["transaction type"] != "" && !slices.Contains(pbTaken,
+		name) {
 		if n, ok := number(first); ok && n != 0 {
 			p.drop("pgbench's " + name)
 		}
-	} else if pgComma.MatchString(first) {
-		p.refuse("run pgbench with LC_ALL=C", "%q: a decimal point was expected", clip(line))
+	} else {
+		p.refuseIf(pgComma.MatchString(first), "run pgbench with LC_ALL=C", "%q: a decimal point was expected",
+			clip(line))
 	}
 	switch name {
 	case "duration", "number of transactions per client", "number of threads":
@@ -213,7 +203,7 @@ func (p *pgbench) finish(log *pgLog) {
 	}
 	clients, _ := p.num("number of clients")
 	p.clients = int(clients)
-	p.about(opTransaction, p.clients)
+	p.about(opTransaction, p.clients, opTransaction)
 	p.settleProgress()
 	switch {
 	case ok && rated && rate > 0:
@@ -230,11 +220,8 @@ func (p *pgbench) finish(log *pgLog) {
 	default:
 		p.refuse("run the test again",
 			"pgbench's output ends without “tps =”, and it has no progress lines")
-		return
 	}
-	if p.failed != "" {
-		p.cut("pgbench stopped: %s", p.failed)
-	}
+	p.cutIf(p.failed != "", "pgbench stopped: %s", p.failed)
 	p.addProgressLines(log)
 	if log != nil {
 		p.fromLog(log)
@@ -253,9 +240,7 @@ func (p *pgbench) summary(done, rate float64, log *pgLog) {
 	failed, counted := p.num("number of failed transactions")
 	if counted {
 		p.put(metric.Errors, failed, account.Of(opTransaction, ""), account.Count(int64(failed+done)))
-		if failed > 0 {
-			p.warn("%.0f transactions failed", failed)
-		}
+		p.warnIf(failed > 0, "%.0f transactions failed", failed)
 	}
 	if v, ok := p.num("total number of retries"); ok {
 		p.put(metric.Retries, v, account.Of(opTransaction, ""), account.Count(int64(failed+done)))
@@ -266,7 +251,8 @@ func (p *pgbench) summary(done, rate float64, log *pgLog) {
 	case p.paced():
 		p.addLag(mean, at)
 	case strings.HasSuffix(p.values["latency average"], includingFailures):
-		at = append(at, account.Count(int64(failed+done)), warned("the mean of all attempts, those that failed included"))
+		at = append(at, account.Count(int64(failed+done)), warned("the mean of all attempts, those that failed "+
+			"included"))
 		p.put(metric.ServiceMeanUS, account.MicrosOfMillis(mean), at...)
 	default:
 		p.put(metric.ServiceMeanUS, account.MicrosOfMillis(mean), at...)
@@ -282,7 +268,7 @@ func (p *pgbench) addLag(mean float64, at []account.With) {
 	if v, ok := positive(average); ok && v <= mean {
 		p.put(metric.ServiceMeanUS, account.MicrosOfMillis(mean-v),
 			append(at, account.Source("mean latency − mean schedule lag"))...)
-		p.step.Note(fmt.Sprintf("The mean response time was %g ms.", mean))
+		p.note("The mean response time was %g ms.", mean)
 	}
 	if v, ok := positive(greatest); ok {
 		p.put(metric.LatenessMaxUS, account.MicrosOfMillis(v), at...)
@@ -292,9 +278,7 @@ func (p *pgbench) addLag(mean float64, at []account.With) {
 // check compares the final figures with each other.
 func (p *pgbench) check(done float64) {
 	within := func(first string, f figure, second string, g figure) {
-		if f.exceeds(g) {
-			p.contradict(first, f, second, g)
-		}
+		p.contradictIf(f.exceeds(g), first, f, second, g)
 	}
 	clients, elapsed := float64(p.clients), figure{value: p.step.Seconds}
 	failed, _ := p.num("number of failed transactions")
@@ -381,12 +365,11 @@ func (p *pgbench) addProgressLines(log *pgLog) {
 	for _, g := range p.progress {
 		n := math.Round(g.tps * g.length)
 		intervals = append(intervals, account.NewInterval(g.end, g.length, n))
-		p.emit(result.Line{Source: "ops", T: g.end, DT: g.length, Group: opTransaction, Op: opTransaction, Ops: int64(n),
+		p.emit(result.Line{Source: "ops", T: g.end, DT: g.length, Group: opTransaction, Op: opTransaction,
+			Ops:  int64(n),
 			Rows: int64(n), Errors: int64(g.failed)})
 	}
-	if len(intervals) > 0 {
-		p.drop("pgbench's latencies of intervals (-P)")
-	}
+	p.dropIf(len(intervals) > 0, "pgbench's latencies of intervals (-P)")
 	p.addIntervals(opTransaction, intervals, p.paced(), account.Warned(p.partial()...))
 }
 
@@ -412,7 +395,7 @@ func (p *pgbench) pgNotes() {
 	}
 	if v, _, _ := strings.Cut(p.values["tps excluding connecting"], " "); v != "" {
 		p.warn("the rate includes the time to connect; pgbench prints %s/s without it", v)
-	} else if p.values["tps without connecting"] == "" && p.reason == "" {
-		p.warn("the rate includes the time to connect")
+	} else {
+		p.warnIf(p.values["tps without connecting"] == "" && p.reason == "", "the rate includes the time to connect")
 	}
 }

@@ -32,7 +32,6 @@ type pgLog struct {
 	newest  int64 // the last interval of sums in the file
 	started time.Time
 	grouped bool // it holds sums, not transactions
-	refused bool
 }
 
 // pgSecond is an interval. Latencies in µs.
@@ -114,7 +113,7 @@ func readPgLogs(files []*file, columns []string, ps *hint.Problems) *pgLog {
 	for _, f := range files {
 		in := &input{file: f, ps: ps}
 		l.newest = 0
-		l.refused = !in.each(func(line string) {
+		in.each(func(line string) {
 			words = slices.AppendSeq(words[:0], strings.FieldsSeq(line))
 			if in.last && f.cut || len(words) == 0 {
 				return
@@ -127,17 +126,13 @@ func readPgLogs(files []*file, columns []string, ps *hint.Problems) *pgLog {
 				in.refuse(hint, "%q: %s", clip(line), reason)
 			}
 		})
-		if l.refused {
-			return l
-		}
 	}
 	l.seconds = slices.SortedFunc(maps.Values(l.by), func(a, b *pgSecond) int { return cmp.Compare(a.epoch, b.epoch) })
 	for i := 1; i < len(l.seconds); i++ {
 		if gap := l.seconds[i].epoch - l.seconds[i-1].epoch; gap > longestGap {
-			ps.Add(files[0].path, 0, "give each run its own log",
-				"between two transactions lie %d s: these are logs of several runs", gap)
-			l.refused = true
-			return l
+			in := input{file: files[0], ps: ps}
+			in.refuse("give each run its own log", "between two transactions lie %d s: these are logs of several runs",
+				gap)
 		}
 	}
 	return l
@@ -165,7 +160,8 @@ func (l *pgLog) transaction(w, columns []string) string {
 	if !seen {
 		w[0] = strings.Clone(w[0])
 	} else if n <= before {
-		return fmt.Sprintf("the client's transaction before has the number %d: it is another run's, or not in order", before)
+		return fmt.Sprintf("the client's transaction before has the number %d: it is another run's, or not in order",
+			before)
 	}
 	l.clients[w[0]] = n
 	l.lines++
@@ -283,8 +279,8 @@ func (p *pgbench) ownLogs(logs []*file) []*file {
 		return own[0]
 	}
 	if len(all) > 1 {
-		p.warn("the logs of %d processes, such as %s, are left out: %d of them hold as many transactions as this run has",
-			len(all), logs[0].path, len(own))
+		p.warn("the logs of %d processes, such as %s, are left out: %d of them hold as many transactions as this "+
+			"run has", len(all), logs[0].path, len(own))
 	}
 	return nil
 }
@@ -451,13 +447,10 @@ func (l *pgLog) width() int64 {
 // parsePgLog reads logs without the output of their run.
 func parsePgLog(files []*file, _ *Options, ps *hint.Problems) []*run {
 	l := readPgLogs(files, nil, ps)
-	if l.refused {
-		return nil
-	}
 	p := newPgbench(files[0], ps)
 	p.base, p.trial = repetition(files[0].key())
 	p.byFile, p.clients = p.base, len(l.clients)
-	p.about(opTransaction, p.clients)
+	p.about(opTransaction, p.clients, opTransaction)
 	p.warn("there is a log of transactions, but not what pgbench printed: whether the log is whole, or a sample, is " +
 		"not known, and its rate is left out")
 	p.put(metric.Rows, float64(l.total()), account.Of(opTransaction, opTransaction), account.Count(l.total()),

@@ -96,7 +96,8 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 				continue // attach finds it
 			}
 			if f := load(path, o, true, ps); f != nil {
-				folders = append(folders, &folder{place: placeOfFile(path), files: append([]*file{f}, companions(path, o)...),
+				folders = append(folders, &folder{place: placeOfFile(path), files: append([]*file{f}, companions(path,
+					o)...),
 					named: true})
 			}
 			continue

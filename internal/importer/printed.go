@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"rumbench/internal/account"
@@ -20,18 +21,34 @@ type printedTimes struct {
 	uncounted               bool                // how many there were is not in the log
 }
 
-// note records a figure of the distribution; percent is that of a percentile.
-func (t *printedTimes) note(kind string, percent, us float64) {
-	switch kind {
-	case "mean":
+// timeName matches how tools call the figures of a distribution: Avg(us), 99thPercentileLatency(us), p99_ms, Median
+// Latency (microseconds).
+var timeName = regexp.MustCompile(`^(?:([Aa]vg|Average)|([Mm]in|Minimum)|([Mm]ax|Maximum)|Median|p?([\d.]+)(?:st|nd|rd|th)?)` +
+	`(?: ?Percentile)?(?: ?Latency)?[ _]?\(?(us|ms|microseconds)\)?$`)
+
+// note records a figure of the distribution, if its name is that of one.
+func (t *printedTimes) note(name string, us float64) {
+	m := timeName.FindStringSubmatch(name)
+	if m == nil {
+		return
+	}
+	if m[5] == "ms" {
+		us *= 1e3
+	}
+	switch {
+	case m[1] != "":
 		t.mean = us
-	case "min":
+	case m[2] != "":
 		t.shortest = us
-	case "max":
+	case m[3] != "":
 		t.longest = us
 	default:
 		if t.percentiles == nil {
 			t.percentiles = map[float64]float64{}
+		}
+		percent := 50.0
+		if m[4] != "" {
+			percent, _ = number(m[4])
 		}
 		t.percentiles[percent] = us
 	}
@@ -56,7 +73,8 @@ func (t *printedTimes) possible(r *run, op string) bool {
 		us, above := t.percentiles[percent], 1-percent/100
 		possible = possible && limit(fmt.Sprintf("percentile %v", percent), us)
 		if highest := us*(1-above) + t.longest*above; t.longest > 0 && t.mean*(1-slack) > highest+t.unit {
-			r.contradict("the mean of "+op, figure{value: t.mean}, fmt.Sprintf("the highest that percentile %v allows", percent),
+			r.contradict("the mean of "+op, figure{value: t.mean}, fmt.Sprintf("the highest that percentile %v allows",
+				percent),
 				figure{value: highest})
 			return false
 		}

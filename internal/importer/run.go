@@ -89,10 +89,21 @@ func (r *run) put(name string, value float64, more ...account.With) {
 	r.build(func(b *account.Builder) { b.Put(name, value, more...) })
 }
 
-// about sets the operation that the step is about, and its only group of clients.
-func (r *run) about(op string, clients int) {
-	r.step.Primary, r.step.WritesPer = op, op
-	r.step.Groups = []result.Group{{Name: op, Clients: clients, Ops: []string{op}}}
+// about sets the operations of the only group of clients, the first of which the step is about.
+func (r *run) about(group string, clients int, ops ...string) {
+	r.step.Primary, r.step.WritesPer = ops[0], ops[0]
+	r.step.Groups = []result.Group{{Name: group, Clients: clients, Ops: ops}}
+}
+
+// lasted sets how long the step took.
+func (r *run) lasted(seconds float64) {
+	r.step.Seconds = seconds
+	r.put(metric.DurationS, seconds)
+}
+
+// per adds a denominator of costs: the rate of an operation, and its number, 0 if that is unknown.
+func (r *run) per(op string, rate float64, n int64) {
+	r.costs = append(r.costs, account.Denominator{Per: op, Units: rate, N: n})
 }
 
 // rate adds the rate of n over the step.
@@ -100,12 +111,31 @@ func (r *run) rate(name string, n float64, more ...account.With) {
 	r.build(func(b *account.Builder) { b.Rate(name, n, r.step.Seconds, more...) })
 }
 
-// work adds the rate of an operation on one row each, and the number of
-// operations.
+// work adds the number of operations on one row each, and their rate.
 func (r *run) work(rows, rate float64, more ...account.With) {
 	r.put(metric.Rows, rows, more...)
+	r.addRates(rate, more...)
+}
+
+// addKind adds operations of a kind to those of the step's group.
+func (r *run) addKind(op string, n int64, seconds float64, source string) {
+	g := &r.step.Groups[0]
+	g.Ops = append(g.Ops, op)
+	r.work(float64(n), float64(n)/seconds, account.Of(g.Name, op), account.Count(n), account.Source(source))
+}
+
+// addRates adds the rate of operations on one row each.
+func (r *run) addRates(rate float64, more ...account.With) {
 	r.put(metric.OpsPerS, rate, more...)
 	r.put(metric.RowsPerS, rate, more...)
+}
+
+// failures adds the number of operations that failed, if any did.
+func (r *run) failures(name string, failed, tried int64) {
+	if failed > 0 {
+		r.put(metric.Errors, float64(failed), account.Of(sbClients, ""), account.Count(tried))
+		r.warn("%d %s failed", failed, name)
+	}
 }
 
 // remark returns a warning that only imported numbers have.
@@ -150,8 +180,10 @@ func (r *run) guess(text string, args ...any) {
 const mostDropped = 20
 
 // drop lists a figure of the log that no metric takes.
-func (r *run) drop(name string) {
-	if name = clip(name); len(r.dropped) < mostDropped && !slices.Contains(r.dropped, name) {
+func (r *run) drop(name string) { r.dropIf(true, name) }
+
+func (r *run) dropIf(condition bool, name string) {
+	if name = clip(name); condition && len(r.dropped) < mostDropped && !slices.Contains(r.dropped, name) {
 		r.dropped = append(r.dropped, name)
 	}
 }
@@ -160,10 +192,31 @@ func (r *run) warn(text string, args ...any) {
 	r.step.Warnings = append(r.step.Warnings, remark(text, args...))
 }
 
+func (r *run) warnIf(condition bool, text string, args ...any) {
+	if condition {
+		r.warn(text, args...)
+	}
+}
+
 // cut marks a run that is incomplete.
 func (r *run) cut(reason string, args ...any) {
 	r.step.Status = result.Partial
 	r.reason = fmt.Sprintf(reason, args...)
+}
+
+func (r *run) cutIf(condition bool, reason string, args ...any) {
+	if condition {
+		r.cut(reason, args...)
+	}
+}
+
+// note adds a note to the step.
+func (r *run) note(text string, args ...any) { r.step.Note(fmt.Sprintf(text, args...)) }
+
+func (r *run) noteIf(condition bool, text string, args ...any) {
+	if condition {
+		r.note(text, args...)
+	}
 }
 
 // counted adds an interval to the series, and returns it.

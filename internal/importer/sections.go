@@ -63,7 +63,8 @@ func (f *file) isRun() bool { return f.format.detect(f.head) }
 func (s *splitter) line(n int, text string, _ bool) bool {
 	for _, name := range []string{fmtSysbench, fmtPgbench, fmtDBBench} {
 		if name != s.file.format.name && anatomies[name].tail(text) {
-			s.other = fmt.Sprintf("%s:%d: results of %s are left out: give them a file of their own", s.file.path, n, name)
+			s.other = fmt.Sprintf("%s:%d: results of %s are left out: give them a file of their own", s.file.path, n,
+				name)
 		}
 	}
 	head := slices.IndexFunc(s.heads, func(is func(string) bool) bool { return is(text) })
@@ -137,7 +138,8 @@ func pair(runs []*file, errs *file) (left string) {
 		if r.errors = nil; len(parts) == len(runs) {
 			r.errors = parts[i]
 		} else {
-			left = fmt.Sprintf("%s is left out: which of its lines belong to which of %d runs is unknown", errs.path, len(runs))
+			left = fmt.Sprintf("%s is left out: which of its lines belong to which of %d runs is unknown", errs.path,
+				len(runs))
 		}
 	}
 	return left

@@ -118,43 +118,28 @@ func nextLine(in *bufio.Reader) (string, error) {
 // input is a file that is read line by line.
 type input struct {
 	*file
-	ps      *hint.Problems
-	at      int  // the number of the line that is being read, from 1
-	last    bool // it is the last one
-	faulty  bool // it has a problem
-	refused bool // it is unusable
+	ps     *hint.Problems
+	at     int  // the number of the line that is being read, from 1
+	last   bool // it is the last one
+	torn   bool // it has no line end: it may be cut off in the middle of a number
+	faulty bool // it has a problem
 }
 
-// each calls line with the lines up to one that makes the file unusable, and then with
-// those of the standard error. It reports whether there was no such line.
-func (in *input) each(line func(text string)) bool {
-	own := in.file
-	for ; in.file != nil && !in.refused; in.file = in.errors {
+// each calls line with the lines, and then with those of the standard error.
+func (in *input) each(line func(text string)) {
+	log := in.file
+	for ; in.file != nil; in.file = in.errors {
 		err := in.read(func(n int, text string, last bool) bool {
-			in.at, in.last = n, last
+			in.at, in.last, in.torn = n, last, last && in.file.cut
 			line(text)
-			return !in.refused
+			return true
 		})
 		if err != nil {
 			in.at = 0
 			in.refuse("", "%v", reasonOf(err))
 		}
 	}
-	if in.file = own; !in.refused {
-		in.at = own.lines
-	}
-	return !in.refused
-}
-
-// single returns the only run of a file after its lines, none if the file is unusable.
-func (in *input) single(r *run, line func(text string), finish func()) []*run {
-	if in.each(line) {
-		finish()
-	}
-	if in.refused {
-		return nil
-	}
-	return []*run{r}
+	in.file, in.at = log, log.lines
 }
 
 func (in *input) problem(hint, reason string, args ...any) {
@@ -162,10 +147,30 @@ func (in *input) problem(hint, reason string, args ...any) {
 	in.faulty = true
 }
 
-// refuse records the reason why the file is unusable.
+// refusal is the panic that ends the reading of a file which is unusable.
+type refusal struct{}
+
+// refuse records the reason why the file is unusable, and ends its reading.
 func (in *input) refuse(hint, reason string, args ...any) {
 	in.problem(hint, reason, args...)
-	in.refused = true
+	panic(refusal{})
+}
+
+func (in *input) refuseIf(condition bool, hint, reason string, args ...any) {
+	if condition {
+		in.refuse(hint, reason, args...)
+	}
+}
+
+// usable runs read up to a refusal, and reports whether there was none.
+func usable(read func()) (ok bool) {
+	defer func() {
+		if p := recover(); p != nil && p != (refusal{}) {
+			panic(p)
+		}
+	}()
+	read()
+	return true
 }
 
 // header are the names of the columns of a table.

@@ -166,16 +166,18 @@ func TestStreaming(t *testing.T) {
 	var last []string
 	for range 2 { // as often as it is wanted
 		in := &input{file: f}
-		expect.True(t, in.each(func(line string) {
-			if in.last {
-				last = append(last, fmt.Sprintf("%d %s", in.at, line))
-			}
+		expect.True(t, usable(func() {
+			in.each(func(line string) {
+				if in.last {
+					last = append(last, fmt.Sprintf("%d %s", in.at, line))
+				}
+			})
 		}) && f.cut && f.lines == 1001, f.lines, f.cut)
 	}
 	expect.Equal(t, strings.Join(last, " "), "1001 end 1001 end", last)
 	for text, want := range map[string]string{"a\x00b\n": "x: it is not a text file", strings.Repeat("a", longest+2): "x: it is not a text file"} {
 		var ps hint.Problems
-		expect.True(t, !inputOf(text, &ps).each(func(string) {}) && ps.Error() == want, ps.Error())
+		expect.True(t, !usable(func() { inputOf(text, &ps).each(func(string) {}) }) && ps.Error() == want, ps.Error())
 	}
 }
 

@@ -84,13 +84,9 @@ func sbVersion(line string) string {
 // parseSysbench reads a log. It returns nil if the log is unusable.
 func parseSysbench(files []*file, o *Options, ps *hint.Problems) []*run {
 	s := newSysbench(&input{file: files[0], ps: ps})
-	if !s.each(s.line) {
-		return nil
-	}
+	s.each(s.line)
 	s.end = s.lines
-	if s.finish(o); s.refused {
-		return nil
-	}
+	s.finish(o)
 	return []*run{s.run}
 }
 
@@ -101,10 +97,8 @@ func newSysbench(in *input) *sysbench {
 
 func (s *sysbench) line(line string) {
 	if v := sbVersion(line); v != "" {
-		if s.header > 0 {
-			s.refuse("split the file: one run each", "a second run of sysbench begins here, after the one of line %d", s.header)
-			return
-		}
+		s.refuseIf(s.header > 0, "split the file: one run each",
+			"a second run of sysbench begins here, after the one of line %d", s.header)
 		s.header, s.tool = s.at, "sysbench "+v
 		s.own(line)
 		return
@@ -128,9 +122,8 @@ func (s *sysbench) line(line string) {
 		s.bucket(trimmed)
 	case strings.HasPrefix(trimmed, "Latency histogram"):
 		s.section = "histogram"
-		if !strings.Contains(trimmed, "milliseconds") {
-			s.refuse("", "%q: the values of a latency histogram were expected in milliseconds", clip(trimmed))
-		}
+		s.refuseIf(!strings.Contains(trimmed, "milliseconds"), "",
+			"%q: the values of a latency histogram were expected in milliseconds", clip(trimmed))
 	default:
 		s.started = s.started || trimmed == "Threads started!"
 		s.setting(trimmed)
@@ -153,10 +146,8 @@ func (s *sysbench) own(line string) {
 		s.operation, err3 = strconv.Unquote(m[4])
 		s.group, err4 = strconv.Unquote(m[5])
 	}
-	if cmp.Or(err, err2, err3, err4) != nil || trial == 0 {
-		s.refuse("", "%q: the names of a step and a target in quotation marks were expected, and a trial", clip(line))
-		return
-	}
+	s.refuseIf(cmp.Or(err, err2, err3, err4) != nil || trial == 0, "",
+		"%q: the names of a step and a target in quotation marks were expected, and a trial", clip(line))
 	s.step.Name, s.run.target, s.run.trial = step, target, int(trial)
 }
 
@@ -284,9 +275,7 @@ const (
 func (s *sysbench) total(line string) {
 	name, rest, ok := strings.Cut(line, ":")
 	if !ok {
-		if strings.Contains(line, "transferred") {
-			s.drop("bytes transferred")
-		}
+		s.dropIf(strings.Contains(line, "transferred"), "bytes transferred")
 		return
 	}
 	if rest = strings.TrimSpace(rest); rest == "" {
@@ -358,10 +347,8 @@ func (s *sysbench) addLatency(name, text, unit string) {
 	value := strings.TrimRightFunc(text, unicode.IsLetter)
 	v, ok := millis(value, cmp.Or(text[len(value):], unit))
 	if !ok {
-		if !s.last { // otherwise the line is cut off: the log has no end
-			s.refuse("", "%s: %q: a latency was expected, in ns, us, ms or s, with a decimal point and no sign", name,
-				clip(text))
-		}
+		s.refuseIf(!s.last, "", "%s: %q: a latency was expected, in ns, us, ms or s, with a decimal point and no sign",
+			name, clip(text))
 		return
 	}
 	name = strings.TrimPrefix(name, "approx.")

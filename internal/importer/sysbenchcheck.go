@@ -130,7 +130,7 @@ func joined(parts []sbFigures) sbFigures {
 func (s *sysbench) verify(f *sbFigures, last bool) {
 	seconds, events := f.sum(sbSeconds...), f.sum(sbNumber)
 	refuse := func(first string, a figure, second string, b figure) {
-		if !a.agrees(b) && !s.refused {
+		if !a.agrees(b) {
 			s.at = s.end
 			s.refuse("import the log as sysbench printed it", "%s", contradiction(first, a, second, b))
 		}
@@ -179,7 +179,8 @@ func (s *sysbench) verifyStatements(f *sbFigures, seconds figure) {
 	case !kinds:
 		ok = ok && !f.has("read/write requests") // BEGIN and COMMIT are not among them
 	case f.has("queries"):
-		ok = s.same("the sum of reads, writes and others", f.sum(sbKinds...), "the number of queries", f.sum("queries")) && ok
+		ok = s.same("the sum of reads, writes and others", f.sum(sbKinds...), "the number of queries",
+			f.sum("queries")) && ok
 	case f.has("read/write requests"):
 		ok = s.same("the sum of reads and writes", f.sum("read", "write"), "the number of read/write requests",
 			f.sum("read/write requests")) && ok
@@ -204,9 +205,8 @@ func (s *sysbench) verifyLatencies(f *sbFigures, seconds, events figure) {
 		f.histogram = nil
 	}
 	limit := seconds.times(figure{value: 1000}).plus(mean).times(figure{value: float64(s.threads)})
-	if s.threads > 0 && !s.paced() && f.busy().exceeds(limit) {
-		s.contradict("the sum of latencies in ms", f.busy(), "the time of all threads", limit)
-	}
+	s.contradictIf(s.threads > 0 && !s.paced() && f.busy().exceeds(limit), "the sum of latencies in ms", f.busy(),
+		"the time of all threads", limit)
 }
 
 // verifyIntervals checks the sums of the intervals, whose ends are whole seconds. The log
@@ -229,8 +229,7 @@ func (s *sysbench) verifyIntervals() {
 		}
 		sum.half += greatest
 		high := sum.plus(figure{value: 2 * greatest * max(0, seconds-s.until)})
-		if sum.exceeds(n) || n.exceeds(high) {
-			s.contradict("the sum of the intervals", sum, "the number of "+strings.TrimPrefix(name, "total number of "), n)
-		}
+		s.contradictIf(sum.exceeds(n) || n.exceeds(high), "the sum of the intervals", sum,
+			"the number of "+strings.TrimPrefix(name, "total number of "), n)
 	}
 }

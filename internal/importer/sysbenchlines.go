@@ -36,9 +36,7 @@ const mostIntervals = 1 << 18
 func (s *sysbench) interval(line string) {
 	end, text, ok := sbElapsed(line)
 	if !ok {
-		if !s.last {
-			s.refuse("", "%q is not an interval of sysbench: [ SECONDSs ] was expected", clip(line))
-		}
+		s.refuseIf(!s.last, "", "%q is not an interval of sysbench: [ SECONDSs ] was expected", clip(line))
 		return
 	}
 	switch {
@@ -57,16 +55,13 @@ func (s *sysbench) interval(line string) {
 	}
 	iv := sbInterval{end: end, events: -1, queries: -1, latency: -1}
 	if !iv.parse(text) {
-		if !s.last {
-			s.refuse("", "%q is not an interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected",
-				clip(line))
-		}
+		s.refuseIf(!s.last, "", "%q is not an interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were "+
+			"expected", clip(line))
 		return
 	}
 	s.partly = s.partly || strings.Contains(text, "reads")
 	if iv.length = end - s.until; iv.length <= 0 {
 		s.refuse("the logs of two runs were concatenated", "the time goes back from %g s to %g s", s.until, end)
-		return
 	}
 	if s.until = end; max(iv.events, iv.queries, iv.errors) >= sbImpossible {
 		s.reset++

@@ -37,17 +37,14 @@ func (s *sysbench) finish(o *Options) {
 	if s.header == 0 {
 		s.at = 1
 		s.refuse("", "it is not what sysbench run prints: no line begins with “sysbench VERSION”")
-		return
 	}
-	if s.name(); s.refused {
-		return
-	}
+	s.name()
 	cutOff := fmt.Sprintf("the log is cut off (%s:%d)", s.path, s.end)
 	if s.fatal != "" {
 		cutOff = "sysbench ended with an error " + s.fatal
 		s.cut("%s", cutOff)
-	} else if !s.complete {
-		s.cut("%s: it has no final figures", cutOff)
+	} else {
+		s.cutIf(!s.complete, "%s: it has no final figures", cutOff)
 	}
 	if s.reason != "" && len(s.intervals.items) == 0 {
 		s.addParts(s.parts)
@@ -56,16 +53,12 @@ func (s *sysbench) finish(o *Options) {
 	case s.reason != "" && len(s.intervals.items) == 0:
 		s.at = s.end
 		s.refuse("run the test again", "%s, and there are no intervals either", cutOff)
-		return
 	case s.reason == "" && missing != "":
 		s.at = s.end
 		s.refuse("", "the final figures have no %s: nothing can be divided by it, and it must not count as 0", missing)
-		return
 	}
 	if s.reason == "" {
-		if s.conclude(); s.refused {
-			return
-		}
+		s.conclude()
 	}
 	if s.operation == opQuery {
 		s.step.Access = workload.OtherAccess // its name is not informative, unlike those of sysbench's tests
@@ -141,9 +134,8 @@ func (s *sysbench) printedHere() bool { return s.step.Name != "" && s.run.target
 // addRates adds the rates of events and their queries; for transactions also the
 // rates of queries, the unit of published sysbench tables.
 func (s *sbRows) addRates() {
-	s.about(s.op, s.threads)
+	s.about(s.group, s.threads, s.op)
 	g := &s.step.Groups[0]
-	g.Name = s.group
 	switch {
 	case s.operation != "":
 		s.addOwn()
@@ -261,7 +253,6 @@ func (s *sysbench) name() {
 		if t.clients > 0 && s.threads > 0 && t.clients != s.threads {
 			s.at = 1
 			s.refuse("", "its name says %d clients, and the log has %d", t.clients, s.threads)
-			return
 		}
 		s.is(t)
 		return
@@ -300,10 +291,11 @@ func (s *sbRows) addTimes() {
 	measure := "service"
 	if s.paced() {
 		measure = "response"
-		s.step.Note("A rate was set: sysbench's latencies are response times, from the moment at which an event was put " +
+		s.step.Note("A rate was set: sysbench's latencies are response times, from the moment at which an event was " +
+			"put " +
 			"into the queue.")
 		if avg, ok := s.latency["avg"]; ok && avg.value > 0 {
-			s.step.Note(fmt.Sprintf("The mean response time was %.4g ms.", avg.value))
+			s.note("The mean response time was %.4g ms.", avg.value)
 		}
 	}
 	at := []account.With{account.Of(s.group, s.op), account.Count(n), account.Source("final figures")}
@@ -343,15 +335,14 @@ func (s *sbRows) addPercentile(put func(name string, us float64, warnings []metr
 				continue
 			}
 			if top, _, ok := s.printed("max"); ok && us > top {
-				warnings = append(warnings, remark("the middle of a bucket of sysbench's histogram, which lies above the "+
+				warnings = append(warnings, remark("the middle of a bucket of sysbench's histogram, which lies "+
+					"above the "+
 					"greatest latency"))
 			}
 			put(name, us, warnings)
 		}
 	}
-	if s.disabled {
-		s.step.Note("Percentiles were disabled (--percentile=0).")
-	}
+	s.noteIf(s.disabled, "Percentiles were disabled (--percentile=0).")
 }
 
 // printed returns a final latency in µs, with warnings about its precision. A value
@@ -362,8 +353,8 @@ func (s *sysbench) printed(name string) (us float64, warnings []metric.Warning, 
 	case !ok:
 		return 0, nil, false
 	case f.value == 0:
-		s.step.Note(fmt.Sprintf("Latency %s is printed as 0: below %.3g µs, or not recorded. It is unknown.", name,
-			account.MicrosOfMillis(f.half)))
+		s.note("Latency %s is printed as 0: below %.3g µs, or not recorded. It is unknown.", name,
+			account.MicrosOfMillis(f.half))
 		return 0, nil, false
 	case strings.HasPrefix(name, "p") && f.value >= sbLongest:
 		s.warn("latency %s is above 100 s, the end of sysbench's histogram: it is unknown", name)
@@ -389,7 +380,8 @@ func (s *sbRows) addErrors() {
 		case n > 0 && s.printedHere():
 			s.warn("%.0f attempts failed: their time is in the latencies", n)
 		case n > 0:
-			s.warn("%.0f errors were ignored: the events were run again with other values, their failed tries are in the "+
+			s.warn("%.0f errors were ignored: the events were run again with other values, their failed tries are "+
+				"in the "+
 				"latencies and the queries", n)
 		}
 	}
@@ -445,23 +437,24 @@ func (s *sbRows) addSeries() {
 
 // addNotes adds the notes that readers need to interpret the figures.
 func (s *sbRows) addNotes() {
-	note := func(text string, args ...any) { s.step.Note(fmt.Sprintf(text, args...)) }
+	note := func(text string, args ...any) { s.note(text, args...) }
 	if s.events > 0 && s.queries > s.events && s.op == opTransaction && !s.uncounted {
 		note("A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", s.queries/s.events)
 	}
 	if s.reset > 0 {
-		note("%d of the log's intervals have impossible rates, as sysbench reset its counters in them: they are left out.",
+		note("%d of the log's intervals have impossible rates, as sysbench reset its counters in them: they are "+
+			"left out.",
 			s.reset)
 	}
 	if s.intervals.stride > 1 {
 		note("The log has more than %d intervals: %d at a time are merged.", mostIntervals, s.intervals.stride)
 	}
 	other := s.sum("other").value
-	if strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" && s.has("queries") {
-		s.warn("%.0f of %.0f deletes found no row: sysbench counts them as done", other, s.queries)
-	}
+	s.warnIf(strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" && s.has("queries"),
+		"%.0f of %.0f deletes found no row: sysbench counts them as done", other, s.queries)
 	if shed, late := s.sum("shed").value, s.sum("not done at the end").value; shed+late > 0 {
-		s.warn("%.0f operations were shed, and %.0f had arrived and were not done at the end: they are in no response time",
+		s.warn("%.0f operations were shed, and %.0f had arrived and were not done at the end: they are in no "+
+			"response time",
 			shed, late)
 	}
 }

@@ -32,17 +32,18 @@ func isVMStat(head []string) bool {
 // lines or so.
 func parseVMStat(f *file, ps *hint.Problems) *vmstat {
 	v := &vmstat{input: &input{file: f, ps: ps}}
-	v.each(func(line string) {
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 0, strings.Contains(words[0], "procs"):
-		case slices.Contains(words, "swpd"):
-			v.header = words
-		case !v.sample(words) && !v.last: // otherwise cut off in the middle of a line
-			v.refuse("", "%q is not a line of vmstat: %d numbers were expected", clip(line), len(v.header))
-		}
-	})
+	usable(func() { v.each(v.line) })
 	return v
+}
+
+func (v *vmstat) line(line string) {
+	switch words := strings.Fields(line); {
+	case len(words) == 0, strings.Contains(words[0], "procs"):
+	case slices.Contains(words, "swpd"):
+		v.header = words
+	case !v.sample(words) && !v.last: // otherwise cut off in the middle of a line
+		v.refuse("", "%q is not a line of vmstat: %d numbers were expected", clip(line), len(v.header))
+	}
 }
 
 // sample adds a sample by the names in the header. Option -t adds a date and a time,
