@@ -137,11 +137,11 @@ func (s *benchbase) counts(r *run) (done, requests float64) {
 	}
 	done, requests = *s.Requests, *s.Requests
 	if printed := (figure{value: *s.Throughput * r.step.Seconds}); !printed.agrees(figure{value: requests}) {
-		r.contradict("throughput × time", printed, "measured requests", figure{value: requests})
+		r.contradictIf(true, "throughput × time", printed, "measured requests", figure{value: requests})
 	}
 	if s.Goodput != nil {
 		if done = math.Round(*s.Goodput * r.step.Seconds); done > requests*(1+slack) {
-			r.contradict("goodput × time", figure{value: done}, "measured requests", figure{value: requests})
+			r.contradictIf(true, "goodput × time", figure{value: done}, "measured requests", figure{value: requests})
 		}
 	}
 	return done, requests
@@ -195,12 +195,12 @@ func addSamples(r *run, requests float64) {
 		counts = append(counts, n)
 	}
 	if whole := float64(len(counts)); math.Abs(whole-r.step.Seconds) > 2+slack*whole {
-		r.contradict("the seconds of samples.csv", figure{value: whole}, "the elapsed time",
+		r.contradictIf(true, "the seconds of samples.csv", figure{value: whole}, "the elapsed time",
 			figure{value: r.step.Seconds})
 		return
 	}
 	if all := (figure{value: requests}); !sum.agrees(all) {
-		r.contradict("the sum of samples.csv", sum, "measured requests", all)
+		r.contradictIf(true, "the sum of samples.csv", sum, "measured requests", all)
 		return
 	}
 	var intervals []account.Interval
@@ -232,7 +232,7 @@ func (s *benchbase) addLatency(r *run, t *printedTimes) {
 	maps.DeleteFunc(t.percentiles, func(percent, _ float64) bool { return percent <= 0 || percent >= 100 })
 	longest := max(t.mean, t.longest) / 1e6
 	if limit := r.step.Seconds * (1 + slack); limit > 0 && longest > limit+60 { // one may have begun in the warm-up
-		r.contradict("the greatest time", figure{value: longest}, "that of the test", figure{value: r.step.Seconds})
+		r.contradictIf(true, "the greatest time", figure{value: longest}, "that of the test", figure{value: r.step.Seconds})
 		return
 	}
 	addPrinted(r, "service", opTransaction, t, "benchbase")

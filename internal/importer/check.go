@@ -47,20 +47,31 @@ func (f figure) exceeds(g figure) bool { return f.value-f.half > (g.value+g.half
 // agrees reports whether two figures are equal within rounding and slack.
 func (f figure) agrees(g figure) bool { return !f.exceeds(g) && !g.exceeds(f) }
 
+// exact returns a number that is not rounded.
+func exact(v float64) figure { return figure{value: v} }
+
 // contradiction describes two figures of a log that cannot both be right: the reason to
 // refuse it, or to compare none of its numbers.
 func contradiction(first string, f figure, second string, g figure) string {
 	return fmt.Sprintf("the log contradicts itself: %s is %v, and %s is %v", first, f, second, g)
 }
 
+// contradictIf marks the step as one that cannot be compared, because of two figures.
 func (r *run) contradictIf(condition bool, first string, f figure, second string, g figure) {
 	if condition {
-		r.contradict(first, f, second, g)
+		r.step.Warnings = append(r.step.Warnings,
+			metric.Warn(metric.Contradictory, metric.Values{"reason": contradiction(first, f, second, g)}))
 	}
 }
 
-// contradict marks the step as one that cannot be compared, because of two figures.
-func (r *run) contradict(first string, f figure, second string, g figure) {
-	r.step.Warnings = append(r.step.Warnings,
-		metric.Warn(metric.Contradictory, metric.Values{"reason": contradiction(first, f, second, g)}))
+// same reports whether two figures agree, and marks the step if not.
+func (r *run) same(first string, f figure, second string, g figure) bool {
+	r.contradictIf(!f.agrees(g), first, f, second, g)
+	return f.agrees(g)
+}
+
+// within reports whether a figure is at most another, and marks the step if not.
+func (r *run) within(first string, f figure, second string, g figure) bool {
+	r.contradictIf(f.exceeds(g), first, f, second, g)
+	return !f.exceeds(g)
 }

@@ -182,7 +182,7 @@ func (d *dbBench) summary(m []string) {
 		at = append(at, account.Count(n))
 		printed := figure{rate.value, 1}.times(seconds) // without decimals
 		if all := (figure{value: rows}); rated && !all.agrees(printed) {
-			r.contradict("operations", all, "ops/sec × seconds", printed)
+			r.contradictIf(true, "operations", all, "ops/sec × seconds", printed)
 		} else if rated && rate.value < dbCoarse {
 			rate.value = account.PerSecond(rows, seconds.value)
 		}
@@ -293,7 +293,7 @@ func (d *dbBench) addIntervals(r *run, name string) {
 			Rows: int64(n)})
 	}
 	if rows := r.step.Find(metric.Rows, "", ""); rows != nil && sum.exceeds(figure{value: rows.Value}) {
-		r.contradict("the sum of its intervals", sum, "operations", figure{value: rows.Value})
+		r.contradictIf(true, "the sum of its intervals", sum, "operations", figure{value: rows.Value})
 	}
 	r.addIntervals(opOperation, intervals, false)
 }
@@ -321,7 +321,7 @@ func (d *dbBench) histogram(line string) {
 			d.percent[m[1]], _ = number(m[2])
 		}
 		if p50 := (figure{d.percent["P50"], 0.005}); !p50.agrees(median) {
-			r.contradict("P50 of a histogram", p50, "its median", median)
+			r.contradictIf(true, "P50 of a histogram", p50, "its median", median)
 		}
 		d.addHistogram(r)
 		d.percent = nil
@@ -354,7 +354,7 @@ func (d *dbBench) addHistogram(r *run) {
 	if rows := r.step.Find(metric.Rows, "", ""); rows != nil {
 		switch count, all := (figure{value: d.percent["count"]}), (figure{value: rows.Value}); {
 		case count.exceeds(all):
-			r.contradict("the count of a histogram", count, "operations", all)
+			r.contradictIf(true, "the count of a histogram", count, "operations", all)
 		case all.exceeds(count):
 			at = append(at, warned("of fewer times than operations: the histogram is of some of them, or of batches"))
 		}

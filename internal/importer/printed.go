@@ -60,9 +60,9 @@ func (t *printedTimes) possible(r *run, op string) bool {
 	limit := func(name string, us float64) bool {
 		switch {
 		case us > 0 && us < t.shortest*(1-slack)-t.unit:
-			r.contradict(name+" of "+op, figure{value: us}, "the least", figure{value: t.shortest})
+			r.contradictIf(true, name+" of "+op, figure{value: us}, "the least", figure{value: t.shortest})
 		case t.longest > 0 && us*(1-slack)-t.unit > t.longest:
-			r.contradict(name+" of "+op, figure{value: us}, "the greatest", figure{value: t.longest})
+			r.contradictIf(true, name+" of "+op, figure{value: us}, "the greatest", figure{value: t.longest})
 		default:
 			return true
 		}
@@ -73,7 +73,7 @@ func (t *printedTimes) possible(r *run, op string) bool {
 		us, above := t.percentiles[percent], 1-percent/100
 		possible = possible && limit(fmt.Sprintf("percentile %v", percent), us)
 		if highest := us*(1-above) + t.longest*above; t.longest > 0 && t.mean*(1-slack) > highest+t.unit {
-			r.contradict("the mean of "+op, figure{value: t.mean}, fmt.Sprintf("the highest that percentile %v allows",
+			r.contradictIf(true, "the mean of "+op, figure{value: t.mean}, fmt.Sprintf("the highest that percentile %v allows",
 				percent),
 				figure{value: highest})
 			return false
@@ -93,7 +93,7 @@ func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
 	}
 	worked, time := t.mean/1e6*float64(t.count), float64(r.clients)*(r.step.Seconds+max(t.mean, t.longest)/1e6)
 	if measure == "service" && r.workload != fmtHammerDB && r.step.Seconds > 0 && time > 0 && worked > time*(1+slack) {
-		r.contradict("mean × number of "+op, figure{value: worked}, "clients × time", figure{value: time})
+		r.contradictIf(true, "mean × number of "+op, figure{value: worked}, "clients × time", figure{value: time})
 		return // HammerDB's times have the ramp-up
 	}
 	at := []account.With{account.Of(sbClients, op), account.Source(source)}

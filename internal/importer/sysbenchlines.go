@@ -27,47 +27,42 @@ type sbSeries struct {
 // interval, sysbench prints differences below 0, or these as unsigned numbers.
 const sbImpossible = 1e9
 
+// sbUnknown is printed by rumbench for unknown values; sysbench never prints it.
+const sbUnknown = "-"
+
 // mostIntervals is the greatest number of intervals kept of a log: three days of
 // seconds.
 const mostIntervals = 1 << 18
 
-// interval parses an interval line. A line cut off at the end of the file is left
+// interval takes an interval line. A line cut off at the end of the file is left
 // out.
 func (s *sysbench) interval(line string) {
 	end, text, ok := sbElapsed(line)
-	if !ok {
-		s.refuseIf(!s.last, "", "%q is not an interval of sysbench: [ SECONDSs ] was expected", clip(line))
-		return
-	}
+	iv := sbInterval{end: end, events: -1, queries: -1, latency: -1}
 	switch {
+	case !ok:
+		s.refuseIf(!s.last, "", "%q is not an interval of sysbench: [ SECONDSs ] was expected", clip(line))
 	case strings.HasPrefix(text, "Checkpoint report:"):
 		s.checkpoint = true
-		return
 	case strings.HasPrefix(text, "queue length:"):
 		s.queue = true
 		s.drop("queue lengths")
-		return
-	case strings.HasPrefix(text, "shed:"):
-		return // rumbench's own; their number is among the final figures
+	case strings.HasPrefix(text, "shed:"): // rumbench's; their number is among the final figures
 	case strings.HasPrefix(text, "reads:"):
 		s.drop("MiB/s of intervals") // without a number of operations
-		return
+	case !iv.parse(text):
+		s.refuseIf(!s.last, "", "%q is not an interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected",
+			clip(line))
+	default:
+		s.partly = s.partly || strings.Contains(text, "reads")
+		iv.length = end - s.until
+		s.refuseIf(iv.length <= 0, "the logs of two runs were concatenated", "the time goes back from %g s to %g s", s.until, end)
+		if s.until = end; max(iv.events, iv.queries, iv.errors) >= sbImpossible {
+			s.reset++
+		} else {
+			s.intervals.add(iv)
+		}
 	}
-	iv := sbInterval{end: end, events: -1, queries: -1, latency: -1}
-	if !iv.parse(text) {
-		s.refuseIf(!s.last, "", "%q is not an interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were "+
-			"expected", clip(line))
-		return
-	}
-	s.partly = s.partly || strings.Contains(text, "reads")
-	if iv.length = end - s.until; iv.length <= 0 {
-		s.refuse("the logs of two runs were concatenated", "the time goes back from %g s to %g s", s.until, end)
-	}
-	if s.until = end; max(iv.events, iv.queries, iv.errors) >= sbImpossible {
-		s.reset++
-		return
-	}
-	s.intervals.add(iv)
 }
 
 // isReportCSV reports whether a line has the form that sysbench.report_csv prints.
@@ -75,14 +70,14 @@ func isReportCSV(line string) bool {
 	return strings.Count(line, ",") > 4 && strings.Trim(line, "0123456789.,-") == ""
 }
 
-// csv parses an interval as sysbench.report_csv prints it: the time, threads, tps, qps,
+// csv takes an interval as sysbench.report_csv prints it: the time, threads, tps, qps,
 // reads, writes, others, latency in ms, errors/s, reconnects/s. It does not print the
 // percentile.
 func (s *sysbench) csv(line string) {
-	switch f := strings.Split(line, ","); {
-	case len(f) != 10 && !s.last:
-		s.refuse("", "%q is not an interval of sysbench.report_csv: 10 numbers were expected", clip(line))
-	case len(f) == 10 && f[1] != "0": // without threads it is the mean of the whole run
+	f := strings.Split(line, ",")
+	s.refuseIf(len(f) != 10 && !s.last, "", "%q is not an interval of sysbench.report_csv: 10 numbers were expected",
+		clip(line))
+	if len(f) == 10 && f[1] != "0" { // without threads it is the mean of the whole run
 		s.interval(fmt.Sprintf("[ %ss ] tps: %s qps: %s lat (ms,0%%): %s err/s: %s", f[0], f[2], f[3], f[7], f[8]))
 	}
 }
@@ -90,15 +85,12 @@ func (s *sysbench) csv(line string) {
 // sbElapsed cuts the time, as in “[ 12s ] ”, off an interval line.
 func sbElapsed(line string) (seconds float64, rest string, ok bool) {
 	at, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "] ")
-	if !ok {
-		return 0, "", false
-	}
-	at, ok = strings.CutSuffix(strings.TrimSpace(at), "s")
+	at, unit := strings.CutSuffix(strings.TrimSpace(at), "s")
 	seconds, good := positive(at)
-	return seconds, rest, ok && good
+	return seconds, rest, ok && unit && good
 }
 
-// parse parses the names and numbers of an interval line. It reports whether the line
+// parse takes the names and numbers of an interval line. It reports whether the line
 // is whole.
 //
 //	thds: 4 tps: 9.00 qps: 9.00 (r/w/o: 9.00/0.00/0.00) lat (ms,95%): 0.50 err/s: 0.00
@@ -124,24 +116,26 @@ func (iv *sbInterval) parse(text string) bool {
 	var name string // the last word
 	for word := range strings.FieldsSeq(text) {
 		word = strings.TrimSuffix(word, ",")
-		switch {
-		case name == "tps:", name == "eps:":
+		switch name {
+		case "tps:", "eps:":
 			iv.events = value(word)
-		case name == "qps:":
+		case "qps:":
 			iv.queries = value(word)
-		case name == "reads:", name == "writes:", name == "reads/s:", name == "writes/s:":
+		case "reads:", "writes:", "reads/s:", "writes/s:":
 			iv.queries = max(iv.queries, 0) + value(word)
-		case name == "err/s:", name == "err/s", name == "errors:":
+		case "err/s:", "err/s", "errors:":
 			iv.errors = value(word)
-		case strings.HasPrefix(name, "(") && strings.HasSuffix(name, "%):"):
-			unit, percentile, _ := strings.Cut(name[1:len(name)-3], ",")
-			iv.percentile, _ = number(percentile)
-			latency(word, unit)
-		case name == "time:":
+		case "time:":
 			digits := strings.TrimRightFunc(word, unicode.IsLetter)
 			latency(digits, word[len(digits):])
-		case strings.HasPrefix(word, "(") && strings.HasSuffix(word, "%)"):
-			iv.percentile, _ = number(word[1 : len(word)-2])
+		default:
+			if unit, percentile, found := strings.Cut(name, ","); found && strings.HasPrefix(unit, "(") &&
+				strings.HasSuffix(name, "%):") {
+				iv.percentile, _ = number(strings.TrimSuffix(percentile, "%):"))
+				latency(word, unit[1:])
+			} else if strings.HasPrefix(word, "(") && strings.HasSuffix(word, "%)") {
+				iv.percentile, _ = number(word[1 : len(word)-2])
+			}
 		}
 		name = word
 	}
@@ -157,10 +151,23 @@ func (iv sbInterval) join(next sbInterval) sbInterval {
 		}
 		return (a*iv.length + b*next.length) / length
 	}
-	return sbInterval{end: next.end, length: length, events: mean(iv.events, next.events),
-		queries: mean(iv.queries, next.queries),
-		errors:  mean(iv.errors, next.errors), latency: -1, percentile: next.percentile}
+	return sbInterval{end: next.end, length: length, events: mean(iv.events, next.events), percentile: next.percentile,
+		queries: mean(iv.queries, next.queries), errors: mean(iv.errors, next.errors), latency: -1}
 }
 
-// sbUnknown is printed by rumbench for unknown values; sysbench never prints it.
-const sbUnknown = "-"
+// addParts adds the parts of a run without an end as intervals.
+func (s *sbSeries) addParts(parts []sbFigures) {
+	for i := range parts {
+		p := &parts[i]
+		length := p.sum(sbSeconds...).value
+		iv := sbInterval{length: length, events: p.sum(sbNumber).value / length, latency: -1, queries: -1}
+		if s.partly = p.has("read/write requests"); p.has(sbRequests...) {
+			iv.queries = p.sum(sbRequests...).value / length
+		}
+		if length > 0 && max(iv.events, iv.queries) < sbImpossible {
+			s.until += length
+			iv.end = s.until
+			s.intervals.add(iv)
+		}
+	}
+}

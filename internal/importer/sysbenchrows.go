@@ -34,6 +34,7 @@ const sbClients = "clients"
 
 // finish makes the rows of the run.
 func (s *sysbench) finish(o *Options) {
+	s.end = s.lines
 	if s.header == 0 {
 		s.at = 1
 		s.refuse("", "it is not what sysbench run prints: no line begins with “sysbench VERSION”")
@@ -46,19 +47,15 @@ func (s *sysbench) finish(o *Options) {
 	} else {
 		s.cutIf(!s.complete, "%s: it has no final figures", cutOff)
 	}
-	if s.reason != "" && len(s.intervals.items) == 0 {
-		s.addParts(s.parts)
-	}
-	switch missing := s.missing(); {
-	case s.reason != "" && len(s.intervals.items) == 0:
-		s.at = s.end
-		s.refuse("run the test again", "%s, and there are no intervals either", cutOff)
-	case s.reason == "" && missing != "":
-		s.at = s.end
-		s.refuse("", "the final figures have no %s: nothing can be divided by it, and it must not count as 0", missing)
-	}
+	s.at = s.end
 	if s.reason == "" {
+		missing := s.missing()
+		s.refuseIf(missing != "", "", "the final figures have no %s: nothing can be divided by it, and it must not count as 0",
+			missing)
 		s.conclude()
+	} else if len(s.intervals.items) == 0 {
+		s.addParts(s.parts)
+		s.refuseIf(len(s.intervals.items) == 0, "run the test again", "%s, and there are no intervals either", cutOff)
 	}
 	if s.operation == opQuery {
 		s.step.Access = workload.OtherAccess // its name is not informative, unlike those of sysbench's tests
@@ -67,11 +64,58 @@ func (s *sysbench) finish(o *Options) {
 	s.step.Seconds = r.seconds
 	r.addRates()
 	r.addTimes()
-	s.put(metric.DurationS, r.seconds)
+	s.lasted(r.seconds)
 	r.addErrors()
-	r.addPromise()
+	if rate, _ := number(s.params["rate"]); rate > 0 {
+		if r.op == opTransaction {
+			s.step.Groups[0].RateOf = opTransaction
+		}
+		addArrivals(s.run, rate, r.events, s.reason == "" && !s.printedHere())
+	}
 	r.addSeries()
 	r.addNotes()
+}
+
+// name names the step: for a suite's file after the test and its range, for others
+// after the file. Clients are included if they distinguish steps.
+func (s *sysbench) name() {
+	if s.step.Name != "" { // the log itself names it
+		return
+	}
+	s.clients = s.threads
+	if t, ok := suiteTestOf(stem(s.path)); ok {
+		s.at = 1
+		s.refuseIf(t.clients > 0 && s.threads > 0 && t.clients != s.threads, "",
+			"its name says %d clients, and the log has %d", t.clients, s.threads)
+		s.is(t)
+		return
+	}
+	s.nameByFile(s.path)
+	s.step.Doc = "sysbench"
+}
+
+// missing returns a final figure that a log lacks although it has an end.
+func (s *sysbench) missing() string {
+	queries := s.has("transactions") || len(s.intervals.items) > 0 && s.intervals.items[0].queries >= 0
+	switch {
+	case s.sum(sbSeconds...).value <= 0:
+		return "“total time” above 0"
+	case !s.has(sbNumber):
+		return "“total number of events”"
+	case queries && !s.has(sbRequests...) && !s.uncounted:
+		return "“queries”"
+	}
+	return ""
+}
+
+// printedHere reports whether rumbench printed the log.
+func (s *sysbench) printedHere() bool { return s.step.Name != "" && s.run.target != "" }
+
+// paced reports whether a rate was set: latencies are then measured from the time
+// when an event is put into the queue.
+func (s *sysbench) paced() bool {
+	rate := s.params["rate"]
+	return s.queue || rate != "" && rate != "0"
 }
 
 type sbRows struct {
@@ -89,8 +133,7 @@ type sbRows struct {
 // without statements.
 func (s *sysbench) rows(o *Options) *sbRows {
 	r := &sbRows{sysbench: s, source: "final figures", compatible: o.Compatible && s.reason == "",
-		seconds: s.sum(sbSeconds...).value, events: s.sum(sbNumber).value,
-		requests: s.sum("queries", "read/write requests").value}
+		seconds: s.sum(sbSeconds...).value, events: s.sum(sbNumber).value, requests: s.sum(sbRequests...).value}
 	if r.queries = r.requests; s.has("read/write requests") {
 		r.queries = s.sum(sbKinds...).value
 	}
@@ -104,22 +147,23 @@ func (s *sysbench) rows(o *Options) *sbRows {
 		r.events, r.requests = math.Round(r.events), math.Round(r.requests)
 		r.queries = r.requests
 	}
-	sql := s.has("queries") || s.has("read/write requests") || len(s.intervals.items) > 0 &&
-		s.intervals.items[0].queries >= 0
+	sql := s.has(sbRequests...) || len(s.intervals.items) > 0 && s.intervals.items[0].queries >= 0
 	// Counting begins and ends while events are in flight, so the counts of single
 	// statements may differ by one per client.
 	single := math.Abs(r.requests-r.events) <= float64(s.threads)
 	s.uncounted = s.uncounted || s.reason != "" && s.partly && !single
-	if script, known := s.params["script"]; script == scanScript || !known && isScan(s.test) {
+	script, known := s.params["script"]
+	scan := script == scanScript || !known && (s.test == "scan" || strings.HasPrefix(s.test, "scan."))
+	if scan && s.operation == "" && sql && single {
 		r.scanned, _ = positive(s.params["table_size"])
 	}
 	switch {
 	case s.operation != "":
-		r.op, r.scanned = s.operation, 0
+		r.op = s.operation
 	case !sql:
-		r.op, r.scanned = opEvent, 0
+		r.op = opEvent
 	case !single:
-		r.op, r.scanned = opTransaction, 0
+		r.op = opTransaction
 	case r.scanned > 0:
 		r.op = opScan
 	default:
@@ -128,17 +172,13 @@ func (s *sysbench) rows(o *Options) *sbRows {
 	return r
 }
 
-// printedHere reports whether rumbench printed the log.
-func (s *sysbench) printedHere() bool { return s.step.Name != "" && s.run.target != "" }
-
 // addRates adds the rates of events and their queries; for transactions also the
 // rates of queries, the unit of published sysbench tables.
 func (s *sbRows) addRates() {
 	s.about(s.group, s.threads, s.op)
-	g := &s.step.Groups[0]
 	switch {
 	case s.operation != "":
-		s.addOwn()
+		s.addOperation()
 	case s.op == opScan:
 		s.addScans()
 	case s.op == opTransaction:
@@ -148,45 +188,38 @@ func (s *sbRows) addRates() {
 			if s.compatible {
 				n = s.requests
 			}
-			g.Ops = append(g.Ops, opQuery)
-			s.addOp(opQuery, n, "queries", "read/write requests")
+			s.step.Groups[0].Ops = append(s.step.Groups[0].Ops, opQuery)
+			s.addOp(opQuery, n, sbRequests...)
 		}
 	case s.op == opQuery:
-		s.addOp(opQuery, s.requests, "queries", "read/write requests")
+		s.addOp(opQuery, s.requests, sbRequests...)
 	default:
 		s.addOp(s.op, s.events)
 	}
-	if s.op != opEvent && !s.uncounted {
-		s.addStatements()
+	if s.op == opEvent || s.uncounted {
+		return
+	}
+	s.rate(metric.QueriesPerS, s.queries, s.options(s.op, s.queries)...)
+	if s.reason == "" && s.sum(sbKinds...).value == s.queries { // these kinds are all
+		for i, name := range []string{metric.ReadsPerS, metric.WritesPerS, metric.OthersPerS} {
+			n := s.sum(sbKinds[i]).value
+			s.rate(name, n, s.options(s.op, n)...)
+		}
 	}
 }
 
-// addOwn adds the rates of an operation that sysbench does not have. Its rows are
+// addOperation adds the rates of an operation that sysbench does not have. Its rows are
 // among the final figures unless each operation handles one row.
-func (s *sbRows) addOwn() {
-	several, rows := s.has("rows"), s.sum("rows").value
-	if s.reason == "" && !several {
+func (s *sbRows) addOperation() {
+	if s.reason == "" && !s.has("rows") {
 		s.addOp(s.op, s.events)
 		return
 	}
 	at := s.options(s.op, s.events)
 	s.rate(metric.OpsPerS, s.events, at...)
-	if several {
+	if rows := s.sum("rows").value; s.has("rows") {
 		s.put(metric.Rows, rows, at...)
 		s.rate(metric.RowsPerS, rows, at...)
-	}
-}
-
-// addStatements adds the rates of the queries in events, by their kinds if these are
-// all of them.
-func (s *sbRows) addStatements() {
-	s.rate(metric.QueriesPerS, s.queries, s.options(s.op, s.queries)...)
-	if s.reason != "" || s.sum(sbKinds...).value != s.queries {
-		return
-	}
-	for i, name := range []string{metric.ReadsPerS, metric.WritesPerS, metric.OthersPerS} {
-		n := s.sum(sbKinds[i]).value
-		s.rate(name, n, s.options(s.op, n)...)
 	}
 }
 
@@ -202,7 +235,7 @@ func (s *sbRows) addOp(op string, n float64, names ...string) {
 	}
 	s.work(n, rate, s.options(op, n)...)
 	if s.reason == "" && n > 0 {
-		s.costs = append(s.costs, account.Denominator{Per: op, Units: rate, N: int64(n)})
+		s.per(op, rate, int64(n))
 	}
 }
 
@@ -214,9 +247,6 @@ func (s *sbRows) options(op string, n float64) []account.With {
 
 // scanScript is the script that reads a whole table in each event.
 const scanScript = "oltp_scan"
-
-// isScan reports whether a test of the suite scans whole tables.
-func isScan(test string) bool { return test == "scan" || strings.HasPrefix(test, "scan.") }
 
 // The denominator of a scan's costs, and the unit of published rates.
 const (
@@ -242,46 +272,6 @@ func (s *sbRows) addScans() {
 	}
 }
 
-// name names the step: for a suite's file after the test and its range, for others
-// after the file. Clients are included if they distinguish steps.
-func (s *sysbench) name() {
-	if s.step.Name != "" { // the log itself names it
-		return
-	}
-	s.clients = s.threads
-	if t, ok := suiteTestOf(stem(s.path)); ok {
-		if t.clients > 0 && s.threads > 0 && t.clients != s.threads {
-			s.at = 1
-			s.refuse("", "its name says %d clients, and the log has %d", t.clients, s.threads)
-		}
-		s.is(t)
-		return
-	}
-	s.nameByFile(s.path)
-	s.step.Doc = "sysbench"
-}
-
-// missing returns a final figure that a log lacks although it has an end.
-func (s *sysbench) missing() string {
-	switch {
-	case s.sum(sbSeconds...).value <= 0:
-		return "“total time” above 0"
-	case !s.has(sbNumber):
-		return "“total number of events”"
-	case (s.has("transactions") || len(s.intervals.items) > 0 && s.intervals.items[0].queries >= 0) &&
-		!s.has("queries") && !s.has("read/write requests") && !s.uncounted:
-		return "“queries”"
-	}
-	return ""
-}
-
-// paced reports whether a rate was set: latencies are then measured from the time
-// when an event is put into the queue.
-func (s *sysbench) paced() bool {
-	rate := s.params["rate"]
-	return s.queue || rate != "" && rate != "0"
-}
-
 // addTimes adds the latencies of events.
 func (s *sbRows) addTimes() {
 	n := int64(s.events)
@@ -291,22 +281,23 @@ func (s *sbRows) addTimes() {
 	measure := "service"
 	if s.paced() {
 		measure = "response"
-		s.step.Note("A rate was set: sysbench's latencies are response times, from the moment at which an event was " +
-			"put " +
+		s.note("A rate was set: sysbench's latencies are response times, from the moment at which an event was put " +
 			"into the queue.")
-		if avg, ok := s.latency["avg"]; ok && avg.value > 0 {
-			s.note("The mean response time was %.4g ms.", avg.value)
-		}
+		mean := s.latency["avg"].value
+		s.noteIf(mean > 0, "The mean response time was %.4g ms.", mean)
 	}
 	at := []account.With{account.Of(s.group, s.op), account.Count(n), account.Source("final figures")}
-	put := func(name string, us float64, warnings []metric.Warning) {
-		s.put(measure+"_"+name+"_us", us, append(at, account.Warned(warnings...))...)
+	put := func(name string, warnings ...metric.Warning) {
+		if us, coarse, ok := s.printed(name); ok {
+			name = cmp.Or(map[string]string{"avg": "mean"}[name], name)
+			s.put(measure+"_"+name+"_us", us, append(at, account.Warned(append(coarse, warnings...)...))...)
+		}
 	}
 	if sum := s.latency["sum"].value; sum > 0 && measure == "service" {
 		mean := account.PerUnit(account.MicrosOfMillis(sum), float64(n)) // avg has two digits only
 		s.put(metric.ServiceMeanUS, mean, append(at, account.Source("sum of latencies ÷ events"))...)
-	} else if us, warnings, ok := s.printed("avg"); ok && measure == "service" {
-		put("mean", us, warnings)
+	} else if measure == "service" {
+		put("avg")
 	}
 	if len(s.histogram) > 0 {
 		s.build(func(b *account.Builder) {
@@ -316,30 +307,21 @@ func (s *sbRows) addTimes() {
 	} else {
 		s.addPercentile(put)
 	}
-	for _, name := range []string{"min", "max"} {
-		if us, warnings, ok := s.printed(name); ok {
-			put(name, us, warnings)
-		}
-	}
+	put("min")
+	put("max")
 }
 
 // addPercentile adds the one percentile that sysbench prints.
-func (s *sbRows) addPercentile(put func(name string, us float64, warnings []metric.Warning)) {
+func (s *sbRows) addPercentile(put func(name string, warnings ...metric.Warning)) {
 	for name := range s.latency {
-		p, ok := strings.CutPrefix(name, "p")
-		if ok && p != "50" && p != "95" && p != "99" {
+		switch p, ok := strings.CutPrefix(name, "p"); {
+		case !ok:
+		case p != "50" && p != "95" && p != "99":
 			s.drop("the percentile " + p)
-		} else if ok {
-			us, warnings, known := s.printed(name)
-			if !known {
-				continue
-			}
-			if top, _, ok := s.printed("max"); ok && us > top {
-				warnings = append(warnings, remark("the middle of a bucket of sysbench's histogram, which lies "+
-					"above the "+
-					"greatest latency"))
-			}
-			put(name, us, warnings)
+		case s.latency["max"].value > 0 && s.latency[name].value > s.latency["max"].value:
+			put(name, remark("the middle of a bucket of sysbench's histogram, which lies above the greatest latency"))
+		default:
+			put(name)
 		}
 	}
 	s.noteIf(s.disabled, "Percentiles were disabled (--percentile=0).")
@@ -353,8 +335,7 @@ func (s *sysbench) printed(name string) (us float64, warnings []metric.Warning, 
 	case !ok:
 		return 0, nil, false
 	case f.value == 0:
-		s.note("Latency %s is printed as 0: below %.3g µs, or not recorded. It is unknown.", name,
-			account.MicrosOfMillis(f.half))
+		s.note("Latency %s is printed as 0: below %.3g µs, or not recorded. It is unknown.", name, account.MicrosOfMillis(f.half))
 		return 0, nil, false
 	case strings.HasPrefix(name, "p") && f.value >= sbLongest:
 		s.warn("latency %s is above 100 s, the end of sysbench's histogram: it is unknown", name)
@@ -367,36 +348,16 @@ func (s *sysbench) printed(name string) (us float64, warnings []metric.Warning, 
 
 // addErrors adds the errors that sysbench ignored: after each it ran the event again.
 func (s *sbRows) addErrors() {
-	if s.reason != "" {
-		return
-	}
 	for _, name := range []string{"ignored errors", "deadlocks"} {
-		if !s.has(name) {
+		if s.reason != "" || !s.has(name) {
 			continue
 		}
 		n := s.sum(name).value
 		s.put(metric.Errors, n, account.Of(s.group, ""), account.Count(int64(n+s.events)))
-		switch {
-		case n > 0 && s.printedHere():
-			s.warn("%.0f attempts failed: their time is in the latencies", n)
-		case n > 0:
-			s.warn("%.0f errors were ignored: the events were run again with other values, their failed tries are "+
-				"in the "+
-				"latencies and the queries", n)
-		}
+		s.warnIf(n > 0 && s.printedHere(), "%.0f attempts failed: their time is in the latencies", n)
+		s.warnIf(n > 0 && !s.printedHere(), "%.0f errors were ignored: the events were run again with other values, their "+
+			"failed tries are in the latencies and the queries", n)
 	}
-}
-
-// addPromise adds the rate that was asked for, and whether it was held.
-func (s *sbRows) addPromise() {
-	rate, _ := number(s.params["rate"])
-	if rate <= 0 {
-		return
-	}
-	if s.op == opTransaction {
-		s.step.Groups[0].RateOf = opTransaction
-	}
-	addArrivals(s.run, rate, s.events, s.reason == "" && !s.printedHere())
 }
 
 func (s *sbRows) addSeries() {
@@ -414,9 +375,8 @@ func (s *sbRows) addSeries() {
 		}
 		n := math.Round(units * iv.length)
 		intervals = append(intervals, account.NewInterval(iv.end, iv.length, n))
-		line := result.Line{Source: "ops", T: iv.end, DT: iv.length, Group: s.group, Op: s.op,
-			Ops: int64(n), Rows: int64(n * max(1, s.scanned))}
-		line.Errors = int64(math.Round(max(iv.errors, 0) * iv.length))
+		line := result.Line{Source: "ops", T: iv.end, DT: iv.length, Group: s.group, Op: s.op, Ops: int64(n),
+			Rows: int64(n * max(1, s.scanned)), Errors: int64(math.Round(max(iv.errors, 0) * iv.length))}
 		p95, p99 := &line.P95, &line.P99
 		if s.paced() {
 			p95, p99 = &line.ResponseP95, &line.ResponseP99
@@ -437,24 +397,16 @@ func (s *sbRows) addSeries() {
 
 // addNotes adds the notes that readers need to interpret the figures.
 func (s *sbRows) addNotes() {
-	note := func(text string, args ...any) { s.note(text, args...) }
-	if s.events > 0 && s.queries > s.events && s.op == opTransaction && !s.uncounted {
-		note("A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", s.queries/s.events)
-	}
-	if s.reset > 0 {
-		note("%d of the log's intervals have impossible rates, as sysbench reset its counters in them: they are "+
-			"left out.",
-			s.reset)
-	}
-	if s.intervals.stride > 1 {
-		note("The log has more than %d intervals: %d at a time are merged.", mostIntervals, s.intervals.stride)
-	}
+	s.noteIf(s.events > 0 && s.queries > s.events && s.op == opTransaction && !s.uncounted,
+		"A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", s.queries/s.events)
+	s.noteIf(s.reset > 0, "%d of the log's intervals have impossible rates, as sysbench reset its counters in them: they "+
+		"are left out.", s.reset)
+	s.noteIf(s.intervals.stride > 1, "The log has more than %d intervals: %d at a time are merged.", mostIntervals,
+		s.intervals.stride)
 	other := s.sum("other").value
 	s.warnIf(strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" && s.has("queries"),
 		"%.0f of %.0f deletes found no row: sysbench counts them as done", other, s.queries)
-	if shed, late := s.sum("shed").value, s.sum("not done at the end").value; shed+late > 0 {
-		s.warn("%.0f operations were shed, and %.0f had arrived and were not done at the end: they are in no "+
-			"response time",
-			shed, late)
-	}
+	shed, late := s.sum("shed").value, s.sum("not done at the end").value
+	s.warnIf(shed+late > 0, "%.0f operations were shed, and %.0f had arrived and were not done at the end: they are in no "+
+		"response time", shed, late)
 }
