@@ -89,8 +89,12 @@ func (l *log) kept(m match) {
 	}
 }
 
-// value returns the figure that was kept.
-func (l *log) value(name string) (figure, bool) { return figureOf(l.values[name]) }
+// value returns the figure that a kept value begins with.
+func (l *log) value(name string) (figure, bool) {
+	word, _, _ := strings.Cut(l.values[name], " ")
+	word, _, _ = strings.Cut(word, "/") // 80/80 of the planned
+	return figureOf(word)
+}
 
 // secondRun refuses a file in which a second run begins or ends.
 func (in *input) secondRun(condition bool, reason string, args ...any) {

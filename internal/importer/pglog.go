@@ -2,11 +2,9 @@ package importer
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +18,8 @@ import (
 // pgLog holds the logs of pgbench's option -l: each transaction, or, with
 // --aggregate-interval, sums over intervals.
 type pgLog struct {
+	in      *input
+	columns []string  // those beyond the sixth; nil: unknown
 	lags    bool      // lines have a lag: a rate was set
 	latency latencies // from the intended start, if a rate was set
 	service latencies // from the actual start; none without a rate
@@ -56,11 +56,7 @@ const (
 )
 
 func isPgLog(head []string) bool {
-	if len(head) == 0 {
-		return false
-	}
-	words := strings.Fields(head[0])
-	return pgTransaction(words) || pgSums(words)
+	return len(head) > 0 && (pgTransaction(strings.Fields(head[0])) || pgSums(strings.Fields(head[0])))
 }
 
 // pgTransaction recognises a line of one transaction: client, number, latency in µs
@@ -71,26 +67,25 @@ func pgTransaction(w []string) bool {
 	}
 	_, latency := whole(w[2])
 	failure := w[2] == "skipped" || w[2] == "failed" || w[2] == "serialization" || w[2] == "deadlock"
-	epoch, ok := whole(w[4])
 	micros, fine := whole(w[5])
-	return (latency || failure) && ok && fine && epoch >= epoch2001 && epoch < epoch2096 && micros < 1e6 &&
-		digits(w[0]) && digits(w[1])
+	return (latency || failure) && isEpoch(w[4]) && fine && micros < 1e6 && digits(w[0]) && digits(w[1])
 }
 
 // pgSums recognises a line of sums: epoch of the interval's start, transactions, sum
 // of latencies, of their squares, minimum, maximum; then fields that releases add.
 func pgSums(w []string) bool {
 	bad := func(s string) bool { _, ok := positive(s); return !ok }
-	if len(w) < 6 || slices.ContainsFunc(w, bad) {
-		return false
-	}
-	epoch, ok := whole(w[0])
-	return ok && epoch >= epoch2001 && epoch < epoch2096
+	return len(w) >= 6 && isEpoch(w[0]) && !slices.ContainsFunc(w, bad)
 }
 
-// laid returns the meaning of the seventh and eighth column, by the output: "lag",
+func isEpoch(s string) bool {
+	v, ok := whole(s)
+	return ok && v >= epoch2001 && v < epoch2096
+}
+
+// columns returns the meaning of the seventh and eighth column, by the output: "lag",
 // "retries" or both.
-func (p *pgbench) laid() []string {
+func (p *pgbench) columns() []string {
 	out := []string{}
 	if p.paced() {
 		out = append(out, "lag")
@@ -107,91 +102,85 @@ func readPgLogs(files []*file, columns []string, ps *hint.Problems) *pgLog {
 	if len(files) == 0 {
 		return nil
 	}
-	l := &pgLog{clients: map[string]int64{}, by: map[int64]*pgSecond{}}
+	l := &pgLog{columns: columns, clients: map[string]int64{}, by: map[int64]*pgSecond{}}
 	l.lags = len(columns) > 0 && columns[0] == "lag"
 	words := make([]string, 0, 16)
 	for _, f := range files {
-		in := &input{file: f, ps: ps}
-		l.newest = 0
-		in.each(func(line string) {
+		l.in, l.newest = &input{file: f, ps: ps}, 0
+		l.in.each(func(line string) {
 			words = slices.AppendSeq(words[:0], strings.FieldsSeq(line))
-			if in.last && f.cut || len(words) == 0 {
-				return
-			}
-			if reason := l.add(words, columns); reason != "" {
-				hint := ""
-				if columns == nil && len(words) == 7 {
-					hint = "put pgbench's output next to the log: it names the seventh column"
-				}
-				in.refuse(hint, "%q: %s", clip(line), reason)
+			if !l.in.torn && len(words) > 0 {
+				l.add(words, line)
 			}
 		})
 	}
 	l.seconds = slices.SortedFunc(maps.Values(l.by), func(a, b *pgSecond) int { return cmp.Compare(a.epoch, b.epoch) })
+	in := input{file: files[0], ps: ps}
 	for i := 1; i < len(l.seconds); i++ {
-		if gap := l.seconds[i].epoch - l.seconds[i-1].epoch; gap > longestGap {
-			in := input{file: files[0], ps: ps}
-			in.refuse("give each run its own log", "between two transactions lie %d s: these are logs of several runs",
-				gap)
-		}
+		gap := l.seconds[i].epoch - l.seconds[i-1].epoch
+		in.refuseIf(gap > longestGap, "give each run its own log",
+			"between two transactions lie %d s: these are logs of several runs", gap)
 	}
 	return l
 }
 
-// add adds a line; it returns the reason if the line cannot be read.
-func (l *pgLog) add(w, columns []string) string {
+// add adds a line.
+func (l *pgLog) add(w []string, line string) {
+	require := func(condition bool, reason string, args ...any) {
+		if condition {
+			return
+		}
+		hint := ""
+		if l.columns == nil && len(w) == 7 {
+			hint = "put pgbench's output next to the log: it names the seventh column"
+		}
+		l.in.refuse(hint, "%q: "+reason, append([]any{clip(line)}, args...)...)
+	}
 	switch {
 	case pgTransaction(w) && !l.grouped:
-		return l.transaction(w, columns)
+		l.transaction(w, require)
 	case pgSums(w) && l.latency.n == 0:
 		l.grouped = true
-		return l.sums(w)
+		l.sums(w, require)
+	default:
+		require(false, "a transaction was expected: client, number, latency in µs, script, epoch, µs; "+
+			"or sums: epoch, transactions, sum, sum of squares, least, greatest latency")
 	}
-	return "a transaction was expected: client, number, latency in µs, script, epoch, µs; " +
-		"or sums: epoch, transactions, sum, sum of squares, least, greatest latency"
 }
 
-func (l *pgLog) transaction(w, columns []string) string {
-	if columns == nil && len(w) > 6 || columns != nil && len(w) != 6+len(columns) {
-		return strconv.Itoa(len(w)) + " columns: the meaning of those beyond the sixth is unknown"
-	}
+func (l *pgLog) transaction(w []string, require func(condition bool, reason string, args ...any)) {
+	require(len(w) == 6+len(l.columns), "%d columns: the meaning of those beyond the sixth is unknown", len(w))
 	n, _ := whole(w[1])
 	before, seen := l.clients[w[0]]
+	require(!seen || n > before, "the client's transaction before has the number %d: it is another run's, or not in order",
+		before)
 	if !seen {
 		w[0] = strings.Clone(w[0])
-	} else if n <= before {
-		return fmt.Sprintf("the client's transaction before has the number %d: it is another run's, or not in order",
-			before)
 	}
 	l.clients[w[0]] = n
 	l.lines++
 	us, ok := whole(w[2])
 	if !ok {
-		return "" // it failed, or was skipped
+		return // it failed, or was skipped
 	}
-	if us > math.MaxUint32 {
-		return "a latency of more than an hour: µs were expected"
-	}
+	require(us <= math.MaxUint32, "a latency of more than an hour: µs were expected")
 	l.latency.add(uint32(us))
 	if l.lags {
 		lag, ok := whole(w[6])
-		if !ok || lag > us {
-			return "the seventh column, the lag in µs, is no part of the latency"
-		}
+		require(ok && lag <= us, "the seventh column, the lag in µs, is no part of the latency")
 		l.lag.add(uint32(lag))
 		l.service.add(uint32(us - lag))
 	}
 	epoch, _ := whole(w[4])
 	micros, _ := whole(w[5])
-	end := time.Unix(epoch, micros*1e3)
-	if begun := end.Add(-time.Duration(us) * time.Microsecond); l.started.IsZero() || begun.Before(l.started) {
+	begun := time.Unix(epoch, micros*1e3).Add(-time.Duration(us) * time.Microsecond)
+	if l.started.IsZero() || begun.Before(l.started) {
 		l.started = begun
 	}
 	s := l.second(epoch)
 	s.n++
 	s.highest = max(s.highest, float64(us))
 	s.us = append(s.us, uint32(us))
-	return ""
 }
 
 func (l *pgLog) second(epoch int64) *pgSecond {
@@ -205,21 +194,16 @@ func (l *pgLog) second(epoch int64) *pgSecond {
 }
 
 // sums adds a line of sums. Only the first six columns are the same in all releases.
-func (l *pgLog) sums(w []string) string {
+func (l *pgLog) sums(w []string, require func(condition bool, reason string, args ...any)) {
 	epoch, _ := whole(w[0])
 	n, ok := whole(w[1])
 	greatest, fine := positive(w[5])
-	if !ok || !fine {
-		return "sums were expected: epoch, transactions, sum, sum of squares, least, greatest latency"
-	}
-	if epoch <= l.newest {
-		return "its interval does not begin after the one before"
-	}
+	require(ok && fine, "sums were expected: epoch, transactions, sum, sum of squares, least, greatest latency")
+	require(epoch > l.newest, "its interval does not begin after the one before")
 	l.newest = epoch
 	s := l.second(epoch)
 	s.n += n
 	s.highest = max(s.highest, greatest)
-	return ""
 }
 
 // exact reports whether the log has every transaction separately.
@@ -235,9 +219,9 @@ func (l *pgLog) total() (n int64) {
 // sampled reports whether the log holds only a sample of the transactions.
 func (l *pgLog) sampled(done float64) bool { return float64(l.total()) < done }
 
-// whole reports whether the log has all transactions from the first one of each client
+// complete reports whether the log has all transactions from the first one of each client
 // to its last one: they are numbered.
-func (l *pgLog) whole() bool {
+func (l *pgLog) complete() bool {
 	var last int64
 	for _, n := range l.clients {
 		last += n
@@ -248,111 +232,43 @@ func (l *pgLog) whole() bool {
 // span returns the time between the log's first and last interval, in seconds.
 func (l *pgLog) span() int64 { return l.seconds[len(l.seconds)-1].epoch - l.seconds[0].epoch }
 
-// processes sorts logs by the process of pgbench that wrote them, as PREFIX.PID and,
-// by its other threads, PREFIX.PID.1 and so on.
-func processes(logs []*file) (out [][]*file) {
-	names, members := groups(logs, func(f *file) string {
-		name := stem(f.path)
-		m := pgLogFile.FindStringSubmatch(name)
-		if m == nil {
-			return name
-		}
-		if thread, _ := strconv.Atoi(m[3]); thread > len(logs) {
-			return name // PREFIX has a number, too
-		}
-		return m[1]
-	})
-	for _, name := range names {
-		out = append(out, members[name])
+// width returns the length of the log's intervals in seconds: the most frequent
+// distance of sums; one second for transactions.
+func (l *pgLog) width() int64 {
+	if !l.grouped || len(l.seconds) < 2 {
+		return 1
 	}
-	return out
+	var apart []float64
+	for i := 1; i < len(l.seconds); i++ {
+		apart = append(apart, float64(l.seconds[i].epoch-l.seconds[i-1].epoch))
+	}
+	return max(1, int64(stat.Median(apart)))
 }
 
-// ownLogs returns the logs of this run: those of the only process that logged, or of
-// the one that logged as many transactions as the run has.
-func (p *pgbench) ownLogs(logs []*file) []*file {
-	all := processes(logs)
-	own := slices.DeleteFunc(slices.Clone(all), func(files []*file) bool {
-		return len(all) > 1 && float64(logged(files)) != p.rows()
-	})
-	if len(own) == 1 {
-		return own[0]
-	}
-	if len(all) > 1 {
-		p.warn("the logs of %d processes, such as %s, are left out: %d of them hold as many transactions as this "+
-			"run has", len(all), logs[0].path, len(own))
-	}
-	return nil
-}
-
-// logged counts the transactions in logs, those that were done.
-func logged(logs []*file) (n int64) {
-	for _, f := range logs {
-		if f.logged == 0 {
-			_ = f.read(func(_ int, line string, _ bool) bool { // an unreadable log belongs to no run
-				f.logged += doneIn(strings.Fields(line))
-				return true
-			})
-		}
-		n += f.logged
-	}
-	return n
-}
-
-// doneIn returns the number of transactions that a line of a log counts as done.
-func doneIn(w []string) (n int64) {
-	if pgTransaction(w) {
-		if _, ok := whole(w[2]); ok {
-			n = 1
-		}
-	} else if pgSums(w) {
-		n, _ = whole(w[1])
-	}
-	return n
-}
-
-// misfit returns the reason why a log cannot be that of this run, "" if it can.
-func (p *pgbench) misfit(l *pgLog) string {
-	done := p.rows()
-	switch {
-	case l == nil || len(l.seconds) == 0 || done == 0:
-		return ""
-	case float64(l.total()) > done, l.sampled(done) && l.whole():
-		return fmt.Sprintf("it holds %d transactions, and pgbench counted %.0f", l.total(), done)
-	case p.clients > 0 && len(l.clients) > p.clients:
-		return fmt.Sprintf("it has %d clients, and the run has %d", len(l.clients), p.clients)
-	case float64(l.span()) > p.step.Seconds*(1+slack)+float64(l.width())+1:
-		return fmt.Sprintf("it covers %d s, and the run took %.0f", l.span(), p.step.Seconds)
-	}
-	return p.otherMean(l)
-}
-
-// otherMean returns the reason why the mean latency of a log is not that of this run: a mean
-// that was computed from the run's time has also pauses between transactions.
-func (p *pgbench) otherMean(l *pgLog) string {
-	mean, ok := p.figure("latency average")
-	measured := p.values["latency stddev"] != ""
-	if !ok || !l.exact() || l.sampled(p.rows()) || !measured && !p.computed ||
-		strings.HasSuffix(p.values["latency average"], includingFailures) {
-		return ""
-	}
-	own := figure{value: l.latency.mean() / 1e3}
-	if own.exceeds(mean) || measured && mean.exceeds(own) {
-		return fmt.Sprintf("its mean latency is %v ms, and that of the run %v", own, mean)
-	}
-	return ""
+// parsePgLog reads logs without the output of their run.
+func parsePgLog(files []*file, _ *Options, ps *hint.Problems) []*run {
+	l := readPgLogs(files, nil, ps)
+	p := newPgbench(files, ps)
+	p.base, p.trial = repetition(files[0].key())
+	p.byFile, p.clients, p.client = p.base, len(l.clients), 0
+	p.about(opTransaction, p.clients, opTransaction)
+	p.warn("there is a log of transactions, but not what pgbench printed: whether the log is whole, or a sample, is " +
+		"not known, and its rate is left out")
+	p.put(metric.Rows, float64(l.total()), p.options(float64(l.total()), "log of transactions")...)
+	p.fromLog(l)
+	return []*run{p.run}
 }
 
 // fromLog adds the rows that the log has in addition to the summary.
 func (p *pgbench) fromLog(l *pgLog) {
-	sampled := l.sampled(p.rows())
 	options := []account.With{account.Of(opTransaction, opTransaction), account.Source("log of transactions")}
+	sampled := l.sampled(p.rows())
 	if sampled {
 		options = append(options, warned("of a sample of the transactions"))
-		p.step.Note("The log holds " + strconv.FormatInt(l.total(), 10) + " of the transactions: a sample.")
+		p.note("The log holds %d of the transactions: a sample.", l.total())
 	}
-	add := func(measure string, l *latencies) {
-		p.build(func(b *account.Builder) { b.Latency(measure, opTransaction, opTransaction, l.times(), options...) })
+	add := func(measure string, times *latencies) {
+		p.build(func(b *account.Builder) { b.Latency(measure, opTransaction, opTransaction, times.times(), options...) })
 	}
 	switch {
 	case !l.exact():
@@ -376,7 +292,7 @@ func (p *pgbench) fromLog(l *pgLog) {
 	if l.exact() {
 		p.step.Started = l.started.UTC()
 	}
-	if !sampled {
+	if !sampled && len(l.seconds) > 0 {
 		p.addSeconds(l)
 	}
 }
@@ -384,13 +300,9 @@ func (p *pgbench) fromLog(l *pgLog) {
 // addSeconds adds the log's intervals. The first and the last are partial and give
 // no rate.
 func (p *pgbench) addSeconds(l *pgLog) {
-	if len(l.seconds) == 0 {
-		return
-	}
-	width := l.width()
-	first := l.seconds[0].epoch
-	if l.seconds[len(l.seconds)-1].epoch-first > width*mostSeconds {
-		p.step.Note("The log is too long for intervals: they are left out.")
+	width, first := l.width(), l.seconds[0].epoch
+	if l.span() > width*mostSeconds {
+		p.note("The log is too long for intervals: they are left out.")
 		return
 	}
 	begin := float64(first)
@@ -399,7 +311,7 @@ func (p *pgbench) addSeconds(l *pgLog) {
 	}
 	var intervals []account.Interval
 	i := 0
-	for epoch := first; epoch <= l.seconds[len(l.seconds)-1].epoch; epoch += width {
+	for epoch := first; epoch <= first+l.span(); epoch += width {
 		s := &pgSecond{epoch: epoch} // a stall leaves no line
 		if i < len(l.seconds) && l.seconds[i].epoch < epoch+width {
 			s = l.seconds[i]
@@ -429,32 +341,4 @@ func (p *pgbench) addSeconds(l *pgLog) {
 		p.addIntervals(opTransaction, intervals[1:len(intervals)-1], p.paced())
 	}
 	p.interval = float64(width)
-}
-
-// width returns the length of the log's intervals in seconds: the most frequent
-// distance of sums; one second for transactions.
-func (l *pgLog) width() int64 {
-	if !l.grouped || len(l.seconds) < 2 {
-		return 1
-	}
-	var apart []float64
-	for i := 1; i < len(l.seconds); i++ {
-		apart = append(apart, float64(l.seconds[i].epoch-l.seconds[i-1].epoch))
-	}
-	return max(1, int64(stat.Median(apart)))
-}
-
-// parsePgLog reads logs without the output of their run.
-func parsePgLog(files []*file, _ *Options, ps *hint.Problems) []*run {
-	l := readPgLogs(files, nil, ps)
-	p := newPgbench(files[0], ps)
-	p.base, p.trial = repetition(files[0].key())
-	p.byFile, p.clients = p.base, len(l.clients)
-	p.about(opTransaction, p.clients, opTransaction)
-	p.warn("there is a log of transactions, but not what pgbench printed: whether the log is whole, or a sample, is " +
-		"not known, and its rate is left out")
-	p.put(metric.Rows, float64(l.total()), account.Of(opTransaction, opTransaction), account.Count(l.total()),
-		account.Source("log of transactions"))
-	p.fromLog(l)
-	return []*run{p.run}
 }
