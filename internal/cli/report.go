@@ -16,6 +16,7 @@ import (
 	"rumbench/internal/page/picture"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
+	"rumbench/internal/report/course"
 	"rumbench/internal/result"
 	"rumbench/internal/result/redact"
 	"rumbench/internal/text/hint"
@@ -171,7 +172,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 				return in, err
 			}
 			in.Trials = append(in.Trials, report.Trial{Trial: t, Plans: plans, Usual: usual(t),
-				Series: func(yield func(result.Line) error) error { return result.ReadSeries(t.Dir, report.Sources, yield) }})
+				Series: func(yield func(result.Line) error) error { return result.ReadSeries(t.Dir, course.Sources, yield) }})
 		}
 		if b, err := result.ReadPlan(dir); err == nil {
 			in.Plan += string(plan.WithoutSecrets(b))

@@ -179,6 +179,19 @@ func (s *step) effect(t, base *target, k key) *compare.Effect {
 	return s.c.judged(base, t).Effect(s.Step, k)
 }
 
+// trials returns the trials of all targets.
+func (c *campaign) trials() iter.Seq2[*target, *result.Trial] {
+	return func(yield func(*target, *result.Trial) bool) {
+		for _, t := range c.Targets {
+			for _, trial := range t.Trials {
+				if !yield(t, trial) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // leaders returns the runs that represent their targets.
 func (s *step) leaders() iter.Seq2[*target, *run] {
 	return func(yield func(*target, *run) bool) {

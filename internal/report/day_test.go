@@ -16,11 +16,11 @@ func TestTrackIsBounded(t *testing.T) {
 	trial.Steps[0].Seconds = seconds
 	c := newCampaign([]Trial{trial})
 	tr := readSeries(c)[c.steps[0]][0]
-	expect.True(t, len(tr.points) <= maxPoints && len(tr.points) >= maxPoints/2 &&
-		cap(tr.points) <= 2*maxPoints, len(tr.points), cap(tr.points))
+	expect.True(t, len(tr.Points) <= maxPoints && len(tr.Points) >= maxPoints/2 &&
+		cap(tr.Points) <= 2*maxPoints, len(tr.Points), cap(tr.Points))
 	var got, want struct{ rows, time, highest float64 }
-	for _, p := range tr.points {
-		got.rows, got.time, got.highest = got.rows+p.rows, got.time+p.opsTime, max(got.highest, p.highest)
+	for _, p := range tr.Points {
+		got.rows, got.time, got.highest = got.rows+p.Rows, got.time+p.OpsTime, max(got.highest, p.Max)
 	}
 	want.time = seconds
 	expect.NoError(t, trial.Series(func(l result.Line) error {

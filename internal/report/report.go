@@ -14,12 +14,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/page"
 	"rumbench/internal/page/picture"
 	"rumbench/internal/plan"
+	"rumbench/internal/report/course"
 	"rumbench/internal/result"
 )
 
@@ -74,9 +76,9 @@ var sections = []func(*view) []page.Section{
 type view struct {
 	*campaign
 	in     *Input
-	client *campaign          // the client's calibration; nil without one
-	tracks map[*step][]*track // for charts over time; nil if none are drawn, as in Markdown
-	count  int                // of numbers
+	client *campaign                 // the client's calibration; nil without one
+	tracks map[*step][]*course.Track // for charts over time; nil if none are drawn, as in Markdown
+	count  int                       // of numbers
 }
 
 func newView(in *Input) *view {
@@ -192,4 +194,25 @@ func Summary(w io.Writer, in Input) error {
 // the width are left out with a remark; a width of 0 is unlimited.
 func Text(w io.Writer, in Input, width int) error {
 	return page.Text(w, summary(in.campaign(), &in), page.TextStyle{Width: width, More: "the report has them"})
+}
+
+// Brief is a report in two lines, for a list of campaigns.
+type Brief struct {
+	Trust   page.Badge
+	Answer  string // "" without one
+	Machine string // of the servers
+}
+
+// BriefOf returns the brief of a report.
+func BriefOf(in Input) (b Brief, err error) {
+	c := in.campaign()
+	if len(c.Targets) == 0 {
+		return b, fmt.Errorf("report %s: no trials", in.Title)
+	}
+	s, _ := c.story()
+	b.Trust, b.Answer, b.Machine = trust(c, &in), s.Lead, machine(c)
+	if b.Answer == "" {
+		b.Answer = strings.Join(s.Sentences(), " ")
+	}
+	return b, nil
 }

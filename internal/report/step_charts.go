@@ -2,70 +2,91 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"runtime"
+	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/report/course"
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
 
-// overTime is a quantity over time; ok is false if it is unknown.
+// overTime is a quantity over time.
 type overTime struct {
 	title  string
 	log    bool
 	static bool
-	value  valueOf
+	value  course.Quantity
 	// The band around the line; nil: none.
-	low, high valueOf
+	low, high course.Quantity
 }
 
-type valueOf func(p *point, t *track) (v float64, ok bool)
-
-// views returns the quantities that are drawn. A remainder at the end of less
-// than half a point's width is too short for a rate.
-func views(s *step) []overTime {
-	long := func(p *point, t *track) bool { return p.opsTime >= t.width/2 }
-	banded := func(p *point, t *track) bool { return long(p, t) && p.spread > 0 && p.spread == p.rows }
-	list := []overTime{{
-		title: s.units(s.Primary) + "/s (" + s.Primary + ")", static: true,
-		value: func(p *point, t *track) (float64, bool) { return p.rows / p.opsTime, long(p, t) },
-		low:   func(p *point, t *track) (float64, bool) { return p.low / p.opsTime, banded(p, t) },
-		high:  func(p *point, t *track) (float64, bool) { return p.high / p.opsTime, banded(p, t) },
-	}}
-	if s.WritesPer != s.Primary && s.WritesPer != "" {
-		list = append(list, overTime{title: s.units(s.WritesPer) + "/s (" + s.WritesPer + ")",
-			value: func(p *point, t *track) (float64, bool) { return p.writes / p.opsTime, long(p, t) }})
-	}
-	growth := func(quantity int, unit float64) valueOf {
-		return func(p *point, t *track) (float64, bool) {
-			return p.growth[quantity] / p.time[quantity] / unit, p.time[quantity] > 0
+// overTimes returns the quantities that are drawn.
+func overTimes(s *step) []overTime {
+	rate := func(op string) string { return s.units(op) + "/s (" + op + ")" }
+	banded := func(bound func(p *course.Point) float64) course.Quantity {
+		return func(t *course.Track, p *course.Point) float64 {
+			if p.Spread == 0 || p.Spread != p.Rows {
+				return math.NaN()
+			}
+			return t.PerSecond(p, bound(p))
 		}
+	}
+	list := []overTime{{title: rate(s.Primary), static: true, value: rowsPerSecond,
+		low:  banded(func(p *course.Point) float64 { return p.Low }),
+		high: banded(func(p *course.Point) float64 { return p.High })}}
+	if s.WritesPer != s.Primary && s.WritesPer != "" {
+		list = append(list, overTime{title: rate(s.WritesPer), value: func(t *course.Track, p *course.Point) float64 {
+			return t.PerSecond(p, p.Writes)
+		}})
+	}
+	growth := func(quantity int, unit float64) course.Quantity {
+		return func(_ *course.Track, p *course.Point) float64 { return p.Rate(quantity) / unit }
 	}
 	const mebibyte, core = 1 << 20, 1e9 // bytes, and ns a second
 	return append(list,
 		overTime{title: "p99 latency, ms", log: true, static: true,
-			value: func(p *point, _ *track) (float64, bool) { return p.p99 / 1e3, p.p99 > 0 }},
+			value: func(_ *course.Track, p *course.Point) float64 { return positive(p.P99) / 1e3 }},
 		overTime{title: "max latency, ms", log: true,
-			value: func(p *point, _ *track) (float64, bool) { return p.highest / 1e3, p.highest > 0 }},
-		overTime{title: "device writes, MiB/s", static: true, value: growth(devWritten, mebibyte)},
-		overTime{title: "device reads, MiB/s", value: growth(devRead, mebibyte)},
-		overTime{title: "CPU of the engine’s processes, cores", static: true, value: growth(engineCPU, core)},
-		overTime{title: "CPU of the client, cores", value: func(p *point, t *track) (float64, bool) {
-			v, ok := growth(clientCPU, core)(p, t)
-			return v, ok && t.apart
+			value: func(_ *course.Track, p *course.Point) float64 { return positive(p.Max) / 1e3 }},
+		overTime{title: "device writes, MiB/s", static: true, value: growth(course.DeviceWritten, mebibyte)},
+		overTime{title: "device reads, MiB/s", value: growth(course.DeviceRead, mebibyte)},
+		overTime{title: "CPU of the engine’s processes, cores", static: true, value: growth(course.EngineCPU, core)},
+		overTime{title: "CPU of the client, cores", value: func(t *course.Track, p *course.Point) float64 {
+			if !t.Apart {
+				return math.NaN()
+			}
+			return p.Rate(course.ClientCPU) / core
 		}},
 	)
 }
 
+// positive returns a number; NaN if it is 0: then it is unknown.
+func positive(v float64) float64 {
+	if v <= 0 {
+		return math.NaN()
+	}
+	return v
+}
+
+func rowsPerSecond(t *course.Track, p *course.Point) float64 { return t.PerSecond(p, p.Rows) }
+
 // chartsOf draws a step's tracks; nil if there is nothing to draw. The first chart
 // is the throughput.
-func chartsOf(s *step, tracks []*track) *page.Charts {
+func chartsOf(s *step, tracks []*course.Track) *page.Charts {
 	if s.Primary == "" || !moves(tracks) {
 		return nil
 	}
 	out := &page.Charts{Moving: chartFrame(s, tracks)}
 	d, drawn := &out.Moving, max(fewPoints, min(staticPoints, allStatic/(len(s.c.steps)*len(s.c.Targets))))
-	for _, v := range views(s) {
+	for _, v := range overTimes(s) {
 		ch, ok := newChart(v, tracks, d)
 		if !ok {
 			continue
@@ -82,7 +103,8 @@ func chartsOf(s *step, tracks []*track) *page.Charts {
 	out.Legend = page.Legend{Class: "small"}
 	for _, t := range d.Series {
 		out.Legend.Keys = append(out.Legend.Keys, page.Key{Series: t.Index, Name: t.Name})
-		if text := course(tracks[t.Index].rates()); text != "" {
+		rates := slices.DeleteFunc(tracks[t.Index].Along(rowsPerSecond), math.IsNaN)
+		if text := courseInWords(rates); text != "" {
 			courses = append(courses, t.Name+": "+text)
 		}
 	}
@@ -112,24 +134,24 @@ func rest(all *page.Charts) []page.Block {
 }
 
 // chartFrame returns the common properties of the charts of a step.
-func chartFrame(s *step, tracks []*track) page.Moving {
+func chartFrame(s *step, tracks []*course.Track) page.Moving {
 	d := page.Moving{}
 	for i, t := range tracks {
-		if t == nil || len(t.points) == 0 {
+		if t == nil || len(t.Points) == 0 {
 			continue
 		}
-		d.Width, d.Points = t.width, max(d.Points, len(t.points))
+		d.Width, d.Points = t.Width, max(d.Points, len(t.Points))
 		d.Series = append(d.Series, page.MovingLine{Name: s.c.Targets[i].Name, Index: i})
 		for _, st := range s.Leader(s.c.Targets[i]).Step.Stalls {
 			d.Stalls = append(d.Stalls, page.Stall{Index: i, From: st.From, To: st.To})
 		}
-		if t.marks.count <= mostMarks {
-			for _, at := range t.marks.times {
+		if t.Marks.Count <= course.MostMarks {
+			for _, at := range t.Marks.Times {
 				d.Marks = append(d.Marks, page.Moment{Index: i, At: at})
 			}
 		}
-		for _, e := range t.events {
-			d.Marks = append(d.Marks, page.Moment{Index: i, At: e.at})
+		for _, e := range t.Events {
+			d.Marks = append(d.Marks, page.Moment{Index: i, At: e.At})
 		}
 	}
 	return d
@@ -147,15 +169,15 @@ const (
 const mostBands = 4
 
 // eventNote names the other ticks at the top, with their times.
-func eventNote(s *step, tracks []*track, d *page.Moving) string {
+func eventNote(s *step, tracks []*course.Track, d *page.Moving) string {
 	var all []string
 	for _, l := range d.Series {
 		last, text := "", ""
-		for _, e := range tracks[l.Index].events {
-			if e.op != last {
-				last, text = e.op, text+"; "+s.c.Targets[l.Index].Name+": "+e.op+" at about"
+		for _, e := range tracks[l.Index].Events {
+			if e.Op != last {
+				last, text = e.Op, text+"; "+s.c.Targets[l.Index].Name+": "+e.Op+" at about"
 			}
-			text += " " + quantity.Amount(e.at) + " s"
+			text += " " + quantity.Amount(e.At) + " s"
 		}
 		all = append(all, text)
 	}
@@ -163,7 +185,7 @@ func eventNote(s *step, tracks []*track, d *page.Moving) string {
 }
 
 // chartNote returns a sentence that describes the lines.
-func chartNote(s *step, tracks []*track, d *page.Moving) string {
+func chartNote(s *step, tracks []*course.Track, d *page.Moving) string {
 	parts := []string{fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals, p99 "+
 		"only of those with 1,000 operations "+
 		"or more. Latency is of %s: the highest of its kinds; the response time where a rate was promised.",
@@ -182,7 +204,7 @@ func chartNote(s *step, tracks []*track, d *page.Moving) string {
 	var many []string
 	for _, l := range d.Series {
 		tg := s.c.Targets[l.Index]
-		if n := tracks[l.Index].marks.count; n > mostMarks {
+		if n := tracks[l.Index].Marks.Count; n > course.MostMarks {
 			many = append(many, fmt.Sprintf("%s (%d)", tg.Name, n))
 		}
 	}
@@ -195,45 +217,29 @@ func chartNote(s *step, tracks []*track, d *page.Moving) string {
 	return strings.Join(parts, " ")
 }
 
-// rates returns the primary operation's rates over time, in points long enough to
-// have one.
-func (t *track) rates() []float64 {
-	var out []float64
-	for i := range t.points {
-		if p := &t.points[i]; p.opsTime >= t.width/2 {
-			out = append(out, p.rows/p.opsTime)
-		}
-	}
-	return out
-}
-
 // fewest is the number of points with completions below which there is nothing
 // to see over time: an index build is one operation.
 const fewest = 4
 
-func moves(tracks []*track) bool {
-	for _, t := range tracks {
+func moves(tracks []*course.Track) bool {
+	return slices.ContainsFunc(tracks, func(t *course.Track) bool {
 		busy := 0
-		for i := 0; t != nil && i < len(t.points); i++ {
-			if t.points[i].rows > 0 {
+		for i := 0; t != nil && i < len(t.Points); i++ {
+			if t.Points[i].Rows > 0 {
 				busy++
 			}
 		}
-		if busy >= fewest {
-			return true
-		}
-	}
-	return false
+		return busy >= fewest
+	})
 }
 
-func newChart(v overTime, tracks []*track, d *page.Moving) (ch page.MovingChart, known bool) {
+func newChart(v overTime, tracks []*course.Track, d *page.Moving) (ch page.MovingChart, known bool) {
 	ch = page.MovingChart{Title: v.title, Log: v.log}
 	bands := 0
 	for _, l := range d.Series {
-		t := tracks[l.Index]
-		line, some := t.along(v.value, d.Points)
-		low, banded := t.along(v.low, d.Points)
-		high, _ := t.along(v.high, d.Points)
+		line, some := along(tracks[l.Index], v.value, d.Points)
+		low, banded := along(tracks[l.Index], v.low, d.Points)
+		high, _ := along(tracks[l.Index], v.high, d.Points)
 		if known = known || some; banded {
 			bands++
 		} else {
@@ -249,15 +255,96 @@ func newChart(v overTime, tracks []*track, d *page.Moving) (ch page.MovingChart,
 
 // along returns a quantity at all points of the chart, and whether it is known
 // anywhere.
-func (t *track) along(value valueOf, points int) (line page.Values, known bool) {
+func along(t *course.Track, q course.Quantity, points int) (line page.Values, known bool) {
 	line = page.Gaps(points)
-	for i := range t.points {
-		if value == nil {
-			break
-		}
-		if y, ok := value(&t.points[i], t); ok && quantity.Finite(y) {
-			line[i], known = y, true
-		}
+	if q == nil {
+		return line, false
 	}
-	return line, known
+	copy(line, t.Along(q))
+	return line, slices.ContainsFunc(line, quantity.Finite)
+}
+
+// courseInWords describes a rate over time: whether it was steady, and how well the
+// run determines its mean, which implies nothing about the next run. It is ""
+// if the run is too short.
+func courseInWords(rates []float64) string {
+	c := stat.CourseOf(rates)
+	if c.Shape == stat.Unknown || len(c.Phases) == 0 {
+		return ""
+	}
+	text := c.Shape.String()
+	switch first, last := c.Phases[0], c.Phases[len(c.Phases)-1]; c.Shape {
+	case stat.Steady:
+		if i := stat.MeanInterval(rates[c.WarmUp:], 0.95); i.Value > 0 && quantity.Finite(i.High) {
+			text += fmt.Sprintf(" (mean known to ±%s)", quantity.RoughShare((i.High-i.Value)/i.Value))
+		}
+	case stat.Degrading, stat.Improving:
+		text += fmt.Sprintf(" from %s/s to %s/s", quantity.Digits(first.Level), quantity.Digits(last.Level))
+	}
+	if c.WarmUp > 0 {
+		text += fmt.Sprintf(" after %d intervals of warm-up", c.WarmUp)
+	}
+	return text
+}
+
+// A line over time has at most maxPoints points: more than a screen can show,
+// but few enough to keep a day's report small. Many lines share allPoints, but
+// none gets fewer than minPoints.
+const (
+	maxPoints = 600
+	minPoints = 64
+	allPoints = 5_000
+)
+
+// readSeries streams the series of the runs that represent their targets. A trial whose series cannot be read has a
+// warning, and no charts.
+func readSeries(c *campaign) map[*step][]*course.Track {
+	limit := max(minPoints, min(maxPoints, allPoints/(len(c.steps)*len(c.Targets)+1)))
+	all := map[*step][]*course.Track{}
+	for _, s := range c.steps {
+		all[s] = make([]*course.Track, len(c.Targets))
+	}
+	var readers errgroup.Group
+	readers.SetLimit(runtime.GOMAXPROCS(0))
+	for t, trial := range c.trials() {
+		tracks := map[string]*course.Track{} // by step
+		for _, s := range c.steps {
+			if r := s.Leader(t); r != nil && r.Trial == trial && c.series[trial] != nil {
+				tracks[s.Name] = newTrack(s, r, limit)
+				all[s][t.Index] = tracks[s.Name]
+			}
+		}
+		if len(tracks) == 0 {
+			continue
+		}
+		readers.Go(func() error {
+			err := c.series[trial](func(l result.Line) error { tracks[l.Step].Add(&l); return nil })
+			if err == nil {
+				return nil
+			}
+			_, reason, _ := strings.Cut(err.Error(), ": ") // without the path
+			trial.Warnings = metric.AppendNew(trial.Warnings, metric.Untyped("its intervals are not shown: "+reason))
+			for _, s := range c.steps {
+				if tracks[s.Name] != nil {
+					all[s][t.Index] = nil
+				}
+			}
+			return nil
+		})
+	}
+	_ = readers.Wait() // none fails
+	for _, tracks := range all {
+		course.SameWidth(tracks)
+	}
+	return all
+}
+
+func newTrack(s *step, r *run, limit int) *course.Track {
+	width := r.Trial.Interval
+	if width <= 0 {
+		width = 1
+	}
+	t := course.New(width, limit, course.KindsOf(s.Primary, r.Step.Groups), course.KindsOf(s.WritesPer, r.Step.Groups))
+	t.Apart = r.Trial.Hosting == result.Server
+	return t
 }

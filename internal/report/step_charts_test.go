@@ -10,12 +10,13 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/expect"
 	"rumbench/internal/page"
+	"rumbench/internal/report/course"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
 
 // courseOf makes the tracks of one target in one step from lines.
-func courseOf(t *testing.T, lines ...result.Line) (*campaign, *track) {
+func courseOf(t *testing.T, lines ...result.Line) (*campaign, *course.Track) {
 	t.Helper()
 	trial := &result.Trial{Target: "a", Trial: 1, Interval: 1, Status: result.Complete, Steps: []result.Step{{
 		Name: "q", Status: result.Complete, Primary: "query", WritesPer: "insert", Seconds: float64(len(lines)),
@@ -43,10 +44,10 @@ func TestBand(t *testing.T) {
 		result.Line{Source: "ops", T: 2, Group: "query", Op: "point", Ops: 10, Rows: 10, Max: 1, Clients: []int64{5, 5}},
 		result.Line{Source: "ops", T: 3, Group: "query", Op: "point", Clients: []int64{0, 0}},
 		result.Line{Source: "ops", T: 4, Group: "query", Op: "point", Ops: 10, Rows: 10, Max: 1})
-	v := views(c.steps[0])[0]
+	v := overTimes(c.steps[0])[0]
 	band := func(points int) (low, high page.Values) {
-		low, _ = tr.along(v.low, points)
-		high, _ = tr.along(v.high, points)
+		low, _ = along(tr, v.low, points)
+		high, _ = along(tr, v.high, points)
 		return low, high
 	}
 	low, high := band(4)
@@ -59,7 +60,7 @@ func TestBand(t *testing.T) {
 		got = append(got, text)
 	}
 	expect.Same(t, []string{"20…80", "10…10", "–", "–"}, got)
-	tr.fold()
+	tr.Fold()
 	if low, high := band(2); low[0] != 15 || high[0] != 45 || quantity.Finite(low[1]) {
 		t.Errorf("folded: %v…%v", low[0], high[0])
 	}
@@ -88,15 +89,15 @@ func TestMarks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, tr := courseOf(t, c.lines...)
-			expect.Same(t, c.want, tr.marks.times)
+			expect.Same(t, c.want, tr.Marks.Times)
 		})
 	}
 	var many []result.Line
 	for i := range 1000 {
 		many = append(many, age(float64(i+1), float64(1-i%2)*9*mb, 0))
 	}
-	if _, tr := courseOf(t, many...); tr.marks.count != 500 || len(tr.marks.times) != mostMarks {
-		t.Errorf("%d marks, %d kept", tr.marks.count, len(tr.marks.times))
+	if _, tr := courseOf(t, many...); tr.Marks.Count != 500 || len(tr.Marks.Times) != course.MostMarks {
+		t.Errorf("%d marks, %d kept", tr.Marks.Count, len(tr.Marks.Times))
 	}
 }
 
@@ -109,8 +110,8 @@ func TestCounterViews(t *testing.T) {
 		result.Line{Source: "client", T: 1, V: map[string]float64{"client.cpu_ns": 5e8}})
 	values := func() map[string]string {
 		got := map[string]string{}
-		for _, v := range views(c.steps[0]) {
-			if y, ok := v.value(&tr.points[0], tr); ok {
+		for _, v := range overTimes(c.steps[0]) {
+			if y := v.value(tr, &tr.Points[0]); quantity.Finite(y) {
 				got[v.title] = fmt.Sprint(y)
 			}
 		}
@@ -118,7 +119,7 @@ func TestCounterViews(t *testing.T) {
 	}
 	want := map[string]string{"device writes, MiB/s": "2", "device reads, MiB/s": "0.5", "CPU of the engine’s processes, cores": "1.5"}
 	expect.Same(t, want, values())
-	tr.apart = true
+	tr.Apart = true
 	want["CPU of the client, cores"] = "0.5"
 	expect.Same(t, want, values())
 }

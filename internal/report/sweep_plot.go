@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
@@ -151,4 +154,201 @@ func (c *sweepCurve) axisX() page.Axis {
 		a.Ticks = append(a.Ticks, page.Tick{At: v, Text: tick(v)})
 	}
 	return a
+}
+
+// familyBlocks compares the targets that differ in one knob with the first of
+// them, level by level, for readers who have to choose the knob's value.
+func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
+	base := f.Targets[0]
+	out := []page.Block{page.Heading{Level: 3,
+		Text: fmt.Sprintf("What %s does: relative to %s", f.Knob, knobName(f, base))}}
+	summary := page.List{Class: "about"}
+	for _, t := range f.Targets[1:] {
+		if text := familySentence(w, f, t); text != "" {
+			summary.Items = append(summary.Items, page.Item{Text: text})
+		}
+	}
+	if len(summary.Items) > 0 {
+		out = append(out, summary)
+	}
+	ratio := ratioCurve(w, f)
+	var plots page.Plots
+	var tables []page.Block
+	for i, p := range w.panels {
+		for _, plot := range drawn(i, ratio) {
+			if plot.Title = fmt.Sprintf("throughput relative to %s, by %s", base.Name, w.Axis); p.name != "" {
+				plot.Title = p.name + ": " + plot.Title
+			}
+			plots.Plots = append(plots.Plots, plot)
+		}
+		tables = append(tables, familyTable(w, f, p))
+	}
+	out = append(out, plots)
+	if first {
+		out = append(out, page.Paragraph{Class: "about", Spans: []page.Span{
+			{Text: "A whisker is the 95 % interval of the ratio; without one the trials are too few for it. ", Screen: true},
+			{Text: "The signs are the verdicts of the whole campaign, corrected for all of its numbers: where trials are few, " +
+				"the mean over the levels is proven before any single level is."},
+		}})
+	}
+	return append(out, tables...)
+}
+
+// knobName returns a target's name with its value of the knob.
+func knobName(f compare.Family, t *target) string {
+	return fmt.Sprintf("%s (%s)", t.Name, cmp.Or(f.Value(t), "not set"))
+}
+
+// familySentence describes the knob's effect on throughput.
+func familySentence(w *sweep, f compare.Family, t *target) string {
+	base := f.Targets[0]
+	mean := w.c.MeanOver(base, t, w.Steps())
+	if mean.Tests == 0 {
+		return ""
+	}
+	text := verdict.MeanInWords(mean, knobName(f, t), base.Name)
+	type effect struct {
+		*compare.Effect
+		step string
+	}
+	var all []effect
+	counts := map[compare.Verdict]int{}
+	for _, l := range w.levels {
+		k, _ := l.Rate(l.Primary)
+		if e := l.effect(t, base, k); e != nil && !math.IsNaN(e.Ratio) && e.Verdict != "" {
+			all = append(all, effect{e, l.Name})
+			counts[e.Verdict]++
+		}
+	}
+	if len(all) > 0 {
+		byRatio := func(a, b effect) int { return cmp.Compare(a.Ratio, b.Ratio) }
+		if low, high := slices.MinFunc(all, byRatio), slices.MaxFunc(all, byRatio); low.step != high.step {
+			text += fmt.Sprintf("; from %s in %s to %s in %s", quantity.Times(low.Ratio), low.step, quantity.Times(high.Ratio),
+				high.step)
+		}
+		text += "; " + quantity.Joined(verdict.Counts(counts))
+	}
+	return text + "."
+}
+
+// familyTable returns the matrix of a panel: values of the knob × levels.
+func familyTable(w *sweep, f compare.Family, p panel) page.Table {
+	base := f.Targets[0]
+	t := page.Table{Title: p.name, Level: 4, Head: "target",
+		Note: "Ratios to " + knobName(f, base) + " at the same level, with the numbers themselves " +
+			"below; what is tried again and given up is per completed operation."}
+	for _, l := range p.levels {
+		t.Columns = append(t.Columns, page.Column{Name: quantity.Amount(l.value), Sub: w.Axis, Title: "step " + l.Name,
+			Link: l.id})
+	}
+	t.Columns = append(t.Columns, page.Column{Name: "mean",
+		Title: "Geometric mean over the levels, with its 95 % interval; only of throughput"})
+	shown := []measure{{metric: metric.RowsPerS}, {name: "p99 latency", metric: metric.ServiceP99US},
+		{metric: metric.CPUUS}}
+	for _, m := range p.measured(sweepMeasures) {
+		if m.each {
+			shown = append(shown, m)
+		}
+	}
+	for _, m := range shown {
+		c := m.column()
+		g := page.Group{Name: c.Name, Link: c.Link, Title: c.Title}
+		if m.each {
+			g.Name += " per operation"
+		}
+		g.Rows = targetRows(f.Targets, len(t.Columns), func(t *target, i int) page.Cell {
+			switch {
+			case i < len(p.levels) && m.each:
+				return m.perOperation(p.levels[i].step, t)
+			case i < len(p.levels):
+				return ratioCell(p.levels[i].step, t, base, m)
+			case m.metric == metric.RowsPerS:
+				return meanOverCell(w.c.MeanOver(base, t, p.Steps()), t == base)
+			}
+			return page.Absent("only of throughput")
+		})
+		t.Groups = append(t.Groups, g)
+	}
+	return t
+}
+
+// ratioCell returns a ratio with its verdict. It refers to no rows, as it is
+// not their median.
+func ratioCell(s *step, t, base *target, m measure) page.Cell {
+	k, ok := m.key(s)
+	if !ok {
+		return page.Absent("not measured here")
+	}
+	num := s.number(t, k)
+	if num.Missing != "" {
+		return page.Absent(num.Missing)
+	}
+	c := page.Cell{Number: true, Title: num.Hover()}
+	c.Tag = num.Few()
+	if refusals := s.Refusals(t); len(refusals) > 0 {
+		c.Tag = tagged(num, refusals[0])
+	}
+	if t == base {
+		c.Text, c.Ratio = twoDecimals(1), num.String()
+		return c
+	}
+	e := s.effect(t, base, k)
+	if e == nil || math.IsNaN(e.Ratio) {
+		c.Text = quantity.Unknown
+		if e != nil {
+			c.Title += "; no ratio: " + e.Why
+		}
+		return c
+	}
+	mark := verdict.MarkOf(e)
+	c.Text, c.Class, c.Ratio = twoDecimals(e.Ratio), mark.Class, num.String()
+	if mark.Sign != "" {
+		c.Text += " " + mark.Sign
+	}
+	c.Title += "; " + verdict.InWords(e, base.Name)
+	return c
+}
+
+func meanOverCell(m compare.Mean, isBase bool) page.Cell {
+	switch {
+	case isBase:
+		return page.Cell{Text: twoDecimals(1), Number: true}
+	case m.Tests == 0:
+		return page.Absent(m.Why)
+	}
+	c := page.Cell{Text: twoDecimals(m.Ratio), Number: true, Title: fmt.Sprintf("of %d levels", m.Tests)}
+	if m.Why == "" {
+		c.Ratio = twoDecimals(m.Low) + "…" + twoDecimals(m.High)
+	} else {
+		c.Title += "; no interval: " + m.Why
+	}
+	return c
+}
+
+// ratioCurve draws the throughputs ÷ the base's, with the 95 % intervals of the
+// ratios.
+func ratioCurve(w *sweep, f compare.Family) *sweepCurve {
+	c := curveOf(w, "rate/s relative to "+f.Targets[0].Name+" over "+w.Axis,
+		func(s *step) (key, bool) { return s.Rate(s.Primary) })
+	c.scale = page.Scale{Near: 1, Spread: wide, Format: func(v float64) string { return fmt.Sprintf("%.3g×", v) }}
+	for i, p := range w.panels {
+		lines := c.panels[i]
+		c.panels[i] = nil
+		for _, t := range f.Targets[1:] {
+			line := lines[t.Index]
+			for k, l := range p.levels {
+				rate, _ := l.Rate(l.Primary)
+				point := &line.Points[k]
+				point.Y, point.Low, point.High = math.NaN(), math.NaN(), math.NaN()
+				if e := l.effect(t, f.Targets[0], rate); e != nil && quantity.Finite(e.Ratio) {
+					point.Y = e.Ratio
+					if quantity.Finite(e.Low) && quantity.Finite(e.High) {
+						point.Low, point.High = e.Low, e.High
+					}
+				}
+			}
+			c.panels[i] = append(c.panels[i], line)
+		}
+	}
+	return c
 }

@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/report/course"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
@@ -29,7 +30,7 @@ type live struct {
 	mu     sync.Mutex
 	tails  map[string]*tail // by the trial's directory
 	trials map[string]stamped
-	seen   *course // what was drawn last; nil: nothing
+	seen   *liveStep // what was drawn last; nil: nothing
 	made   time.Time
 	body   []byte
 }
@@ -276,7 +277,7 @@ func medianCell(v []float64) page.Cell {
 // now returns the course of the step that runs, and those of the same step of other targets;
 // of a campaign that does not run what was seen of it last. Only the trials that are drawn are
 // read: the one that runs, and the last one of each other target.
-func (v *live) now(c *result.Campaign, trials []*result.Trial, running bool) *course {
+func (v *live) now(c *result.Campaign, trials []*result.Trial, running bool) *liveStep {
 	if !running {
 		return v.seen
 	}
@@ -288,8 +289,8 @@ func (v *live) now(c *result.Campaign, trials []*result.Trial, running bool) *co
 	if current.err != nil || current.step == "" {
 		return v.seen
 	}
-	out := &course{embedded: trials[at].Hosting == result.Embedded, step: current.step, current: trials[at].Target,
-		targets: targetsOf(c), lines: map[string]*track{}}
+	out := &liveStep{embedded: trials[at].Hosting == result.Embedded, step: current.step, current: trials[at].Target,
+		targets: targetsOf(c), lines: map[string]*course.Track{}}
 	for _, target := range out.targets {
 		for _, t := range slices.Backward(trials) {
 			if t.Target != target || target == out.current || t.Status == result.Running || t.Profiled == result.ProfileExtra {

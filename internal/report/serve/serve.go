@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -257,4 +258,115 @@ func (s *Site) cached(at string, stamp func() string, render func() ([]byte, err
 		s.pages.put(at, now, body)
 	}
 	return body, err
+}
+
+// Write writes the pages of a folder, and calls note for each campaign that is left out. It
+// returns the number of files. Campaigns that run are as they are now; without a server,
+// targets of different campaigns are compared only where they changed.
+func Write(c Config, write func(name string, body []byte) error, note func(text string)) (n int, err error) {
+	s := &Site{Config: c, store: newStore(c)}
+	for _, e := range s.store.entries() {
+		if e.about == nil {
+			note("left out: " + relativeTo(c.Dir, e.dir) + ": " + e.problem)
+			if c.Names != nil {
+				e.problem = ""
+			}
+			continue
+		}
+		b := s.store.briefOf(e)
+		if b.problem != "" {
+			note("left out: " + relativeTo(c.Dir, e.dir) + ": " + b.problem)
+			if c.Names != nil {
+				b.problem = "it cannot be read"
+			}
+		}
+		s.store.set(e, b)
+	}
+	put := func(name string, body []byte, failed error) {
+		if err == nil && failed == nil {
+			failed = write(name, body)
+			n++
+		}
+		if err == nil {
+			err = failed
+		}
+	}
+	for _, e := range s.store.entries() {
+		if e.brief == nil || e.brief.problem != "" {
+			continue
+		}
+		dir := path.Join(campaigns, e.rel) + "/"
+		body, failed := s.report(e)
+		put(dir+reportName, body, failed)
+		for _, f := range c.Formats {
+			body, _, failed := s.rows(e, f)
+			put(dir+rowsName+f, body, failed)
+		}
+	}
+	body, failed := s.page(s.list(nil, true), nil)
+	put(listPage, body, failed)
+	compared := map[string]url.Values{}
+	body, failed = s.historyWith(func(a, b string) string {
+		name := path.Join("changes", strings.ReplaceAll(a+"--"+b, "/", "-")+".html")
+		compared[name] = url.Values{baseValue: {a}, newValue: {b}}
+		return (&url.URL{Path: filepath.ToSlash(name)}).EscapedPath()
+	})
+	put(historyPage, body, failed)
+	for name, q := range compared {
+		body, failed := s.comparisonFor(q, name)
+		if failed != nil {
+			d := &page.Document{Title: "Not compared", Lead: []page.Block{page.Banner(s.said(failed))}}
+			body, failed = s.page(d, s.links(name))
+		}
+		put(name, body, failed)
+	}
+	return n, err
+}
+
+// mostCached limits the memory of pages that are kept, in bytes.
+const mostCached = 64 << 20
+
+// cache keeps pages with the stamp of what they were made of, the last used ones.
+type cache struct {
+	mu    sync.Mutex
+	kept  []cachedPage // the last used last
+	bytes int
+}
+
+type cachedPage struct {
+	at, stamp string
+	body      []byte
+}
+
+func (c *cache) get(at, stamp string) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := c.index(at)
+	if i < 0 || c.kept[i].stamp != stamp {
+		return nil
+	}
+	p := c.kept[i]
+	c.kept = append(slices.Delete(c.kept, i, i+1), p)
+	return p.body
+}
+
+func (c *cache) put(at, stamp string, body []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := c.index(at); i >= 0 {
+		c.remove(i)
+	}
+	c.kept, c.bytes = append(c.kept, cachedPage{at, stamp, body}), c.bytes+len(body)
+	for c.bytes > mostCached && len(c.kept) > 1 {
+		c.remove(0)
+	}
+}
+
+func (c *cache) index(at string) int {
+	return slices.IndexFunc(c.kept, func(p cachedPage) bool { return p.at == at })
+}
+
+func (c *cache) remove(i int) {
+	c.bytes -= len(c.kept[i].body)
+	c.kept = slices.Delete(c.kept, i, i+1)
 }

@@ -4,11 +4,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"rumbench/internal/account"
 	"rumbench/internal/page"
-	"rumbench/internal/report"
+	"rumbench/internal/report/course"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
@@ -18,11 +17,11 @@ import (
 type tail struct {
 	dir    string
 	series *result.Series
-	tracks map[string]*track       // by step
-	step   string                  // the last one
-	file   os.FileInfo             // of the series when it was read last
-	steps  map[string]*result.Step // by name
-	order  []string                // the steps with tracks, in their order
+	tracks map[string]*course.Track // by step
+	step   string                   // the last one
+	file   os.FileInfo              // of the series when it was read last
+	steps  map[string]*result.Step  // by name
+	order  []string                 // the steps with tracks, in their order
 	err    error
 }
 
@@ -39,7 +38,7 @@ func (t *tail) read(trial *result.Trial) {
 		return
 	}
 	if t.file == nil || !os.SameFile(t.file, info) || info.Size() < t.file.Size() {
-		*t = tail{dir: t.dir, series: result.NewSeries(t.dir, report.Sources), tracks: map[string]*track{},
+		*t = tail{dir: t.dir, series: result.NewSeries(t.dir, course.Sources), tracks: map[string]*course.Track{},
 			steps: map[string]*result.Step{}}
 	}
 	t.file = info
@@ -48,134 +47,58 @@ func (t *tail) read(trial *result.Trial) {
 	}
 	t.err = t.series.Read(func(l result.Line) error {
 		if t.step = l.Step; t.tracks[l.Step] == nil {
-			t.tracks[l.Step] = &track{}
-			if s := t.steps[l.Step]; s != nil && s.Primary != "" {
-				t.tracks[l.Step].primary = report.KindsOf(s.Primary, s.Groups)
-			}
+			t.tracks[l.Step] = newTrack(t.steps[l.Step])
 			t.order = append(t.order, l.Step)
 		}
 		if len(t.order) > mostTracks {
 			delete(t.tracks, t.order[0])
 			t.order = t.order[1:]
 		}
-		t.tracks[l.Step].add(&l)
+		t.tracks[l.Step].Add(&l)
 		return nil
 	})
 }
 
-// mostPoints limits the points of a track: when there would be more, two become one.
+// newTrack returns the track of a step, of whose operations all count if none is known to be the
+// primary one.
+func newTrack(s *result.Step) *course.Track {
+	primary := func(string, string) bool { return true }
+	if s != nil && s.Primary != "" {
+		primary = course.KindsOf(s.Primary, s.Groups)
+	}
+	return course.New(1, mostPoints, primary, func(string, string) bool { return false })
+}
+
+// mostPoints limits the points of a track.
 const mostPoints = 600
 
-// track is the course of a step, second by second at first.
-type track struct {
-	width   float64 // seconds of a point; 0 is one
-	points  []point
-	primary func(group, op string) bool // the operations that count; nil: all
-	last    float64                     // the end of the last interval of operations
-}
-
-// point is what was done in a stretch of time.
-type point struct {
-	rows, errors, seconds float64
-	p50, p99              float64 // µs, the greatest of the groups
-	growth, time          [counters]float64
-}
-
-// The counters whose growth is drawn.
-const (
-	serverCPU = iota // ns
-	clientCPU        // ns
-	written          // bytes
-	counters
-)
-
-func (p *point) grow(counter int, l *result.Line, name string) {
-	p.time[counter] += l.DT
-	for key, v := range l.V { // with labels, of several devices
-		if strings.HasPrefix(key, name) {
-			p.growth[counter] += v
-		}
-	}
-}
-
-// rate returns the growth of a counter per second, NaN if it is unknown.
-func (p *point) rate(counter int) float64 {
-	return account.PerSecond(p.growth[counter], p.time[counter])
-}
-
-func (t *track) add(l *result.Line) {
-	if t.width == 0 {
-		t.width = 1
-	}
-	at := int(math.Max(l.T-l.DT/2, 0) / t.width)
-	for at >= mostPoints {
-		t.halve()
-		at /= 2
-	}
-	for len(t.points) <= at {
-		t.points = append(t.points, point{})
-	}
-	p := &t.points[at]
-	switch l.Source {
-	case "ops":
-		if l.T != t.last { // several operations share an interval
-			p.seconds, t.last = p.seconds+l.DT, l.T
-		}
-		p.errors += float64(l.Errors)
-		if !l.Upkeep && (t.primary == nil || t.primary(l.Group, l.Op)) {
-			p.rows += float64(l.Rows)
-			p.p50, p.p99 = max(p.p50, l.P50), max(p.p99, l.P99)
-		}
-	case "process":
-		p.grow(serverCPU, l, "process.cpu_ns")
-	case "client":
-		p.grow(clientCPU, l, "client.cpu_ns")
-	case "device":
-		p.grow(written, l, "device.write_bytes")
-	}
-}
-
-func (t *track) halve() {
-	t.width *= 2
-	var half []point
-	for i := 0; i < len(t.points); i += 2 {
-		p := t.points[i]
-		if i+1 < len(t.points) {
-			o := t.points[i+1]
-			p.rows, p.errors, p.seconds = p.rows+o.rows, p.errors+o.errors, p.seconds+o.seconds
-			p.p50, p.p99 = max(p.p50, o.p50), max(p.p99, o.p99)
-			for c := range counters {
-				p.growth[c], p.time[c] = p.growth[c]+o.growth[c], p.time[c]+o.time[c]
-			}
-		}
-		half = append(half, p)
-	}
-	t.points = half
-}
-
-// course is a step as it runs, with those of other targets.
-type course struct {
+// liveStep is a step as it runs, with those of other targets.
+type liveStep struct {
 	embedded      bool // the engine is in the client's process
 	step, current string
 	targets       []string
-	lines         map[string]*track // by target
+	lines         map[string]*course.Track // by target
 }
 
-// drawn are the pictures of a course.
+// drawn are the pictures of a step.
 var drawn = []struct {
 	title  string
 	format func(float64) string
 	log    bool
-	value  func(p *point) float64
+	value  func(p *course.Point) float64
 }{
-	{"operations or rows per second", quantity.Short, false, func(p *point) float64 {
-		return account.PerSecond(p.rows, p.seconds)
+	{"operations or rows per second", quantity.Short, false, func(p *course.Point) float64 {
+		return account.PerSecond(p.Rows, p.OpsTime)
 	}},
-	{"p50 of the service time", quantity.Micros, true, func(p *point) float64 { return known(p.p50) }},
-	{"p99 of the service time", quantity.Micros, true, func(p *point) float64 { return known(p.p99) }},
-	{"CPU of the server, cores", quantity.Digits, false, func(p *point) float64 { return p.rate(serverCPU) / 1e9 }},
-	{"CPU of the client, cores", quantity.Digits, false, func(p *point) float64 { return p.rate(clientCPU) / 1e9 }},
-	{"KB written per second", quantity.Short, false, func(p *point) float64 { return p.rate(written) / 1024 }},
+	{"p50 of the service time", quantity.Micros, true, func(p *course.Point) float64 { return known(p.ServiceP50) }},
+	{"p99 of the service time", quantity.Micros, true, func(p *course.Point) float64 { return known(p.ServiceP99) }},
+	{"CPU of the server, cores", quantity.Digits, false, growth(course.EngineCPU, 1e9)},
+	{"CPU of the client, cores", quantity.Digits, false, growth(course.ClientCPU, 1e9)},
+	{"KB written per second", quantity.Short, false, growth(course.DeviceWritten, 1024)},
+}
+
+func growth(quantity int, unit float64) func(*course.Point) float64 {
+	return func(p *course.Point) float64 { return p.Rate(quantity) / unit }
 }
 
 // clientPicture is the index of the client's CPU, after that of the server.
@@ -188,8 +111,8 @@ func known(v float64) float64 {
 	return v
 }
 
-// section returns the pictures of the course.
-func (c *course) section() page.Section {
+// section returns the pictures of the step.
+func (c *liveStep) section() page.Section {
 	s := page.Section{ID: "now", Title: "Step " + c.step}
 	var keys []page.Key
 	for i, name := range c.targets {
@@ -219,17 +142,17 @@ func (c *course) section() page.Section {
 				continue
 			}
 			l := page.Line{Series: i, Band: true}
-			for k := range t.points {
-				if k > 0 && k == len(t.points)-1 && t.points[k].seconds < t.width/2 {
+			for k := range t.Points {
+				if k > 0 && k == len(t.Points)-1 && t.Points[k].OpsTime < t.Width/2 {
 					break // too short for a rate
 				}
-				x := (float64(k) + 0.5) * t.width
-				y := d.value(&t.points[k])
+				x := (float64(k) + 0.5) * t.Width
+				y := d.value(&t.Points[k])
 				end = max(end, x)
 				l.Points = append(l.Points, page.Point{X: x, Y: y, Low: math.NaN(), High: math.NaN()})
 			}
 			if name == c.current {
-				p.Stalls = t.stalls(i)
+				p.Stalls = stallsOf(t, i)
 			}
 			p.Lines = append(p.Lines, l)
 		}
@@ -246,42 +169,42 @@ func (c *course) section() page.Section {
 }
 
 // numbers returns the last seconds of a track in words.
-func (c *course) numbers(t *track) string {
-	n := len(t.points)
+func (c *liveStep) numbers(t *course.Track) string {
+	n := len(t.Points)
 	if n == 0 {
 		return ""
 	}
-	p := t.points[n-1]
-	if p.seconds == 0 && n > 1 { // not written yet
-		p = t.points[n-2]
+	p := t.Points[n-1]
+	if p.OpsTime == 0 && n > 1 { // not written yet
+		p = t.Points[n-2]
 	}
-	if p.seconds == 0 {
+	if p.OpsTime == 0 {
 		return "running now"
 	}
-	text := "now " + quantity.Short(p.rows/p.seconds) + "/s"
-	if p.p99 > 0 {
-		text += ", p99 " + quantity.Micros(p.p99)
+	text := "now " + quantity.Short(p.Rows/p.OpsTime) + "/s"
+	if p.ServiceP99 > 0 {
+		text += ", p99 " + quantity.Micros(p.ServiceP99)
 	}
-	if p.errors > 0 {
-		text += ", " + quantity.Count(int(p.errors), "error")
+	if p.Errors > 0 {
+		text += ", " + quantity.Count(int(p.Errors), "error")
 	}
 	return text
 }
 
-func (t *track) stalls(series int) (out []page.Stall) {
+func stallsOf(t *course.Track, series int) (out []page.Stall) {
 	var rates []float64
-	for _, p := range t.points {
-		if p.seconds > 0 {
-			rates = append(rates, p.rows/p.seconds)
+	for _, p := range t.Points {
+		if p.OpsTime > 0 {
+			rates = append(rates, p.Rows/p.OpsTime)
 		}
 	}
 	if len(rates) < 3 {
 		return nil
 	}
 	limit := stat.StallShare * stat.Median(rates)
-	for i, p := range t.points {
-		if p.seconds > 0 && p.rows/p.seconds < limit {
-			out = append(out, page.Stall{Index: series, From: float64(i) * t.width, To: float64(i+1) * t.width})
+	for i, p := range t.Points {
+		if p.OpsTime > 0 && p.Rows/p.OpsTime < limit {
+			out = append(out, page.Stall{Index: series, From: float64(i) * t.Width, To: float64(i+1) * t.Width})
 		}
 	}
 	return out
