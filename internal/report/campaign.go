@@ -179,8 +179,8 @@ func (s *step) effect(t, base *target, k key) *compare.Effect {
 	return s.c.judged(base, t).Effect(s.Step, k)
 }
 
-// trials returns the trials of all targets.
-func (c *campaign) trials() iter.Seq2[*target, *result.Trial] {
+// everyTrial returns the trials of all targets.
+func everyTrial(c *campaign) iter.Seq2[*target, *result.Trial] {
 	return func(yield func(*target, *result.Trial) bool) {
 		for _, t := range c.Targets {
 			for _, trial := range t.Trials {
@@ -190,6 +190,11 @@ func (c *campaign) trials() iter.Seq2[*target, *result.Trial] {
 			}
 		}
 	}
+}
+
+// shared returns the value that all trials share, or the value of each target if they differ.
+func shared(c *campaign, value func(*result.Trial) string) (text string, differ bool) {
+	return c.Shared(func(t *target) []string { return t.Distinct(value) })
 }
 
 // leaders returns the runs that represent their targets.

@@ -16,7 +16,7 @@ import (
 
 // panels returns the three panels of each of some steps: throughput, latency, cost.
 // One step is shown at a time.
-func panels(v *view, steps []*step) []page.Block {
+func panels(v *composer, steps []*step) []page.Block {
 	choice := page.Choice{ID: "panels", Name: "Step"}
 	for i, s := range steps {
 		name := s.Name

@@ -18,7 +18,7 @@ import (
 
 // firstScreen returns the part of the report that is visible without scrolling: the
 // comparison, how far it can be trusted, the answer, and the pictures.
-func firstScreen(v *view) []page.Block {
+func firstScreen(v *composer) []page.Block {
 	out := []page.Block{page.Prose("head", strings.Join(headline(v.campaign), " · ")), trust(v.campaign, v.in)}
 	first, below := sentences(v)
 	for _, sentence := range first {
@@ -35,12 +35,11 @@ func firstScreen(v *view) []page.Block {
 	if len(lower.Cells) == 0 {
 		lower = page.Panels{Cells: overTimeOf(v)}
 	}
-	if len(lower.Cells) == 0 {
-		lower.Cells = [][]page.Block{nil}
-	}
-	lower.Cells[0] = append(lower.Cells[0], differ...)
-	if len(lower.Cells[0]) > 0 {
+	if len(lower.Cells) > 0 {
+		lower.Cells[0], differ = append(lower.Cells[0], differ...), nil
 		out = append(out, lower)
+	} else if len(differ) > 0 {
+		out = append(out, page.Panels{Cells: [][]page.Block{differ}})
 	}
 	if tests := testsMean(v.campaign); tests != "" {
 		out = append(out, page.Prose("about", tests))
@@ -71,7 +70,7 @@ func testsMean(c *campaign) string {
 
 // overTimeOf returns the course of the step that the panels show first; only the report
 // of a single target has room for it.
-func overTimeOf(v *view) [][]page.Block {
+func overTimeOf(v *composer) [][]page.Block {
 	steps := v.leading()
 	if len(v.Targets) > 1 || len(steps) == 0 {
 		return nil
@@ -90,28 +89,20 @@ func overTimeOf(v *view) [][]page.Block {
 
 // headline returns the subject and the conditions of the comparison, in pieces.
 func headline(c *campaign) []string {
-	shared := func(value func(*result.Trial) string) string {
-		text, _ := c.Shared(func(t *target) []string { return t.Distinct(value) })
-		return text
-	}
-	trials, differ := c.Shared(func(t *target) []string { return []string{fmt.Sprint(len(t.Trials))} })
-	if !differ {
-		if trials = quantity.Count(len(c.Targets[0].Trials), "trial"); len(c.Targets) > 1 {
-			trials += " each"
-		}
-	} else {
+	workload, _ := shared(c, func(t *result.Trial) string { return t.Workload })
+	preset, _ := shared(c, func(t *result.Trial) string { return t.Preset })
+	load, _ := shared(c, func(t *result.Trial) string { return t.Recorded })
+	trials, differ := c.Shared(trialCount)
+	if differ {
 		trials = "trials: " + trials
+	} else if trials = quantity.Count(len(c.Targets[0].Trials), "trial"); len(c.Targets) > 1 {
+		trials += " each"
 	}
-	return said(
-		versions(c),
-		strings.TrimSpace(shared(func(t *result.Trial) string { return t.Workload })+" "+
-			shared(func(t *result.Trial) string { return t.Preset })),
-		labelled("load:", shared(func(t *result.Trial) string { return t.Recorded })),
-		clients(c), extent(c),
-		labelled("cache", caches(c)),
-		labelled("durability", durability(c)),
-		machine(c), trials, startedAt(c))
+	return said(versions(c), strings.TrimSpace(workload+" "+preset), labelled("load:", load), clients(c), extent(c),
+		labelled("cache", caches(c)), labelled("durability", durability(c)), machine(c), trials, startedAt(c))
 }
+
+func trialCount(t *target) []string { return []string{fmt.Sprint(len(t.Trials))} }
 
 // caches returns the cache that all targets have, or the cache of each target for which
 // it is known.
@@ -132,9 +123,8 @@ func durability(c *campaign) string {
 	if texts, _ := holders(c, (*result.Trial).DurabilityText); len(texts) == 1 {
 		return texts[0]
 	}
-	level := func(t *result.Trial) string { return t.Durability }
-	text, _ := c.Shared(func(t *target) []string { return t.Distinct(level) })
-	return text
+	level, _ := shared(c, func(t *result.Trial) string { return t.Durability })
+	return level
 }
 
 func labelled(label, text string) string {
@@ -160,11 +150,11 @@ func versions(c *campaign) string {
 	}
 	var parts []string
 	for _, v := range order {
-		if names := quantity.Joined(byName[v]); v != "" && v != names {
-			parts = append(parts, names+" ("+v+")")
-		} else {
-			parts = append(parts, names)
+		names := quantity.Joined(byName[v])
+		if v != "" && v != names {
+			names += " (" + v + ")"
 		}
+		parts = append(parts, names)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -190,33 +180,36 @@ func extent(c *campaign) string {
 		return ""
 	}
 	s := steps[0]
-	var parts []string
+	var data, disk, seconds string
 	if low, high, ok := s.span(metric.LiveBytes); ok {
-		parts = append(parts, dataText(low, high)+" of data")
+		data = dataText(low, high) + " of data"
 	}
 	if last := c.verdicts.LastWith(metric.DBBytes); last != nil {
 		if low, high, ok := c.stepOf(last).span(metric.DBBytes); ok {
-			parts = append(parts, dataText(low, high)+" on disk at the end")
+			disk = dataText(low, high) + " on disk at the end"
 		}
 	}
 	if short, long := s.lengths(); long.seconds > 0 {
-		text := quantity.Digits(long.seconds) + " s"
-		if shortest := quantity.Digits(short.seconds) + " s"; shortest != text {
-			text = shortest + " (" + short.target.Name + ") to " + text + " (" + long.target.Name + ")"
+		shortest, longest := quantity.Digits(short.seconds)+" s", quantity.Digits(long.seconds)+" s"
+		if seconds = s.Name + " ran " + longest; shortest != longest {
+			seconds = fmt.Sprintf("%s ran %s (%s) to %s (%s)", s.Name, shortest, short.target.Name, longest, long.target.Name)
 		}
-		parts = append(parts, s.Name+" ran "+text)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(said(data, disk, seconds), ", ")
 }
 
 // dataText returns an amount of data of the targets, which end a run with the amount that they
 // inserted.
 func dataText(low, high float64) string {
-	lowest, highest := quantity.BytesAs(low, quantity.Digits), quantity.BytesAs(high, quantity.Digits)
-	if lowest == highest {
-		return highest
+	return fromTo(quantity.BytesAs(low, quantity.Digits), quantity.BytesAs(high, quantity.Digits))
+}
+
+// fromTo returns a range; one end if both are equal.
+func fromTo(low, high string) string {
+	if low == high {
+		return high
 	}
-	return lowest + " to " + highest
+	return low + " to " + high
 }
 
 // span returns the least and the greatest of the targets' numbers.
@@ -274,13 +267,14 @@ func clients(c *campaign) string {
 			where += fmt.Sprintf(", %d servers", n)
 		}
 	}
-	switch {
-	case high == 0:
+	if high == 0 {
 		return ""
-	case low < high:
-		return fmt.Sprintf("%d to %d clients", low, high) + where
 	}
-	return quantity.Count(high, "client") + where
+	text := quantity.Count(high, "client")
+	if low < high {
+		text = fmt.Sprintf("%d to %s", low, text)
+	}
+	return text + where
 }
 
 // machine returns the host of the first trial whose server was on it, in a few words.
@@ -302,7 +296,7 @@ func machine(c *campaign) string {
 		out = append(out, cmp.Or(fs, device))
 	}
 	text := strings.Join(said(out...), ", ")
-	limits, differ := c.Shared(func(t *target) []string { return t.Distinct(limitsOf) })
+	limits, differ := shared(c, limitsOf)
 	switch {
 	case differ:
 		text += ", limited differently: " + limits

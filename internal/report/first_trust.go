@@ -80,17 +80,14 @@ func sound(c *campaign) string {
 // problems returns the limits of a comparison, the worst first.
 func problems(c *campaign, in *Input) (poor, fair []string) {
 	poor = slices.Concat(otherWork(c), said(hostsDiffer(c)), noAnswer(c))
-	ended, all := 0, 0
-	for _, t := range c.Targets {
-		for _, trial := range t.Trials {
-			all++
-			if trial.Status == result.Complete || trial.Status == result.Running {
-				ended++
-			}
+	failed, all := 0, 0
+	for _, trial := range everyTrial(c) {
+		if all++; trial.Status != result.Complete && trial.Status != result.Running {
+			failed++
 		}
 	}
-	if ended < all {
-		poor = append(poor, fmt.Sprintf("%d of %d trials did not end normally.", all-ended, all))
+	if failed > 0 {
+		poor = append(poor, fmt.Sprintf("%d of %d trials did not end normally.", failed, all))
 	}
 	if levels := c.Durability(); levels != "" {
 		poor = append(poor, verdict.DurabilityDiffers(levels))
@@ -108,11 +105,11 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	}
 	steps := c.leading()
 	if len(steps) > 0 {
-		fair = append(fair, steps[0].onCredit()...)
+		fair = append(fair, said(steps[0].onCredit())...)
 	}
 	fair = append(append(fair, said(cachesDiffer(c))...), contained(c)...)
 	if len(steps) > 0 {
-		fair = slices.Concat(fair, steps[0].unequalMemory(), steps[0].tooSmall(), steps[0].limitedByClient(),
+		fair = slices.Concat(fair, said(steps[0].unequalMemory()), steps[0].tooSmall(), said(steps[0].limitedByClient()),
 			steps[0].twoModes(), drifts(c), unequalMachine(c), verdict.MachinesApart(c.Campaign))
 	}
 	fair = append(fair, slices.DeleteFunc(slices.Clone(in.Warnings), func(w string) bool { return w == redact.Notice })...)
@@ -125,12 +122,10 @@ const littleShared, muchShared = 5, 50
 // othersWorked is the greatest share of the processors that other programs used in a step of a trial, in words.
 func othersWorked(c *campaign) (worst float64, text string) {
 	for _, s := range c.steps {
-		for _, t := range c.Targets {
-			for w := range s.warnings(t) {
-				if share := w.OthersShare(); s.Primary != "" && share >= littleShared && share > worst {
-					worst, text = share, fmt.Sprintf("Other programs used up to %.0f %% of the processors (%s in %s): rates, "+
-						"latencies and costs are those of a busy machine.", share, t.Name, s.Name)
-				}
+		for t, w := range s.warnings() {
+			if share := w.OthersShare(); s.Primary != "" && share >= littleShared && share > worst {
+				worst, text = share, fmt.Sprintf("Other programs used up to %.0f %% of the processors (%s in %s): rates, "+
+					"latencies and costs are those of a busy machine.", share, t.Name, s.Name)
 			}
 		}
 	}
@@ -184,16 +179,16 @@ func (s *step) onlyReads() bool {
 		compare.Group(workload.RangeAccess)}, access)
 }
 
-// unequalMemory returns the memory that the servers had in a step, if it differs much.
-func (s *step) unequalMemory() []string {
+// unequalMemory returns the memory that the servers had in a step, if it differs much; "" if not.
+func (s *step) unequalMemory() string {
 	const much = 1.5
 	low, high, ok := s.span(metric.ServerMemoryBytes)
 	if !ok || len(s.c.Targets) < 2 || high < much*low || s.c.Targets[0].Trials[0].Hosting == result.Embedded {
-		return nil
+		return ""
 	}
 	k, _ := s.Own(metric.ServerMemoryBytes)
 	parts := quantity.Texts(s.c.Targets, func(t *target) string { return t.Name + " " + s.number(t, k).String() })
-	return []string{"Memory is not equal: in " + s.Name + " the servers took " + quantity.Joined(parts) + "."}
+	return "Memory is not equal: in " + s.Name + " the servers took " + quantity.Joined(parts) + "."
 }
 
 // someMisses is the number of pages or blocks per unit of work from which data are not in the cache.
@@ -226,13 +221,15 @@ func (s *step) tooSmall() (out []string) {
 	return out
 }
 
-// warnings are those of the trials of a target that are compared in the step.
-func (s *step) warnings(t *target) iter.Seq[metric.Warning] {
-	return func(yield func(metric.Warning) bool) {
-		for _, r := range s.Used(t) {
-			for _, w := range r.Step.Warnings {
-				if !yield(w) {
-					return
+// warnings are those of the trials that are compared in the step.
+func (s *step) warnings() iter.Seq2[*target, metric.Warning] {
+	return func(yield func(*target, metric.Warning) bool) {
+		for _, t := range s.c.Targets {
+			for _, r := range s.Used(t) {
+				for _, w := range r.Step.Warnings {
+					if !yield(t, w) {
+						return
+					}
 				}
 			}
 		}
@@ -242,27 +239,29 @@ func (s *step) warnings(t *target) iter.Seq[metric.Warning] {
 // shortCycles returns the few checkpoints or compactions that the targets saw in a step, and in which
 // other steps they saw too few; "" if they saw enough, or do not count them.
 func shortCycles(s *step) string {
-	saw := func(s *step, t *target) (seen string) {
-		for w := range s.warnings(t) {
-			if w.Code == metric.ShortCycle {
-				seen, _ = w.Values["seen"].(string)
+	saw := func(s *step) map[*target]string {
+		seen := map[*target]string{}
+		for t, w := range s.warnings() {
+			if text, ok := w.Values["seen"].(string); ok && w.Code == metric.ShortCycle {
+				seen[t] = text
 			}
 		}
 		return seen
 	}
+	seen := saw(s)
+	if len(seen) == 0 {
+		return ""
+	}
 	var parts, others []string
 	for _, t := range s.c.Targets {
-		if seen := saw(s, t); seen != "" {
-			parts = append(parts, t.Name+" saw "+seen)
-		}
-		for _, o := range s.c.steps {
-			if o != s && o.Primary != "" && !compare.IsProbe(o.Step) && saw(o, t) != "" {
-				others = compare.AppendNew(others, o.Name)
-			}
+		if seen[t] != "" {
+			parts = append(parts, t.Name+" saw "+seen[t])
 		}
 	}
-	if len(parts) == 0 {
-		return ""
+	for _, o := range s.c.steps {
+		if o != s && o.Primary != "" && !compare.IsProbe(o.Step) && len(saw(o)) > 0 {
+			others = append(others, o.Name)
+		}
 	}
 	text := s.Name + " " + strings.Join(parts, "; ")
 	if len(others) > 0 {
@@ -271,51 +270,45 @@ func shortCycles(s *step) string {
 	return text
 }
 
-// onCredit names the targets that a longer step would slow down: they have put off work.
-func (s *step) onCredit() []string {
+// onCredit names the targets that a longer step would slow down: they have put off work; "" if there are none.
+func (s *step) onCredit() string {
 	if s.c.searchOf(s) != nil { // what was found is not the rate of the closed loop
-		return nil
+		return ""
+	}
+	shares := map[*target]float64{}
+	for t, w := range s.warnings() {
+		if v, ok := w.Values["share"].(float64); ok && w.Code == metric.OnCredit {
+			shares[t] = max(shares[t], v)
+		}
 	}
 	var parts []string
 	for _, t := range s.c.Targets {
-		share := 0.0
-		for w := range s.warnings(t) {
-			if v, ok := w.Values["share"].(float64); ok && w.Code == metric.OnCredit {
-				share = max(share, v)
-			}
-		}
-		if share > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s %%", t.Name, quantity.Digits(share)))
+		if shares[t] > 0 {
+			parts = append(parts, t.Name+" "+quantity.Digits(shares[t])+" %")
 		}
 	}
 	if len(parts) == 0 {
-		return nil
+		return ""
 	}
-	return []string{fmt.Sprintf("In %s rates were kept on credit: compactions have still to do, of what was written, %s. "+
-		"A longer step would be slower.", s.Name, quantity.Joined(parts))}
+	return fmt.Sprintf("In %s rates were kept on credit: compactions have still to do, of what was written, %s. "+
+		"A longer step would be slower.", s.Name, quantity.Joined(parts))
 }
 
-// limitedByClient names the targets whose servers waited for their clients in a step.
-func (s *step) limitedByClient() []string {
+// limitedByClient names the targets whose servers waited for their clients in a step; "" if there are none.
+func (s *step) limitedByClient() string {
 	var names []string
 	low, high := math.Inf(1), 0.0
-	for _, t := range s.c.Targets {
-		for w := range s.warnings(t) {
-			share, ok := w.Values["share"].(float64)
-			if ok && slices.Contains(metric.AboutClient, w.Code) && w.Code != metric.ClientPaused {
-				names, low, high = compare.AppendNew(names, t.Name), min(low, share), max(high, share)
-			}
+	for t, w := range s.warnings() {
+		share, ok := w.Values["share"].(float64)
+		if ok && slices.Contains(metric.AboutClient, w.Code) && w.Code != metric.ClientPaused {
+			names, low, high = compare.AppendNew(names, t.Name), min(low, share), max(high, share)
 		}
 	}
 	if len(names) == 0 {
-		return nil
+		return ""
 	}
-	text := quantity.Digits(high)
-	if lowest := quantity.Digits(low); lowest != text {
-		text = lowest + " to " + text
-	}
-	return []string{fmt.Sprintf("In %s %s waited for the clients in %s %% of the samples: its rate is partly theirs.",
-		s.Name, quantity.Joined(names), text)}
+	return fmt.Sprintf("In %s %s waited for the clients in %s %% of the samples: its rate is partly theirs.",
+		s.Name, quantity.Joined(names), fromTo(quantity.Digits(low), quantity.Digits(high)))
 }
 
 // onAsked counts the remarks on the numbers asked about, by kind.

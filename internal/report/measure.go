@@ -39,10 +39,15 @@ func measuresOf(metrics ...string) (out []measure) {
 // in reports whether a step has the measure.
 func (m measure) in(s *step) bool { _, ok := m.key(s); return ok }
 
+// measuredIn returns the measures that any of some steps has.
+func measuredIn(measures []measure, steps ...*step) []measure {
+	return slices.DeleteFunc(slices.Clone(measures), func(m measure) bool { return !slices.ContainsFunc(steps, m.in) })
+}
+
 // targetTable returns the measures that a step has, with a row of cells for each target.
 func targetTable(s *step, measures []measure, cell func(m measure, t *target) page.Cell) page.Table {
 	t := page.Table{Head: "target"}
-	shown := slices.DeleteFunc(slices.Clone(measures), func(m measure) bool { return !m.in(s) })
+	shown := measuredIn(measures, s)
 	for _, m := range shown {
 		c := m.column()
 		c.Sub = m.unit(s)
@@ -78,6 +83,13 @@ func (m measure) column() page.Column {
 		c.Title = metricDoc(m.metric) + " Here ÷ operations completed."
 	}
 	return c
+}
+
+func columnsOf(measures []measure) (out []page.Column) {
+	for _, m := range measures {
+		out = append(out, m.column())
+	}
+	return out
 }
 
 // unit returns the unit or denominator of the measure in a step.
@@ -141,7 +153,7 @@ func (s *step) cell(t, base *target, k key, n *page.Notes) page.Cell {
 	}
 	refusals := s.Refusals(t)
 	if len(refusals) > 0 {
-		c.Tag = tagged(num, refusals[0])
+		c.Tag = tagOf(num, refusals)
 		c.Title += "; not comparable: " + strings.Join(refusals, ", ")
 		n.Mark(t.Name + " in " + s.Name + ": " + strings.Join(refusals, ", ") + ". Its numbers are not comparable there.")
 	}
@@ -155,13 +167,9 @@ func (s *step) cell(t, base *target, k key, n *page.Notes) page.Cell {
 	return c
 }
 
-// tagged adds the reason why a number is not compared to its label as the
-// maximum of few samples.
-func tagged(n number, reason string) string {
-	if few := n.Few(); few != "" {
-		return few + ", " + reason
-	}
-	return reason
+// tagOf labels a number as the maximum of few samples, and with the first reason why it is not compared.
+func tagOf(n number, refusals []string) string {
+	return strings.Join(said(append([]string{n.Few()}, refusals[:min(1, len(refusals))]...)...), ", ")
 }
 
 // compareCell shows in a cell the difference between its number and the base's.

@@ -67,13 +67,13 @@ type Trial struct {
 
 // sections are the sections of a report: the results, then their explanations, and
 // folded the reference parts. A function may return none, or several.
-var sections = []func(*view) []page.Section{
+var sections = []func(*composer) []page.Section{
 	findings, whyDifferent, numbers, overLevels, results, relativeTables, overTheSteps, publishedFigures, promises,
 	preparations, serverMachines, clientMachines, clientAlone, settings, plans, host, glossary, appendix,
 }
 
-// view is the input of sections.
-type view struct {
+// composer is what sections are made from.
+type composer struct {
 	*campaign
 	in     *Input
 	client *campaign                 // the client's calibration; nil without one
@@ -81,8 +81,8 @@ type view struct {
 	count  int                       // of numbers
 }
 
-func newView(in *Input) *view {
-	v := &view{campaign: in.campaign(), in: in}
+func newComposer(in *Input) *composer {
+	v := &composer{campaign: in.campaign(), in: in}
 	all := in.Trials
 	if in.Client != nil {
 		client := Trial{Trial: in.Client}
@@ -104,7 +104,7 @@ func (in *Input) campaign() *campaign {
 }
 
 // opening returns the document without its sections: the first screen.
-func (v *view) opening() (*page.Document, error) {
+func (v *composer) opening() (*page.Document, error) {
 	if len(v.Targets) == 0 {
 		return nil, fmt.Errorf("report %s: no trials", v.in.Title)
 	}
@@ -116,7 +116,7 @@ func (v *view) opening() (*page.Document, error) {
 }
 
 // document returns the report as a document.
-func (v *view) document() (*page.Document, error) {
+func (v *composer) document() (*page.Document, error) {
 	d, err := v.opening()
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func HTML(w io.Writer, in Input) error { return Page(w, in, nil) }
 
 // Page writes the report as HTML does, below other blocks.
 func Page(w io.Writer, in Input, above []page.Block) error {
-	v := newView(&in)
+	v := newComposer(&in)
 	v.tracks = readSeries(v.campaign)
 	rows := newEmbedder()
 	offsets := rows.add(v.campaign)
@@ -155,7 +155,7 @@ func Page(w io.Writer, in Input, above []page.Block) error {
 // Markdown writes the report as Markdown, without the charts over time and the
 // embedded rows: the folded parts of the page are left out unless all is set.
 func Markdown(w io.Writer, in Input, all bool) error {
-	d, err := newView(&in).document()
+	d, err := newComposer(&in).document()
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func Markdown(w io.Writer, in Input, all bool) error {
 
 // Card returns the first screen as one picture, for posts.
 func Card(in Input) (*picture.Picture, error) {
-	v := newView(&in)
+	v := newComposer(&in)
 	v.tracks = readSeries(v.campaign)
 	d, err := v.opening()
 	if err != nil {
@@ -176,7 +176,7 @@ func Card(in Input) (*picture.Picture, error) {
 // Summary writes the first screen as Markdown, in about 30 lines: of the badge only
 // the part visible before it is opened.
 func Summary(w io.Writer, in Input) error {
-	d, err := newView(&in).opening()
+	d, err := newComposer(&in).opening()
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // findings returns all results of the campaign in words, and its conditions.
-func findings(v *view) []page.Section {
+func findings(v *composer) []page.Section {
 	targets := legend(v.Targets, "")
 	targets.ID = "targets"
 	for i, t := range v.Targets {

@@ -20,7 +20,7 @@ const leastLevels = 3
 
 // overLevels returns the numbers asked about as a knob that is a number increases over the targets, such
 // as their memory: a section for each knob.
-func overLevels(v *view) (out []page.Section) {
+func overLevels(v *composer) (out []page.Section) {
 	var knobs []string
 	families := map[string][]compare.Family{}
 	for _, f := range v.Families() {
@@ -193,21 +193,14 @@ func (s *step) against(t, base *target, k key) string {
 
 // levelsOf returns the numbers of a step, level by level, with their ratios to the family's first level.
 func levelsOf(s *step, families []compare.Family, n *page.Notes) (out []page.Block) {
+	shown := measuredIn(levelNumbers, s)
 	for _, f := range families {
-		t := page.Table{Title: s.Name + ", " + familyName(f) + " by " + f.Knob, Head: "target"}
-		shown := slices.DeleteFunc(slices.Clone(levelNumbers), func(m measure) bool { return !m.in(s) })
-		for _, m := range shown {
-			t.Columns = append(t.Columns, m.column())
-		}
-		g := page.Group{Name: "÷ " + f.Targets[0].Name}
-		g.Rows = targetRows(f.Targets, len(shown), func(t *target, i int) page.Cell {
-			k, ok := shown[i].key(s)
-			if !ok {
-				return page.Absent("")
-			}
-			return s.cell(t, f.Targets[0], k, n)
-		})
-		t.Groups = []page.Group{g}
+		t := page.Table{Title: s.Name + ", " + familyName(f) + " by " + f.Knob, Head: "target", Columns: columnsOf(shown)}
+		t.Groups = []page.Group{{Name: "÷ " + f.Targets[0].Name,
+			Rows: targetRows(f.Targets, len(shown), func(t *target, i int) page.Cell {
+				k, _ := shown[i].key(s)
+				return s.cell(t, f.Targets[0], k, n)
+			})}}
 		out = append(out, t)
 	}
 	return out

@@ -13,7 +13,7 @@ import (
 )
 
 // clientMachines shows what each machine of clients did, if they were on machines of their own.
-func clientMachines(v *view) []page.Section {
+func clientMachines(v *composer) []page.Section {
 	t := page.WordTable([]string{"step", "target", "machine", "operations", "p50", "p99", "processors", "network at least",
 		"clock within", "remarks"})
 	t.Note = "Of the machines that the clients were on: the share of the operations, percentiles of service times, the " +
@@ -25,7 +25,7 @@ func clientMachines(v *view) []page.Section {
 }
 
 // addMachines adds a row for each machine that the trials of a target had in a step.
-func addMachines[M interface{ words() []string }](t *page.Table, v *view,
+func addMachines[M interface{ words() []string }](t *page.Table, v *composer,
 	machines func(trials []*result.Trial, step string) []M) {
 	for _, s := range v.Steps {
 		for _, target := range v.Targets {

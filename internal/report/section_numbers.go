@@ -21,7 +21,7 @@ var numberMeasures = []measure{
 
 // numbers returns one table of all steps that measure: steps as columns, and under
 // each measure a row per target.
-func numbers(v *view) []page.Section {
+func numbers(v *composer) []page.Section {
 	n := page.NewNotes("numbers")
 	t := overviewTable(v.campaign, n)
 	if t.Empty() {

@@ -11,7 +11,7 @@ import (
 )
 
 // promises shows whether each promise was kept on every target.
-func promises(v *view) []page.Section {
+func promises(v *composer) []page.Section {
 	t := page.Table{Head: "target", Columns: []page.Column{
 		{Name: "trials", Title: "How many repetitions there are; of several, every column shows the worst of them"},
 		{Name: "promised/s", Link: "m-sla_target"},

@@ -23,7 +23,7 @@ const (
 )
 
 // publishedFigures puts figures from elsewhere next to those of this campaign.
-func publishedFigures(v *view) []page.Section {
+func publishedFigures(v *composer) []page.Section {
 	if len(v.in.Published) == 0 {
 		return nil
 	}

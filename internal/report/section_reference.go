@@ -17,7 +17,7 @@ import (
 
 // host shows the machine and the versions. A fact shared by all trials is shown
 // once.
-func host(v *view) []page.Section {
+func host(v *composer) []page.Section {
 	t := page.Table{Head: "fact", Columns: []page.Column{{Name: "value",
 		Title: "As found before the trial; ≠ where trials differ"}}}
 	versions := func(t *result.Trial) observe.Facts { return t.Versions }
@@ -145,7 +145,7 @@ func hostValue(facts observe.Facts, name string) string {
 }
 
 // settings shows the targets' settings side by side.
-func settings(v *view) []page.Section {
+func settings(v *composer) []page.Section {
 	t := page.Table{Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot be " +
 		"asked; all others were read back from it.", Head: "setting", Columns: targetColumns(v.Targets)}
 	asked, effective := settingRows(v.campaign)
@@ -218,7 +218,7 @@ const mostPlans = 30
 
 // plans shows the plan that each target uses to find the rows of each
 // operation.
-func plans(v *view) []page.Section {
+func plans(v *composer) []page.Section {
 	trials, t := v.in.Trials, page.Table{Head: "operation"}
 	var ops []string
 	for _, trial := range trials {
@@ -276,7 +276,7 @@ func planCell(plans []result.StatementPlan, op string) page.Cell {
 
 // clientAlone shows the client's own throughput and cost, measured on the null
 // engine.
-func clientAlone(v *view) []page.Section {
+func clientAlone(v *composer) []page.Section {
 	if v.client == nil {
 		return nil
 	}
@@ -285,9 +285,7 @@ func clientAlone(v *view) []page.Section {
 		"measured, and what it takes itself.", Head: "step"}
 	measures := measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP99US, metric.CPUUS, metric.ClientCPUUS,
 		metric.HostCPUUS)
-	for _, m := range measures {
-		t.Columns = append(t.Columns, m.column())
-	}
+	t.Columns = columnsOf(measures)
 	for _, s := range c.stepsWith(measures) {
 		row := plainRow(s.Name)
 		for _, m := range measures {
@@ -313,7 +311,7 @@ func folded(sec page.Section, t page.Table, more ...page.Block) []page.Section {
 }
 
 // glossary returns the meanings of all metrics.
-func glossary(*view) []page.Section {
+func glossary(*composer) []page.Section {
 	var terms page.Terms
 	for _, m := range metric.All() {
 		aside := m.Unit
@@ -327,7 +325,7 @@ func glossary(*view) []page.Section {
 
 // appendix shows the plan and commands behind the results, and offers the rows
 // for download.
-func appendix(v *view) []page.Section {
+func appendix(v *composer) []page.Section {
 	sec := page.Section{ID: "appendix", Title: "Appendix", Nav: "Appendix", Folded: true}
 	if len(v.in.Commands) > 0 {
 		sec.Blocks = append(sec.Blocks, page.Code{Title: "Commands", Text: strings.Join(v.in.Commands, "\n")})

@@ -23,7 +23,7 @@ type RelativeStyle struct {
 
 // relativeTables returns the ratios of all tests to the base's; none for a
 // single target.
-func relativeTables(v *view) []page.Section {
+func relativeTables(v *composer) []page.Section {
 	if len(v.Targets) < 2 {
 		return nil
 	}

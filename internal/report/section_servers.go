@@ -10,7 +10,7 @@ import (
 )
 
 // serverMachines shows what each machine of a cluster's servers had to do.
-func serverMachines(v *view) []page.Section {
+func serverMachines(v *composer) []page.Section {
 	t := page.WordTable([]string{"step", "target", "machine", "sessions", "per", "server CPU µs", "read KB",
 		"write KB", "sent KB", "received KB", "processors busy", "memory", "counted within"})
 	t.Note = "Of the machines that the servers were on: the sessions of clients that each was dealt, and what one " +

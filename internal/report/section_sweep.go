@@ -15,7 +15,7 @@ import (
 )
 
 // sweepSection returns the results as a number, such as that of clients, increases.
-func sweepSection(v *view, w *sweep) page.Section {
+func sweepSection(v *composer, w *sweep) page.Section {
 	n := page.NewNotes(w.id)
 	title := w.Base + ", by " + quantity.Joined(w.axes())
 	sec := page.Section{ID: w.id, Title: title, Nav: title, Class: "sweep",
@@ -147,21 +147,17 @@ func (w *sweep) kept() string {
 	if end == nil || !ok {
 		return ""
 	}
-	type share struct {
-		name  string
-		whole float64
-	}
-	var all []share
-	for _, t := range w.c.Targets {
-		if r, ok := end.number(t, k).Over(start.Number(t, k)); ok && len(end.Refusals(t))+len(start.Refusals(t)) == 0 {
-			all = append(all, share{t.Name, r})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b share) int { return cmp.Compare(b.whole, a.whole) })
-	parts := quantity.Texts(all, func(a share) string { return a.name + " " + quantity.Times(a.whole) })
-	if len(parts) == 0 {
+	shares := map[*target]float64{}
+	targets := slices.DeleteFunc(slices.Clone(w.c.Targets), func(t *target) bool {
+		r, ok := end.number(t, k).Over(start.Number(t, k))
+		shares[t] = r
+		return !ok || len(end.Refusals(t))+len(start.Refusals(t)) > 0
+	})
+	if len(targets) == 0 {
 		return ""
 	}
+	slices.SortStableFunc(targets, func(a, b *target) int { return cmp.Compare(shares[b], shares[a]) })
+	parts := quantity.Texts(targets, func(t *target) string { return t.Name + " " + quantity.Times(shares[t]) })
 	return fmt.Sprintf("%s/s at %s ÷ its own at %s: %s", start.units(start.Primary), axesText(w.varied(end)),
 		axesText(w.varied(start)), quantity.Joined(parts))
 }
@@ -172,15 +168,10 @@ func (w *sweep) representative() *step {
 	if end := w.end(); end != nil {
 		return end
 	}
-	for _, t := range w.c.Targets {
-		if w.stands != nil {
-			break
-		}
-		w.stands, _ = w.best(t)
+	for i := 0; i < len(w.c.Targets) && w.stands == nil; i++ {
+		w.stands, _ = w.best(w.c.Targets[i])
 	}
-	if w.stands == nil {
-		w.stands = w.first()
-	}
+	w.stands = cmp.Or(w.stands, w.first())
 	return w.stands
 }
 
@@ -203,14 +194,15 @@ func sweepSentences(w *sweep) []page.Item {
 		return nil
 	}
 	sortRanks(peaks)
+	peak := func(p rank, unit string) string {
+		return fmt.Sprintf("%s%s (%s)", p.rate, unit, axesText(w.varied(p.at)))
+	}
 	first := peaks[0]
-	text := fmt.Sprintf("%s did at most %s %s/s (%s)", first.target.Name, first.rate, first.at.units(first.at.Primary),
-		axesText(w.varied(first.at)))
-	others := quantity.Texts(peaks[1:], func(p rank) string {
-		return fmt.Sprintf("%s %s (%s)", p.target.Name, p.rate, axesText(w.varied(p.at)))
-	})
-	if len(others) > 0 {
-		text += "; " + quantity.Joined(others)
+	text := first.target.Name + " did at most " + peak(first, " "+first.at.units(first.at.Primary)+"/s")
+	if len(peaks) > 1 {
+		text += "; " + quantity.Joined(quantity.Texts(peaks[1:], func(p rank) string {
+			return p.target.Name + " " + peak(p, "")
+		}))
 	}
 	out := []page.Item{{Name: w.Base, Link: w.id, Text: text + failedWords(peaks) + "." + inDoubt(peaks)}}
 	if kept := w.kept(); kept != "" {
@@ -258,10 +250,13 @@ var sweepMeasures = append(measuresOf(metric.RowsPerS, metric.ServiceP50US, metr
 	measure{metric: metric.WastedStatements, each: true})
 
 // measured returns the measures that any level of the panel has.
-func (p panel) measured(all []measure) []measure {
-	return slices.DeleteFunc(slices.Clone(all), func(m measure) bool {
-		return !slices.ContainsFunc(p.levels, func(l levelStep) bool { return m.in(l.step) })
-	})
+func (p panel) measured(all []measure) []measure { return measuredIn(all, stepsOf(p.levels)...) }
+
+func stepsOf(levels []levelStep) (out []*step) {
+	for _, l := range levels {
+		out = append(out, l.step)
+	}
+	return out
 }
 
 // levelsTable returns numbers of a panel, level by level.
@@ -271,9 +266,7 @@ func levelsTable(w *sweep, p panel, measures []measure, n *page.Notes) page.Tabl
 		t.Title = p.name + ": numbers"
 	}
 	shown := p.measured(measures)
-	for _, m := range shown {
-		t.Columns = append(t.Columns, m.column())
-	}
+	t.Columns = columnsOf(shown)
 	for i, l := range w.shown(p) {
 		g := page.Group{Name: w.Axis + " " + quantity.Amount(l.value), Link: l.id, Title: "step " + l.Name}
 		if i > 0 && w.shown(p)[i-1].value == l.value {

@@ -17,7 +17,7 @@ import (
 // whyDifferent explains why targets differ from the base, whether trials were repeated or
 // not: the costs of reads, updates and space, then for each target a waterfall and
 // paragraphs.
-func whyDifferent(v *view) []page.Section {
+func whyDifferent(v *composer) []page.Section {
 	if len(v.Targets) < 2 {
 		return nil
 	}
@@ -138,7 +138,7 @@ func Settled(list []*explain.Explanation, level int) []page.Block {
 
 // waterfall draws the proven sum that differs most in the step that the panels show first;
 // nil if there is none.
-func (v *view) waterfall(e *explain.Explanation) *page.Waterfall {
+func (v *composer) waterfall(e *explain.Explanation) *page.Waterfall {
 	steps := v.leading()
 	if len(steps) == 0 {
 		return nil

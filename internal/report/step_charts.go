@@ -306,7 +306,7 @@ func readSeries(c *campaign) map[*step][]*course.Track {
 	}
 	var readers errgroup.Group
 	readers.SetLimit(runtime.GOMAXPROCS(0))
-	for t, trial := range c.trials() {
+	for t, trial := range everyTrial(c) {
 		tracks := map[string]*course.Track{} // by step
 		for _, s := range c.steps {
 			if r := s.Leader(t); r != nil && r.Trial == trial && c.series[trial] != nil {

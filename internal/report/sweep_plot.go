@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/report/view"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
@@ -58,24 +59,21 @@ func promised(w *sweep) float64 {
 func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 	c := &sweepCurve{title: title, axis: w.Axis}
 	for _, p := range w.panels {
-		var lines []page.Line
-		for _, t := range w.c.Targets {
-			line := page.Line{Series: t.Index, Each: true}
-			for _, l := range p.levels {
-				point := page.Gap(l.value)
-				if k, ok := find(l.step); ok && compare.IsProbe(l.step.Step) {
-					point = w.probed(l, t, k)
-				} else if ok {
-					point = l.point(t, k, l.value)
-				}
-				line.Points = append(line.Points, point)
+		c.panels = append(c.panels, view.Lines(w.c.Targets, indexOfTarget, p.levels, func(t *target, l levelStep) page.Point {
+			k, ok := find(l.step)
+			switch {
+			case !ok:
+				return page.Gap(l.value)
+			case compare.IsProbe(l.step.Step):
+				return w.probed(l, t, k)
 			}
-			lines = append(lines, line)
-		}
-		c.panels = append(c.panels, lines)
+			return l.point(t, k, l.value)
+		}))
 	}
 	return c
 }
+
+func indexOfTarget(t *target) int { return t.Index }
 
 // probed returns the median of a number over a target's probes of a rate that count in the search.
 func (w *sweep) probed(l levelStep, t *target, k key) page.Point {
@@ -125,19 +123,16 @@ func drawn(panel int, curves ...*sweepCurve) (out []page.Plot) {
 // axisX returns the axis of the levels of all panels: logarithmic if they grow
 // by factors and not by equal steps.
 func (c *sweepCurve) axisX() page.Axis {
-	var all []float64
-	for _, panel := range c.panels {
-		for _, line := range panel {
-			for _, p := range line.Points {
-				all = append(all, p.X)
-			}
+	places := map[float64]bool{}
+	for _, line := range slices.Concat(c.panels...) {
+		for _, p := range line.Points {
+			places[p.X] = true
 		}
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
+	all := sortedKeys(places)
 	first, last := all[0], all[len(all)-1]
 	a := page.Axis{Caption: c.axis, Thin: true, From: first, To: last}
-	even := len(all) > 2 && math.Abs((all[len(all)-1]-all[len(all)-2])-(all[1]-all[0])) < 0.01*(all[1]-all[0])
+	even := len(all) > 2 && math.Abs((last-all[len(all)-2])-(all[1]-first)) < 0.01*(all[1]-first)
 	if first > 0 && last/first >= 8 && !even {
 		a.Log, a.From, a.To = true, math.Log10(first), math.Log10(last)
 	}
@@ -146,12 +141,12 @@ func (c *sweepCurve) axisX() page.Axis {
 		side = 0.5
 	}
 	a.From, a.To = a.From-side, a.To+side
-	tick := quantity.Tick
-	if c.tick != nil {
-		tick = c.tick
-	}
 	for _, v := range all {
-		a.Ticks = append(a.Ticks, page.Tick{At: v, Text: tick(v)})
+		text := quantity.Tick(v)
+		if c.tick != nil {
+			text = c.tick(v)
+		}
+		a.Ticks = append(a.Ticks, page.Tick{At: v, Text: text})
 	}
 	return a
 }
@@ -220,15 +215,15 @@ func familySentence(w *sweep, f compare.Family, t *target) string {
 			counts[e.Verdict]++
 		}
 	}
-	if len(all) > 0 {
-		byRatio := func(a, b effect) int { return cmp.Compare(a.Ratio, b.Ratio) }
-		if low, high := slices.MinFunc(all, byRatio), slices.MaxFunc(all, byRatio); low.step != high.step {
-			text += fmt.Sprintf("; from %s in %s to %s in %s", quantity.Times(low.Ratio), low.step, quantity.Times(high.Ratio),
-				high.step)
-		}
-		text += "; " + quantity.Joined(verdict.Counts(counts))
+	if len(all) == 0 {
+		return text + "."
 	}
-	return text + "."
+	byRatio := func(a, b effect) int { return cmp.Compare(a.Ratio, b.Ratio) }
+	if low, high := slices.MinFunc(all, byRatio), slices.MaxFunc(all, byRatio); low.step != high.step {
+		text += fmt.Sprintf("; from %s in %s to %s in %s", quantity.Times(low.Ratio), low.step, quantity.Times(high.Ratio),
+			high.step)
+	}
+	return text + "; " + quantity.Joined(verdict.Counts(counts)) + "."
 }
 
 // familyTable returns the matrix of a panel: values of the knob × levels.
@@ -243,14 +238,9 @@ func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 	}
 	t.Columns = append(t.Columns, page.Column{Name: "mean",
 		Title: "Geometric mean over the levels, with its 95 % interval; only of throughput"})
-	shown := []measure{{metric: metric.RowsPerS}, {name: "p99 latency", metric: metric.ServiceP99US},
-		{metric: metric.CPUUS}}
-	for _, m := range p.measured(sweepMeasures) {
-		if m.each {
-			shown = append(shown, m)
-		}
-	}
-	for _, m := range shown {
+	repeated := slices.DeleteFunc(p.measured(sweepMeasures), func(m measure) bool { return !m.each })
+	for _, m := range append([]measure{{metric: metric.RowsPerS}, {name: "p99 latency", metric: metric.ServiceP99US},
+		{metric: metric.CPUUS}}, repeated...) {
 		c := m.column()
 		g := page.Group{Name: c.Name, Link: c.Link, Title: c.Title}
 		if m.each {
@@ -283,29 +273,18 @@ func ratioCell(s *step, t, base *target, m measure) page.Cell {
 	if num.Missing != "" {
 		return page.Absent(num.Missing)
 	}
-	c := page.Cell{Number: true, Title: num.Hover()}
-	c.Tag = num.Few()
-	if refusals := s.Refusals(t); len(refusals) > 0 {
-		c.Tag = tagged(num, refusals[0])
-	}
-	if t == base {
+	c := page.Cell{Text: quantity.Unknown, Number: true, Title: num.Hover(), Tag: tagOf(num, s.Refusals(t))}
+	switch e := s.effect(t, base, k); {
+	case t == base:
 		c.Text, c.Ratio = twoDecimals(1), num.String()
-		return c
+	case e == nil:
+	case math.IsNaN(e.Ratio):
+		c.Title += "; no ratio: " + e.Why
+	default:
+		mark := verdict.MarkOf(e)
+		c.Text, c.Class, c.Ratio = strings.TrimSpace(twoDecimals(e.Ratio)+" "+mark.Sign), mark.Class, num.String()
+		c.Title += "; " + verdict.InWords(e, base.Name)
 	}
-	e := s.effect(t, base, k)
-	if e == nil || math.IsNaN(e.Ratio) {
-		c.Text = quantity.Unknown
-		if e != nil {
-			c.Title += "; no ratio: " + e.Why
-		}
-		return c
-	}
-	mark := verdict.MarkOf(e)
-	c.Text, c.Class, c.Ratio = twoDecimals(e.Ratio), mark.Class, num.String()
-	if mark.Sign != "" {
-		c.Text += " " + mark.Sign
-	}
-	c.Title += "; " + verdict.InWords(e, base.Name)
 	return c
 }
 
@@ -332,22 +311,21 @@ func ratioCurve(w *sweep, f compare.Family) *sweepCurve {
 		func(s *step) (key, bool) { return s.Rate(s.Primary) })
 	c.scale = page.Scale{Near: 1, Spread: wide, Format: func(v float64) string { return fmt.Sprintf("%.3g×", v) }}
 	for i, p := range w.panels {
-		lines := c.panels[i]
+		rates := c.panels[i]
 		c.panels[i] = nil
 		for _, t := range f.Targets[1:] {
-			line := lines[t.Index]
 			for k, l := range p.levels {
+				point := page.Gap(l.value)
+				point.Ring = rates[t.Index].Points[k].Ring
 				rate, _ := l.Rate(l.Primary)
-				point := &line.Points[k]
-				point.Y, point.Low, point.High = math.NaN(), math.NaN(), math.NaN()
 				if e := l.effect(t, f.Targets[0], rate); e != nil && quantity.Finite(e.Ratio) {
-					point.Y = e.Ratio
-					if quantity.Finite(e.Low) && quantity.Finite(e.High) {
+					if point.Y = e.Ratio; quantity.Finite(e.Low) && quantity.Finite(e.High) {
 						point.Low, point.High = e.Low, e.High
 					}
 				}
+				rates[t.Index].Points[k] = point
 			}
-			c.panels[i] = append(c.panels[i], line)
+			c.panels[i] = append(c.panels[i], rates[t.Index])
 		}
 	}
 	return c
