@@ -68,42 +68,38 @@ type embeddedTrial struct {
 	Few []int `json:"few,omitempty"`
 }
 
-// runOf identifies a run of the page.
-type runOf struct {
-	step   *step
-	target *target
-}
-
 // embedder collects the rows of campaigns.
 type embedder struct {
 	out      embedded
 	kinds    map[rowKind]int
 	warnings map[string]int
-	count    int                 // of numbers
-	runs     map[runOf][]int     // kinds of the numbers of a run
-	places   map[*metric.Row]int // index of each row
+	count    int                     // of numbers
+	keys     map[*target][]keyOfStep // of the numbers of a target, in their order
+	places   map[*metric.Row]int     // index of each row
+}
+
+type keyOfStep struct {
+	step *step
+	key  key
 }
 
 func newEmbedder() *embedder {
 	return &embedder{
 		out: embedded{About: aboutRows}, kinds: map[rowKind]int{}, warnings: map[string]int{},
-		runs: map[runOf][]int{}, places: map[*metric.Row]int{},
+		keys: map[*target][]keyOfStep{}, places: map[*metric.Row]int{},
 	}
 }
 
-// add adds the rows of a campaign, and sets its indexes of them. It returns the
-// first index of each target's numbers.
-func (e *embedder) add(c *campaign) (offsets []int) {
+// add adds the rows of a campaign, and sets its indexes of them.
+func (e *embedder) add(c *campaign) {
 	c.places = e.places
 	for _, t := range c.Targets {
-		offsets = append(offsets, e.count)
 		for _, s := range c.steps {
 			if len(s.Runs[t]) > 0 {
 				e.addRuns(s, t)
 			}
 		}
 	}
-	return offsets
 }
 
 func (e *embedder) addRuns(s *step, t *target) {
@@ -129,7 +125,10 @@ func (e *embedder) addRuns(s *step, t *target) {
 		}
 		out.Trials = append(out.Trials, et)
 	}
-	e.runs[runOf{s, t}] = order
+	for _, kind := range order {
+		k := e.out.Kinds[kind]
+		e.keys[t] = append(e.keys[t], keyOfStep{s, key{Group: k.Group, Op: k.Op, Metric: k.Metric, Per: k.Per}})
+	}
 	e.out.Runs = append(e.out.Runs, out)
 	e.count += len(order)
 }
@@ -228,6 +227,8 @@ type embeddedJudgements struct {
 	// Some: there are judgements against the first target only, because there are
 	// too many targets.
 	Some bool `json:"some,omitempty"`
+
+	index map[pageVerdict]int // of the verdicts
 }
 
 // mostVerdicts is the number of verdicts on numbers of the main tables that a
@@ -258,57 +259,71 @@ type judgementPair struct {
 
 // pageData returns the data for the page's script: the rows, and the judgements on
 // them.
-func pageData(c *campaign, e *embedder, offsets []int) ([]page.Data, error) {
+func pageData(c *campaign, e *embedder) ([]page.Data, error) {
 	rows, err := json.Marshal(e.out)
 	if err != nil {
 		return nil, err
 	}
 	rows = bytes.ReplaceAll(rows, []byte(`,{"target":`), []byte(",\n{\"target\":")) // a line for each run
-	judgements, err := json.Marshal(judgementsOf(c, e, offsets))
+	judgements, err := json.Marshal(judgementsOf(c, e))
 	return []page.Data{{ID: "rows", JSON: rows}, {ID: "judgements", JSON: judgements}}, err
 }
 
-// judgementsOf judges the pairs of targets that the page can show; offsets are the
-// first indexes of each target's numbers.
-func judgementsOf(c *campaign, e *embedder, offsets []int) *embeddedJudgements {
-	out := embeddedJudgements{About: aboutJudgements, Verdicts: []pageVerdict{}, From: offsets, Pairs: []judgementPair{}}
+// judgementsOf judges the pairs of targets that the page can show.
+func judgementsOf(c *campaign, e *embedder) *embeddedJudgements {
+	out := embeddedJudgements{About: aboutJudgements, Verdicts: []pageVerdict{}, Pairs: []judgementPair{}, Apart: classesOf(c),
+		index: map[pageVerdict]int{}}
 	shown := map[keyOfStep]bool{}
 	for _, s := range c.steps {
 		for _, k := range scoreKeys(s) {
 			shown[keyOfStep{s, k}] = true
 		}
 	}
-	all, scored := make([][]keyOfStep, len(c.Targets)), make([][]keyOfStep, len(c.Targets))
-	scores := 0
+	scored := make([][]keyOfStep, len(c.Targets))
+	count, scores := 0, 0
 	for i, t := range c.Targets {
-		all[i] = keysOf(c, e, t)
-		out.Score = append(out.Score, []int{})
+		out.From, out.Score = append(out.From, count), append(out.Score, []int{})
 		seen := map[keyOfStep]bool{}
-		for k, at := range all[i] {
+		for k, at := range e.keys[t] {
 			if shown[at] && !seen[at] {
-				out.Score[i], scored[i] = append(out.Score[i], k+offsets[i]), append(scored[i], at)
+				out.Score[i], scored[i] = append(out.Score[i], count+k), append(scored[i], at)
 			}
 			seen[at] = true
 		}
-		scores += len(scored[i])
+		count, scores = count+len(e.keys[t]), scores+len(scored[i])
 	}
-	out.Apart = classesOf(c)
 	out.Some = scores*(len(c.Targets)-1) > mostVerdicts
-	seen := map[pageVerdict]int{}
 	for _, base := range c.Targets {
 		for i, t := range c.Targets {
 			switch {
 			case t == base:
 			case base.Index == 0: // all numbers
-				out.Pairs = append(out.Pairs, judgedPair(c.judged(base, t), all[i], &out, seen))
+				out.add(c.judged(base, t), e.keys[t])
 			case !out.Some: // those of the main tables; not cached, as nothing else on the page uses them
-				p := judgedPair(c.Judge(base, t), scored[i], &out, seen)
+				p := out.add(c.Judge(base, t), scored[i])
 				p.Low, p.High = nil, nil
-				out.Pairs = append(out.Pairs, p)
 			}
 		}
 	}
 	return &out
+}
+
+// add adds the effects on some numbers.
+func (out *embeddedJudgements) add(j *compare.Judgement, keys []keyOfStep) *judgementPair {
+	p := judgementPair{Base: j.Base.Index, Of: j.New.Index}
+	for _, at := range keys {
+		index, low, high := -1, math.NaN(), math.NaN()
+		if e := j.Effect(at.step.Step, at.key); e != nil && (e.Verdict != "" || e.Why != "") {
+			m := verdict.MarkOf(e)
+			index = indexOf(out.index, &out.Verdicts, pageVerdict{string(e.Verdict), e.Why, m.Class, m.Sign})
+			if !math.IsNaN(e.Low) && !math.IsInf(e.High, 0) {
+				low, high = e.Low, e.High
+			}
+		}
+		p.Verdict, p.Low, p.High = append(p.Verdict, index), append(p.Low, low), append(p.High, high)
+	}
+	out.Pairs = append(out.Pairs, p)
+	return &out.Pairs[len(out.Pairs)-1]
 }
 
 // classesOf returns, for steps in which the work or the promises of targets differ,
@@ -332,32 +347,6 @@ func classesOf(c *campaign) map[string][]int {
 	return out
 }
 
-// judgedPair returns the judgements of a target's numbers against a base.
-func judgedPair(j *compare.Judgement, keys []keyOfStep, out *embeddedJudgements,
-	seen map[pageVerdict]int) judgementPair {
-	p := judgementPair{Base: j.Base.Index, Of: j.New.Index}
-	for _, at := range keys {
-		p.add(j.Effect(at.step.Step, at.key), out, seen)
-	}
-	return p
-}
-
-type keyOfStep struct {
-	step *step
-	key  key
-}
-
-func keysOf(c *campaign, e *embedder, t *target) []keyOfStep {
-	var out []keyOfStep
-	for _, s := range c.steps {
-		for _, kind := range e.runs[runOf{s, t}] {
-			k := e.out.Kinds[kind]
-			out = append(out, keyOfStep{s, key{Group: k.Group, Op: k.Op, Metric: k.Metric, Per: k.Per}})
-		}
-	}
-	return out
-}
-
 // scoreKeys returns the keys of the tables whose base can be chosen.
 func scoreKeys(s *step) []key {
 	measures := slices.Concat(mainMeasures, spaceMeasures())
@@ -368,17 +357,4 @@ func scoreKeys(s *step) []key {
 		}
 	}
 	return keys
-}
-
-func (p *judgementPair) add(e *compare.Effect, out *embeddedJudgements, seen map[pageVerdict]int) {
-	index := -1
-	low, high := math.NaN(), math.NaN()
-	if e != nil && (e.Verdict != "" || e.Why != "") {
-		m := verdict.MarkOf(e)
-		index = indexOf(seen, &out.Verdicts, pageVerdict{string(e.Verdict), e.Why, m.Class, m.Sign})
-		if !math.IsNaN(e.Low) && !math.IsInf(e.High, 0) {
-			low, high = e.Low, e.High
-		}
-	}
-	p.Verdict, p.Low, p.High = append(p.Verdict, index), append(p.Low, low), append(p.High, high)
 }

@@ -136,7 +136,7 @@ func Page(w io.Writer, in Input, above []page.Block) error {
 	v := newComposer(&in)
 	v.tracks = readSeries(v.campaign)
 	rows := newEmbedder()
-	offsets := rows.add(v.campaign)
+	rows.add(v.campaign)
 	if v.client != nil {
 		rows.add(v.client)
 	}
@@ -144,7 +144,7 @@ func Page(w io.Writer, in Input, above []page.Block) error {
 	if err != nil {
 		return err
 	}
-	if d.Data, err = pageData(v.campaign, rows, offsets); err != nil {
+	if d.Data, err = pageData(v.campaign, rows); err != nil {
 		return err
 	}
 	d.Style, d.Scripts, d.Links = reportStyle, []string{reportScript}, in.Links

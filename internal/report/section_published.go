@@ -1,14 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
-	"rumbench/internal/report/published"
+	"rumbench/internal/plan"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/text/quantity"
 )
@@ -37,8 +38,13 @@ func publishedFigures(v *composer) []page.Section {
 			about.Facts = append(about.Facts, page.Fact{Name: "note", Value: p.Note})
 		}
 		sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: p.Source}, about)
-		for _, f := range published.Beside(v.Campaign, &p) {
-			sec.Blocks = append(sec.Blocks, publishedTable(v.campaign, f, n))
+		var steps []string
+		rows := map[string][]plan.PublishedRow{}
+		for _, r := range p.Rows {
+			steps, rows[r.Step] = compare.AppendNew(steps, r.Step), append(rows[r.Step], r)
+		}
+		for _, step := range steps {
+			sec.Blocks = append(sec.Blocks, publishedTable(v.campaign, rows[step], n))
 		}
 	}
 	sec.Blocks = append(sec.Blocks, n)
@@ -47,58 +53,54 @@ func publishedFigures(v *composer) []page.Section {
 
 // publishedTable shows the published figures of a step, and under each
 // configuration those of its measured counterpart.
-func publishedTable(c *campaign, f published.Figures, n *page.Notes) page.Table {
-	t := figureTable(f)
-	g := &t.Groups[0]
-	for i, r := range f.Rows {
-		theirs, ours := figureRows(c, &f, i, g.Subs, n)
+func publishedTable(c *campaign, rows []plan.PublishedRow, n *page.Notes) page.Table {
+	t, first := page.Table{Head: "configuration"}, &rows[0]
+	g := page.Group{Name: "step " + first.Step, Title: "What the source measured corresponds to this step"}
+	if first.Step == "" {
+		g.Name, g.Title = "no step of this run", "The plan names no step that these figures correspond to"
+	}
+	var metrics []string
+	for _, m := range metric.All() {
+		known, unit := false, ""
+		for _, r := range rows {
+			if _, has := r.Figures[m.Name]; has {
+				known, unit = true, cmp.Or(unit, publishedUnit(m.Name, r.Per))
+			}
+		}
+		if !known {
+			continue
+		}
+		col := metricColumn(key{Metric: m.Name})
+		if m.Name == metric.RowsPerS {
+			col.Name = "rate" // its unit shows what it counts
+		}
+		metrics, t.Columns, g.Subs = append(metrics, m.Name), append(t.Columns, col), append(g.Subs, unit)
+	}
+	for i := range rows {
+		r := &rows[i]
+		theirs, ours := page.Row{Head: r.Name, Series: -1, Class: "elsewhere"},
+			page.Row{Head: "here: " + r.Like, Series: -1, Class: "here"}
+		if target := c.Target(r.Like); target != nil {
+			ours.Series = target.Index
+		}
+		for k, name := range metrics {
+			theirs.Cells = append(theirs.Cells, publishedCell(r, first, name, g.Subs[k]))
+			if r.Like != "" {
+				ours.Cells = append(ours.Cells, counterpartCell(c, r, first, name, g.Subs[k], n))
+			}
+		}
 		if g.Rows = append(g.Rows, theirs); r.Like != "" {
 			g.Rows = append(g.Rows, ours)
 		}
-	}
-	return t
-}
-
-// figureTable returns a table of published figures without its rows.
-func figureTable(f published.Figures) page.Table {
-	g := page.Group{Name: "step " + f.Step, Title: "What the source measured corresponds to this step"}
-	if f.Step == "" {
-		g.Name, g.Title = "no step of this run", "The plan names no step that these figures correspond to"
-	}
-	t := page.Table{Head: "configuration"}
-	for i, m := range f.Metrics {
-		col := metricColumn(key{Metric: m})
-		if m == metric.RowsPerS {
-			col.Name = "rate" // its unit shows what it counts
-		}
-		t.Columns, g.Subs = append(t.Columns, col), append(g.Subs, publishedUnit(m, f.Pers[i]))
 	}
 	t.Groups = []page.Group{g}
 	return t
 }
 
-// figureRows returns a published configuration and its measured counterpart, which
-// has no cells if there is none.
-func figureRows(c *campaign, f *published.Figures, i int, units []string, n *page.Notes) (theirs, ours page.Row) {
-	r := &f.Rows[i]
-	theirs, ours = page.Row{Head: r.Name, Series: -1, Class: "elsewhere"},
-		page.Row{Head: "here: " + r.Like, Series: -1, Class: "here"}
-	if r.Target != nil {
-		ours.Series = r.Target.Index
-	}
-	for k, m := range f.Metrics {
-		theirs.Cells = append(theirs.Cells, publishedCell(&r.Cells[k], m, units[k], f.Rows[0].Name))
-		if r.Like != "" {
-			ours.Cells = append(ours.Cells, besideCell(c, f.Step, r, &r.Cells[k], units[k], n))
-		}
-	}
-	return theirs, ours
-}
-
-// publishedUnit returns the unit or denominator of a published number.
+// publishedUnit returns the unit or denominator of a published number; "" if it has none, or the source gives none.
 func publishedUnit(name, per string) string {
 	switch {
-	case per == "":
+	case per == "" || !hasPer(name):
 		return ""
 	case name == metric.RowsPerS:
 		return quantity.Plural(per) + "/s"
@@ -106,35 +108,48 @@ func publishedUnit(name, per string) string {
 	return "per " + per
 }
 
-func publishedCell(f *published.Figure, name, unit, first string) page.Cell {
-	if !f.Published {
+// publishedCell returns a published number, with its ratio to that of the first row.
+func publishedCell(r, first *plan.PublishedRow, name, unit string) page.Cell {
+	value, known := r.Figures[name]
+	if !known {
 		return page.Absent("not published")
 	}
-	num := verdict.Of(name, f.Value, metric.ByName(name).Unit)
+	num := verdict.Of(name, value, metric.ByName(name).Unit)
 	if metric.IsCost(name) {
-		num.Per = f.Per
+		num.Per = r.Per
 	}
 	c := page.Cell{Text: asPublished(num), Title: "published: " + num.Hover(), Number: true}
-	if u := publishedUnit(name, f.Per); u != unit {
+	if u := publishedUnit(name, r.Per); u != unit {
 		c.Per = u
 	}
-	if !math.IsNaN(f.Ratio) {
-		c.Ratio = publishedRatio(f.Ratio, f.Digits)
-		c.Title += "; " + c.Ratio + " " + first
+	base, ok := first.Figures[name]
+	if ok && r != first && base != 0 && sameUnit(name, r.Per, first.Per) && !math.IsInf(value/base, 0) {
+		c.Ratio = publishedRatio(value/base, min(significant(value), significant(base), 3))
+		c.Title += "; " + c.Ratio + " " + first.Name
 	}
 	return c
 }
 
-// besideCell returns the measured number that corresponds to a published one.
-func besideCell(c *campaign, name string, r *published.FiguresRow, f *published.Figure, unit string,
-	n *page.Notes) page.Cell {
-	if f.Why != "" {
-		return page.Absent(f.Why)
+// counterpartCell returns the measured number that corresponds to a published one. It is compared with the
+// counterpart of the first row, or not if that has none.
+func counterpartCell(c *campaign, r, first *plan.PublishedRow, name, unit string, n *page.Notes) page.Cell {
+	t, found := c.Target(r.Like), c.Step(r.Step)
+	switch {
+	case t == nil:
+		return page.Absent("no trial of " + r.Like + " has been begun")
+	case r.Step == "":
+		return page.Absent("the plan names no step that these figures correspond to")
+	case found == nil:
+		return page.Absent("no trial came to step " + r.Step)
 	}
-	s := c.steps[slices.IndexFunc(c.steps, func(s *step) bool { return s.Name == name })]
-	cell := s.cell(r.Target, r.Base, f.Key, n)
+	k, ok := counterpart(found, name, r.Per)
+	if !ok {
+		return page.Absent("not measured here")
+	}
+	s := c.stepOf(found)
+	cell := s.cell(t, cmp.Or(c.Target(first.Like), t), k, n)
 	cell.Class, cell.Sign = "", "" // the base differs from the base of all other tables
-	if u := s.unitOf(f.Key); u != unit && !cell.Absent {
+	if u := s.unitOf(k); u != unit && !cell.Absent {
 		cell.Per = u
 	}
 	return cell
@@ -161,11 +176,52 @@ func digits(v float64) string {
 	return quantity.Whole(math.Trunc(v)) + "." + fraction
 }
 
-// publishedRatio formats a ratio with its significant digits.
+// publishedRatio formats a ratio with its significant digits: 0.06 is about 3 times 0.02, not 3.00 times.
 func publishedRatio(r float64, significant int) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(r, 'g', significant, 64), 64)
 	if err != nil || significant == 3 || math.Abs(r) >= 99.95 {
 		return quantity.Times(r)
 	}
 	return digits(rounded) + "×"
+}
+
+// hasPer reports whether a metric is per unit, or a rate of units.
+func hasPer(name string) bool { return name == metric.RowsPerS || metric.IsCost(name) }
+
+// sameUnit reports whether numbers with two denominators have the same unit, as
+// rates of inserted and of indexed rows do. A missing denominator fits any.
+func sameUnit(name, per, other string) bool {
+	if !metric.IsCost(name) {
+		per, other = per[strings.LastIndex(per, " ")+1:], other[strings.LastIndex(other, " ")+1:]
+	}
+	return !hasPer(name) || per == other || per == "" || other == ""
+}
+
+// counterpart returns the key of the step's number that is closest to a
+// published one: with the same denominator, or else of the primary operation.
+func counterpart(s *compare.Step, name, per string) (key, bool) {
+	about := func(op string) func(key) bool { return func(k key) bool { return k.About(op) } }
+	first, second := s.Primary, s.WritesPer
+	if m := metric.ByName(name); m != nil && m.Per == metric.PerWritten {
+		first, second = second, first
+	}
+	for _, fits := range []func(key) bool{
+		func(k key) bool { return per != "" && k.Per == per },
+		about(first),
+		func(k key) bool { return s.Primary != "" && k.Group == s.Primary },
+		func(k key) bool { return k.Group == "" && k.Op == "" && k.Per == "" },
+		func(k key) bool { return metric.IsCost(name) && about(second)(k) },
+	} {
+		if k, ok := s.Find(name, fits); ok {
+			return k, true
+		}
+	}
+	return key{}, false
+}
+
+// significant counts the digits of a number as written; zeros before the point
+// count.
+func significant(v float64) int {
+	written := strconv.FormatFloat(v, 'f', -1, 64)
+	return max(1, len(strings.TrimLeft(strings.Replace(written, ".", "", 1), "0")))
 }

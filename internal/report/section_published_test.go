@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"rumbench/internal/expect"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
 	"rumbench/internal/plan"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
@@ -93,4 +95,34 @@ func TestPublishedText(t *testing.T) {
 	} {
 		expect.Equal(t, c.got, c.want)
 	}
+}
+
+// measuredQueries returns a trial of the insert benchmark's query step.
+func measuredQueries(target string) *result.Trial {
+	s := result.Step{Name: "qr100", Status: result.Complete, Seconds: 100, Primary: "query", WritesPer: "insert", Rows: []metric.Row{
+		{Group: "insert", Op: "insert", Metric: "rows_per_s", Value: 20}, {Group: "query", Op: "query", Metric: "rows_per_s", Value: 200},
+		{Metric: "write_kb", Per: "query", Value: 5.12, N: 20000}, {Metric: "write_kb", Per: "insert row", Value: 51.2, N: 2000},
+	}}
+	return &result.Trial{Target: target, Trial: 1, Status: result.Complete, Workload: "ibench", Steps: []result.Step{s}}
+}
+
+// A published figure stands beside the number that comes nearest to it.
+func TestPublishedCounterparts(t *testing.T) {
+	c := newCampaign([]Trial{{Trial: measuredQueries("one")}, {Trial: measuredQueries("four")}})
+	table := publishedTable(c, []plan.PublishedRow{
+		{Name: "lsm", Like: "one", Step: "qr100", Per: "insert row", Figures: map[string]float64{"write_kb": 1.75, "rows_per_s": 0.02}},
+		{Name: "btree", Like: "four", Step: "qr100", Per: "index row", Figures: map[string]float64{"write_kb": 30.69, "rows_per_s": 0.06}},
+	}, page.NewNotes(""))
+	g := table.Groups[0]
+	expect.Same(t, []string{"m-rows_per_s", "m-write_kb"}, []string{table.Columns[0].Link, table.Columns[1].Link})
+	expect.Same(t, []string{"rows/s", "per insert row"}, g.Subs)
+	first, here, second, there := g.Rows[0], g.Rows[1], g.Rows[2], g.Rows[3]
+	expect.True(t, here.Series == 0 && there.Series == 1, here, there)
+	expect.True(t, here.Cells[1].Value == 51.2 && first.Cells[1].Ratio == "" && strings.Contains(there.Cells[1].Title, " one"), here, there)
+	// Rates of rows are of one unit, whatever was done to them; costs are not.
+	expect.Equal(t, second.Cells[0].Ratio, "3×")
+	expect.Equal(t, second.Cells[1].Ratio, "")
+	lost := publishedTable(c, []plan.PublishedRow{{Name: "other", Like: "none", Step: "l.x", Figures: map[string]float64{"db_bytes": 1}}}, page.NewNotes(""))
+	rows := lost.Groups[0].Rows
+	expect.True(t, !rows[0].Cells[0].Absent && rows[1].Cells[0].Title == "no trial of none has been begun", rows)
 }

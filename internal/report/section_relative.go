@@ -229,10 +229,11 @@ func relativeCautions(r *compare.Relative) []string {
 	if text := ranApart(r.Base(), r.Targets); text != "" {
 		out = append(out, "⚠ "+text)
 	}
-	if len(r.Targets) > 1 && lowest < compare.LeastTrials {
+	switch {
+	case len(r.Targets) < 2:
+	case lowest < compare.LeastTrials:
 		out = append(out, "? "+verdict.TooFew(lowest)+": nothing is known about noise, so no difference is proven.")
-	}
-	if len(r.Targets) > 1 && lowest >= compare.LeastTrials {
+	default:
 		out = append(out, verdict.HowProven())
 	}
 	return out
@@ -247,11 +248,8 @@ func ranApart(base *compare.Target, targets []*compare.Target) string {
 			names = append(names, t.Name)
 		}
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return quantity.Joined(names) + " did not run side by side with " + base.Name +
-		": what the machine did in between is in every difference."
+	return listing("", names, " did not run side by side with "+base.Name+
+		": what the machine did in between is in every difference.")
 }
 
 // RelativeText writes a relative table as text. Columns that do not fit into

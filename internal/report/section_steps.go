@@ -25,16 +25,14 @@ func results(v *composer) (out []page.Section) {
 		if w != nil && !shown[w] { // the steps of a search come in any order
 			out, shown[w] = append(out, sweepSection(v, w)), true
 		}
-		switch {
-		case w != nil:
-			out = append(out, stepSection(v, s, true))
-		case !s.prepares():
-			open := len(s.Asked()) > 0 && opened < mostOpen
-			if open {
-				opened++
-			}
-			out = append(out, stepSection(v, s, !open))
+		if w == nil && s.prepares() {
+			continue
 		}
+		open := w == nil && len(s.Asked()) > 0 && opened < mostOpen
+		if open {
+			opened++
+		}
+		out = append(out, stepSection(v, s, !open))
 	}
 	return out
 }
@@ -94,11 +92,9 @@ func withBlocks(sec page.Section, folds page.Folds, n *page.Notes) page.Section 
 func pictures(s *step, over *page.Charts) []page.Block {
 	var out page.Beside
 	var drawn, about []string
-	for i, b := range barsIn(s) {
-		if i == 0 {
-			out = append(out, b)
-		}
-		if i == 0 && slices.ContainsFunc(b.Rows, func(r page.Bar) bool { return r.Spread }) {
+	if bars := barsIn(s); len(bars) > 0 {
+		out = append(out, bars[0])
+		if slices.ContainsFunc(bars[0].Rows, func(r page.Bar) bool { return r.Spread }) {
 			about = append(about, "Bars are medians of the trials, with the least and the greatest.")
 		}
 	}
@@ -117,8 +113,12 @@ func pictures(s *step, over *page.Charts) []page.Block {
 	if len(about) == 0 {
 		return []page.Block{out}
 	}
-	return []page.Block{out, page.Paragraph{Class: "about",
-		Spans: []page.Span{{Text: strings.Join(about, " "), Screen: true}}}}
+	return []page.Block{out, onScreen(strings.Join(about, " "))}
+}
+
+// onScreen returns a remark on drawings, which only a page has.
+func onScreen(text string) page.Paragraph {
+	return page.Paragraph{Class: "about", Spans: []page.Span{{Text: text, Screen: true}}}
 }
 
 // oneTrial names the trials shown by a drawing that shows one of several.
@@ -129,10 +129,7 @@ func oneTrial(s *step) string {
 			trials = append(trials, fmt.Sprintf("%d of %s", r.Trial.Trial, t.Name))
 		}
 	}
-	if len(trials) == 0 {
-		return ""
-	}
-	return "of one trial each, that with the median throughput: " + quantity.Joined(trials) + "."
+	return listing("of one trial each, that with the median throughput: ", trials, ".")
 }
 
 // mainMeasures are the columns of a step's main table.
@@ -171,7 +168,11 @@ func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
 	}
 	add("Over time: latency, device, CPU", rest(over))
 	add("Latency of every operation", morePercentiles(s), latencyTables(s, n)...)
-	add("Throughput, clients and errors", otherBars(s),
+	var others []page.Block // the bars of the writes next to the primary operation
+	for _, b := range barsIn(s)[min(1, len(barsIn(s))):] {
+		others = append(others, b)
+	}
+	add("Throughput, clients and errors", others,
 		slices.Concat([]page.Table{groupsTable(s)}, metricTables(s, metric.ThroughputTable, "", n),
 			attemptsTables(s, n), metricTables(s, metric.ArrivalsTable, "What became of operations that arrive by a schedule.",
 				n),
@@ -186,16 +187,6 @@ func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
 	profiled, functions := profileFold(s)
 	add("CPU profile", profiled, functions...)
 	add("Space and settling", nil, append(metricTables(s, metric.SpaceTable, "", n), sizesTable(s), settleTable(s))...)
-	return out
-}
-
-// otherBars returns the bars of the writes next to the primary operation.
-func otherBars(s *step) (out []page.Block) {
-	for i, b := range barsIn(s) {
-		if i > 0 {
-			out = append(out, b)
-		}
-	}
 	return out
 }
 

@@ -52,7 +52,7 @@ func morePercentiles(s *step) []page.Block {
 	}
 	out := []page.Block{page.Plots{Plots: own[1:]}}
 	if name := oneTrial(s); name != "" {
-		out = append(out, page.Paragraph{Class: "about", Spans: []page.Span{{Text: "Curves: " + name, Screen: true}}})
+		out = append(out, onScreen("Curves: "+name))
 	}
 	return out
 }

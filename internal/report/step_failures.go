@@ -77,8 +77,5 @@ func failedWords(ranks []rank) string {
 			out = compare.AppendNew(out, failuresOf(ranks[0].at, ranks[0].target).words(), failuresOf(r.at, r.target).words())
 		}
 	}
-	if out = said(out...); len(out) == 0 {
-		return ""
-	}
-	return "; " + quantity.Joined(out)
+	return listing("; ", out, "")
 }

@@ -23,19 +23,16 @@ func verdictOn(c *campaign) (out []page.Item) {
 		if text := searchSentence(s); text != "" {
 			out = append(out, page.Item{Name: s.Name, Link: s.id, Text: text})
 		}
-		if w := c.inSummary(s); w != nil {
-			if w.first() == s {
-				out = append(out, sweepSentences(w)...)
+		switch w := c.inSummary(s); {
+		case w != nil && w.first() == s:
+			out = append(out, sweepSentences(w)...)
+		case w != nil || compare.IsProbe(s.Step):
+		default:
+			if text := s.finding(k); text != "" {
+				out = append(out, page.Item{Name: s.Name, Link: s.id, Text: text})
+			} else {
+				quiet = append(quiet, s.Name)
 			}
-			continue
-		}
-		if compare.IsProbe(s.Step) {
-			continue
-		}
-		if text := s.finding(k); text != "" {
-			out = append(out, page.Item{Name: s.Name, Link: s.id, Text: text})
-		} else {
-			quiet = append(quiet, s.Name)
 		}
 	}
 	if len(quiet) > 0 && len(c.Targets) > 1 {
@@ -57,18 +54,16 @@ func (s *step) finding(rate key) string {
 	goal, _ := compare.Goal(s.Step)
 	x := verdicts.Contest(s.Step, goal)
 	costs, stalls := "", standstill(s)
-	if x.Subject != nil {
-		costs = verdicts.Proven(x.Subject, s.Step, namedCosts)
-	}
-	if len(s.c.Targets) > 1 && costs == "" && stalls == "" && len(x.Refused) == 0 && !x.Notable() {
-		return ""
-	}
 	var ranks []rank
 	if x.Subject != nil {
+		costs = verdicts.Proven(x.Subject, s.Step, namedCosts)
 		for _, t := range append([]*target{x.Subject}, x.Others...) {
 			ranks = append(ranks, rank{t, s.number(t, rate), s})
 		}
 		sortRanks(ranks)
+	}
+	if len(s.c.Targets) > 1 && costs == "" && stalls == "" && len(x.Refused) == 0 && !x.Notable() {
+		return ""
 	}
 	text := verdicts.Lead(s.Step, "")
 	if len(ranks) > 0 {
@@ -91,16 +86,21 @@ func standstill(s *step) string {
 	if !ok {
 		return ""
 	}
-	var stalled []string
-	for _, t := range s.c.Targets {
-		if n := s.number(t, k); n.Missing == "" && n.Value > 0 {
-			stalled = append(stalled, t.Name+" for "+quantity.Amount(n.Value)+" s")
+	return listing(" Stalled: ", quantity.Texts(s.c.Targets, func(t *target) string {
+		n := s.number(t, k)
+		if n.Missing != "" || n.Value <= 0 {
+			return ""
 		}
-	}
-	if len(stalled) == 0 {
+		return t.Name + " for " + quantity.Amount(n.Value) + " s"
+	}), ".")
+}
+
+// listing returns texts in a sentence, without those that are empty; "" if all are.
+func listing(lead string, texts []string, end string) string {
+	if texts = said(texts...); len(texts) == 0 {
 		return ""
 	}
-	return " Stalled: " + quantity.Joined(stalled) + "."
+	return lead + quantity.Joined(texts) + end
 }
 
 // spaceSentence returns the space at the end of the last step that all targets

@@ -10,7 +10,6 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
-	"rumbench/internal/plan"
 	"rumbench/internal/report/published"
 	"rumbench/internal/result"
 	"rumbench/internal/result/layout"
@@ -78,15 +77,6 @@ func TestWarmUpsOfPublishedTables(t *testing.T) {
 	expect.Equal(t, strings.Join(got, " "), "read-only scan scan.warm insert")
 }
 
-// measured returns a trial of the insert benchmark's query step.
-func measured(target string) *result.Trial {
-	s := result.Step{Name: "qr100", Status: result.Complete, Seconds: 100, Primary: "query", WritesPer: "insert", Rows: []metric.Row{
-		{Group: "insert", Op: "insert", Metric: "rows_per_s", Value: 20}, {Group: "query", Op: "query", Metric: "rows_per_s", Value: 200},
-		{Metric: "write_kb", Per: "query", Value: 5.12, N: 20000}, {Metric: "write_kb", Per: "insert row", Value: 51.2, N: 2000},
-	}}
-	return &result.Trial{Target: target, Trial: 1, Status: result.Complete, Workload: "ibench", Steps: []result.Step{s}}
-}
-
 // Published tables divide rates that were rounded to whole numbers.
 func TestQPSOfRounded(t *testing.T) {
 	c := compare.New([]*result.Trial{tested("old", map[string]float64{"scan": 2.4}), tested("new", map[string]float64{"scan": 3.5})})
@@ -106,33 +96,4 @@ func TestQPSOfOtherWork(t *testing.T) {
 	expect.Same(t, []string{"scan,1.00", "insert,NA"}, qps(r, layout.Ratios))
 	want := "⚠ b in insert: other work: rate of query: 500/s and 4000/s; not comparable"
 	expect.Same(t, []string{want}, published.QPSRemarks(r))
-}
-
-// A published figure stands beside the number that comes nearest to it.
-func TestBeside(t *testing.T) {
-	c := compare.New([]*result.Trial{measured("one"), measured("four")})
-	set := plan.Published{Rows: []plan.PublishedRow{
-		{Name: "lsm", Like: "one", Step: "qr100", Per: "insert row", Figures: map[string]float64{"write_kb": 1.75, "rows_per_s": 0.02}},
-		{Name: "btree", Like: "four", Step: "qr100", Per: "index row", Figures: map[string]float64{"write_kb": 30.69, "rows_per_s": 0.06}},
-		{Name: "other", Like: "none", Step: "l.x", Figures: map[string]float64{"db_bytes": 1}},
-	}}
-	got := published.Beside(c, &set)
-	expect.Must(t, len(got) == 2 && got[0].Step == "qr100" && got[1].Step == "l.x", got)
-	expect.Same(t, []string{"rows_per_s", "write_kb"}, got[0].Metrics)
-	expect.Same(t, []string{"insert row", "insert row"}, got[0].Pers)
-	first, second := got[0].Rows[0], got[0].Rows[1]
-	expect.True(t, first.Target == c.Targets[0] && second.Target == c.Targets[1] && second.Base == c.Targets[0], second)
-	if k := first.Cells[1].Key; k.Per != "insert row" || k.Metric != "write_kb" || !math.IsNaN(first.Cells[1].Ratio) {
-		t.Errorf("%+v", first.Cells[1])
-	}
-	// Rates of rows are of one unit, whatever was done to them; costs are not.
-	if f := second.Cells[0]; math.Abs(f.Ratio-3) > 1e-12 || f.Digits != 1 {
-		t.Errorf("%+v", f)
-	}
-	if f := second.Cells[1]; !math.IsNaN(f.Ratio) {
-		t.Errorf("%+v", f)
-	}
-	if f := got[1].Rows[0].Cells[0]; !f.Published || f.Why != "no trial of none has been begun" {
-		t.Errorf("%+v", f)
-	}
 }
