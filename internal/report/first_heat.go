@@ -37,16 +37,6 @@ func heatMaps(c *campaign, wide bool) [][]page.Block {
 	if len(drawings) == 0 {
 		return nil
 	}
-	choice := func(id string, drawings []page.Drawing) []page.Block {
-		if len(drawings) == 1 {
-			return []page.Block{drawings[0]}
-		}
-		c := page.Choice{ID: id, Name: "Metric", Below: true}
-		for _, d := range drawings {
-			c.Options = append(c.Options, page.Option{Name: d.Name, Blocks: []page.Block{d}})
-		}
-		return []page.Block{c}
-	}
 	const screen, between, tests = 1228, 48, 3
 	var out [][]page.Block
 	room := screen - drawings[0].Picture.Width
@@ -57,7 +47,15 @@ func heatMaps(c *campaign, wide bool) [][]page.Block {
 		room -= drawings[1].Picture.Width + between
 		out, drawings = append(out, []page.Block{drawings[0]}), drawings[1:]
 	}
-	out = append(out, choice("heat", drawings))
+	choice := page.Choice{ID: "heat", Name: "Metric", Below: true}
+	for _, d := range drawings {
+		choice.Options = append(choice.Options, page.Option{Name: d.Name, Blocks: []page.Block{d}})
+	}
+	if len(drawings) == 1 {
+		out = append(out, choice.Options[0].Blocks)
+	} else {
+		out = append(out, []page.Block{choice})
+	}
 	out[0] = []page.Block{page.Medium{Drawn: out[0], Written: written}}
 	return out
 }
@@ -102,11 +100,10 @@ func (c *campaign) heat(find func(*step) (key, bool)) *page.Heat {
 	known := false
 	for _, s := range c.heated(find) {
 		row := page.HeatRow{Name: s.Name, Link: "#" + s.id}
+		k, _ := find(s)
 		for _, t := range c.Targets[1:] {
-			k, _ := find(s)
 			cell := heatCell(s, t, k)
-			known = known || cell.Why == ""
-			row.Cells = append(row.Cells, cell)
+			known, row.Cells = known || cell.Why == "", append(row.Cells, cell)
 		}
 		h.Rows = append(h.Rows, row)
 	}
@@ -124,18 +121,16 @@ func heatCell(s *step, t *target, k key) page.HeatCell {
 	if reason := cmp.Or(s.Unlike(base, t), compare.Unfit(e)); reason != "" {
 		refused = append(refused, reason)
 	}
-	if len(refused) > 0 {
-		return page.HeatCell{Text: "–", Why: refused[0]}
-	}
 	ratio := verdict.Ratio(e, s.Number(t, k), s.Number(base, k))
-	if math.IsNaN(ratio) {
+	switch {
+	case len(refused) > 0:
+		return page.HeatCell{Text: "–", Why: refused[0]}
+	case math.IsNaN(ratio):
 		return page.HeatCell{Text: "–", Why: "not measured on both"}
+	case e == nil:
+		return page.HeatCell{Text: quantity.Digits(ratio)}
 	}
-	sign := ""
-	if e != nil {
-		sign = " " + verdict.MarkOf(e).Sign
-	}
-	return page.HeatCell{Text: quantity.Digits(ratio) + sign, Tone: toneOf(e, ratio)}
+	return page.HeatCell{Text: quantity.Digits(ratio) + " " + verdict.MarkOf(e).Sign, Tone: toneOf(e, ratio)}
 }
 
 // Ratios from which the colour of a difference is stronger.
@@ -147,26 +142,18 @@ const (
 // toneOf returns the tone of a difference.
 func toneOf(e *compare.Effect, ratio float64) page.Tone {
 	switch {
-	case e == nil || e.Verdict == "" || e.Verdict == compare.Same:
+	case e.Verdict == "" || e.Verdict == compare.Same:
 		return page.NoTone
 	case e.Sure():
-		return page.Tone(strengthOf(ratio) * map[compare.Verdict]int{compare.Better: 1, compare.Worse: -1}[e.Verdict])
-	case e.Likely() == compare.Better:
-		return page.HollowGood
-	case e.Likely() == compare.Worse:
-		return page.HollowBad
+		tone := page.Tone(1)
+		if apart := max(ratio, 1/ratio); apart >= strongest {
+			tone = 3
+		} else if apart >= stronger {
+			tone = 2
+		}
+		return tone * map[compare.Verdict]page.Tone{compare.Better: 1, compare.Worse: -1}[e.Verdict]
 	}
-	return page.NoTone
-}
-
-func strengthOf(ratio float64) int {
-	switch apart := max(ratio, 1/ratio); {
-	case apart >= strongest:
-		return 3
-	case apart >= stronger:
-		return 2
-	}
-	return 1
+	return map[compare.Verdict]page.Tone{compare.Better: page.HollowGood, compare.Worse: page.HollowBad}[e.Likely()]
 }
 
 // meanHeat returns the geometric means over groups of tests.
@@ -179,18 +166,17 @@ func meanHeat(c *campaign) (out []page.HeatRow) {
 			continue
 		}
 		row := page.HeatRow{Name: fmt.Sprintf("mean of the %d %s tests", len(g.Rows), g.Group), Strong: true}
-		for i := range r.Targets[1:] {
-			m := g.Means[i+1]
+		for _, m := range g.Means[1:] {
+			cell := page.HeatCell{Text: quantity.Digits(m.Ratio) + " ?"}
 			switch {
 			case math.IsNaN(m.Ratio), m.Tests < len(g.Rows):
-				row.Cells = append(row.Cells, page.HeatCell{Text: "–", Why: cmp.Or(m.Why, "not all tests count")})
+				cell = page.HeatCell{Text: "–", Why: cmp.Or(m.Why, "not all tests count")}
 			case m.Low > 1: // proven by no test, only by its interval
-				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " △", Tone: page.HollowGood})
+				cell = page.HeatCell{Text: quantity.Digits(m.Ratio) + " △", Tone: page.HollowGood}
 			case m.High < 1:
-				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " ▽", Tone: page.HollowBad})
-			default:
-				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " ?"})
+				cell = page.HeatCell{Text: quantity.Digits(m.Ratio) + " ▽", Tone: page.HollowBad}
 			}
+			row.Cells = append(row.Cells, cell)
 		}
 		out = append(out, row)
 	}
@@ -199,18 +185,15 @@ func meanHeat(c *campaign) (out []page.HeatRow) {
 
 // heatTable returns a map as a table with a row per target, which takes few lines.
 func heatTable(h *page.Heat) page.Table {
-	t := page.Table{Title: h.Title, Head: "target"}
-	rows := make([]page.Row, len(h.Columns))
+	t := page.Table{Title: h.Title, Head: "target", Columns: page.Columns(quantity.Texts(h.Rows,
+		func(r page.HeatRow) string { return r.Name })...)}
 	for i, c := range h.Columns {
-		rows[i] = plainRow(c.Name)
-	}
-	for _, r := range h.Rows {
-		t.Columns = append(t.Columns, page.Column{Name: r.Name})
-		for i, c := range r.Cells {
-			rows[i].Cells = append(rows[i].Cells, page.Cell{Text: c.Text, Number: true})
+		row := plainRow(c.Name)
+		for _, r := range h.Rows {
+			row.Cells = append(row.Cells, page.Cell{Text: r.Cells[i].Text, Number: true})
 		}
+		t.Add(row)
 	}
-	t.Groups = []page.Group{{Rows: rows}}
 	return t
 }
 

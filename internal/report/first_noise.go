@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -67,23 +66,16 @@ func drifts(c *campaign) (out []string) {
 // unequalMachine reports that the machine was not equally fast before all trials, and names the slowest.
 func unequalMachine(c *campaign) (out []string) {
 	for _, load := range compare.CanaryLoads() {
-		byMachine := map[string][]*result.Trial{}
-		for _, t := range c.Targets {
-			for _, trial := range t.Trials {
-				if _, ok := load.Time(trial); ok {
-					byMachine[trial.Machine] = append(byMachine[trial.Machine], trial)
-				}
+		byMachine, times := map[string][]*result.Trial{}, map[*result.Trial]float64{}
+		for _, trial := range everyTrial(c) {
+			if v, ok := load.Time(trial); ok {
+				byMachine[trial.Machine], times[trial] = append(byMachine[trial.Machine], trial), v
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(byMachine)) {
-			byTime := func(a, b *result.Trial) int {
-				x, _ := load.Time(a)
-				y, _ := load.Time(b)
-				return cmp.Compare(x, y)
-			}
+		byTime := func(a, b *result.Trial) int { return cmp.Compare(times[a], times[b]) }
+		for _, name := range sortedKeys(byMachine) {
 			fastest, slowest := slices.MinFunc(byMachine[name], byTime), slices.MaxFunc(byMachine[name], byTime)
-			low, _ := load.Time(fastest)
-			high, _ := load.Time(slowest)
+			low, high := times[fastest], times[slowest]
 			if high <= load.One*low {
 				continue
 			}

@@ -19,16 +19,15 @@ import (
 func panels(v *composer, steps []*step) []page.Block {
 	choice := page.Choice{ID: "panels", Name: "Step"}
 	for i, s := range steps {
-		name := s.Name
+		o := page.Option{Name: s.Name}
 		if w := v.sweepOf(s); w != nil {
-			name = w.Base
+			o.Name = w.Base
 		}
-		var blocks []page.Block
 		if s.Doc != "" && len(v.Targets) > 1 {
-			blocks = append(blocks, page.Prose("about", s.Name+": "+s.Doc))
+			o.Blocks = append(o.Blocks, page.Prose("about", s.Name+": "+s.Doc))
 		}
-		choice.Options = append(choice.Options,
-			page.Option{Name: name, Blocks: append(blocks, panelsOf(v.campaign, s, fmt.Sprintf("cost%d", i)))})
+		o.Blocks = append(o.Blocks, panelsOf(v.campaign, s, fmt.Sprintf("cost%d", i)))
+		choice.Options = append(choice.Options, o)
 	}
 	if len(v.Targets) == 1 || len(steps) == 1 {
 		return choice.Options[0].Blocks
@@ -45,15 +44,12 @@ func panelsOf(c *campaign, s *step, id string) page.Panels {
 	}
 	if w := c.sweepOf(s); w != nil && len(w.panels) > 0 {
 		var out []page.Block
-		at := slices.IndexFunc(w.panels, func(p panel) bool {
-			return slices.ContainsFunc(p.levels, func(l levelStep) bool { return l.step == w.representative() })
-		})
-		for _, p := range drawn(max(0, at), sweepCurves(w)...) {
-			if name := w.panels[max(0, at)].name; name != "" {
-				p.Title += ", " + name
-			}
-			p.Height = panelPlot
-			out = append(out, page.Drawing{Caption: p.Title, Picture: p.Picture()})
+		at := max(0, slices.IndexFunc(w.panels, func(p panel) bool {
+			return slices.Contains(stepsOf(p.levels), w.representative())
+		}))
+		for _, p := range drawn(at, sweepCurves(w)...) {
+			p.Title = strings.TrimSuffix(p.Title+", "+w.panels[at].name, ", ")
+			out = append(out, panelDrawing(p))
 		}
 		return page.Panels{Cells: cells(append(out, costs)...)}
 	}
@@ -74,8 +70,11 @@ func cells(blocks ...page.Block) (out [][]page.Block) {
 	return out
 }
 
-// panelPlot is the height of a curve in a panel.
-const panelPlot = 190
+// panelDrawing returns a curve as a panel.
+func panelDrawing(p page.Plot) page.Block {
+	p.Height = 190
+	return page.Drawing{Caption: p.Title, Picture: p.Picture()}
+}
 
 func drawingOf(r *page.Ranking) page.Block {
 	if r == nil {
@@ -104,11 +103,15 @@ func (c *campaign) highestRates(s *step) *page.Ranking {
 	for _, a := range answersOf(s) {
 		r.Title = "Highest rate/s with " + a.Words()
 		for i := range r.Rows {
-			if r.Rows[i].Series == a.target.Index && a.Kept == 0 {
-				r.Rows[i].Value, r.Rows[i].Absent = "none kept it", true
+			row := &r.Rows[i]
+			if row.Series != a.target.Index {
+				continue
 			}
-			if low, high := a.Interval(); r.Rows[i].Series == a.target.Index && !math.IsInf(high, 1) && a.trials == 1 {
-				r.Rows[i].Low, r.Rows[i].High = low, high
+			if a.Kept == 0 {
+				row.Value, row.Absent = "none kept it", true
+			}
+			if low, high := a.Interval(); !math.IsInf(high, 1) && a.trials == 1 {
+				row.Low, row.High = low, high
 			}
 		}
 	}
@@ -173,10 +176,9 @@ func costPanel(c *campaign, s *step, id string) page.Block {
 		}
 		k, _ := find(s)
 		label := metric.Label(k.Metric)
+		r.Title = c.titled(s, label, label)
 		if k.Per != "" && k.Per != "step" {
 			r.Title = c.titled(s, label+" per "+k.Per, label+" per row or query")
-		} else {
-			r.Title = c.titled(s, label, label)
 		}
 		choice.Options = append(choice.Options, page.Option{Name: cost.name, Blocks: []page.Block{drawingOf(r)}})
 	}
@@ -212,8 +214,7 @@ func searchCurve(w *sweep, s *step) page.Block {
 		p.Y = page.Scale{Format: roundDuration, Spread: wide}.Axis(append(page.Reach(p.Lines), p.Level))
 		p.Title = "p99 response time over rate; dashed: " + quantity.Micros(p.Level)
 	}
-	p.Height = panelPlot
-	return page.Drawing{Caption: p.Title, Picture: p.Picture()}
+	return panelDrawing(p)
 }
 
 // entry is the subject of a row of a ranking: a target in a step.

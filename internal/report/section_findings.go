@@ -50,18 +50,16 @@ func banners(in Input, c *campaign) []string {
 		said(fromOneLoad(c), hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
 		say(w)
 	}
-	for _, t := range c.Targets {
-		for _, trial := range t.Trials {
-			switch trial.Status {
-			case result.Complete:
-			case result.Running:
-				say(t.Name, ", trial ", trial.Trial, " is running: what it has measured so far is shown.")
-			default:
-				say(t.Name, ", trial ", trial.Trial, ": ", trial.Status, sentenceTail(trial.Reason, trial.Hint))
-			}
-			for _, w := range trial.Warnings {
-				say(t.Name, ", trial ", trial.Trial, ": ", w)
-			}
+	for t, trial := range everyTrial(c) {
+		switch trial.Status {
+		case result.Complete:
+		case result.Running:
+			say(t.Name, ", trial ", trial.Trial, " is running: what it has measured so far is shown.")
+		default:
+			say(t.Name, ", trial ", trial.Trial, ": ", trial.Status, sentenceTail(trial.Reason, trial.Hint))
+		}
+		for _, w := range trial.Warnings {
+			say(t.Name, ", trial ", trial.Trial, ": ", w)
 		}
 	}
 	return page.Merged(out)
@@ -93,22 +91,18 @@ func cachesDiffer(c *campaign) string {
 // steps, because their work or their promises differ.
 func otherWork(c *campaign) (out []string) {
 	base := c.Targets[0]
+	measuring := slices.DeleteFunc(slices.Clone(c.steps), func(s *step) bool { return s.Primary == "" })
 	for _, t := range c.Targets[1:] {
-		steps, all := map[string][]string{}, 0
 		var order []string
-		for _, s := range c.steps {
-			if s.Primary == "" {
-				continue
-			}
-			all++
+		steps := map[string][]string{}
+		for _, s := range measuring {
 			if reason := s.Unlike(base, t); reason != "" {
-				order = compare.AppendNew(order, reason)
-				steps[reason] = append(steps[reason], s.Name)
+				order, steps[reason] = compare.AppendNew(order, reason), append(steps[reason], s.Name)
 			}
 		}
 		for _, reason := range order {
 			in := ""
-			if len(steps[reason]) < all {
+			if len(steps[reason]) < len(measuring) {
 				in = " in " + quantity.Joined(steps[reason])
 			}
 			out = append(out, fmt.Sprintf("%s is not compared with %s%s: %s.", t.Name, base.Name, in, reason))
@@ -130,29 +124,22 @@ func sentenceTail(reason, hint string) string {
 
 func describe(t *target) string {
 	first := t.Trials[0]
-	parts := []string{}
-	if first.Engine != "" && first.Engine != t.Name {
-		parts = append(parts, first.Engine)
+	var name, version, server, container string
+	if first.Engine != t.Name {
+		name = first.Engine
 	}
-	if first.Structure != "" {
-		parts = append(parts, first.Structure)
-	}
-	var own, server string
 	for _, v := range first.Versions {
 		switch v.Name {
 		case first.Engine, "engine":
-			own = v.Value
+			version = v.Value
 		case "server":
 			server = "server " + v.Value // the engine's own version is its driver's
 		}
 	}
-	if v := cmp.Or(server, own); v != "" {
-		parts = append(parts, v)
-	}
 	if first.Contained() {
-		parts = append(parts, "in a container")
+		container = "in a container"
 	}
-	return strings.Join(said(append(parts, ownSQL(t, ""))...), ", ")
+	return strings.Join(said(name, first.Structure, cmp.Or(server, version), container, ownSQL(t, "")), ", ")
 }
 
 // headFacts returns the first line: the conditions of the measurement.
@@ -179,12 +166,12 @@ func headFacts(c *campaign) []page.Fact {
 	})
 	add("load", func(t *result.Trial) string { return t.Recorded })
 	add("parameters", func(t *result.Trial) string { return params(c.chosen(t)) })
-	trials, differ := c.Shared(func(t *target) []string { return []string{fmt.Sprint(len(t.Trials))} })
+	trials, differ := c.Shared(trialCount)
 	if !differ {
 		trials += " each"
 	}
-	list = append(list, page.Fact{Name: "trials", Value: trials}, page.Fact{Name: "asked about", Value: askedAbout(c)})
-	list = append(list, page.Fact{Name: "started", Value: startedAt(c)})
+	list = append(list, page.Fact{Name: "trials", Value: trials}, page.Fact{Name: "asked about", Value: askedAbout(c)},
+		page.Fact{Name: "started", Value: startedAt(c)})
 	return slices.DeleteFunc(list, func(f page.Fact) bool { return f.Value == "" })
 }
 
@@ -196,8 +183,7 @@ func askedAbout(c *campaign) string {
 	}
 	var steps []string
 	for _, s := range c.steps {
-		names := quantity.Texts(s.Asked(), func(k compare.Key) string { return k.Metric })
-		if len(names) > 0 {
+		if names := quantity.Texts(s.Asked(), func(k key) string { return k.Metric }); len(names) > 0 {
 			steps = append(steps, s.Name+": "+strings.Join(names, ", "))
 		}
 	}
@@ -206,12 +192,9 @@ func askedAbout(c *campaign) string {
 		steps = append(steps[:shown], fmt.Sprintf("and %s more", quantity.Count(n, "step")))
 	}
 	text := strings.Join(steps, "; ")
-	for _, d := range []struct {
-		name  string
-		share float64
-	}{{"worse", c.Question.WorseBy}, {"better", c.Question.BetterBy}} {
-		if d.share > 0 {
-			text += fmt.Sprintf("; %s by %s matters", d.name, quantity.Share(d.share))
+	for i, share := range []float64{c.Question.WorseBy, c.Question.BetterBy} {
+		if share > 0 {
+			text += fmt.Sprintf("; %s by %s matters", [...]string{"worse", "better"}[i], quantity.Share(share))
 		}
 	}
 	return text
@@ -238,11 +221,9 @@ func began(c *campaign) (first time.Time) {
 	if !c.started.IsZero() {
 		return c.started
 	}
-	for _, t := range c.Targets {
-		for _, trial := range t.Trials {
-			if at := trial.Started; !at.IsZero() && (first.IsZero() || at.Before(first)) {
-				first = at
-			}
+	for _, trial := range everyTrial(c) {
+		if at := trial.Started; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
 		}
 	}
 	return first
@@ -251,9 +232,7 @@ func began(c *campaign) (first time.Time) {
 // factOf returns a value that all trials should share; it warns when they do not.
 func factOf(c *campaign, name string, subject func(*result.Trial) string) page.Fact {
 	const notSet = "not set"
-	value, differ := c.Shared(func(t *target) []string {
-		return t.Distinct(func(trial *result.Trial) string { return cmp.Or(subject(trial), notSet) })
-	})
+	value, differ := shared(c, func(t *result.Trial) string { return cmp.Or(subject(t), notSet) })
 	switch {
 	case differ:
 		return page.Fact{Name: name, Value: value, Warning: "differs: compare with care"}

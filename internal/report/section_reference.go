@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/page"
+	"rumbench/internal/report/view"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -32,34 +33,35 @@ func host(v *composer) []page.Section {
 	if slices.ContainsFunc(v.Targets, unseen) {
 		name = "host of rumbench"
 	}
-	for _, g := range []page.Group{{Name: "versions", Rows: factRows(v.campaign, versions)},
-		{Name: name, Rows: factRows(v.campaign, facts)}} {
-		if len(g.Rows) > 0 {
-			t.Groups = append(t.Groups, g)
-		}
-	}
+	t.Groups = filled(page.Group{Name: "versions", Rows: factRows(v.campaign, versions)},
+		page.Group{Name: name, Rows: factRows(v.campaign, facts)})
 	return []page.Section{{ID: "host", Title: "Machine and versions", Nav: "Machine", Folded: true,
 		Blocks: []page.Block{t}}}
 }
 
-func factRows(c *campaign, value func(*result.Trial) observe.Facts) []page.Row {
-	var rows []page.Row
-	for _, name := range factNames(c, value) {
-		text, differ := c.Shared(func(t *target) []string {
-			return t.Distinct(func(trial *result.Trial) string { return value(trial).Value(name) })
-		})
+// filled returns the groups that have rows.
+func filled(groups ...page.Group) []page.Group {
+	return slices.DeleteFunc(groups, func(g page.Group) bool { return len(g.Rows) == 0 })
+}
+
+func factRows(c *campaign, facts func(*result.Trial) observe.Facts) []page.Row {
+	return sharedRows(c, factNames(c, facts), func(t *result.Trial, name string) string { return facts(t).Value(name) })
+}
+
+// sharedRows returns named values of the trials, a row each.
+func sharedRows(c *campaign, names []string, value func(t *result.Trial, name string) string) (rows []page.Row) {
+	for _, name := range names {
+		text, differ := shared(c, func(t *result.Trial) string { return value(t, name) })
 		rows = append(rows, plainRow(name, page.Cell{Text: text, Differs: differ}))
 	}
 	return rows
 }
 
 // factNames returns the names of all trials' facts.
-func factNames(c *campaign, value func(*result.Trial) observe.Facts) (names []string) {
-	for _, t := range c.Targets {
-		for _, trial := range t.Trials {
-			for _, f := range value(trial) {
-				names = compare.AppendNew(names, f.Name)
-			}
+func factNames(c *campaign, facts func(*result.Trial) observe.Facts) (names []string) {
+	for _, trial := range everyTrial(c) {
+		for _, f := range facts(trial) {
+			names = compare.AppendNew(names, f.Name)
 		}
 	}
 	return names
@@ -149,11 +151,7 @@ func settings(v *composer) []page.Section {
 	t := page.Table{Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot be " +
 		"asked; all others were read back from it.", Head: "setting", Columns: targetColumns(v.Targets)}
 	asked, effective := settingRows(v.campaign)
-	for _, g := range []page.Group{{Name: "asked for", Rows: asked}, {Name: "in effect", Rows: effective}} {
-		if len(g.Rows) > 0 {
-			t.Groups = append(t.Groups, g)
-		}
-	}
+	t.Groups = filled(page.Group{Name: "asked for", Rows: asked}, page.Group{Name: "in effect", Rows: effective})
 	return []page.Section{{ID: "settings", Title: "Settings", Nav: "Settings", Folded: true, Blocks: []page.Block{t}}}
 }
 
@@ -235,21 +233,17 @@ func plans(v *composer) []page.Section {
 		t.Note += fmt.Sprintf(" Here are %d of %d operations.", mostPlans, len(ops))
 		ops = ops[:mostPlans]
 	}
-	rows := make([]page.Row, len(ops))
-	for i, op := range ops {
-		rows[i] = plainRow(op)
-	}
-	for _, tg := range v.Targets {
-		first := slices.IndexFunc(trials, func(trial Trial) bool { return trial.Trial == tg.Trials[0] })
-		if first < 0 || len(trials[first].Plans) == 0 {
-			continue
+	explained := map[*target][]result.StatementPlan{}
+	targets := slices.DeleteFunc(slices.Clone(v.Targets), func(t *target) bool {
+		i := slices.IndexFunc(trials, func(trial Trial) bool { return trial.Trial == t.Trials[0] })
+		if i >= 0 {
+			explained[t] = trials[i].Plans
 		}
-		t.Columns = append(t.Columns, targetColumns([]*target{tg})...)
-		for i, op := range ops {
-			rows[i].Cells = append(rows[i].Cells, planCell(trials[first].Plans, op))
-		}
-	}
-	t.Groups = []page.Group{{Rows: rows}}
+		return len(explained[t]) == 0
+	})
+	t.Columns = targetColumns(targets)
+	named := func(op string) page.Row { return plainRow(op) }
+	t.Add(view.Rows(ops, named, targets, func(op string, t *target) page.Cell { return planCell(explained[t], op) })...)
 	return folded(page.Section{ID: "plans", Title: "Plans"}, t)
 }
 
@@ -286,18 +280,15 @@ func clientAlone(v *composer) []page.Section {
 	measures := measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP99US, metric.CPUUS, metric.ClientCPUUS,
 		metric.HostCPUUS)
 	t.Columns = columnsOf(measures)
-	for _, s := range c.stepsWith(measures) {
-		row := plainRow(s.Name)
-		for _, m := range measures {
-			k, _ := m.key(s)
-			cell := c.plainCell(s.number(c.Targets[0], k), n)
-			if !cell.Absent {
-				cell.Per = s.unitOf(k)
-			}
-			row.Cells = append(row.Cells, cell)
+	named := func(s *step) page.Row { return plainRow(s.Name) }
+	t.Add(view.Rows(c.stepsWith(measures), named, measures, func(s *step, m measure) page.Cell {
+		k, _ := m.key(s)
+		cell := c.plainCell(s.number(c.Targets[0], k), n)
+		if !cell.Absent {
+			cell.Per = s.unitOf(k)
 		}
-		t.Add(row)
-	}
+		return cell
+	})...)
 	return folded(page.Section{ID: "client", Title: "The client alone", Nav: "Client"}, t, n)
 }
 
@@ -344,21 +335,13 @@ func appendix(v *composer) []page.Section {
 
 // parameters lists all parameters of the workload.
 func parameters(c *campaign) page.Table {
-	t := page.Table{Title: "Parameters", Head: "parameter",
-		Columns: []page.Column{{Name: "value", Title: "As in the trials; ≠ where these differ"}}}
 	names := map[string]bool{}
-	for _, tg := range c.Targets {
-		for _, trial := range tg.Trials {
-			for name := range trial.Params {
-				names[name] = true
-			}
+	for _, trial := range everyTrial(c) {
+		for name := range trial.Params {
+			names[name] = true
 		}
 	}
-	for _, name := range sortedKeys(names) {
-		text, differ := c.Shared(func(t *target) []string {
-			return t.Distinct(func(trial *result.Trial) string { return plainValue(trial.Params[name]) })
-		})
-		t.Add(plainRow(name, page.Cell{Text: text, Differs: differ}))
-	}
-	return t
+	rows := sharedRows(c, sortedKeys(names), func(t *result.Trial, name string) string { return plainValue(t.Params[name]) })
+	return page.Table{Title: "Parameters", Head: "parameter", Groups: []page.Group{{Rows: rows}},
+		Columns: []page.Column{{Name: "value", Title: "As in the trials; ≠ where these differ"}}}
 }

@@ -1,14 +1,13 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/perf/benchfmt"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
@@ -88,13 +87,11 @@ func (c Comparison) blocks() (out []page.Block) {
 		out = append(out, differs)
 	}
 	notes := page.NewNotes("")
-	for _, part := range []struct {
-		title string
-		asked bool
-	}{{"", true}, {"Beyond the question (exploratory, corrected by itself)", false}} {
-		items := slices.DeleteFunc(slices.Clone(c.Items), func(it compare.Item) bool { return it.Asked != part.asked })
+	for i, title := range []string{"", "Beyond the question (exploratory, corrected by itself)"} {
+		asked := i == 0
+		items := slices.DeleteFunc(slices.Clone(c.Items), func(it compare.Item) bool { return it.Asked != asked })
 		if len(items) > 0 {
-			out = append(out, c.table(part.title, items, notes))
+			out = append(out, c.table(title, items, notes))
 		}
 	}
 	switch few := min(len(c.Base.Trials), len(c.New.Trials)); {
@@ -118,26 +115,23 @@ func (c Comparison) story() Story {
 func (c Comparison) table(title string, items []compare.Item, notes *page.Notes) page.Table {
 	t := page.Table{Title: title, Head: "step",
 		Columns: page.Columns("number", "base", "new", "ratio", "95 % interval", "trials", "verdict")}
-	number := func(text string) page.Cell { return page.Cell{Text: text, Number: true} }
-	var g page.Group
-	last := ""
 	for i := range items {
 		it := &items[i]
-		row := page.Row{Head: it.Step.Name, Series: -1}
-		if row.Head == last {
+		row := page.Row{Head: it.Step.Name, Series: -1, Cells: []page.Cell{page.Words(Name(it.New.Key))}}
+		if i > 0 && items[i-1].Step.Name == row.Head {
 			row.Head = ""
 		}
-		last = it.Step.Name
+		for _, text := range []string{Number{*it.Base}.Whole(), Number{*it.New}.Whole(), effectRatio(it.Ratio),
+			effectBounds(&it.Effect), effectTrials(&it.Effect)} {
+			row.Cells = append(row.Cells, page.Cell{Text: text, Number: true})
+		}
 		verdict := page.Words(c.verdictText(&it.Effect))
 		for _, w := range warnings(it) {
 			verdict.Note(notes.Mark(w))
 		}
-		row.Cells = []page.Cell{page.Words(Name(it.New.Key)), number(Number{Number: *it.Base}.Whole()),
-			number(Number{Number: *it.New}.Whole()),
-			number(effectRatio(it.Ratio)), number(effectBounds(&it.Effect)), number(effectTrials(&it.Effect)), verdict}
-		g.Rows = append(g.Rows, row)
+		row.Cells = append(row.Cells, verdict)
+		t.Add(row)
 	}
-	t.Groups = []page.Group{g}
 	return t
 }
 
@@ -175,10 +169,7 @@ func effectTrials(e *compare.Effect) string {
 // trials would find a difference.
 func (c Comparison) verdictText(e *compare.Effect) string {
 	if e.Verdict == "" {
-		if e.Why != "" {
-			return quantity.Unknown + " " + e.Why
-		}
-		return quantity.Unknown + " neither direction is better"
+		return quantity.Unknown + " " + cmp.Or(e.Why, "neither direction is better")
 	}
 	text := MarkOf(e).Sign + " " + string(e.Verdict)
 	switch {
@@ -269,18 +260,19 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 	return out
 }
 
-// Bench prints the trials in Go's benchmark format, which benchstat reads:
-// benchstat -col target FILE. A number's unit is its metric.
+// Bench prints the trials in Go's benchmark format, which benchstat reads: benchstat -col target FILE. A number's
+// unit is its metric; which direction of each is better comes first.
 func Bench(w io.Writer, list []Comparison) error {
-	out := benchfmt.NewWriter(w)
-	if err := benchUnits(out, list); err != nil {
-		return err
-	}
+	var units, lines string
 	var targets []*compare.Target
-	numbers := map[*compare.Target][]benchNumber{}
+	seen, numbers := map[string]bool{}, map[*compare.Target][]benchNumber{}
 	for _, c := range list {
-		targets = compare.AppendNew(compare.AppendNew(targets, c.Base), c.New)
+		targets = compare.AppendNew(targets, c.Base, c.New)
 		for _, it := range c.Items {
+			if m := metric.ByName(it.New.Metric); m != nil && m.Better != "" && !seen[m.Name] {
+				seen[m.Name] = true
+				units += fmt.Sprintf("Unit %s better=%s\n", m.Name, m.Better)
+			}
 			if it.Verdict == "" && it.Why != "" {
 				continue // not comparable, or missing: benchstat would not notice
 			}
@@ -293,11 +285,12 @@ func Bench(w io.Writer, list []Comparison) error {
 		}
 	}
 	for _, t := range targets {
-		if err := benchTarget(out, t, numbers[t]); err != nil {
-			return err
+		if text := benchLines(t, numbers[t]); text != "" {
+			lines += "\ntarget: " + t.Name + "\n\n" + text
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, units+strings.TrimPrefix(lines, "\n"))
+	return err
 }
 
 // benchNumber is a number of a step.
@@ -308,49 +301,22 @@ type benchNumber struct {
 
 func (b benchNumber) same(o benchNumber) bool { return b.step == o.step && b.Key == o.Key }
 
-// benchUnits writes which direction of each unit is better.
-func benchUnits(out *benchfmt.Writer, list []Comparison) error {
-	seen := map[string]bool{}
-	for _, c := range list {
-		for _, it := range c.Items {
-			m := metric.ByName(it.New.Metric)
-			if m == nil || m.Better == "" || seen[m.Name] {
-				continue
-			}
-			seen[m.Name] = true
-			u := benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: m.Name, Key: "better"}, OrigUnit: m.Name,
-				Value: string(m.Better)}
-			if err := out.Write(&u); err != nil {
-				return fmt.Errorf("write benchmark format: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-// benchTarget writes a line for every step, subject and trial of a target.
-func benchTarget(out *benchfmt.Writer, t *compare.Target, numbers []benchNumber) error {
+// benchLines returns a line for every step, subject and trial of a target.
+func benchLines(t *compare.Target, numbers []benchNumber) (out string) {
 	for _, trial := range t.Trials {
 		var names []string
-		values := map[string][]benchfmt.Value{}
+		values := map[string]string{}
 		for _, n := range numbers {
-			for i, subject := range n.Trials {
-				if subject == trial {
-					name := benchName(trial.Workload, n.step, n.Key)
-					names = compare.AppendNew(names, name)
-					values[name] = append(values[name], benchfmt.Value{Value: n.Rows[i].Value, Unit: n.Metric})
-				}
+			if i := slices.Index(n.Trials, trial); i >= 0 {
+				name := benchName(trial.Workload, n.step, n.Key)
+				names, values[name] = compare.AppendNew(names, name), values[name]+fmt.Sprintf(" %v %s", n.Rows[i].Value, n.Metric)
 			}
 		}
 		for _, name := range names {
-			config := []benchfmt.Config{{Key: "target", Value: []byte(t.Name), File: true}}
-			r := benchfmt.Result{Config: config, Name: benchfmt.Name(name), Iters: 1, Values: values[name]}
-			if err := out.Write(&r); err != nil {
-				return fmt.Errorf("write benchmark format: %w", err)
-			}
+			out += "Benchmark" + name + " 1" + values[name] + "\n"
 		}
 	}
-	return nil
+	return out
 }
 
 // benchName returns a name such as “Ibench/step=l.i1/op=insert”; spaces would

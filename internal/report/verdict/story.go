@@ -65,11 +65,7 @@ func (c *Campaign) StoryOf(lead *compare.Step) (s Story) {
 // is proven.
 func (c *Campaign) Proven(subject *compare.Target, in *compare.Step, limit int) string {
 	var items []*compare.Item
-	for _, t := range c.Targets {
-		if t == subject {
-			continue
-		}
-		j := c.Judged(t, subject)
+	for _, j := range c.judgements(subject) {
 		for i := range j.Items {
 			it := &j.Items[i]
 			duplicate := slices.ContainsFunc(items, func(o *compare.Item) bool {
@@ -95,6 +91,16 @@ func (c *Campaign) Proven(subject *compare.Target, in *compare.Step, limit int) 
 	return where + ": " + firstOf(items[:min(limit, len(items))], limit, func(it *compare.Item) string {
 		return strings.TrimPrefix(Guess(it), prefix) + " against " + it.Base.Trials[0].Target
 	}) + "."
+}
+
+// judgements returns the judgements of a target against each other one.
+func (c *Campaign) judgements(subject *compare.Target) (out []*compare.Judgement) {
+	for _, t := range c.Targets {
+		if t != subject {
+			out = append(out, c.Judged(t, subject))
+		}
+	}
+	return out
 }
 
 // Leading returns the steps that the campaign is about, the most important first: if no question
@@ -127,30 +133,18 @@ const mostNamed, mostTargets = 3, 3
 // tests compares the throughput of a target in all tests but one with each other target: first
 // with those that are faster in most of them.
 func (c *Campaign) tests(subject *compare.Target, but *compare.Step) (out []string) {
-	type against struct {
-		losses int
-		text   string
-	}
-	var list []against
-	for _, t := range c.Targets {
-		if t == subject {
-			continue
-		}
-		j := c.Judged(t, subject)
+	losses := map[string]int{}
+	for _, j := range c.judgements(subject) {
 		by := map[string][]*compare.Item{}
 		for _, it := range c.rates(j, but) {
-			text := seems(j, &it.Effect)
+			text := seems(&it.Effect)
 			by[text] = append(by[text], it)
 		}
-		list = append(list, against{len(by[slower]) + len(by[likely+slower]) + len(by[seen+slower]), testsText(j, by)})
+		text := testsText(j, by)
+		out, losses[text] = append(out, text), len(by[slower])+len(by[likely+slower])+len(by[seen+slower])
 	}
-	slices.SortStableFunc(list, func(a, b against) int { return cmp.Compare(b.losses, a.losses) })
-	for _, a := range list[:min(len(list), mostTargets)] {
-		if a.text != "" {
-			out = append(out, a.text)
-		}
-	}
-	return out
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(losses[b], losses[a]) })
+	return slices.DeleteFunc(out[:min(len(out), mostTargets)], func(text string) bool { return text == "" })
 }
 
 // rates returns the throughputs of the tests but one that can be compared. Where a rate was
@@ -173,7 +167,7 @@ func (c *Campaign) rates(j *compare.Judgement, but *compare.Step) (out []*compar
 const slower, faster, likely, seen = "slower", "faster", "likely ", "seems "
 
 // seems returns how a throughput compares; "" if the difference may well be chance.
-func seems(j *compare.Judgement, e *compare.Effect) (text string) {
+func seems(e *compare.Effect) (text string) {
 	v := e.Verdict
 	switch {
 	case v == compare.Same:
@@ -220,14 +214,14 @@ func testsText(j *compare.Judgement, by map[string][]*compare.Item) string {
 // firstOf lists items: all in their order, or the most extreme and the number of the others if there
 // are too many.
 func firstOf(items []*compare.Item, limit int, text func(*compare.Item) string) string {
-	items = slices.Clone(items)
-	apart := func(it *compare.Item) float64 {
-		if math.IsNaN(it.Ratio) || it.Ratio <= 0 {
-			return 0
-		}
-		return math.Abs(math.Log(it.Ratio))
-	}
 	if len(items) > limit {
+		apart := func(it *compare.Item) float64 {
+			if math.IsNaN(it.Ratio) || it.Ratio <= 0 {
+				return 0
+			}
+			return math.Abs(math.Log(it.Ratio))
+		}
+		items = slices.Clone(items)
 		slices.SortStableFunc(items, func(a, b *compare.Item) int { return cmp.Compare(apart(b), apart(a)) })
 	}
 	parts := quantity.Texts(items[:min(limit, len(items))], text)
@@ -241,11 +235,7 @@ func firstOf(items []*compare.Item, limit int, text func(*compare.Item) string) 
 // which difference the trials would have found.
 func (c *Campaign) limits(subject *compare.Target, lead *compare.Step) (out []string) {
 	var better, worse, likelyWorse, likelyBetter, open, refused []*compare.Item
-	for _, t := range c.Targets {
-		if t == subject {
-			continue
-		}
-		j := c.Judged(t, subject)
+	for _, j := range c.judgements(subject) {
 		for i := range j.Items {
 			switch it := &j.Items[i]; {
 			case it.Headline && !it.Asked && !c.Narrow && it.Verdict == compare.Worse && !it.TooFew() &&
@@ -299,11 +289,7 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 	k, _ := compare.Goal(s)
 	var worst *compare.Effect
 	var by *compare.Judgement
-	for _, t := range c.Targets {
-		if t == subject {
-			continue
-		}
-		j := c.Judged(t, subject)
+	for _, j := range c.judgements(subject) {
 		e := j.Effect(s, k)
 		if e == nil || math.IsNaN(e.Detectable()) {
 			return ""
@@ -330,20 +316,22 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 	}
 	text := fmt.Sprintf("With %s, differences in %s below %s may stay unseen", have, number+s.Name,
 		DetectableText(worst.Detectable()))
-	smallest := by.Question.Smallest()
+	smallest, needs := by.Question.Smallest(), ""
 	switch needed := worst.Needed(smallest); {
 	case worst.Detectable() <= smallest:
 	case needed > 0:
 		text += fmt.Sprintf("; %d %ss would find %s", needed, worst.Unit, quantity.RoughShare(smallest))
 	case worst.Unit == compare.MachineUnit:
-		text += fmt.Sprintf("; to find %s needs machines that are more alike, or one machine", quantity.RoughShare(smallest))
+		needs = "machines that are more alike, or one machine"
 	case worst.Unit == compare.LoadUnit:
-		text += fmt.Sprintf("; to find %s needs more loads than anybody makes: they differ", quantity.RoughShare(smallest))
+		needs = "more loads than anybody makes: they differ"
 	case by.Base.Trials[0].Order == "duet":
-		text += fmt.Sprintf("; to find %s needs longer steps, not more trials", quantity.RoughShare(smallest))
+		needs = "longer steps, not more trials"
 	default:
-		text += fmt.Sprintf("; to find %s needs longer steps, or targets that run side by side (duet), not more trials",
-			quantity.RoughShare(smallest))
+		needs = "longer steps, or targets that run side by side (duet), not more trials"
+	}
+	if needs != "" {
+		text += "; to find " + quantity.RoughShare(smallest) + " needs " + needs
 	}
 	return text + "." + byMachine(by, worst)
 }
