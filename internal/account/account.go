@@ -16,14 +16,9 @@ type Sheet struct {
 	Rows   []metric.Row
 	Curves []metric.Curve
 	Stalls []metric.Span
-	SLA    map[string]*metric.SLA // by group
-	// Counters and Waits are the counts and samples, as stored.
+	// Counters are the counts, as stored.
 	Counters []observe.Change
-	Waits    []Wait
-	Alone    float64 // see Observed.Alone; seconds
-	// Credit is the growth of the engine's debt in the window, as a share of the bytes written; nil if it
-	// reports none.
-	Credit   *float64
+	Alone    float64          // see Observed.Alone; seconds
 	Notes    []metric.Warning // remarks
 	Warnings []metric.Warning
 	Invalid  bool // the numbers must not be used
@@ -47,6 +42,9 @@ type With = func(*metric.Row)
 func Of(group, op string) With {
 	return func(row *metric.Row) { row.Group, row.Op = group, op }
 }
+
+// Labelled sets what part of the step the number is of.
+func Labelled(l metric.Labels) With { return func(row *metric.Row) { row.Labels = l } }
 
 // Count sets the number of samples.
 func Count(n int64) With { return func(row *metric.Row) { row.N = n } }

@@ -30,11 +30,11 @@ func (s *costing) judgeDebt() []metric.Warning {
 	case written == nil:
 		return nil
 	case max(grown, 0) <= littleIO:
-		s.Credit = new(float64)
+		s.Put(metric.DebtGrowthShare, 0)
 		return nil
 	}
 	share := grown / max(written.Value, littleIO)
-	s.Credit = &share
+	s.Put(metric.DebtGrowthShare, share)
 	if share <= onCredit {
 		return nil
 	}

@@ -29,11 +29,11 @@ func TestOnCredit(t *testing.T) {
 		s := inserts(level(1000, 1000, 60), o)
 		expect.True(t, metric.Has(row(t, s, "g", "insert", metric.RowsPerS).Warnings, metric.OnCredit) == c.marked,
 			c, s.Warnings)
-		switch {
-		case s.Credit == nil:
-			expect.True(t, c.credit < 0, "no credit", c)
-		case *s.Credit != c.credit:
-			t.Errorf("%+v: credit %v", c, *s.Credit)
+		switch grown := metric.Find(s.Rows, metric.DebtGrowthShare, "", ""); {
+		case grown == nil:
+			expect.True(t, c.credit < 0, "no growth", c)
+		case grown.Value != c.credit:
+			t.Errorf("%+v: growth %v", c, grown.Value)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (s *costing) sumEarlier(name string) (sum stepsSum, ok bool) {
 // rowsWritten returns the row of a cost per row written by the step.
 func (e *Earlier) rowsWritten(name string) *metric.Row {
 	for i := range e.Rows {
-		if r := &e.Rows[i]; r.Metric == name && strings.HasPrefix(r.Per, e.WritesPer+" ") {
+		if r := &e.Rows[i]; r.Metric == name && r.Whole() && strings.HasPrefix(r.Per, e.WritesPer+" ") {
 			return r
 		}
 	}

@@ -31,6 +31,8 @@ type Observed struct {
 	Alone time.Duration
 	// Away is set if the clients were on other machines.
 	Away *Away
+	// Servers are the machines of a cluster's servers; none: there is one.
+	Servers []ServerMachine
 	// Lag is the time by which the engine's counters may lag behind its work.
 	Lag time.Duration
 	// Deferred are the bytes that the engine has still to write, before and after;
@@ -55,7 +57,8 @@ type Away struct {
 	CPU time.Duration // of all their processes
 	Lag time.Duration // as Observed.Lag, of what their sessions had to report
 	// Warned are warnings about their machines: of throughput and latency.
-	Warned []metric.Warning
+	Warned   []metric.Warning
+	Machines []ClientMachine
 }
 
 // judgeAway warns of machines of clients.

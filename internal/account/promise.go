@@ -56,7 +56,6 @@ func (p *Promise) Judge() *metric.SLA {
 		s.Worst = min(s.Worst, done)
 	}
 	s.Share = float64(held) / float64(s.Intervals)
-	s.Strict = held == s.Intervals
 	return s
 }
 
@@ -109,17 +108,17 @@ func Growing(half, end, window float64) bool { return end > window/20 && end > h
 
 // Promise adds the rows and warnings of a promised rate.
 func (b *Builder) Promise(group string, s *metric.SLA) {
-	if b.SLA == nil {
-		b.SLA = map[string]*metric.SLA{}
-	}
-	b.SLA[group] = s
 	at := Of(group, "")
 	b.Put(metric.SLATarget, s.Target, at)
 	if s.Intervals > 0 {
 		b.Put(metric.SLAShare, s.Share, at, Count(int64(s.Intervals)))
+		b.Put(metric.SLAWorst, s.Worst, at)
 	}
 	b.Put(metric.SLAMet, yesNo(s.Met), at)
 	b.Put(metric.SaturatedFlag, yesNo(s.Saturated), at)
+	b.Put(metric.SLAAchieved, s.Achieved, at)
+	b.Put(metric.SLABacklog, s.Backlog, at)
+	b.Put(metric.SLALatenessS, s.MaxLateness, at)
 	if !s.Met {
 		b.Warn(metric.SLAMissed, metric.Values{"group": group, "target": s.Target, "achieved": s.Achieved})
 	}

@@ -59,6 +59,16 @@ func (b *Builder) Growth(before, after *Space) {
 	}
 }
 
+// ObjectSize adds the size of a table, an index or the whole database.
+func (b *Builder) ObjectSize(z engine.Size) {
+	var warned []metric.Warning
+	if z.Kind == engine.Estimate {
+		warned = append(warned, metric.Warn(metric.EstimatedSize, nil))
+	}
+	b.Put(metric.ObjectBytes, float64(z.Bytes), Labelled(metric.Labels{Object: z.Object}), Source(ownAccount),
+		Warned(warned...))
+}
+
 // Space adds sizes and memory at the end of the step.
 func (b *Builder) Space(z *Space) {
 	live := z.Live.Bytes > 0 && !z.Live.Partial
@@ -68,6 +78,9 @@ func (b *Builder) Space(z *Space) {
 	}
 	if z.Memory > 0 {
 		b.Put(metric.ServerMemoryBytes, float64(z.Memory), Source(z.MemorySource+", "+processSource(z.Hosted)))
+	}
+	for _, size := range z.Sizes {
+		b.ObjectSize(size)
 	}
 	amplification := func(bytes int64, more ...With) {
 		if live {

@@ -83,6 +83,7 @@ func (s *Step) Operations() {
 	case s.Observed != nil:
 		c.addCosts()
 		c.addCounters()
+		addMachines(c)
 		c.addWarmUp()
 		(&waiting{c}).addWaits()
 	}
@@ -100,7 +101,7 @@ func (s *Step) addPromises() {
 // besideMissed returns warnings for the groups of a step with a missed promise.
 func (s *Step) besideMissed() []metric.Warning {
 	for _, g := range s.Groups {
-		if p := s.SLA[g.Name]; p != nil && !p.Met && g.Arrivals == nil {
+		if p := metric.SLAOf(s.Rows, g.Name); p != nil && !p.Met && g.Arrivals == nil {
 			return []metric.Warning{metric.Warn(metric.BesideMissed, nil)}
 		}
 	}

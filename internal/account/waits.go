@@ -42,15 +42,6 @@ type Threads struct {
 	CountsIO bool // otherwise I/O is part of the remainder
 }
 
-// Wait is an activity of sessions sampled in a step's window.
-type Wait struct {
-	State engine.SessionState `json:"state"`
-	Role  engine.Role         `json:"role"`
-	Event string              `json:"event,omitempty"` // as the server calls it
-	Seen  int64               `json:"seen"`            // number of samples
-	Share float64             `json:"share"`           // of all samples: of the sessions' time
-}
-
 // total returns the number of all samples, and that of samples waiting for the
 // client.
 func (s *Sessions) total() (total, resting int64) {
@@ -114,7 +105,10 @@ func (s *waiting) addWaits() {
 func (s *waiting) addRoles(per []Denominator) {
 	z := s.Sessions
 	total, resting := z.total()
-	byRole := s.listWaits(total)
+	byRole := map[engine.Role]int64{}
+	for d, n := range z.Seen {
+		byRole[d.Role] += n
+	}
 	source := Source(z.Source)
 	sessionTime := float64(total) / float64(z.Looks) * s.Seconds * 1e6 // µs
 	for _, role := range engine.Roles() {
@@ -131,6 +125,7 @@ func (s *waiting) addRoles(per []Denominator) {
 	if z.Closed > 0 {
 		s.Put(metric.ClientShare, float64(resting)/float64(total), Count(total), source)
 	}
+	s.addEvents(total)
 }
 
 // correct moves samples of sessions that waited for their clients to those that ran, if the
@@ -216,19 +211,15 @@ func (s *waiting) addTimed(by Denominator) {
 	}
 }
 
-// listWaits lists the samples by activity, the most frequent first, and sums
-// them by role.
-func (s *waiting) listWaits(total int64) map[engine.Role]int64 {
-	byRole := map[engine.Role]int64{}
-	for _, d := range slices.SortedFunc(maps.Keys(s.Sessions.Seen), byName) {
-		if n := s.Sessions.Seen[d]; n > 0 {
-			byRole[d.Role] += n
-			s.Waits = append(s.Waits, Wait{State: d.State, Role: d.Role, Event: d.Event, Seen: n,
-				Share: float64(n) / float64(total)})
-		}
+// addEvents adds the samples by activity, the most frequent first.
+func (s *waiting) addEvents(total int64) {
+	seen := s.Sessions.Seen
+	for _, d := range slices.SortedFunc(maps.Keys(seen), func(a, b engine.SessionActivity) int {
+		return cmp.Or(cmp.Compare(seen[b], seen[a]), byName(a, b))
+	}) {
+		s.Put(metric.WaitShare, float64(seen[d])/float64(total), Of("", string(d.Role)), Count(seen[d]),
+			Labelled(metric.Labels{Event: d.Event, State: string(d.State)}), Source(s.Sessions.Source))
 	}
-	slices.SortStableFunc(s.Waits, func(a, b Wait) int { return cmp.Compare(b.Seen, a.Seen) })
-	return byRole
 }
 
 // addThinking adds the share of their time in which the clients of each group

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -155,19 +156,21 @@ func checkDivided(t *testing.T, h *host, target string) {
 		if s.Name == "settle" {
 			continue
 		}
-		if len(s.Clients) != 2 || s.Clients[0].Name != "c2" || s.Clients[0].Ops == 0 || s.Clients[1].Ops == 0 {
-			t.Errorf("step %s: clients %+v", s.Name, s.Clients)
+		first, second := figuresOf(s, "c2"), figuresOf(s, "c3")
+		if first[metric.OpsPerS] == 0 || second[metric.OpsPerS] == 0 {
+			t.Errorf("step %s: clients %v and %v", s.Name, first, second)
 			continue
 		}
-		if c := s.Clients[0]; c.MinTrip <= 0 || c.MinTrip > c.P50 || c.Sent == 0 || c.CPU == 0 {
-			t.Errorf("step %s: %+v", s.Name, c)
+		if trip := first[metric.RoundTripMinUS]; trip <= 0 || trip > first[metric.ServiceP50US] ||
+			first[metric.NetworkSentKB] == 0 || first[metric.ClientCPUUS] == 0 {
+			t.Errorf("step %s: %v", s.Name, first)
 		}
 		rows := s.Find(metric.Rows, s.Primary, "").Value
 		if counter := counters[target][s.Name]; counter != "" {
 			expect.Equal(t, found(t, s, counter), rows, "step", s.Name, "the clients have counted", "and the server")
 		}
-		if n := s.Clients[0].Ops + s.Clients[1].Ops; s.Name != "load" && s.Name != "index" && float64(n) != rows {
-			t.Errorf("step %s: the machines have counted %d of %v", s.Name, n, rows)
+		if n := math.Round((first[metric.OpsPerS] + second[metric.OpsPerS]) * s.Seconds); s.Name != "load" && s.Name != "index" && n != rows {
+			t.Errorf("step %s: the machines have counted %v of %v", s.Name, n, rows)
 		}
 		expect.True(t, s.Name != "load" || rows == 4000, rows, "rows were loaded")
 		if s.Name == "point-query" && (s.Find(metric.ClientCPUUS, "", "") == nil ||

@@ -68,9 +68,9 @@ func writeHostile(t *testing.T, dir string, rate float64) {
 			Settings: []engine.Setting{{Name: hostile, Value: hostile, Source: hostile}},
 			Steps: []result.Step{{
 				Name: hostile, Doc: hostile, Status: result.Complete, Primary: hostile, WritesPer: hostile, Seconds: 10, Notes: metric.UntypedAll([]string{hostile}), Warnings: metric.UntypedAll([]string{hostile}),
-				Rows:   []metric.Row{row("rows_per_s", rate, ""), {Target: hostile, Trial: n, Step: hostile, Metric: "write_kb", Value: 2, Unit: "KB", Per: hostile, N: 10}},
+				Rows: []metric.Row{row("rows_per_s", rate, ""), {Target: hostile, Trial: n, Step: hostile, Metric: "write_kb", Value: 2, Unit: "KB", Per: hostile, N: 10},
+					{Target: hostile, Trial: n, Step: hostile, Op: "client", Metric: "wait_share", Value: 1, Unit: "ratio", N: 1, Labels: metric.Labels{State: "running", Event: hostile, Machine: hostile}}},
 				Groups: []result.Group{{Name: hostile, Clients: 1, Ops: []string{hostile}}},
-				Waits:  []result.Wait{{State: "running", Role: "client", Event: hostile, Seen: 1, Share: 1}},
 			}},
 		}
 		writeRaw(t, filepath.Join(result.TrialPath(dir, e.Dir), result.TrialFile), &trial)

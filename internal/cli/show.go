@@ -198,6 +198,9 @@ func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bo
 		if r.N != 0 {
 			n = strconv.FormatInt(r.N, 10)
 		}
+		if !r.Whole() {
+			continue // --json has the numbers of parts
+		}
 		lines = append(lines, []string{fmt.Sprintf("%s.%d", r.Target, r.Trial), r.Step, r.Group, r.Op, r.Metric, value,
 			r.Unit, r.Per, n, r.Source})
 	}

@@ -262,11 +262,12 @@ func refusals(s *result.Step) (out []metric.Warning) {
 		}
 	}
 	for _, g := range s.Groups {
-		if g.SLA != nil && !g.SLA.Met {
+		sla := s.Promise(g.Name)
+		if sla != nil && !sla.Met {
 			out = metric.AppendNew(out, metric.Warn(metric.SLAMissed,
-				metric.Values{"group": g.Name, "target": g.SLA.Target, "achieved": g.SLA.Achieved}))
+				metric.Values{"group": g.Name, "target": sla.Target, "achieved": sla.Achieved}))
 		}
-		if g.SLA != nil && g.SLA.Saturated {
+		if sla != nil && sla.Saturated {
 			out = metric.AppendNew(out, metric.Warn(metric.Saturated, metric.Values{"group": g.Name}))
 		}
 	}

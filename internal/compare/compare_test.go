@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
@@ -95,7 +96,7 @@ func TestNoVerdict(t *testing.T) {
 			l[3].Steps[0].Rows[0].Disturbed = true
 		}, "other programs"},
 		{"promise missed", func(l []*result.Trial) {
-			l[0].Steps[0].Groups = []result.Group{{Name: "insert", SLA: &metric.SLA{}}}
+			breaks(&l[0].Steps[0], result.Group{Name: "insert"})
 		}, "SLA missed"},
 		{"rows missing", func(l []*result.Trial) {
 			l[4].Steps[0].Warnings = []metric.Warning{{Code: metric.TooFewRows}}
@@ -120,7 +121,7 @@ func TestNoVerdict(t *testing.T) {
 			trials := fresh()
 			c.do(trials)
 			j := judged(t, trials...)
-			e := j.Effect(j.Items[0].Step, compare.Key{"insert", "insert", "rows_per_s", ""})
+			e := j.Effect(j.Items[0].Step, compare.Key{Group: "insert", Op: "insert", Metric: "rows_per_s"})
 			expect.True(t, e.Verdict == "" && strings.Contains(e.Why, c.reason) && !e.Sure(), e.Verdict, e.Why)
 		})
 	}
@@ -303,7 +304,7 @@ func TestOneFactOneVerdict(t *testing.T) {
 		}
 		j := c.Judge(c.Targets[0], c.Targets[1])
 		for _, s := range c.Steps {
-			rows, ops := j.Effect(s, compare.Key{"insert", "insert", "rows_per_s", ""}), j.Effect(s, compare.Key{"insert", "insert", "ops_per_s", ""})
+			rows, ops := j.Effect(s, compare.Key{Group: "insert", Op: "insert", Metric: "rows_per_s"}), j.Effect(s, compare.Key{Group: "insert", Op: "insert", Metric: "ops_per_s"})
 			expect.Equal(t, rows.Verdict, ops.Verdict, "rows (), operations", s.Name, rows.Adjusted, ops.Adjusted)
 		}
 	}
@@ -421,4 +422,11 @@ func texts(list []compare.Difference) string {
 		out = append(out, d.String())
 	}
 	return strings.Join(out, "; ")
+}
+
+// breaks has the only group of a step break its promise of 100 a second.
+func breaks(s *result.Step, g result.Group) {
+	b := account.Builder{All: metric.Row{Target: s.Rows[0].Target, Trial: s.Rows[0].Trial, Step: s.Name}}
+	b.Promise(g.Name, &metric.SLA{Target: 100, Achieved: 80})
+	s.Groups, s.Rows = []result.Group{g}, append(s.Rows, b.Rows...)
 }

@@ -236,7 +236,8 @@ func Undisturbed(s *Step, k Key, targets ...*Target) (own Key, ok bool) {
 	if m == nil || m.Family != metric.Storage {
 		return k, false
 	}
-	own = Key{k.Group, k.Op, m.Name, k.Per}
+	own = k
+	own.Metric = m.Name
 	impossible := func(t *Target) bool {
 		const rounding = 1.02
 		n, device := s.number(t, own), s.number(t, k)

@@ -113,7 +113,7 @@ func TestGateSees(t *testing.T) {
 			}
 		}, 0, 1},
 		{"a promise is missed", "rows_per_s < 0.9", func(b []*result.Trial) {
-			b[0].Steps[1].Groups = []result.Group{{SLA: &metric.SLA{}}}
+			breaks(&b[0].Steps[1], result.Group{})
 		}, 0, 1},
 		{"out of nothing", "stall_s > 1", func(b []*result.Trial) {
 			for i, t := range b {

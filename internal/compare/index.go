@@ -2,6 +2,8 @@ package compare
 
 import (
 	"slices"
+
+	"rumbench/internal/metric"
 )
 
 // seen holds the values derived once from a step's runs on a target.
@@ -26,8 +28,9 @@ func (s *stepRuns) seenOn(t *Target) *seen {
 
 // keyIndex are the keys of a step's rows on all targets, each once.
 type keyIndex struct {
-	all      []Key            // in the order of the rows
-	byMetric map[string][]Key // the keys by metric
+	all      []Key            // of what is compared, in the order of the rows
+	byMetric map[string][]Key // the keys of the whole step by metric
+	parts    map[string][]Key // the keys of its parts, which have labels, by metric
 	asked    int              // how many of the headline the question is about; they come first
 	headline []Key            // the numbers asked about, then the other numbers that describe the step
 	judged   []Key            // those of the headline, then all others
@@ -39,15 +42,24 @@ func (s *Step) index() *keyIndex {
 	if s.keys != nil {
 		return s.keys
 	}
-	x := &keyIndex{byMetric: map[string][]Key{}, at: map[Key]int{}}
+	x := &keyIndex{byMetric: map[string][]Key{}, parts: map[string][]Key{}, at: map[Key]int{}}
 	s.keys = x
 	known := map[Key]bool{}
 	for _, r := range s.runsInOrder() {
 		for i := range r.Step.Rows {
-			if k := KeyOf(&r.Step.Rows[i]); !known[k] {
-				known[k] = true
+			row := &r.Step.Rows[i]
+			k := KeyOf(row)
+			if known[k] {
+				continue
+			}
+			known[k] = true
+			if !row.Whole() {
+				x.parts[k.Metric] = append(x.parts[k.Metric], k)
+				continue
+			}
+			x.byMetric[k.Metric] = append(x.byMetric[k.Metric], k)
+			if m := metric.ByName(k.Metric); m == nil || !m.Uncompared {
 				x.all = append(x.all, k)
-				x.byMetric[k.Metric] = append(x.byMetric[k.Metric], k)
 			}
 		}
 	}
@@ -72,6 +84,9 @@ func (s *Step) Keys(metrics ...string) []Key {
 	}
 	return out
 }
+
+// Parts returns the different keys of a metric's numbers of parts of the step, in the order of the rows.
+func Parts(s *Step, name string) []Key { return s.index().parts[name] }
 
 // AllKeys returns the different keys of all rows, in the order of the rows.
 func (s *Step) AllKeys() []Key { return slices.Clip(s.index().all) }

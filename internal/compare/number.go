@@ -11,7 +11,10 @@ import (
 )
 
 // Key names a number of a step, whatever the target and the trial.
-type Key struct{ Group, Op, Metric, Per string }
+type Key struct {
+	Group, Op, Metric, Per string
+	Labels                 metric.Labels // of a part of the step
+}
 
 // PerOf reports whether the number is per unit of an operation kind.
 func (k Key) PerOf(op string) bool { return metric.PerOf(k.Per, op) }
@@ -20,7 +23,7 @@ func (k Key) PerOf(op string) bool { return metric.PerOf(k.Per, op) }
 func (k Key) About(op string) bool { return op != "" && k.Op == op || k.PerOf(op) }
 
 // KeyOf returns the key of a row.
-func KeyOf(r *metric.Row) Key { return Key{r.Group, r.Op, r.Metric, r.Per} }
+func KeyOf(r *metric.Row) Key { return Key{r.Group, r.Op, r.Metric, r.Per, r.Labels} }
 
 // Number is the trials' numbers of a target under a key: the median, and the
 // rows that it was made of.
@@ -72,8 +75,9 @@ func numbersOf(used []Run) map[Key]*Number {
 	}
 	for k, n := range out {
 		if few := n.few(); few > 0 {
-			_, metric, _ := metric.Percentile(k.Metric)
-			n.become(out[Key{k.Group, k.Op, metric, k.Per}], few)
+			greatest := k
+			_, greatest.Metric, _ = metric.Percentile(k.Metric)
+			n.become(out[greatest], few)
 		}
 	}
 	return out

@@ -58,7 +58,7 @@ func TestOffered(t *testing.T) {
 			if want != "" {
 				want = "other work: " + want
 			}
-			k := compare.Key{"insert", "insert", "rows_per_s", ""}
+			k := compare.Key{Group: "insert", Op: "insert", Metric: "rows_per_s", Per: ""}
 			e := m.Judge(a, b).Effect(m.Step("s"), k)
 			if (want == "") != (e.Why != want) && want != "" || want != "" && (e.Verdict != "" || !math.IsNaN(e.Ratio) || !math.IsNaN(e.P)) || want == "" && !e.Sure() {
 				t.Errorf("verdict %q, ratio %v: %s", e.Verdict, e.Ratio, e.Why)
@@ -168,7 +168,7 @@ func TestFewSamples(t *testing.T) {
 		}
 		m := compare.New(trials)
 		s, a, b := m.Steps[0], m.Target("a"), m.Target("b")
-		k := compare.Key{"insert", "insert", "service_p99_us", ""}
+		k := compare.Key{Group: "insert", Op: "insert", Metric: "service_p99_us", Per: ""}
 		j := m.Judge(a, b)
 		n, e := s.Number(b, k), j.Effect(s, k)
 		expect.True(t, n.MaxOf == c.few && !(c.few > 0 &&

@@ -81,7 +81,7 @@ func TestRelative(t *testing.T) {
 }
 
 func TestRelativeDoubts(t *testing.T) {
-	missed := result.Group{Name: "insert", Rate: 100, SLA: &metric.SLA{Target: 100, Achieved: 80}}
+	missed := result.Group{Name: "insert", Rate: 100}
 	for _, c := range []struct {
 		name    string
 		change  func(old, other *result.Trial)
@@ -90,9 +90,9 @@ func TestRelativeDoubts(t *testing.T) {
 		left    int
 	}{
 		{"none", func(_, _ *result.Trial) {}, 1.5, "", 0},
-		{"SLA missed", func(_, b *result.Trial) { b.Steps[0].Groups = []result.Group{missed} }, 1.5, "SLA missed", 1},
+		{"SLA missed", func(_, b *result.Trial) { breaks(&b.Steps[0], missed) }, 1.5, "SLA missed", 1},
 		{"SLA unknown", func(_, b *result.Trial) { b.Steps[0].Groups = []result.Group{{Name: "insert", Rate: 100}} }, 1.5, "", 0},
-		{"the base's SLA", func(a, _ *result.Trial) { a.Steps[0].Groups = []result.Group{missed} }, 1.5, "old: SLA missed", 1},
+		{"the base's SLA", func(a, _ *result.Trial) { breaks(&a.Steps[0], missed) }, 1.5, "old: SLA missed", 1},
 		{"invalid", func(_, b *result.Trial) { b.Status = result.Invalid }, 1.5, "invalid", 2},
 		{"partial step", func(_, b *result.Trial) { b.Steps[0].Status = result.Partial }, 1.5, "partial", 1},
 		{"disturbed", func(_, b *result.Trial) { b.Steps[0].Rows[0].Disturbed = true }, math.NaN(), "disturbed", 1},
@@ -269,14 +269,14 @@ func TestAbout(t *testing.T) {
 	add("query", "point", "service_max_us", "")
 	c := compare.New([]*result.Trial{{Target: "a", Steps: []result.Step{s}}})
 	for metric, want := range map[string]compare.Key{
-		"":               {"query", "query", "rows_per_s", ""},
-		"rows_per_s":     {"query", "query", "rows_per_s", ""},
-		"read_kb":        {"", "", "read_kb", "query"},
-		"write_kb":       {"", "", "write_kb", "insert row"},
-		"db_bytes":       {"", "", "db_bytes", ""},
-		"stall_s":        {"query", "", "stall_s", ""},
-		"sla_share":      {"insert", "", "sla_share", ""},
-		"service_p99_us": {"query", "point", "service_p99_us", ""},
+		"":               {Group: "query", Op: "query", Metric: "rows_per_s", Per: ""},
+		"rows_per_s":     {Group: "query", Op: "query", Metric: "rows_per_s", Per: ""},
+		"read_kb":        {Group: "", Op: "", Metric: "read_kb", Per: "query"},
+		"write_kb":       {Group: "", Op: "", Metric: "write_kb", Per: "insert row"},
+		"db_bytes":       {Group: "", Op: "", Metric: "db_bytes", Per: ""},
+		"stall_s":        {Group: "query", Op: "", Metric: "stall_s", Per: ""},
+		"sla_share":      {Group: "insert", Op: "", Metric: "sla_share", Per: ""},
+		"service_p99_us": {Group: "query", Op: "point", Metric: "service_p99_us", Per: ""},
 	} {
 		k, ok := c.Steps[0].About(metric)
 		expect.True(t, ok && k == want, metric, k, ok, want)

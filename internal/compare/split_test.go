@@ -39,10 +39,10 @@ func TestCPUIsSplitOnlyWithinAKind(t *testing.T) {
 				t.Fatalf("the CPU time to compare is %v", k)
 			}
 			j := camp.Judge(camp.Targets[0], camp.Targets[1])
-			if e := j.Effect(s, compare.Key{"", "", "cpu_us", "insert row"}); e.Verdict != compare.Worse || math.Abs(e.Ratio-2) > 1e-9 {
+			if e := j.Effect(s, compare.Key{Group: "", Op: "", Metric: "cpu_us", Per: "insert row"}); e.Verdict != compare.Worse || math.Abs(e.Ratio-2) > 1e-9 {
 				t.Errorf("together: %q (%s), ratio %v", e.Verdict, e.Why, e.Ratio)
 			}
-			e := j.Effect(s, compare.Key{"", "", "server_cpu_us", "insert row"})
+			e := j.Effect(s, compare.Key{Group: "", Op: "", Metric: "server_cpu_us", Per: "insert row"})
 			expect.True(t, (e.Verdict == compare.Better) == c.alike && math.IsNaN(e.Ratio) != c.alike && strings.Contains(e.Why, "compare cpu_us") != c.alike, e.Verdict, e.Why, e.Ratio)
 			cell := camp.Relative(compare.RelativeOptions{Metric: "server_cpu_us"}).Groups[0].Rows[0].Cells[1]
 			expect.True(t, math.IsNaN(cell.Ratio) != c.alike &&

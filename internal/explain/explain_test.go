@@ -427,8 +427,8 @@ func TestPredictedBesideOthers(t *testing.T) {
 		for i, tr := range trials {
 			s := &tr.Steps[1]
 			s.Touches = []workload.Touch{{Table: "t", PerUnit: 1, Changes: true}}
-			s.Sizes = []engine.Size{{Object: "t", Bytes: 100 << 20}}
-			s.Rows = append(s.Rows, metric.Row{Metric: "live_bytes", Value: 1e8})
+			s.Rows = append(s.Rows, metric.Row{Metric: "object_bytes", Labels: metric.Labels{Object: "t"}, Value: 100 << 20},
+				metric.Row{Metric: "live_bytes", Value: 1e8})
 			s.Counters = append(s.Counters, observe.Change{Name: engine.WriteCommits, Kind: engine.Counter, Value: queries})
 			s.Structure = engine.Structure{Shape: engine.CopyOnWrite, Page: 4096, Commit: 8192}
 			if i%2 == 0 {

@@ -155,7 +155,7 @@ func (r *run) processors() sheet {
 // clientCost returns the CPU time of a client per primary unit, by its calibration.
 func (r *run) clientCost() float64 {
 	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Metric == metric.ClientCPUUS && metric.PerOf(row.Per, r.Primary) {
+		if row := &r.Rows[i]; row.Metric == metric.ClientCPUUS && row.Whole() && metric.PerOf(row.Per, r.Primary) {
 			return row.Value
 		}
 	}

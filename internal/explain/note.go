@@ -66,7 +66,15 @@ func clustered(s *Step, note noting) {
 }
 
 // servers returns how many servers clients used.
-func servers(s *Side) int { return max(1, len(s.runs[0].Gateways)) }
+func servers(s *Side) int {
+	n := 0
+	for _, row := range s.runs[0].Rows {
+		if row.Metric == metric.Sessions {
+			n++
+		}
+	}
+	return max(1, n)
+}
 
 func disturbed(s *Step, note noting) {
 	others := s.about(func(s *Side) bool { return s.shared() > mostShared }, func(s *Side) string {
@@ -299,7 +307,7 @@ func before(r *run) *result.Step {
 func (s *Side) metric(name string) float64 {
 	return s.mean(func(r *run) float64 {
 		for _, row := range r.Rows {
-			if row.Metric == name && row.Group == "" && row.Op == "" {
+			if row.Metric == name && row.Group == "" && row.Op == "" && row.Whole() {
 				return row.Value
 			}
 		}

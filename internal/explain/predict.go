@@ -265,9 +265,9 @@ func (r structured) size(t workload.Touch) float64 {
 	start := slices.IndexFunc(r.trial.Steps, func(s result.Step) bool { return s.Name == r.Name })
 	for i := start; i < len(r.trial.Steps); i++ {
 		s := &r.trial.Steps[i]
-		at := slices.IndexFunc(s.Sizes, func(z engine.Size) bool { return z.Object == object })
-		if then := number(s, metric.LiveBytes); at >= 0 && then > 0 {
-			return float64(s.Sizes[at].Bytes) * r.mean(metric.LiveBytes) / then
+		size := metric.Labelled(s.Rows, metric.ObjectBytes, metric.Labels{Object: object})
+		if then := number(s, metric.LiveBytes); size != nil && then > 0 {
+			return size.Value * r.mean(metric.LiveBytes) / then
 		}
 	}
 	return 0

@@ -21,10 +21,10 @@ func inserts(twice float64) structured {
 	step := result.Step{
 		Name: "insert", Seconds: 10, Primary: "insert", WritesPer: "insert",
 		Touches:   []workload.Touch{{Table: "t", Index: "i", PerUnit: 1, Changes: true}},
-		Sizes:     []engine.Size{{Object: "t.i", Bytes: 1000 * page, Kind: engine.Estimate}},
 		Counters:  []observe.Change{{Name: engine.CacheHeld, Kind: engine.Gauge, Unit: "bytes", Value: 400 * page}},
 		Structure: engine.Structure{Shape: engine.InPlace, Page: page, LogRoom: 2000 * 1024},
 		Rows: []metric.Row{
+			{Metric: "object_bytes", Labels: metric.Labels{Object: "t.i"}, Value: 1000 * page},
 			{Metric: "live_bytes", Value: 1e6},
 			{Metric: "part_kb", Op: string(account.LogPart), Per: "insert row", Value: 1},
 			{Metric: "part_kb", Op: string(account.DoublewritePart), Per: "insert row", Value: twice},
@@ -102,7 +102,7 @@ func TestCopyWrites(t *testing.T) {
 func TestMergeReads(t *testing.T) {
 	k := compare.Key{Metric: "read_kb", Per: "insert row"}
 	r := inserts(0)
-	r.Sizes[0].Object = "t"
+	r.Rows[0].Labels.Object = "t"
 	r.Touches = []workload.Touch{{Table: "t", PerUnit: 1, Changes: true}, {Table: "t", Index: "put", PerUnit: 2, Changes: true}}
 	r.Structure = engine.Structure{Shape: engine.Leveled, Block: 16384, Filters: true}
 	expect.Near(t, r.mergeReads(k), 0.6*16, 1e-9, "KB are read")
@@ -128,7 +128,7 @@ func TestMergeReads(t *testing.T) {
 // of what it puts gone when it is flushed.
 func merged(flushed float64) structured {
 	r := inserts(0)
-	r.Sizes[0].Object = "t"
+	r.Rows[0].Labels.Object = "t"
 	r.Touches = []workload.Touch{{Table: "t", PerUnit: 0.5}, {Table: "t", Index: "i", PerUnit: 1, Changes: true}}
 	r.Rows = append(r.Rows, metric.Row{Metric: "data_bytes", Value: 100e6}, metric.Row{Metric: "part_kb", Op: string(account.FlushPart), Per: "insert row", Value: 2})
 	r.trial.Steps[0].Rows = append(r.trial.Steps[0].Rows, metric.Row{Metric: "data_bytes", Value: 100e6})

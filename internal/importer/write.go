@@ -191,7 +191,9 @@ func besideMissed(r *run) {
 	missed := false
 	for _, g := range r.step.Groups {
 		rated[g.Name] = g.Rate > 0
-		missed = missed || g.SLA != nil && !g.SLA.Met
+		if sla := r.step.Promise(g.Name); sla != nil {
+			missed = missed || !sla.Met
+		}
 	}
 	for i := range r.step.Rows {
 		row := &r.step.Rows[i]

@@ -25,6 +25,7 @@ const (
 	RestartTable    Section = "Restart and warm-up"
 	SpaceTable      Section = "Space"
 	WaitsTables     Section = "Waits"
+	PartsTable      Section = "Parts of a step"
 	// SharesOfTime are sums that the report shows as shares of each other, next to
 	// the statements.
 	SharesOfTime Section = "Shares of time"
@@ -35,7 +36,7 @@ const (
 
 // Sections are all sections, in the order of the glossary.
 var Sections = []Section{ThroughputTable, ServiceTable, ResponseTable, AttemptsTable, AttemptTable, GivenUpTable, StatementTable, SharesOfTime,
-	ArrivalsTable, SpreadTable, PromiseTable, RulesTable, CostTable, SettledCost, RestartTable, EngineTable, SpaceTable, WaitsTables}
+	ArrivalsTable, SpreadTable, PromiseTable, RulesTable, CostTable, SettledCost, RestartTable, EngineTable, SpaceTable, WaitsTables, PartsTable}
 
 // makeCatalogue returns the metrics of all sections. A metric is one entry in
 // the list of its section; latencies are made from one entry for each family.
@@ -62,7 +63,7 @@ func makeCatalogue() (out []Metric) {
 			P50: "Of operations that were done, seen from the client; the operation is the statement's name.",
 		}, P50, P95, P99, P999, Max)...),
 		SharesOfTime: sums, ArrivalsTable: arrivals, SpreadTable: spread, PromiseTable: promises, RulesTable: rules, CostTable: costs, SettledCost: settled,
-		RestartTable: restarts, EngineTable: engines, SpaceTable: space, WaitsTables: waits,
+		RestartTable: restarts, EngineTable: engines, SpaceTable: space, WaitsTables: waits, PartsTable: parts,
 	}
 	for _, s := range Sections {
 		for _, m := range bySection[s] {
@@ -172,6 +173,10 @@ var promises = []Metric{
 	{Name: "sla_share", Unit: "ratio", Better: Higher, Family: Promise, Doc: "Share of intervals in which at least 95 % of the promised rate was reached, within one operation of each client. Intervals too short for ten operations are joined; absent where the step is too short for that."},
 	{Name: "sla_met", Unit: "bool", Better: Higher, Family: Promise, Doc: "1 if the group, over its own time and within one operation of each client, reached 95 % of what its schedule asked for (the promised rate, or less if a random schedule asked for less); otherwise 0: results of groups that ran next to a missed promise are not comparable."},
 	{Name: "saturated", Unit: "bool", Better: Lower, Family: Promise, Doc: "1 if the promise was missed and lateness grew to the end: the promised rate is above what the engine can do."},
+	{Name: "sla_achieved", Unit: "1/s", Family: Promise, Uncompared: true, Doc: "Units a second that a group with a rate did on average over its own time."},
+	{Name: "sla_worst", Unit: "1/s", Family: Promise, Uncompared: true, Doc: "Units a second of a group with a rate in its worst interval."},
+	{Name: "sla_backlog", Unit: "count", Family: Promise, Uncompared: true, Doc: "Units that were due by the planned end but not done by then."},
+	{Name: "sla_lateness_s", Unit: "s", Family: Promise, Uncompared: true, Doc: "Greatest lateness of a group with a rate."},
 }
 
 // rules are the metrics of workloads that follow a standard, see workload.Rules.
@@ -264,4 +269,23 @@ var waits = []Metric{
 	{Name: "thread_us", Unit: "µs", Family: Waits, Per: PerUnit, Doc: "Time of the threads that serve sessions, by activity, which is shown as the operation kind. Counted by the kernel, not sampled; all of a step sum to sessions × window ÷ units.", See: "why.md#how-a-difference-is-split"},
 	{Name: "busiest_thread", Unit: "ratio", Family: Waits, Doc: "Share of the window for which the thread of the server that ran most ran; its name is shown as the operation kind. Near 1 that thread is a limit, however many processors there are. Counted by the kernel.", See: "why.md#what-limits"},
 	{Name: "client_share", Unit: "ratio", Family: Waits, Label: "client’s share", Doc: "Share of the time of sessions in closed loops in which the server waited for its client: sampled every 100 ms. Servers only. With one client it is the client's part of the round trip.", See: "why.md#waits"},
+}
+
+// parts are figures of single machines and of tables, as their labels say, and what searches for a rate ask for.
+// Other metrics have numbers of parts, too.
+var parts = []Metric{
+	{Name: "object_bytes", Unit: "B", Family: Space, Uncompared: true, Doc: "Size of a table or an index, or of the whole database, as the engine reports it; a warning marks estimates."},
+	{Name: "debt_growth_share", Unit: "ratio", Family: Storage, Uncompared: true, Doc: "Growth of the work that compactions have still to do, as a share of the bytes written in the window; 0 where it is below 128 KB. Searches for a rate have a limit of it.", See: "plan.md#highest-rate"},
+	{Name: "processors_busy", Unit: "ratio", Family: CPU, Uncompared: true, Label: "processors busy", Doc: "Share of the machine's processors that was busy in the window, of all programs."},
+	{Name: "network_busy", Unit: "ratio", Family: Client, Uncompared: true, Label: "network busy", Doc: "Share of the speed of the machine's busiest network interface."},
+	{Name: "network_sent_kb", Unit: "KB", Family: Client, Per: PerUnit, Uncompared: true, Label: "sent KB", Doc: "KB that all network interfaces of the machine sent, without what it sent to itself."},
+	{Name: "network_received_kb", Unit: "KB", Family: Client, Per: PerUnit, Uncompared: true, Label: "received KB", Doc: "KB that all network interfaces of the machine received, without what it sent to itself."},
+	{Name: "segments_resent", Unit: "count", Family: Client, Uncompared: true, Label: "sent again", Doc: "TCP segments that the machine sent again."},
+	{Name: "round_trip_us", Unit: "µs", Family: Client, Uncompared: true, Label: "round trip", Doc: "Median of the least round trips of the machine's connections to the server, as its kernel measured them."},
+	{Name: "round_trip_min_us", Unit: "µs", Family: Client, Uncompared: true, Label: "network at least", Doc: "Least round trip of the machine's connections to the server, as its kernel measured it: no operation can take less."},
+	{Name: "client_runqueue_us", Unit: "µs", Family: Client, Per: PerUnit, Uncompared: true, Doc: "Time for which threads of rumbench on the machine were ready to run and waited for a processor."},
+	{Name: "clock_error_ms", Unit: "ms", Family: Client, Uncompared: true, Label: "clock within", Doc: "Bound of the error of the machine's clock against the coordinator's."},
+	{Name: "start_late_ms", Unit: "ms", Family: Client, Uncompared: true, Doc: "How long after the common start the machine's clients began."},
+	{Name: "counted_apart_ms", Unit: "ms", Family: Client, Uncompared: true, Label: "counted within", Doc: "By how much the counts of the machine may have been read earlier or later than those of the cluster's first."},
+	{Name: "sessions", Unit: "count", Family: Client, Uncompared: true, Label: "sessions", Doc: "Sessions of clients that the machine of a server was dealt."},
 }

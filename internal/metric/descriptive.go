@@ -49,6 +49,7 @@ const (
 	ProfileThrottled  Code = "profile_throttled"
 	MediaErrors       Code = "media_errors"
 	Multiplexed       Code = "multiplexed"
+	EstimatedSize     Code = "estimated_size"
 )
 
 // descriptive are those codes.
@@ -97,6 +98,7 @@ var descriptive = map[Code]Kind{
 	ProfileOverBudget: {Text: "no CPU profile: the sampler used more CPU time than its budget of {budget:%.2g} % of each processor, and stopped itself"},
 	ProfileRoots:      {Text: "CPU profile: only {share:%.0f} % of the server's stacks reach the function that their thread began with: it was built without frame pointers, and totals of callers are too small"},
 	Multiplexed:       {Text: "estimated: the processor counted it for {share:%.0f} % of the time only, as it has too few counters"},
+	EstimatedSize:     {Text: "the engine's estimate"},
 	MediaErrors:       {Text: "the drive reported {n:%.0f} errors of its media or of data integrity"},
 	ProfileThrottled:  {Text: "CPU profile: the kernel paused the sampling timers {times:%.0f} times, and samples are missing"},
 	ProfileUserOnly:   {Text: "CPU profile: without the kernel's functions, as the right to sample all processes is missing"},

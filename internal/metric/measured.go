@@ -1,19 +1,5 @@
 package metric
 
-// SLA reports whether a promised rate was held.
-type SLA struct {
-	Target      float64 `json:"target"`       // units a second
-	Achieved    float64 `json:"achieved"`     // average over the group's own time
-	Intervals   int     `json:"intervals"`    // how many intervals of the window were judged; 0: it was too short
-	Share       float64 `json:"share"`        // share of the intervals that reached 95 % of the target
-	Worst       float64 `json:"worst"`        // units a second in the worst interval
-	Backlog     float64 `json:"backlog"`      // units that were due by the planned end but not done by then
-	MaxLateness float64 `json:"max_lateness"` // seconds
-	Met         bool    `json:"met"`          // the average reached 95 % of the target, rounded
-	Strict      bool    `json:"strict"`       // every interval did
-	Saturated   bool    `json:"saturated"`    // lateness kept growing
-}
-
 // Span is a stretch of a step's window, in seconds from its start.
 type Span struct {
 	Group string  `json:"group"`

@@ -29,6 +29,8 @@ type Metric struct {
 	// Split marks a number of the engine alone or of its clients alone: if both are one
 	// process, the number means something else and is not compared with a server's.
 	Split bool
+	// Uncompared: its numbers are shown and exported, and in no comparison.
+	Uncompared bool
 	// Quantile is the quantile of a latency distribution that it holds.
 	Quantile Quantile
 	Doc      string // its meaning, in sentences

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Row is one number of a result, with everything needed to quote it.
+// Row is one number of a result. It has many fields: everything needed to quote it.
 type Row struct {
 	Target string  `json:"target"`
 	Trial  int     `json:"trial"`
@@ -18,6 +18,8 @@ type Row struct {
 	// Per is the denominator of a cost: "insert row", "query"; "" for numbers
 	// that are not divided.
 	Per string `json:"per,omitempty"`
+	// Labels are those of a number of a part of the step: the whole has a number of its own.
+	Labels Labels `json:"labels,omitzero"`
 	// N is the number of samples: operations, intervals, or the denominator's
 	// count.
 	N int64 `json:"n,omitempty"`
@@ -34,6 +36,9 @@ type Row struct {
 	// then their maximum. It is not stored: see Step.Shown.
 	MaxOf int64 `json:"max_of,omitempty"`
 }
+
+// Whole reports whether the number is of all that it is about, not of a part that labels name.
+func (r *Row) Whole() bool { return r.Labels == Labels{} }
 
 // Mark sets the row's flags from its warnings.
 func (r *Row) Mark() {

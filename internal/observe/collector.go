@@ -20,6 +20,12 @@ type Collector interface {
 	Collect(ctx context.Context, s *engine.Sample) error
 }
 
+// Placed is a collector of a source on another machine.
+type Placed interface {
+	Collector
+	Machine() string
+}
+
 // Counted is an engine that reports counters; engine.DB is one.
 type Counted interface {
 	Counters(ctx context.Context, s *engine.Sample) error

@@ -13,6 +13,7 @@ import (
 // Interval holds the changes of one source between two of its samples.
 type Interval struct {
 	Source  string
+	Machine string        // "": this one
 	Time    time.Time     // of the later sample
 	Elapsed time.Duration // between the two samples; rates are growth divided by it
 	Late    time.Duration // from the tick of the later sample to its response
@@ -22,10 +23,12 @@ type Interval struct {
 
 // Change is the change of one series over an interval.
 type Change struct {
-	Name   string             `json:"name"` // this and the following as in engine.Point
-	Labels string             `json:"labels,omitempty"`
-	Kind   engine.CounterKind `json:"kind"`
-	Unit   string             `json:"unit"`
+	Name   string `json:"name"` // this and the following as in engine.Point
+	Labels string `json:"labels,omitempty"`
+	// Machine is that of the source; "": this one.
+	Machine string             `json:"machine,omitempty"`
+	Kind    engine.CounterKind `json:"kind"`
+	Unit    string             `json:"unit"`
 	// Value is the growth of a counter, or the last value of a gauge.
 	Value float64 `json:"value"`
 	// Reset is set if the counter fell, as it does when a server restarts. The
@@ -45,10 +48,12 @@ func Diff(a, b Snapshot) []Interval {
 	for i := range b.Sources {
 		cur := &b.Sources[i]
 		v := &intervals[i]
-		v.Source, v.Time, v.Err = cur.Name, cur.Time, cur.Err
+		v.Source, v.Machine, v.Time, v.Err = cur.Name, cur.Machine, cur.Time, cur.Err
 		v.Late = cur.Time.Add(cur.Took / 2).Sub(b.Time)
 		prev, reason := &Source{}, errNoStart
-		if k := slices.IndexFunc(a.Sources, func(s Source) bool { return s.Name == cur.Name }); k >= 0 {
+		if k := slices.IndexFunc(a.Sources, func(s Source) bool {
+			return s.Name == cur.Name && s.Machine == cur.Machine
+		}); k >= 0 {
 			v.Elapsed = cur.Time.Sub(a.Sources[k].Time)
 			if reason = a.Sources[k].Err; reason == nil {
 				prev = &a.Sources[k]
@@ -72,7 +77,8 @@ func changes(prev, cur *Source) []Change {
 	all := make([]Change, 0, len(cur.Points))
 	for i := range cur.Points {
 		p := &cur.Points[i]
-		c := Change{Name: p.Name, Labels: p.Labels, Kind: p.Kind, Unit: p.Unit, Value: p.Value, Series: now.keys[i]}
+		c := Change{Name: p.Name, Labels: p.Labels, Machine: cur.Machine, Kind: p.Kind, Unit: p.Unit, Value: p.Value,
+			Series: now.keys[i]}
 		if c.Kind == engine.Counter {
 			j, known := i, true
 			if before != now {

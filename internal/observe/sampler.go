@@ -28,7 +28,8 @@ type Snapshot struct {
 
 // Source is the sample of one collector.
 type Source struct {
-	Name string
+	Name    string
+	Machine string // "": this one
 	// Time is when the points were read: halfway between call and return, which
 	// is never wrong by more than half of Took.
 	Time   time.Time
@@ -105,6 +106,9 @@ func sample(ctx context.Context, c Collector, known **layout, into *Source) {
 	err := c.Collect(ctx, &points)
 	took := time.Since(begin)
 	*into = Source{Name: c.Name(), Time: begin.Add(took / 2), Took: took, Points: points.Points, Err: err}
+	if p, is := c.(Placed); is {
+		into.Machine = p.Machine()
+	}
 	if err == nil {
 		into.layout, into.Err = (*known).matching(into.Points)
 	}

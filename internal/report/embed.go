@@ -29,10 +29,10 @@ type embedded struct {
 }
 
 const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds gives its group, " +
-	"op, metric, unit, per and source. Each trial has its value, its n and, under i, the indexes of its warnings and of " +
-	"their codes; null: it has none. Disturbed are the i of numbers that may hold what other programs did, at_least " +
-	"those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is the greatest " +
-	"of these n. The page shows medians over the trials that are not left out."
+	"op, metric, unit, per, source and labels. Each trial has its value, its n and, under i, the indexes of its " +
+	"warnings and of their codes; null: it has none. Disturbed are the i of numbers that may hold what other programs " +
+	"did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is " +
+	"the greatest of these n. The page shows medians over the trials that are not left out."
 
 // rowKind is the content of a row except its value.
 type rowKind struct {
@@ -42,6 +42,8 @@ type rowKind struct {
 	Unit   string `json:"unit"`
 	Per    string `json:"per,omitempty"`
 	Source string `json:"source,omitempty"`
+
+	Labels metric.Labels `json:"labels,omitzero"`
 
 	nth int // of the rows with these names in a run
 }
@@ -127,7 +129,7 @@ func (e *embedder) addRuns(s *step, t *target) {
 	}
 	for _, kind := range order {
 		k := e.out.Kinds[kind]
-		e.keys[t] = append(e.keys[t], keyOfStep{s, key{Group: k.Group, Op: k.Op, Metric: k.Metric, Per: k.Per}})
+		e.keys[t] = append(e.keys[t], keyOfStep{s, key{Group: k.Group, Op: k.Op, Metric: k.Metric, Per: k.Per, Labels: k.Labels}})
 	}
 	e.out.Runs = append(e.out.Runs, out)
 	e.count += len(order)
@@ -137,7 +139,8 @@ func (e *embedder) kindsOf(rows []metric.Row) []int {
 	out := make([]int, len(rows))
 	seen := map[rowKind]int{}
 	for i, r := range rows {
-		kind := rowKind{Group: r.Group, Op: r.Op, Metric: r.Metric, Unit: r.Unit, Per: r.Per, Source: r.Source}
+		kind := rowKind{Group: r.Group, Op: r.Op, Metric: r.Metric, Unit: r.Unit, Per: r.Per, Source: r.Source,
+			Labels: r.Labels}
 		seen[kind]++
 		kind.nth = seen[kind]
 		out[i] = indexOf(e.kinds, &e.out.Kinds, kind)

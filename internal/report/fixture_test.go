@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -108,8 +109,11 @@ func fixtureStep(t *result.Trial, p stepPlan, v speed, order int) result.Step {
 	s := result.Step{
 		Name: p.name, Doc: p.doc, Status: result.Complete, Seconds: 60, Primary: p.primary, WritesPer: p.writes,
 		Started: t.Started.Add(time.Duration(order) * 5 * time.Minute),
-		Sizes:   []engine.Size{{Object: "", Bytes: int64(v.sizeGB * (1 << 30)), Kind: engine.Exact}, {Object: "pi1.pdc", Bytes: int64(v.sizeGB * (1 << 27)), Kind: engine.Estimate}},
 	}
+	b := account.Builder{All: metric.Row{Target: t.Target, Trial: t.Trial, Step: s.Name}}
+	b.ObjectSize(engine.Size{Object: "", Bytes: int64(v.sizeGB * (1 << 30)), Kind: engine.Exact})
+	b.ObjectSize(engine.Size{Object: "pi1.pdc", Bytes: int64(v.sizeGB * (1 << 27)), Kind: engine.Estimate})
+	s.Rows = b.Rows
 	add := rowAdder(t, &s)
 	add("", "", "db_bytes", v.sizeGB*(1<<30), "B", "")
 	live := 0.41
@@ -168,9 +172,9 @@ func fixtureGroup(s *result.Step, add adder, p stepPlan, g result.Group, v speed
 		if v.misses {
 			share = 0.81
 		}
-		g.SLA = &metric.SLA{Target: g.Rate, Achieved: v.unitsInserted, Share: share, Worst: v.unitsInserted * 0.98, Backlog: 3, MaxLateness: 0.04, Met: !v.misses, Strict: !v.misses}
-		add(g.Name, "", "sla_share", share, "ratio", "")
-		add(g.Name, "", "sla_met", map[bool]float64{true: 1}[!v.misses], "bool", "")
+		b := account.Builder{All: metric.Row{Target: s.Rows[0].Target, Trial: s.Rows[0].Trial, Step: s.Name}}
+		b.Promise(g.Name, &metric.SLA{Target: g.Rate, Achieved: v.unitsInserted, Intervals: 60, Share: share, Worst: v.unitsInserted * 0.98, Backlog: 3, MaxLateness: 0.04, Met: !v.misses})
+		s.Rows = append(s.Rows, b.Rows...)
 	}
 	ops := g.Ops
 	if len(ops) > 1 && g.Name == p.primary {

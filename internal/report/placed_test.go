@@ -51,9 +51,8 @@ func pageOf(t *testing.T, trial *result.Trial) string {
 
 // everyMetric returns a trial with a step that has a row of every metric.
 func everyMetric() *result.Trial {
-	sla := &metric.SLA{Target: 100, Achieved: 100, Intervals: 60, Share: 1, Worst: 99, Saturated: true}
 	step := result.Step{Name: "mixed", Status: result.Complete, Seconds: 60, Primary: "query", WritesPer: "insert", Groups: []result.Group{
-		{Name: "readers", Clients: 1, Ops: []string{"query"}}, {Name: "writers", Clients: 1, Rate: 100, Ops: []string{"insert"}, SLA: sla},
+		{Name: "readers", Clients: 1, Ops: []string{"query"}}, {Name: "writers", Clients: 1, Rate: 100, Ops: []string{"insert"}},
 	}}
 	for _, m := range metric.All() {
 		row := metric.Row{Target: "t", Trial: 1, Step: step.Name, Metric: m.Name, Unit: m.Unit, Value: 2, N: 60_000}

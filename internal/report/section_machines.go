@@ -1,123 +1,116 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"math"
-	"strings"
+	"slices"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
-	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
 
-// clientMachines shows what each machine of clients did, if they were on machines of their own.
-func clientMachines(v *composer) []page.Section {
-	t := page.WordTable([]string{"step", "target", "machine", "operations", "p50", "p99", "processors", "network at least",
-		"clock within", "remarks"})
-	t.Note = "Of the machines that the clients were on: the share of the operations, percentiles of service times, the " +
-		"share of their processors that was busy, the least round trip to the server that their kernels measured (no " +
-		"operation can take less), and the bound of the error of their clocks. Of several trials: means, the least trip, " +
-		"and the greatest bound."
-	addMachines(&t, v, machinesIn)
-	return folded(page.Section{ID: "machines", Title: "Machines of the clients", Nav: "Machines"}, t)
+// machineColumn is a figure of machines: how it is shown, and what is shown of several trials.
+type machineColumn struct {
+	metric string
+	show   func(float64) string
+	sum    func([]float64) float64
 }
 
-// addMachines adds a row for each machine that the trials of a target had in a step.
-func addMachines[M interface{ words() []string }](t *page.Table, v *composer,
-	machines func(trials []*result.Trial, step string) []M) {
-	for _, s := range v.Steps {
-		for _, target := range v.Targets {
-			for _, m := range machines(target.Trials, s.Name) {
-				t.AddWords(append([]string{s.Name, target.Name}, m.words()...)...)
+// machineTable has a row for each machine of clients, or of servers, that a target had in a step.
+func machineTable(v *composer, clients bool, columns []machineColumn) page.Table {
+	head := []string{"step", "target", "machine", "per"}
+	for _, c := range columns {
+		head = append(head, metric.Label(c.metric))
+	}
+	t := page.WordTable(head)
+	for _, s := range v.steps {
+		for _, tg := range v.Targets {
+			for _, machine := range machinesIn(s, clients, columns) {
+				if words := machineWords(s, tg, machine, columns); words != nil {
+					t.AddWords(append([]string{s.Name, tg.Name, machine}, words...)...)
+				}
 			}
 		}
 	}
+	return t
 }
 
-// meanText returns the mean of what is known, as show writes it.
-func meanText(all []float64, show func(float64) string) string {
-	if len(all) == 0 {
-		return quantity.Unknown
+// machinesIn returns the machines of a step that have one of the figures. Only those of clients have clocks
+// that matter.
+func machinesIn(s *step, clients bool, columns []machineColumn) (names []string) {
+	clocks := compare.Parts(s.Step, metric.ClockErrorMS)
+	for _, c := range columns {
+		for _, k := range compare.Parts(s.Step, c.metric) {
+			m := k.Labels.Machine
+			isClient := slices.ContainsFunc(clocks, func(k key) bool { return k.Labels.Machine == m })
+			if m != "" && isClient == clients {
+				names = compare.AppendNew(names, m)
+			}
+		}
 	}
-	return show(stat.Mean(all))
+	return names
+}
+
+// machineWords returns the unit that costs are per, and the figures of a machine; nil: the target has none of it.
+func machineWords(s *step, t *target, machine string, columns []machineColumn) []string {
+	per, known := "", false
+	var words []string
+	for _, c := range columns {
+		text := quantity.Unknown
+		for _, k := range compare.Parts(s.Step, c.metric) {
+			if n := s.number(t, k); k.Labels.Machine == machine && n.Missing == "" {
+				text, per, known = c.show(c.sum(n.Values())), cmp.Or(per, k.Per), true
+			}
+		}
+		words = append(words, text)
+	}
+	if !known {
+		return nil
+	}
+	return append([]string{per}, words...)
 }
 
 func roundPercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// clientMachine is a machine of clients in the trials of a target.
-type clientMachine struct {
-	name                     string
-	shares, p50s, p99s, busy []float64
-	trip, bound              float64 // trip is 0 if it is unknown
-	remarks                  []string
+func wholeMicros(us float64) string { return quantity.Digits(us) + " µs" }
+
+func wholeMillis(ms float64) string { return fmt.Sprintf("%.2g ms", ms) }
+
+// clientMachines shows what each machine of clients did, if they were on machines of their own.
+func clientMachines(v *composer) []page.Section {
+	t := machineTable(v, true, []machineColumn{
+		{metric.OpsPerS, quantity.Amount, stat.Mean}, {metric.ClientCPUUS, quantity.Digits, stat.Mean},
+		{metric.ServiceP50US, wholeMicros, stat.Mean},
+		{metric.ServiceP99US, wholeMicros, stat.Mean}, {metric.ProcessorsBusy, roundPercent, stat.Mean},
+		{metric.RoundTripMinUS, wholeMicros, slices.Min[[]float64]},
+		{metric.SegmentsResent, quantity.Amount, slices.Max[[]float64]},
+		{metric.ClockErrorMS, wholeMillis, slices.Max[[]float64]},
+	})
+	t.Note = "Of the machines that the clients were on: their operations and service times, the share of their " +
+		"processors that was busy, the least round trip to the server that their kernels measured (no operation can take " +
+		"less), and the bound of the error of their clocks. Of several trials: means, the least trip, and the greatest bound."
+	return folded(page.Section{ID: "machines", Title: "Machines of the clients", Nav: "Machines"}, t)
 }
 
-// machinesIn returns the machines that were in a step, in the order of the first trial.
-func machinesIn(trials []*result.Trial, step string) (out []*clientMachine) {
-	for _, t := range trials {
-		for i := range t.Steps {
-			s := &t.Steps[i]
-			if s.Name != step {
-				continue
-			}
-			var all int64
-			for _, c := range s.Clients {
-				all += c.Ops
-			}
-			for k := range s.Clients {
-				out = addMachine(out, &s.Clients[k], all)
-			}
-		}
-	}
-	return out
-}
-
-func addMachine(list []*clientMachine, c *result.ClientMachine, all int64) []*clientMachine {
-	var m *clientMachine
-	for _, known := range list {
-		if known.name == c.Name {
-			m = known
-		}
-	}
-	if m == nil {
-		m = &clientMachine{name: c.Name}
-		list = append(list, m)
-	}
-	if all > 0 {
-		m.shares = append(m.shares, float64(c.Ops)/float64(all))
-	}
-	if c.Ops > 0 {
-		m.p50s, m.p99s = append(m.p50s, c.P50), append(m.p99s, c.P99)
-	}
-	m.busy = append(m.busy, c.Busy)
-	if c.MinTrip > 0 && (m.trip == 0 || c.MinTrip < m.trip) {
-		m.trip = c.MinTrip
-	}
-	m.bound = math.Max(m.bound, c.ClockBound)
-	for _, text := range c.Saturated {
-		m.remark(text)
-	}
-	if c.Straggler {
-		m.remark("its p99 is over twice that of the others")
-	}
-	if c.Resent > 0 {
-		m.remark(quantity.Count(int(c.Resent), "segment") + " sent again")
-	}
-	return list
-}
-
-func (m *clientMachine) remark(text string) {
-	m.remarks = compare.AppendNew(m.remarks, text)
-}
-
-func (m *clientMachine) words() []string {
-	micros := func(v float64) string { return quantity.Digits(v) + " µs" }
-	trip := quantity.Unknown
-	if m.trip > 0 {
-		trip = micros(m.trip)
-	}
-	return []string{m.name, meanText(m.shares, roundPercent), meanText(m.p50s, micros), meanText(m.p99s, micros),
-		meanText(m.busy, roundPercent), trip, fmt.Sprintf("%.2g ms", m.bound), strings.Join(m.remarks, ", ")}
+// serverMachines shows what each machine of a cluster's servers had to do.
+func serverMachines(v *composer) []page.Section {
+	t := machineTable(v, false, []machineColumn{
+		{metric.Sessions, quantity.Whole, slices.Max[[]float64]}, {metric.ServerCPUUS, quantity.Digits, stat.Mean},
+		{metric.ReadKB, quantity.Digits, stat.Mean}, {metric.WriteKB, quantity.Digits, stat.Mean},
+		{metric.NetworkSentKB, quantity.Digits, stat.Mean}, {metric.NetworkReceivedKB, quantity.Digits, stat.Mean},
+		{metric.ProcessorsBusy, roundPercent, stat.Mean},
+		{metric.ServerMemoryBytes, func(v float64) string { return quantity.Bytes(int64(v)) }, slices.Max[[]float64]},
+		{metric.CountedApartMS, wholeMillis, slices.Max[[]float64]},
+	})
+	t.Note = "Of the machines that the servers were on: the sessions of clients that each was dealt, and what one " +
+		"unit of the step cost it, whichever server the unit was sent to. The CPU time is that of the server, reads " +
+		"and writes are those of the device under its data, and what was sent and received is that of all network " +
+		"interfaces but the machine's to itself: to clients and to the other servers. The rows add up to the server's CPU " +
+		"time and the device's reads and writes of the step. Of several trials: means, the highest memory, and the " +
+		"greatest time between the counts of a machine and those of the first. A trial in which a machine's counts are " +
+		"unknown is left out."
+	return folded(page.Section{ID: "servers", Title: "Machines of the servers", Nav: "Servers"}, t)
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"rumbench/internal/metric"
@@ -45,8 +46,9 @@ func promisesOf(s *step, group result.Group) page.Group {
 				if rg.Name != group.Name {
 					continue
 				}
-				if trials++; rg.SLA != nil {
-					held = append(held, rg.SLA)
+				trials++
+				if sla := r.Step.Promise(group.Name); sla != nil {
+					held = append(held, sla)
 				}
 			}
 		}
@@ -60,7 +62,12 @@ func promisesOf(s *step, group result.Group) page.Group {
 
 // promiseCells returns the worst results of the trials for a promise.
 func promiseCells(rate float64, trials int, held []*metric.SLA) []page.Cell {
-	num := func(v float64) page.Cell { return page.Exact(quantity.Amount(v), quantity.Full(v)) }
+	num := func(v float64) page.Cell {
+		if math.IsNaN(v) {
+			return page.Absent("not known of a step that was interrupted")
+		}
+		return page.Exact(quantity.Amount(v), quantity.Full(v))
+	}
 	if len(held) == 0 {
 		cells := []page.Cell{num(rate)}
 		for range 6 {
@@ -99,7 +106,7 @@ func promiseVerdict(trials int, held []*metric.SLA) page.Cell {
 		}
 		if s.Saturated || !s.Met {
 			missed++
-		} else if s.Strict {
+		} else if s.Share == 1 {
 			strict++
 		}
 	}

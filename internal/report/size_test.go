@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
@@ -84,7 +85,9 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 		}
 		if g.Rate > 0 {
 			add(g.Name, "", "", "sla_target", "sla_share", "sla_met", "saturated")
-			g.SLA = &metric.SLA{Target: 100, Achieved: 99.98 + rnd.Float64(), Intervals: 1800, Share: 1, Worst: 99, Met: true}
+			var b account.Builder
+			b.Promise(g.Name, &metric.SLA{Target: 100, Achieved: 99.98 + rnd.Float64(), Intervals: 1800, Share: 1, Worst: 99, Met: true})
+			s.Rows = append(s.Rows, b.Rows...)
 			ops, measures = g.Ops, []string{"service", "response"}
 		}
 		for _, op := range ops {
@@ -120,7 +123,8 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 	for _, role := range engine.Roles()[4:] {
 		add("", string(role), "", "wait_share")
 		add("", string(role), "query", "wait_us")
-		s.Waits = append(s.Waits, result.Wait{State: engine.Waiting, Role: role, Event: "synch/mutex/innodb/" + string(role), Seen: 1000, Share: 0.1})
+		add("", string(role), "", "wait_share")
+		s.Rows[len(s.Rows)-1].Labels = metric.Labels{State: string(engine.Waiting), Event: "synch/mutex/innodb/" + string(role)}
 	}
 	add("", string(engine.RoleLog), "query", "timed_wait_us")
 	s.Stalls = []metric.Span{{Group: "query", From: 100, To: 103}}

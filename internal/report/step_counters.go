@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
@@ -15,16 +17,16 @@ func sizesTable(s *step) page.Table {
 		Columns: targetColumns(s.c.Targets)}
 	byName := byTarget{}
 	for tg, r := range s.leaders() {
-		for _, size := range r.Step.Sizes {
-			name := size.Object
-			if name == "" {
-				name = "whole database"
+		for _, row := range r.Step.Rows {
+			if row.Metric != metric.ObjectBytes {
+				continue
 			}
-			text := quantity.BytesAs(float64(size.Bytes), quantity.Digits)
-			if size.Kind == engine.Estimate {
-				text = "≈ " + text
+			text, kind := quantity.BytesAs(row.Value, quantity.Digits), engine.Exact
+			if metric.Has(row.Warnings, metric.EstimatedSize) {
+				text, kind = "≈ "+text, engine.Estimate
 			}
-			byName.set(name, tg, page.Cell{Text: text, Title: fmt.Sprintf("%d bytes, %s", size.Bytes, size.Kind), Number: true})
+			byName.set(cmp.Or(row.Labels.Object, "whole database"), tg,
+				page.Cell{Text: text, Title: fmt.Sprintf("%.0f bytes, %s", row.Value, kind), Number: true})
 		}
 	}
 	t.Groups = []page.Group{{Rows: byName.rows(s.c.Targets, "not reported by the engine")}}

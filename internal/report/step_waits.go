@@ -200,13 +200,18 @@ func eventTable(s *step) page.Table {
 	byName := byTarget{}
 	wanted := map[string]bool{}
 	for tg, r := range s.leaders() {
-		for i, w := range r.Step.Waits {
-			name := string(w.Role)
-			if w.Event != "" && w.Event != name {
-				name += ": " + w.Event
+		seen := 0
+		for _, w := range r.Step.Rows {
+			if w.Metric != metric.WaitShare || w.Labels.State == "" {
+				continue
 			}
-			wanted[name] = wanted[name] || i < mostEvents
-			byName.set(name, tg, page.Cell{Text: shareText(w.Share), Number: true})
+			name := w.Op
+			if w.Labels.Event != "" && w.Labels.Event != name {
+				name += ": " + w.Labels.Event
+			}
+			wanted[name] = wanted[name] || seen < mostEvents
+			byName.set(name, tg, page.Cell{Text: shareText(w.Value), Number: true})
+			seen++
 		}
 	}
 	for name := range byName {

@@ -18,7 +18,8 @@ func addWaits(t *result.Trial, s *result.Step, shares map[engine.Role]float64, u
 		if share, ok := shares[role]; ok {
 			add("", string(role), "wait_share", share, "ratio", "")
 			add("", string(role), "wait_us", share*us, "µs", per)
-			s.Waits = append(s.Waits, result.Wait{State: engine.Waiting, Role: role, Event: "Type:" + string(role), Seen: int64(1000 * share), Share: share})
+			add("", string(role), "wait_share", share, "ratio", "")
+			s.Rows[len(s.Rows)-1].Labels = metric.Labels{State: string(engine.Waiting), Event: "Type:" + string(role)}
 		}
 	}
 	add("", "", "client_share", shares[engine.RoleClient], "ratio", "")

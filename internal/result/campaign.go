@@ -309,6 +309,12 @@ func ReadTrial(dir string) (*Trial, error) {
 		return nil, err
 	}
 	t.Dir = resolved(dir)
+	if t.Format < Format {
+		for i := range t.Steps {
+			t.upgrade(&t.Steps[i])
+		}
+		t.Format = Format
+	}
 	t.keepLines()
 	if dsn, ok := t.Knobs["dsn"]; ok {
 		t.Knobs["dsn"] = engine.ShownDSN(dsn)
@@ -351,7 +357,10 @@ func (t *Trial) keepLines() {
 		}
 		for k := range s.Rows {
 			r := &s.Rows[k]
-			r.Step, r.Group, r.Op = escape.Line(r.Step), escape.Line(r.Group), escape.Line(r.Op)
+			l := &r.Labels
+			for _, name := range []*string{&r.Step, &r.Group, &r.Op, &l.Machine, &l.Event, &l.State, &l.Object} {
+				*name = escape.Line(*name)
+			}
 		}
 	}
 }

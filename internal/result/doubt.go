@@ -66,10 +66,13 @@ func (s *Step) doubt(t *Trial, planned *workload.Step) string {
 	for i := range planned.Groups {
 		clients += planned.Groups[i].Clients
 	}
-	type key struct{ group, op, metric, per string }
+	type key struct {
+		group, op, metric, per string
+		labels                 metric.Labels
+	}
 	values := map[key]float64{}
 	for _, r := range s.Rows {
-		values[key{r.Group, r.Op, r.Metric, r.Per}] = r.Value
+		values[key{r.Group, r.Op, r.Metric, r.Per, r.Labels}] = r.Value
 	}
 	if len(values) < len(s.Rows) {
 		return "a number is there twice"
@@ -88,7 +91,7 @@ func (s *Step) doubt(t *Trial, planned *workload.Step) string {
 				if l == nil {
 					continue
 				}
-				if v, known := values[key{r.Group, r.Op, l.Name, r.Per}]; known && v < limit {
+				if v, known := values[key{r.Group, r.Op, l.Name, r.Per, r.Labels}]; known && v < limit {
 					higher, limit = l.Name, v
 				}
 			}

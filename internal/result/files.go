@@ -104,14 +104,15 @@ func readJSON(path string, v any, format *int) error {
 		return err
 	}
 	err = jsonv1.Unmarshal(b, v)
-	if err == nil && *format == Format {
+	if err == nil && *format >= oldest && *format <= Format {
 		return nil
 	}
 	var head struct { // v may not have come as far
 		Format int `json:"format"`
 	}
-	if json.Unmarshal(b, &head) == nil && head.Format != Format {
-		return fmt.Errorf("read %s: it has format %d, and this rumbench knows format %d", path, head.Format, Format)
+	if json.Unmarshal(b, &head) == nil && (head.Format < oldest || head.Format > Format) {
+		return fmt.Errorf("read %s: it has format %d, and this rumbench knows formats %d to %d", path, head.Format, oldest,
+			Format)
 	}
 	return fmt.Errorf("read %s: %w", path, err)
 }

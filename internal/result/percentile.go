@@ -24,7 +24,8 @@ func (s *Step) Shown() []metric.Row {
 func (s *Step) Greatest(row *metric.Row) *metric.Row {
 	_, greatest, _ := metric.Percentile(row.Metric)
 	for i := range s.Rows {
-		if r := &s.Rows[i]; r.Metric == greatest && r.Group == row.Group && r.Op == row.Op && r.Per == row.Per {
+		if r := &s.Rows[i]; r.Metric == greatest && r.Group == row.Group && r.Op == row.Op && r.Per == row.Per &&
+			r.Labels == row.Labels {
 			return r
 		}
 	}

@@ -73,7 +73,7 @@ func addUnfinished(dir string, t *Trial) error {
 // that are more accurate in the series than in the log, see addSeen.
 var unrecovered = map[string]bool{
 	metric.Errors: true, metric.Attempts: true, metric.Unfinished: true, metric.WastedStatements: true,
-	metric.SaturatedFlag: true, metric.QueueMax: true, metric.Abandoned: true,
+	metric.SaturatedFlag: true, metric.SLABacklog: true, metric.QueueMax: true, metric.Abandoned: true,
 	metric.StatementsPerS: true, metric.AttemptTotalS: true, metric.ServiceMaxUS: true, metric.ResponseMaxUS: true,
 }
 

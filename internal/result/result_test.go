@@ -36,11 +36,10 @@ func full() *Trial {
 		Imported: &Imported{Tool: "sysbench 1.0.20", Mode: "correct", Files: []string{"f"}, CPUs: 8},
 		Steps: []Step{{
 			Name: "q", Doc: "d", Status: Complete, Started: ended, Seconds: 1.5, Primary: "query", WritesPer: "insert",
-			Groups: []Group{{Name: "g", Clients: 3, Rate: 100, Pace: "even", Ops: []string{"a", "b"}, Of: map[string]string{"a": "query"},
-				SLA: &metric.SLA{Target: 100, Achieved: 99, Share: 0.9, Worst: 1, Backlog: 2, MaxLateness: 3, Met: true, Strict: true, Saturated: true}}},
-			Rows:   []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []metric.Warning{metric.Untyped("w")}}},
+			Groups: []Group{{Name: "g", Clients: 3, Rate: 100, Pace: "even", Ops: []string{"a", "b"}, Of: map[string]string{"a": "query"}}},
+			Rows:   []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", Labels: metric.Labels{Machine: "m", Event: "e", State: "s", Object: "o"}, N: 7, Source: "s", Warnings: []metric.Warning{metric.Untyped("w")}}},
 			Stalls: []metric.Span{{Group: "g", From: 1, To: 2}}, Curves: []metric.Curve{{Group: "g", Op: "a", Measure: "service", Count: 3, Overflow: 1, Points: [][2]float64{{50, 1}}}},
-			Settle: []engine.SettleAction{{Name: "flush", Duration: time.Second, Detail: "d"}}, Sizes: []engine.Size{{Object: "o", Bytes: 1, Kind: engine.Exact}},
+			Settle:   []engine.SettleAction{{Name: "flush", Duration: time.Second, Detail: "d"}},
 			Counters: []CounterChange{{Name: "c", Labels: `l="1"`, Kind: engine.Counter, Unit: "bytes", Value: 3, Reset: true}}, Notes: metric.UntypedAll([]string{"n"}), Warnings: []metric.Warning{metric.Untyped("w")},
 		}},
 	}
@@ -95,8 +94,8 @@ func TestBadJSON(t *testing.T) {
 	cases := map[string]struct{ text, want string }{
 		"empty":   {"", "unexpected end of JSON"},
 		"cut":     {string(whole[:len(whole)/2]), "unexpected end of JSON"},
-		"newer":   {strings.Replace(string(whole), `"format":2`, `"format":3`, 1), "it has format 3, and this rumbench knows format 2"},
-		"older":   {strings.Replace(string(whole), `"format":2`, `"format":1`, 1), "it has format 1, and this rumbench knows format 2"},
+		"newer":   {strings.Replace(string(whole), `"format":3`, `"format":4`, 1), "it has format 4, and this rumbench knows formats 2 to 3"},
+		"older":   {strings.Replace(string(whole), `"format":3`, `"format":1`, 1), "it has format 1, and this rumbench knows formats 2 to 3"},
 		"none":    {"{}", "it has format 0"},
 		"foreign": {`{"format": "v1"}`, "cannot unmarshal"},
 		"wrong":   {`{"format": 2, "steps": 5}`, "cannot unmarshal"},

@@ -14,23 +14,17 @@ import (
 // denominator given; "" matches any operation or denominator.
 func (s *Step) Find(name, op, per string) *metric.Row { return metric.Find(s.Rows, name, op, per) }
 
+// Promise returns how a group of clients held the rate that it promised; nil if that is unknown.
+func (s *Step) Promise(group string) *metric.SLA { return metric.SLAOf(s.Rows, group) }
+
 // Take adds the figures derived from a step.
 func (s *Step) Take(a *account.Sheet) {
 	s.Rows = append(s.Rows, a.Rows...)
 	s.Curves = append(s.Curves, a.Curves...)
 	s.Stalls = append(s.Stalls, a.Stalls...)
 	s.Counters = append(s.Counters, a.Counters...)
-	s.Waits = append(s.Waits, a.Waits...)
 	s.Notes = append(s.Notes, a.Notes...)
 	s.Alone = max(s.Alone, a.Alone)
-	if a.Credit != nil {
-		s.Credit = a.Credit
-	}
-	for i := range s.Groups {
-		if sla := a.SLA[s.Groups[i].Name]; sla != nil {
-			s.Groups[i].SLA = sla
-		}
-	}
 	if a.Invalid {
 		s.Status = Invalid
 		s.Warnings = slices.Concat(a.Warnings, s.Warnings) // the reason comes first

@@ -2,6 +2,14 @@ package result
 
 import "rumbench/internal/stat/hist"
 
+// SourceOn names a source on another machine in a series.
+func SourceOn(source, machine string) string {
+	if machine == "" {
+		return source
+	}
+	return source + "@" + machine
+}
+
 // Line is one line of series.jsonl: the values of one source in one interval. A
 // line either carries operations (Source "ops") or values. It has many fields because
 // they are those of the file.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result/program"
@@ -17,9 +16,12 @@ import (
 	"rumbench/workload/pace"
 )
 
-// Format is the version of the files' format. Version 2 is that of release 0.1, the first;
-// readers of a later version have to know it, too.
-const Format = 2
+// Format is the version of the files' format; files from version oldest on are read, too. Version 2 is
+// that of release 0.1, the first.
+const (
+	Format = 3
+	oldest = 2
+)
 
 // Status is how far a trial or step came.
 type Status string
@@ -228,9 +230,6 @@ type Step struct {
 	// Alone is, in a duet, how many of the last seconds this step ran after the
 	// other trial's had ended.
 	Alone float64 `json:"alone_s,omitempty"`
-	// Credit is by what share of the bytes written the work grew that the engine put off; nil if it does
-	// not report it.
-	Credit *float64 `json:"credit,omitempty"`
 	// Base and Axes place the step among others that differ only in these numbers;
 	// "" and none for a step outside any sweep.
 	Base string `json:"base,omitempty"`
@@ -269,18 +268,12 @@ type Step struct {
 	Stalls    []metric.Span         `json:"stalls,omitempty"`
 	Curves    []metric.Curve        `json:"curves,omitempty"`
 	Settle    []engine.SettleAction `json:"settle,omitempty"`
-	Sizes     []engine.Size         `json:"sizes,omitempty"`
 	Structure engine.Structure      `json:"structure,omitzero"` // at the end
 	Counters  []CounterChange       `json:"counters,omitempty"`
-	// samples of the sessions' activities, the most frequent first
-	Waits    []Wait           `json:"waits,omitempty"`
-	Notes    []metric.Warning `json:"notes,omitempty"`
-	Warnings []metric.Warning `json:"warnings,omitempty"`
-	Profile  *StepProfile     `json:"profile,omitempty"` // nil if the step was not profiled
-	Clients  []ClientMachine  `json:"clients,omitempty"` // machines of the clients; none: this one
-	Servers  []ServerMachine  `json:"servers,omitempty"` // machines of the servers of a cluster; none: there is one
-	// Gateways are how many sessions of clients each server had, in the order of their dsns; none: there is one.
-	Gateways []int `json:"gateways,omitempty"`
+	Notes     []metric.Warning      `json:"notes,omitempty"`
+	Warnings  []metric.Warning      `json:"warnings,omitempty"`
+	Profile   *StepProfile          `json:"profile,omitempty"` // nil if the step was not profiled
+	Format2Step
 }
 
 // Test is how tables of many tests classify a step.
@@ -345,9 +338,6 @@ const rowUnit = "row"
 // Axis is a number that differs between steps of one base.
 type Axis = workload.Axis
 
-// Wait is an activity of sessions sampled in a step's window.
-type Wait = account.Wait
-
 // Group describes a group of clients.
 type Group struct {
 	Name    string  `json:"name"`
@@ -377,8 +367,8 @@ type Group struct {
 	Units map[string]string `json:"units,omitempty"`
 	// Of maps kinds that are varieties to their whole: "range market" belongs
 	// to "query". Both have rates and latencies.
-	Of  map[string]string `json:"of,omitempty"`
-	SLA *metric.SLA       `json:"sla,omitempty"` // only of a group with a rate
+	Of map[string]string `json:"of,omitempty"`
+	Format2Group
 }
 
 // RateUnit returns the suffix of the promised rate: " of transaction", or "" if

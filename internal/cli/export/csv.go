@@ -12,7 +12,8 @@ import (
 // columns are those of the CSV, of the same names as in the Parquet file. What every number
 // of a trial shares is only that by which rows are told apart.
 var columns = []string{"campaign", "started", "workload", "target", "engine", "engine_version", "durability", "trial",
-	"step", "step_status", "group", "op", "metric", "value", "unit", "per", "n", "source", "headline", "warnings"}
+	"step", "step_status", "group", "op", "metric", "value", "unit", "per", "n", "source", "headline", "warnings",
+	"labels"}
 
 // WriteCSV writes all rows of the trials as CSV with a line of names.
 func WriteCSV(w io.Writer, trials []Trial) error {
@@ -45,5 +46,5 @@ func (r *Row) fields() []string {
 	return []string{r.Campaign, r.Started.UTC().Format(time.RFC3339), r.Workload, r.Target, r.Engine, r.EngineVersion,
 		r.Durability, strconv.Itoa(int(r.Trial)), r.Step, r.StepStatus, r.Group, r.Op, r.Metric,
 		strconv.FormatFloat(r.Value, 'g', -1, 64), r.Unit, r.Per, n, r.Source, strconv.FormatBool(r.Headline),
-		strings.Join(r.Warnings, "; ")}
+		strings.Join(r.Warnings, "; "), r.Labels}
 }

@@ -120,7 +120,7 @@ func (d *duck) checkTypes() {
 	for file, columns := range map[string]string{
 		"rows.parquet": "campaign campaign_dir started:TIMESTAMP workload preset params target engine engine_version durability hostname machine " +
 			"trial:INTEGER trial_started:TIMESTAMP status step step_status group op metric value:DOUBLE unit per n:BIGINT source warnings:VARCHAR[] " +
-			"warning_codes:VARCHAR[] headline:BOOLEAN",
+			"warning_codes:VARCHAR[] headline:BOOLEAN labels",
 		"series.parquet": "campaign campaign_dir target trial:INTEGER step source t:DOUBLE dt:DOUBLE group op upkeep:BOOLEAN ops:BIGINT " +
 			"rows:BIGINT errors:BIGINT p50_us:DOUBLE p99_us:DOUBLE max_us:DOUBLE response_p99_us:DOUBLE response_max_us:DOUBLE " +
 			"clients:BIGINT[] name labels value:DOUBLE late:DOUBLE",

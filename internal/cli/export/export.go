@@ -56,6 +56,7 @@ type Row struct {
 	Warnings      []string  `parquet:"warnings,list"`
 	WarningCodes  []string  `parquet:"warning_codes,list"` // in the warnings' order; "" without a code
 	Headline      bool      `parquet:"headline"`
+	Labels        string    `parquet:"labels,dict,optional"` // machine="s2": of a part of the step
 }
 
 // WriteRows writes all rows of the trials, in their order, and returns their
@@ -87,7 +88,7 @@ func eachRow(t Trial, yield func(...Row) error) error {
 				warnings = append(slices.Clone(warnings), metric.Untyped(metric.Needs(row.Metric)))
 			}
 			r.N, r.Source, r.Warnings = row.N, row.Source, metric.Texts(warnings)
-			r.WarningCodes = metric.Codes(warnings)
+			r.Labels, r.WarningCodes = row.Labels.String(), metric.Codes(warnings)
 			r.Headline = t.Headline(s, row)
 			if err := yield(r); err != nil {
 				return err

@@ -47,7 +47,7 @@ func TestFind(t *testing.T) {
 		"cut broken read cut/campaign.json: unexpected end of JSON input",
 		"directory broken directory/campaign.json is no regular file",
 		"link broken link/campaign.json is no regular file",
-		"newer broken read newer/campaign.json: it has format 99, and this rumbench knows format 2",
+		"newer broken read newer/campaign.json: it has format 99, and this rumbench knows formats 2 to 3",
 	}
 	expect.Same(t, want, got)
 }

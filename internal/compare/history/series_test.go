@@ -131,7 +131,7 @@ func TestApart(t *testing.T) {
 		"the rate":              {historytest.Each(func(t *result.Trial) { t.Steps[0].Groups[0].Rate = 500 }), 1, 2},
 		"the arrivals":          {historytest.Each(func(t *result.Trial) { t.Steps[0].Groups[0].Pace = "poisson" }), 1, 2},
 		"an open loop":          {historytest.Each(func(t *result.Trial) { t.Steps[0].Groups[0].Open = true }), 1, 2},
-		"the promise held":      {historytest.Each(func(t *result.Trial) { t.Steps[0].Groups[0].SLA = &metric.SLA{Target: 10} }), 1, 1},
+		"the promise held":      {historytest.Each(historytest.BreakPromise), 1, 1},
 		"what was found":        {historytest.Each(func(t *result.Trial) { t.Steps[0].Search = &result.Search{Promise: "p99_ms < 10", Kept: 7} }), 1, 1},
 		"the order of the rows": {historytest.Each(func(t *result.Trial) { slices.Reverse(t.Steps[0].Rows) }), 1, 1},
 	} {
@@ -214,7 +214,7 @@ func TestWarnings(t *testing.T) {
 	s := historytest.New(t)
 	s.Nights(0, 1)
 	s.Nights(1, 2, historytest.Each(func(t *result.Trial) {
-		t.Steps[0].Groups[0].SLA = &metric.SLA{Target: 10}
+		historytest.BreakPromise(t)
 		t.Steps[0].Rows[3].Warnings = []metric.Warning{metric.Untyped("few")}
 	}))
 	f, _ := families(s, Pick{})

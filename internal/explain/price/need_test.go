@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
@@ -159,7 +160,11 @@ func TestSpaceByObject(t *testing.T) {
 		a := trial("a", 1, 4000)
 		step := &a.Steps[0]
 		step.Rows = slices.DeleteFunc(step.Rows, func(r metric.Row) bool { return r.Metric == "data_bytes" })
-		step.Sizes = entry.sizes
+		var b account.Builder
+		for _, z := range entry.sizes {
+			b.ObjectSize(z)
+		}
+		step.Rows = append(step.Rows, b.Rows...)
 		c := compare.New([]*result.Trial{a})
 		n := Of(c.Steps[0], c.Targets[0], Ask{Rows: 3e6})
 		near(t, "disk", n.Disk.Value, entry.disk, 1)

@@ -61,16 +61,15 @@ func (m measured) data(all Range) (data Range, apart bool, remark string) {
 		return rangeOf(files), true, ""
 	}
 	var list []float64
-	kind := engine.Exact
+	estimated := false
 	for _, r := range m.step.Runs[m.target] {
 		var sum float64
-		for _, s := range r.Step.Sizes {
-			if s.Object != "" {
-				sum += float64(s.Bytes)
+		for _, row := range r.Step.Rows {
+			if row.Metric != metric.ObjectBytes || row.Labels.Object == "" {
+				continue
 			}
-			if s.Object != "" && s.Kind != engine.Exact {
-				kind = engine.Estimate
-			}
+			sum += row.Value
+			estimated = estimated || metric.Has(row.Warnings, metric.EstimatedSize)
 		}
 		if sum > 0 {
 			list = append(list, sum)
@@ -79,7 +78,7 @@ func (m measured) data(all Range) (data Range, apart bool, remark string) {
 	switch {
 	case len(list) == 0:
 		return all, false, "all files are scaled with the rows, logs as well: what tables and indexes take is not known"
-	case kind == engine.Estimate:
+	case estimated:
 		remark = "what tables and indexes take of the disk is the engine's estimate"
 	}
 	return Range{stat.Median(list), slices.Min(list), slices.Max(list)}, true, remark

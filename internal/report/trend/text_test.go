@@ -41,7 +41,7 @@ func TestText(t *testing.T) {
 	s.Nights(26, 40, release("v2.1.9"), historytest.Scale("rows_per_s", 1.23), historytest.Scale("service_p99_us", 0.8), historytest.Scale("space_amplification", 1.002), historytest.Scale("write_kb", 2.5))
 	s.Nights(40, 41, func(c *result.Campaign, trials []*result.Trial) {
 		c.Trials[1].Status, trials[1].Status = result.Invalid, result.Invalid
-		trials[0].Steps[0].Groups[0].SLA = &metric.SLA{Target: 10}
+		historytest.BreakPromise(trials[0])
 		trials[0].Steps[0].Rows[7].Disturbed = true
 	})
 	s.Nights(41, 43, historytest.Each(func(t *result.Trial) { t.Params["rows"], t.Params["loops"] = 1e6, 2.0 }))

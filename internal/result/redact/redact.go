@@ -239,11 +239,10 @@ func (r *redactor) learnTrial(t *result.Trial) {
 		}
 	}
 	for _, s := range t.Steps {
-		for _, m := range s.Clients {
-			r.learnName("machine", m.Name)
-		}
-		for _, m := range s.Servers {
-			r.learnName("machine", m.Name)
+		for _, row := range s.Rows {
+			if row.Labels.Machine != "" {
+				r.learnName("machine", row.Labels.Machine)
+			}
 		}
 	}
 	r.learnName("machine", t.Machine)

@@ -53,7 +53,7 @@ func owing(t *trial) bool {
 // observed returns the counts taken around a window.
 func (t *trial) observed(w *window) *account.Observed {
 	o := w.Observed
-	o.Own, o.Sessions = w.ended-w.began, w.sessions.samples()
+	o.Own, o.Sessions, o.Servers = w.ended-w.began, w.sessions.samples(), serversOf(t, w)
 	o.InWindow, _ = counts(t, w.before, w.after)
 	o.WithSync, o.Uncounted = counts(t, w.before, w.drained)
 	first, _ := counts(t, observe.Snapshot{}, w.before)
@@ -147,14 +147,13 @@ func (t *stepRun) addStructure(ctx context.Context, source any) {
 // page cache. That is done only if the check has read everything anyway, or if
 // no step follows that would find the cache warm.
 func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
+	z := &account.Space{Live: *t.previous, Hosted: t.hosted != nil, Memory: t.window.memory,
+		MemorySource: t.window.memorySource, Attached: t.dir == ""}
 	if warm || t.last {
-		if t.out.Sizes, err = t.db.Sizes(ctx); err != nil {
+		if z.Sizes, err = t.db.Sizes(ctx); err != nil {
 			return fmt.Errorf("sizes: %w", err)
 		}
 	}
-	z := &account.Space{Live: *t.previous, Hosted: t.hosted != nil, Memory: t.window.memory,
-		MemorySource: t.window.memorySource,
-		Sizes:        t.out.Sizes, Attached: t.dir == ""}
 	if err := measureFiles(ctx, t.trial, z); err != nil {
 		return err
 	}

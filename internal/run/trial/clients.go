@@ -177,7 +177,7 @@ func (a *away) writeUse(iv *divided.Interval) {
 	var lines []result.Line
 	for _, u := range iv.Machines {
 		own := line
-		own.Source += "@" + u.Machine
+		own.Source = result.SourceOn(own.Source, u.Machine)
 		own.V = map[string]float64{"client.cpu_ns": float64(u.CPU), "client.busy": u.Busy,
 			"client.queue_ns": float64(u.Queue)}
 		if u.Net > 0 {
@@ -211,7 +211,7 @@ func (a *away) correct(w *window) {
 		if w.sessions != nil {
 			w.sessions.Client += r.Queue
 		}
-		a.out.Clients = append(a.out.Clients, clientOf(r))
+		w.Away.Machines = append(w.Away.Machines, clientOf(r))
 	}
 	if w.sessions != nil {
 		w.sessions.Processors = processors
@@ -247,9 +247,9 @@ func warningsOf(out *divided.Outcome, interval time.Duration) (all []metric.Warn
 
 func millis(d time.Duration) float64 { return float64(d) / 1e6 }
 
-func clientOf(r *divided.Report) result.ClientMachine {
-	return result.ClientMachine{Name: r.Machine, Ops: r.Ops, P50: micros(int64(r.P50)), P99: micros(int64(r.P99)),
+func clientOf(r *divided.Report) account.ClientMachine {
+	return account.ClientMachine{Name: r.Machine, Ops: r.Ops, P50: micros(int64(r.P50)), P99: micros(int64(r.P99)),
 		CPU: r.CPU.Seconds(), Busy: r.Busy, Queue: r.Queue.Seconds(), GC: millis(r.Delay.GCPause), Net: r.Net,
 		Sent: r.Sent, Got: r.Got, Resent: r.Resent, MinTrip: micros(int64(r.MinTrip)), Trip: micros(int64(r.Trip)),
-		ClockBound: millis(r.Clock.Bound), Late: millis(r.Late), Saturated: r.Saturated, Straggler: r.Straggler}
+		ClockBound: millis(r.Clock.Bound), Late: millis(r.Late)}
 }

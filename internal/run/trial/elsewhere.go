@@ -12,15 +12,8 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
-	"rumbench/internal/result"
 	"rumbench/internal/run/divided"
 )
-
-// onMachine joins the name of a source and that of its machine, if there are several.
-const onMachine = "@"
-
-// machineLabel is the label of what was counted on the machine of a further server of a cluster.
-const machineLabel = "machine"
 
 // observedSources are the sources on these machines.
 var observedSources = []string{"host", "process", "device"}
@@ -51,7 +44,8 @@ type remote struct {
 	first   bool
 }
 
-func (r *remote) Name() string { return r.source + onMachine + r.head.Observed[r.machine] }
+func (r *remote) Name() string    { return r.source }
+func (r *remote) Machine() string { return r.head.Observed[r.machine] }
 
 func (r *remote) Collect(ctx context.Context, s *engine.Sample) error {
 	if r.first {
@@ -68,10 +62,7 @@ func (r *remote) Collect(ctx context.Context, s *engine.Sample) error {
 		case found.Failed != "":
 			return errors.New(found.Failed)
 		default:
-			for _, p := range found.Points {
-				p.Labels = strings.TrimPrefix(p.Labels+fmt.Sprintf(`,%s=%q`, machineLabel, r.head.Observed[r.machine]), ",")
-				s.Points = append(s.Points, p)
-			}
+			s.Points = append(s.Points, found.Points...)
 			return nil
 		}
 	}
@@ -136,7 +127,7 @@ func counts(t *trial, a, b observe.Snapshot) (all []observe.Change, unknown []me
 		if known[c.Name] == nil {
 			known[c.Name] = map[string]bool{}
 		}
-		known[c.Name][machineOf(c.Labels)] = true
+		known[c.Name][c.Machine] = true
 	}
 	return slices.DeleteFunc(all, func(c observe.Change) bool {
 		source, _, _ := strings.Cut(c.Name, ".")
@@ -152,10 +143,9 @@ func together(t *trial, intervals []observe.Interval) []observe.Interval {
 	}
 	var out []observe.Interval
 	for i := range intervals {
-		iv := &intervals[i]
-		if slices.Contains(observedSources, iv.Source) {
+		if iv := &intervals[i]; iv.Machine == "" && slices.Contains(observedSources, iv.Source) {
 			out = append(out, addUp(t, iv, intervals))
-			iv.Source += onMachine + t.Machine
+			iv.Machine = t.Machine
 		}
 	}
 	return append(intervals, out...)
@@ -176,7 +166,7 @@ func addUp(t *trial, own *observe.Interval, all []observe.Interval) observe.Inte
 		c.Value, c.Labels, c.Series = 0, "", c.Name
 		machines := 0
 		for i := range all {
-			if source, _, _ := strings.Cut(all[i].Source, onMachine); source != own.Source {
+			if all[i].Source != own.Source {
 				continue
 			}
 			if v, ok := find(all[i].Changes, c.Name); ok {
@@ -191,77 +181,41 @@ func addUp(t *trial, own *observe.Interval, all []observe.Interval) observe.Inte
 	return sum
 }
 
-// machineOf returns the machine that labels name; "": this one.
-func machineOf(labels string) string {
-	_, name, _ := strings.Cut(labels, machineLabel+`="`)
-	return strings.TrimSuffix(name, `"`)
-}
-
-// serversOf returns what was counted on the machine of each server of a cluster.
-func serversOf(t *trial, w *window) (out []result.ServerMachine) {
+// serversOf returns what was counted on the machine of each server of a cluster. On machines that nobody
+// observes that is only how many sessions the server was dealt.
+func serversOf(t *trial, w *window) (out []account.ServerMachine) {
 	if !t.clustered() {
-		return nil
+		for i, n := range t.dealt {
+			out = append(out, account.ServerMachine{Name: fmt.Sprintf("server %d", i+1), Sessions: n})
+		}
+		return out
 	}
-	names := append([]string{t.Machine}, t.Away.Observed...)
 	inWindow, _ := changes(w.before, w.after)
 	withSync, _ := changes(w.before, w.drained)
-	for i, name := range names {
-		label := name
-		if i == 0 {
-			label = ""
+	for i, name := range append([]string{t.Machine}, t.Away.Observed...) {
+		machine, counted, m := name, account.Counted{}, account.ServerMachine{Name: name, Skew: millis(w.skew)}
+		if i == 0 { // this one
+			machine, m.Skew = "", 0
+			if !w.Elsewhere {
+				counted.Own = w.ended - w.began
+			}
 		}
-		within, synced := onOne(label, inWindow), onOne(label, withSync)
-		m := result.ServerMachine{Name: name, CPU: growthOf(within, "process.cpu_ns"),
-			Read: growthOf(within, "device.read_bytes"), Written: growthOf(synced, "device.write_bytes"),
-			Sent: growthOf(within, observe.NetSent), Got: growthOf(within, observe.NetGot), Busy: busyOf(within)}
-		if i > 0 {
-			m.Skew = millis(w.skew)
-		} else if m.Written != nil && !w.Elsewhere {
-			*m.Written = max(0, *m.Written-(w.ended-w.began)) // rumbench's own files
-		}
+		counted.InWindow, counted.WithSync = onOne(machine, inWindow), onOne(machine, withSync)
+		m.Add(counted)
 		if i < len(w.memories) {
 			m.Memory = w.memories[i]
+		}
+		if i < len(t.dealt) {
+			m.Sessions = t.dealt[i]
 		}
 		out = append(out, m)
 	}
 	return out
 }
 
-// onOne returns what was counted on the machine that labels name.
-func onOne(machine string, all []observe.Change) (own []observe.Change) {
-	for _, c := range all {
-		if machineOf(c.Labels) == machine {
-			own = append(own, c)
-		}
-	}
-	return own
-}
-
-// growthOf returns the growth of a counter; nil: it is unknown.
-func growthOf(all []observe.Change, counter string) *float64 {
-	if v, ok := account.Counter(all, counter); ok {
-		return &v
-	}
-	return nil
-}
-
-// busyOf returns the share of the processors' time that was not idle; nil: it is unknown.
-func busyOf(counted []observe.Change) *float64 {
-	var all, idle float64
-	for _, state := range []string{"user", "nice", "system", "irq", "softirq", "iowait", "steal", "idle"} {
-		v, ok := account.Counter(counted, "host.cpu."+state+"_ns")
-		if !ok {
-			return nil
-		}
-		if all += v; state == "iowait" || state == "idle" {
-			idle += v
-		}
-	}
-	if all <= 0 {
-		return nil
-	}
-	busy := 1 - idle/all
-	return &busy
+// onOne returns what was counted on a machine.
+func onOne(machine string, counted []observe.Change) []observe.Change {
+	return slices.DeleteFunc(slices.Clone(counted), func(c observe.Change) bool { return c.Machine != machine })
 }
 
 // compareServers notes settings in which the servers of a cluster differ: a result has those of the first.

@@ -1,6 +1,9 @@
 package trial
 
 import (
+	"slices"
+
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/run/divided"
 )
@@ -35,7 +38,7 @@ type Event struct {
 	Build   *EventBuild  `json:"build,omitempty"` // nil: the step builds no indexes
 	// Load is a message about clients on other machines; then the rest is empty.
 	Load *divided.Message `json:"load,omitempty"`
-	// Is is the step that begins or has ended, without its curves, sizes, waits and counters.
+	// Is is the step that begins or has ended, without its curves, counters, and rows of its parts.
 	Is *result.Step `json:"is,omitempty"`
 }
 
@@ -55,6 +58,7 @@ type EventGroup struct {
 
 // eventOf returns the event of a step that begins or has ended.
 func eventOf(phase string, s result.Step) Event {
-	s.Curves, s.Sizes, s.Counters, s.Settle, s.Waits = nil, nil, nil, nil, nil
+	s.Curves, s.Counters, s.Settle = nil, nil, nil
+	s.Rows = slices.DeleteFunc(slices.Clone(s.Rows), func(r metric.Row) bool { return !r.Whole() })
 	return Event{Step: s.Name, Phase: phase, Is: &s}
 }

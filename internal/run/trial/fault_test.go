@@ -81,8 +81,8 @@ func testStall(t *testing.T) {
 	}
 	expect.True(t, found, "stalls", q.Stalls)
 
-	sla := q.Groups[0].SLA
-	expect.True(t, sla.Met && !sla.Strict && !sla.Saturated && sla.Share < 0.8 && sla.Worst == 0 && sla.MaxLateness >= 2,
+	sla := q.Promise(q.Groups[0].Name)
+	expect.True(t, sla.Met && !sla.Saturated && sla.Share < 0.8 && sla.Worst == 0 && sla.MaxLateness >= 2,
 		"SLA", sla)
 	expect.Equal(t, value(t, q, "insert", "", "sla_met"), 1, "sla_met is")
 	if html := page(t, s.Dir, tr); !strings.Contains(html, "Stall") || !strings.Contains(html, `"stalls":[{`) {
@@ -107,7 +107,7 @@ func testSaturation(t *testing.T) {
 	q := step(t, tr, "qr1000")
 	expect.Equal(t, value(t, q, "insert", "", "sla_met"), 0, "sla_met is")
 	expect.Equal(t, value(t, q, "insert", "", "saturated"), 1, "saturated is")
-	sla := q.Groups[0].SLA
+	sla := q.Promise("insert")
 	expect.True(t, !sla.Met && sla.Saturated && sla.Target == 1000 && sla.Achieved <= 1000.0/3+1, "SLA", sla)
 	expect.True(t, has(metric.Texts(q.Warnings), "SLA missed: group insert was to do 1000/s") && has(metric.Texts(q.Warnings), "saturated: group insert"), q.Warnings)
 	for _, name := range []string{"rows_per_s", "ops_per_s", "service_p50_us", "service_max_us"} {
@@ -256,7 +256,7 @@ func TestEndedEarly(t *testing.T) {
 	expect.Refused(Run(ctx, s))(t, "")
 	tr := expect.Value(result.ReadTrial(s.Dir))(t)
 	q := step(t, tr, "qr100")
-	expect.True(t, tr.Status == result.Partial && q.Status == result.Partial && q.Seconds >= 0.4 && q.Groups[0].SLA != nil, tr.Status, q.Status, q.Seconds)
+	expect.True(t, tr.Status == result.Partial && q.Status == result.Partial && q.Seconds >= 0.4 && q.Promise("insert") != nil, tr.Status, q.Status, q.Seconds)
 	value(t, q, "query", "query", "service_p99_us")
 	value(t, q, "", "", "server_cpu_us")
 	expect.Refused(os.Stat(filepath.Join(s.Dir, result.DataDir)))(t, "", "data was left behind")

@@ -18,6 +18,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
+	"rumbench/internal/report/course"
 	"rumbench/internal/result"
 	"rumbench/model"
 )
@@ -234,7 +235,7 @@ func page(t *testing.T, dir string, tr *result.Trial) string {
 	t.Helper()
 	var b strings.Builder
 	in := report.Input{Title: "test", Trials: []report.Trial{{Trial: tr, Series: func(yield func(result.Line) error) error {
-		return result.ReadSeries(dir, report.Sources, yield)
+		return result.ReadSeries(dir, course.Sources, yield)
 	}}}}
 	expect.NoError(t, report.HTML(&b, in))
 	return b.String()

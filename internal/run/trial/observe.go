@@ -228,9 +228,9 @@ func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 		if step == nil || iv.Time.Before(step.at) || len(iv.Changes) == 0 {
 			continue
 		}
-		l := result.Line{Step: step.name, Source: iv.Source, T: iv.Time.Sub(step.at).Seconds(), DT: iv.Elapsed.Seconds(),
-			Late: iv.Late.Seconds(),
-			V:    make(map[string]float64, len(iv.Changes))}
+		l := result.Line{Step: step.name, Source: result.SourceOn(iv.Source, iv.Machine),
+			T: iv.Time.Sub(step.at).Seconds(), DT: iv.Elapsed.Seconds(), Late: iv.Late.Seconds(),
+			V: make(map[string]float64, len(iv.Changes))}
 		for _, c := range iv.Changes {
 			if c.Value != 0 || c.Kind == engine.Gauge || iv.Source != "engine" { // engines have many, most of them unchanged
 				l.V[c.Series] = c.Value
@@ -250,7 +250,7 @@ type sample struct {
 
 // show adds the figures of an interval that the display shows.
 func (t *trial) show(s *sample, iv *observe.Interval) {
-	if iv.Elapsed <= 0 || strings.Contains(iv.Source, onMachine) {
+	if iv.Elapsed <= 0 || iv.Machine != "" {
 		return
 	}
 	for _, c := range iv.Changes {

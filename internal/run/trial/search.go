@@ -86,8 +86,9 @@ type probe struct {
 	disturbed bool          // by other programs
 	counts    bool
 	holds     bool // of the answer, for long
-	// credit is as in [result.Step], and short says which of the engine's cycles it was too short for.
-	credit *float64
+	// credit is the growth of the engine's debt, nil if it reports none, and short says which of the engine's
+	// cycles it was too short for.
+	credit *metric.Row
 	short  []metric.Warning
 }
 
@@ -137,7 +138,7 @@ func (r *prober) run(ctx context.Context, p *probe, step *workload.Step) error {
 	out := &r.trial.res.Steps[len(r.trial.res.Steps)-1]
 	r.judge(p, step, out)
 	p.disturbed = disturbed(out)
-	p.credit, p.short = out.Credit, withCode(out.Warnings, metric.ShortCycle)
+	p.short = withCode(out.Warnings, metric.ShortCycle)
 	return nil
 }
 
@@ -254,7 +255,8 @@ func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 	}
 	all.Merge(res.Undone)
 	p.took, p.n = r.promised(all), all.Count()
-	sla := out.Groups[r.group].SLA
+	p.credit = out.Find(metric.DebtGrowthShare, "", "")
+	sla := out.Promise(out.Groups[r.group].Name)
 	switch {
 	case out.Status != result.Complete:
 		p.broke = "the step is " + string(out.Status)
@@ -266,8 +268,8 @@ func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 		p.broke = fmt.Sprintf("of %.0f/s only %.0f/s were done", sla.Target, sla.Achieved)
 	case p.took >= r.Below:
 		p.broke = r.measure() + " " + shown(p.took)
-	case out.Credit != nil && *out.Credit > r.Credit && r.Credit < 1:
-		p.broke = fmt.Sprintf("on credit: the work put off grew by %.0f %% of what was written", 100**out.Credit)
+	case p.credit != nil && p.credit.Value > r.Credit && r.Credit < 1:
+		p.broke = fmt.Sprintf("on credit: the work put off grew by %.0f %% of what was written", 100*p.credit.Value)
 	}
 }
 
@@ -307,7 +309,7 @@ func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64)
 	}
 	for _, p := range r.support(a) {
 		if p.credit != nil && r.Credit < 1 {
-			found.Grown = new(max(*p.credit, *cmp.Or(found.Grown, p.credit)))
+			found.Grown = new(max(p.credit.Value, *cmp.Or(found.Grown, &p.credit.Value)))
 		}
 	}
 	for _, p := range r.made[a.Broke] {
@@ -372,7 +374,9 @@ func (r *prober) tried() (out []string) {
 
 // owes reports whether the engine reports the work that it puts off.
 func (r *prober) owes() bool {
-	return slices.ContainsFunc(r.trial.res.Steps, func(s result.Step) bool { return s.Credit != nil })
+	return slices.ContainsFunc(r.trial.res.Steps, func(s result.Step) bool {
+		return s.Find(metric.DebtGrowthShare, "", "") != nil
+	})
 }
 
 // unsure returns warnings that limit trust in the answer.

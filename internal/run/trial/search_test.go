@@ -157,7 +157,7 @@ func testFind(t *testing.T) {
 			t.Errorf("step %s: %+v", p.Name, p.Axes)
 		}
 		g := p.Groups[len(p.Groups)-1]
-		expect.True(t, g.Open && math.Abs(g.Rate-rate.Value) <= 1e-6 && g.SLA != nil && g.Pace == "poisson", p.Name, g)
+		expect.True(t, g.Open && math.Abs(g.Rate-rate.Value) <= 1e-6 && p.Promise(g.Name) != nil && g.Pace == "poisson", p.Name, g)
 		expect.True(t, has(metric.Texts(p.Notes), "p95 < 100 ms was "), p.Name, p.Notes)
 		// A random schedule: six times the square root is beyond chance.
 		due := rate.Value * max(0.5, math.Ceil(220/rate.Value)) // p95 needs 200 operations
@@ -186,7 +186,8 @@ func TestCreditBreaks(t *testing.T) {
 			trial: &trial{driven: &drive.Result{Groups: []hist.Group{{Totals: totals, Undone: hist.NewDist(), Arrivals: &hist.Arrivals{}}}}}}
 		p := probe{}
 		r.judge(&p, &workload.Step{Groups: []workload.Group{{Ops: []workload.OpKind{{}}}}},
-			&result.Step{Status: result.Complete, Credit: &c.credit, Groups: []result.Group{{SLA: &metric.SLA{Met: true}}}})
+			&result.Step{Status: result.Complete, Groups: []result.Group{{}}, Rows: []metric.Row{
+				{Metric: metric.DebtGrowthShare, Value: c.credit}, {Metric: metric.SLAMet, Value: 1}}})
 		expect.True(t, strings.Contains(p.broke, "on credit") == c.broken && (p.broke != "") == c.broken, c, p.broke)
 	}
 }

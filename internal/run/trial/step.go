@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -117,7 +116,7 @@ func (w *window) count(ctx context.Context, t *trial) {
 func (w *window) snapshot(ctx context.Context, t *trial) observe.Snapshot {
 	all := t.sampler.Snapshot(context.WithValue(ctx, idle{}, &w.Lag))
 	for i := range all.Sources { // the first of other machines takes as long as all of them
-		if s := &all.Sources[i]; strings.Contains(s.Name, onMachine) {
+		if s := &all.Sources[i]; s.Machine != "" {
 			w.skew = max(w.skew, s.Took)
 		}
 	}
@@ -308,7 +307,6 @@ func (t *stepRun) load(ctx context.Context) error {
 	a.Operations()
 	t.out.Take(&a.Sheet)
 	t.renewals()
-	t.out.Servers, t.out.Gateways = serversOf(t.trial, &t.window), t.dealt
 	t.addStructure(ctx, t.db)
 	t.saveProfiles()
 	if res.Ended != nil {
@@ -385,7 +383,7 @@ func (t *stepRun) settle(ctx context.Context) error {
 	if err := w.close(ctx, t.trial, time.Since(start)); err != nil {
 		return err
 	}
-	t.out.Seconds, t.out.Servers = w.length.Seconds(), serversOf(t.trial, w)
+	t.out.Seconds = w.length.Seconds()
 	a := t.account(nil)
 	a.Settled()
 	t.out.Take(&a.Sheet)

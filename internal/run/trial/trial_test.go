@@ -189,7 +189,7 @@ func TestCalibration(t *testing.T) {
 	for i := range client.Steps {
 		s := &client.Steps[i]
 		for _, g := range s.Groups {
-			expect.True(t, g.Rate == 0 && g.SLA == nil, "step: group is paced", s.Name, g.Name)
+			expect.True(t, g.Rate == 0 && s.Promise(g.Name) == nil, "step: group is paced", s.Name, g.Name)
 			found := false
 			for _, r := range s.Rows {
 				found = found || r.Group == g.Name && r.Metric == "client_cpu_us" && r.Value > 0 && r.Per != "" && r.N > 0

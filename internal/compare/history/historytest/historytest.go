@@ -175,3 +175,10 @@ func (s *Store) Mkdir(name string) {
 		s.Fatal(err)
 	}
 }
+
+// BreakPromise has the first group of a trial break its promise.
+func BreakPromise(t *result.Trial) {
+	s := &t.Steps[0]
+	s.Rows = append(s.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: s.Groups[0].Name,
+		Metric: metric.SLATarget, Value: 10, Unit: "1/s"})
+}
