@@ -43,7 +43,6 @@ type Local struct {
 // and of the request that runs.
 type agent struct {
 	Local
-	id    string
 	root  string // where it keeps campaigns
 	conn  *nats.Conn
 	over  context.Context // until the coordinator is gone
@@ -100,7 +99,7 @@ func Serve(ctx context.Context, local Local, in io.Reader, out io.Writer) error 
 	if w.Refused != "" {
 		return fmt.Errorf("the coordinator refuses this agent: %s", w.Refused)
 	}
-	a := &agent{Local: local, id: w.ID, heard: newPulse(), notes: make(chan string, mostNotes),
+	a := &agent{Local: local, heard: newPulse(), notes: make(chan string, mostNotes),
 		lost: cmp.Or(w.Lost, patience), mu: make(turn, 1)}
 	if a.root, err = rootOf(w.Dir); err != nil {
 		return err
@@ -110,7 +109,7 @@ func Serve(ctx context.Context, local Local, in io.Reader, out io.Writer) error 
 	}
 	a.over, a.lose = context.WithCancel(ctx)
 	defer a.lose()
-	if a.conn, err = connect(w.Seed, w.ID, nats.SetCustomDialer(dialer{&pipe{Reader: lines, Writer: out, gone: a.lose}}),
+	if a.conn, err = connect("agent", nats.SetCustomDialer(dialer{&pipe{Reader: lines, Writer: out, gone: a.lose}}),
 		nats.ClosedHandler(func(*nats.Conn) { a.lose() })); err != nil {
 		return err
 	}
@@ -155,7 +154,7 @@ func (*pipe) SetWriteDeadline(time.Time) error { return nil }
 
 // listen takes requests.
 func (a *agent) listen() error {
-	if _, err := a.conn.Subscribe("to."+a.id+"."+isAlive, func(*nats.Msg) { a.heard.beat() }); err != nil {
+	if _, err := a.conn.Subscribe("to."+isAlive, func(*nats.Msg) { a.heard.beat() }); err != nil {
 		return err
 	}
 	handlers := map[string]func(ctx context.Context, data []byte) (any, error){
@@ -163,11 +162,11 @@ func (a *agent) listen() error {
 		opPart: a.part, opLook: a.look, opRead: a.read, opEnd: a.end, opClose: a.close, opClear: a.clear,
 		opClock: clock, opDoor: door, opPath: measurePath,
 	}
-	if _, err := a.conn.Subscribe("to."+a.id+"."+isLoad, func(m *nats.Msg) { a.child.take(m.Data) }); err != nil {
+	if _, err := a.conn.Subscribe("to."+isLoad, func(m *nats.Msg) { a.child.take(m.Data) }); err != nil {
 		return err
 	}
 	for op, handle := range handlers {
-		_, err := a.conn.Subscribe("to."+a.id+"."+op, func(m *nats.Msg) {
+		_, err := a.conn.Subscribe("to."+op, func(m *nats.Msg) {
 			v, err := handle(a.over, m.Data)
 			if err := a.conn.Publish(m.Reply, answerOf(v, err)); err != nil { // it is too large
 				_ = a.conn.Publish(m.Reply, answerOf(nil, err)) // without a coordinator nobody waits for it
@@ -190,9 +189,9 @@ func (a *agent) speak() {
 		case <-a.over.Done():
 			return
 		case <-tick:
-			_ = a.conn.Publish("from."+a.id+"."+isAlive, nil)
+			_ = a.conn.Publish("from."+isAlive, nil)
 		case text := <-a.notes:
-			_ = a.conn.Publish("from."+a.id+"."+isNote, []byte(text))
+			_ = a.conn.Publish("from."+isNote, []byte(text))
 		}
 	}
 }

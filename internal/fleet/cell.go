@@ -85,7 +85,7 @@ func (d *dividedCell) conduct(ctx context.Context) (end func(), err error) {
 	var now *session
 	over := false
 	looking, stop := context.WithCancel(context.WithoutCancel(ctx)) // until the process has ended
-	lines, err := d.hub.conn.Subscribe("from."+d.id+"."+isLoad, func(m *nats.Msg) {
+	lines, err := d.hub.conn.Subscribe("from."+isLoad, func(m *nats.Msg) {
 		turn.Lock()
 		defer turn.Unlock()
 		switch l, ok := d.readLine(m.Data); {
@@ -151,8 +151,8 @@ const mostParts, bytesPerPart = 4096, 16
 
 // say sends a line to a machine.
 func (m *machine) say(l loadLine) {
-	b, _ := json.Marshal(l)                                              // cannot fail
-	if err := m.hub.conn.Publish("to."+m.id+"."+isLoad, b); err != nil { // it is too large
+	b, _ := json.Marshal(l)                                     // cannot fail
+	if err := m.hub.conn.Publish("to."+isLoad, b); err != nil { // it is too large
 		m.lose(fmt.Errorf("it cannot be sent a message of %d bytes: %w", len(b), err))
 	}
 }
@@ -241,7 +241,7 @@ func (p *partLink) gone() string {
 func (p *partLink) run(ctx context.Context, dir string) {
 	defer p.line.HangUp()
 	own, order := int64(-1), partOrder{dir, p.requests.Add(1)}
-	lines, err := p.hub.conn.Subscribe("from."+p.id+"."+isLoad, func(m *nats.Msg) {
+	lines, err := p.hub.conn.Subscribe("from."+isLoad, func(m *nats.Msg) {
 		switch l, ok := p.readLine(m.Data); {
 		case !ok:
 		case l.Dir != "" && l.Token == order.Token && own < 0:

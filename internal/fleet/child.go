@@ -57,11 +57,11 @@ func (a *agent) away(dir string, pass func(divided.Message), end func()) (hear f
 	number := c.number
 	say := func(l loadLine) {
 		l.Child = number
-		b, _ := json.Marshal(l)                                                    // cannot fail
-		if a.conn.Publish("from."+a.id+"."+isLoad, b) != nil && l.Message != nil { // it is too large
+		b, _ := json.Marshal(l)                                           // cannot fail
+		if a.conn.Publish("from."+isLoad, b) != nil && l.Message != nil { // it is too large
 			failure := divided.FailureOf(fmt.Errorf("a message of %d bytes is too large: use a longer interval", len(b)))
 			b, _ = json.Marshal(loadLine{Child: number, Message: &divided.Message{Kind: divided.Failed, Failure: failure}})
-			_ = a.conn.Publish("from."+a.id+"."+isLoad, b) // without a coordinator nobody waits for it
+			_ = a.conn.Publish("from."+isLoad, b) // without a coordinator nobody waits for it
 		}
 	}
 	say(loadLine{Dir: dir, Token: c.token})

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 )
 
 const mostMessage = 32 << 20 // bytes: the end of a load holds the rates of all of its intervals
@@ -16,18 +15,10 @@ const (
 	mostPings = 8
 )
 
-// connect connects with a key.
-func connect(seed, id string, options ...nats.Option) (*nats.Conn, error) {
-	pair, err := nkeys.FromSeed([]byte(seed))
-	if err != nil {
-		return nil, fmt.Errorf("read a key: %w", err)
-	}
-	public, err := pair.PublicKey()
-	if err != nil {
-		return nil, err
-	}
-	c, err := nats.Connect("", append(options, nats.Name(id), nats.Nkey(public, pair.Sign), nats.NoReconnect(),
-		nats.Timeout(patience), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(mostPings))...)
+// connect connects with a hub.
+func connect(name string, options ...nats.Option) (*nats.Conn, error) {
+	c, err := nats.Connect("", append(options, nats.Name(name), nats.NoReconnect(), nats.Timeout(patience),
+		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(mostPings))...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the fleet's hub: %w", err)
 	}

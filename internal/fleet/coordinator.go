@@ -24,7 +24,6 @@ import (
 
 // Coordinator directs the agents of a plan's machines.
 type Coordinator struct {
-	hub      *hub
 	gate     *gate // nil: no agents join
 	machines []*machine
 	fleet    *plan.Fleet
@@ -47,20 +46,11 @@ func begin(ctx context.Context, f *plan.Fleet, own program.Build, g *gate, note 
 	if f.Divided() {
 		lost = f.Lost
 	}
-	var ids []string
-	for i := range hosts {
-		ids = append(ids, fmt.Sprintf("m%d", i))
-	}
-	h, err := newHub(ids)
-	c := &Coordinator{hub: h, fleet: f, gate: g}
-	if err != nil {
-		c.Close()
-		return nil, err
-	}
+	c := &Coordinator{fleet: f, gate: g}
 	var all, joins errgroup.Group
 	all.SetLimit(mostAtOnce)
-	for i, host := range hosts {
-		m := &machine{Host: host, id: ids[i], hub: h, gate: g, heard: newPulse(),
+	for _, host := range hosts {
+		m := &machine{Host: host, gate: g, heard: newPulse(),
 			again: campaign.AskedAgain, silence: lost, part: !slices.Contains(f.Names(), host.Name),
 			observes: f.Observes(host.Name), note: func(text string) { note(host.Name + ": " + text) }}
 		m.lost, m.lose = context.WithCancelCause(context.Background())
@@ -139,11 +129,11 @@ func (c *Coordinator) LeaveOut() error {
 	}
 	c.fleet = &left
 	c.machines = slices.DeleteFunc(c.machines, func(m *machine) bool {
-		out := !left.Uses(m.Host.Name)
-		switch {
-		case m.err != nil:
+		out := !left.Uses(m.Host.Name) // perhaps as another of its cell cannot be used
+		if m.err != nil {
 			m.note("the campaign goes on without it: " + m.err.Error())
-		case out: // another of its cell cannot be used
+		}
+		if out {
 			m.end()
 		}
 		return out
@@ -161,15 +151,12 @@ func (c *Coordinator) chooseFirst() {
 func (c *Coordinator) Close() {
 	var all sync.WaitGroup
 	for _, m := range c.machines {
-		if m.link != nil {
-			all.Go(m.end)
-		}
+		all.Go(m.end)
 	}
 	all.Wait()
 	if c.gate != nil {
 		c.gate.close()
 	}
-	c.hub.close()
 }
 
 // Report is what is known of a machine.

@@ -149,13 +149,10 @@ func TestKnock(t *testing.T) {
 // An agent that joins and dies before it is welcomed is an error, and nobody waits for it.
 func TestJoinsAndDies(t *testing.T) {
 	g, _ := openGate(t, time.Hour, "a")
-	h, err := newHub([]string{"m0"})
-	expect.NoError(t, err)
-	defer h.close()
 	conn, err := knockAt(t.Context(), g.path, "a")
 	expect.NoError(t, err)
 	conn.Close()
-	c := &Coordinator{hub: h, gate: g, machines: []*machine{{Host: plan.Host{Name: "a", Join: true}, id: "m0", hub: h, gate: g,
+	c := &Coordinator{gate: g, machines: []*machine{{Host: plan.Host{Name: "a", Join: true}, gate: g,
 		lost: t.Context(), heard: newPulse(), silence: patience, note: func(string) {}}}}
 	expect.Error(t, c.machines[0].begin(t.Context(), program.Build{}), "machine a: its agent")
 	c.Close()

@@ -32,7 +32,6 @@ import (
 // connection, of what it has said, and of the campaign.
 type machine struct {
 	plan.Host
-	id    string
 	hub   *hub
 	gate  *gate // nil: no agents join
 	link  *link
@@ -70,15 +69,18 @@ func (m *machine) takeNote(text string) {
 
 // begin starts the agent of a machine.
 func (m *machine) begin(ctx context.Context, own program.Build) (err error) {
+	if m.hub, err = newHub(); err != nil {
+		return err
+	}
 	for subject, heard := range map[string]nats.MsgHandler{
 		isAlive: func(*nats.Msg) { m.heard.beat() },
 		isNote:  func(msg *nats.Msg) { m.takeNote(string(msg.Data)) },
 	} {
-		if _, err := m.hub.conn.Subscribe("from."+m.id+"."+subject, heard); err != nil {
+		if _, err := m.hub.conn.Subscribe("from."+subject, heard); err != nil {
 			return err
 		}
 	}
-	w := welcome{ID: m.id, Seed: m.hub.seeds[m.id], Dir: m.Host.Dir, Lost: m.silence}
+	w := welcome{Dir: m.Host.Dir, Lost: m.silence}
 	if m.link, err = m.reach(ctx, own, w); err != nil {
 		return err
 	}
@@ -135,7 +137,7 @@ func (m *machine) watch() {
 		case <-m.link.gone:
 			m.lose(errors.New(strings.TrimSuffix("its agent has ended: "+lastLine(string(m.link.problem)), ": ")))
 		case <-tick:
-			_ = m.hub.conn.Publish("to."+m.id+"."+isAlive, nil)
+			_ = m.hub.conn.Publish("to."+isAlive, nil)
 			if silent := m.heard.silence(); silent > m.silence {
 				m.lose(fmt.Errorf("nothing was heard of it for %.1f s", silent.Seconds()))
 			}
@@ -178,13 +180,13 @@ func (m *machine) ask(ctx context.Context, op string, request, value any) error 
 
 // request sends a request. Its answer has a subject of the agent's own.
 func (m *machine) request(ctx context.Context, op string, b []byte) (*nats.Msg, error) {
-	reply := fmt.Sprintf("from.%s.answer.%d", m.id, m.requests.Add(1))
+	reply := fmt.Sprintf("from.answer.%d", m.requests.Add(1))
 	answers, err := m.hub.conn.SubscribeSync(reply)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = answers.Unsubscribe() }()
-	if err := m.hub.conn.PublishRequest("to."+m.id+"."+op, reply, b); err != nil {
+	if err := m.hub.conn.PublishRequest("to."+op, reply, b); err != nil {
 		return nil, err
 	}
 	return answers.NextMsgWithContext(ctx)
@@ -196,15 +198,21 @@ func (m *machine) endable(ctx context.Context, op string, request, value any) er
 	answered := make(chan struct{})
 	defer close(answered)
 	stop := context.AfterFunc(ctx, func() {
-		_ = m.hub.conn.Publish("to."+m.id+"."+opEnd, nil)
+		_ = m.hub.conn.Publish("to."+opEnd, nil)
 		m.again(answered, nil, func() { m.lose(errors.New("its answer was not waited for")) })
 	})
 	defer stop()
 	return m.ask(context.WithoutCancel(ctx), op, request, value)
 }
 
-// end ends the agent.
+// end ends the agent, if there is one.
 func (m *machine) end() {
+	if m.hub != nil {
+		defer m.hub.close()
+	}
+	if m.link == nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), campaign.Grace)
 	defer cancel()
 	var left closed

@@ -27,14 +27,14 @@ import (
 // trial of another machine.
 func answering(t *testing.T, answers map[string]any) (h handle, other string) {
 	t.Helper()
-	hub, err := newHub([]string{"m0"})
+	hub, err := newHub()
 	expect.NoError(t, err)
 	t.Cleanup(hub.close)
-	agent, err := connect(hub.seeds["m0"], "m0", nats.InProcessServer(hub.server))
+	agent, err := connect("agent", nats.InProcessServer(hub.server))
 	expect.NoError(t, err)
 	t.Cleanup(agent.Close)
 	for op, v := range answers {
-		if _, err := agent.Subscribe("to.m0."+op, func(m *nats.Msg) { _ = agent.Publish(m.Reply, answerOf(v, nil)) }); err != nil {
+		if _, err := agent.Subscribe("to."+op, func(m *nats.Msg) { _ = agent.Publish(m.Reply, answerOf(v, nil)) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +43,7 @@ func answering(t *testing.T, answers map[string]any) (h handle, other string) {
 	if err := errors.Join(agent.Flush(), os.MkdirAll(filepath.Dir(other), 0o755), os.WriteFile(other, []byte("{}"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	return handle{machine: &machine{Host: plan.Host{Name: "m1"}, id: "m0", hub: hub, lost: context.Background(), first: true,
+	return handle{machine: &machine{Host: plan.Host{Name: "m1"}, hub: hub, lost: context.Background(), first: true,
 		heard: newPulse(), note: func(string) {}, dir: dir, clients: []string{campaign.ClientDir}, silence: patience}}, other
 }
 
@@ -143,12 +143,12 @@ func TestRefusedPlan(t *testing.T) {
 
 // BenchmarkUpload reads a file of 64 MiB from an agent.
 func BenchmarkUpload(b *testing.B) {
-	hub, err := newHub([]string{"m0"})
+	hub, err := newHub()
 	expect.NoError(b, err)
 	defer hub.close()
 	root := b.TempDir()
-	a := &agent{id: "m0", root: root, heard: newPulse(), over: b.Context(), mu: make(turn, 1), lost: patience}
-	if a.conn, err = connect(hub.seeds["m0"], "m0", nats.InProcessServer(hub.server)); err != nil {
+	a := &agent{root: root, heard: newPulse(), over: b.Context(), mu: make(turn, 1), lost: patience}
+	if a.conn, err = connect("agent", nats.InProcessServer(hub.server)); err != nil {
 		b.Fatal(err)
 	}
 	defer a.conn.Close()
@@ -161,7 +161,7 @@ func BenchmarkUpload(b *testing.B) {
 	}
 	files, err := filesIn(a.home.run(), "trials")
 	expect.NoError(b, err)
-	h := handle{machine: &machine{id: "m0", hub: hub, lost: context.Background(), heard: newPulse()}}
+	h := handle{machine: &machine{hub: hub, lost: context.Background(), heard: newPulse()}}
 	b.SetBytes(64 << 20)
 	for b.Loop() {
 		h.dir = b.TempDir()

@@ -861,7 +861,7 @@ func randomFaults(t *testing.T, first, last uint64) {
 func TestFetchEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := answering(t, map[string]any{opTrial: returned{Attempt: 1, Files: []file{one("trials/a.1/trial.json")}}})
-		_, err := h.hub.conn.Subscribe("to.m0."+opRead, func(*nats.Msg) {})
+		_, err := h.hub.conn.Subscribe("to."+opRead, func(*nats.Msg) {})
 		expect.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

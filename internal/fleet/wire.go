@@ -19,20 +19,18 @@ import (
 )
 
 // greeting is the first line of an agent: what a login shell prints before it is skipped.
-const greeting = "rumbench agent 2"
+const greeting = "rumbench agent 3"
 
-// welcome is the first line to an agent. Its key is nowhere else: not in arguments or environments.
+// welcome is the first line to an agent.
 type welcome struct {
-	ID   string `json:"id"`   // of its subjects: to.ID.> and from.ID.>
-	Seed string `json:"seed"` // of its nkey
-	Dir  string `json:"dir"`  // where it keeps the data of trials; "": the default
+	Dir string `json:"dir"` // where it keeps the data of trials; "": the default
 	// Lost is how long the other side may say nothing; 0: patience.
 	Lost time.Duration `json:"lost,omitempty"`
 	// Refused is why the agent may not join; "": it may.
 	Refused string `json:"refused,omitempty"`
 }
 
-// The requests to an agent, and what it reports.
+// The requests to an agent, on the subject to.OP, and what it reports, on from.OP.
 const (
 	opHello   = "hello"   // -> Hello
 	opCheck   = "check"   // papers -> checked

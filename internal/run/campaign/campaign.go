@@ -127,7 +127,7 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 	}
 	err = hooked(ctx, r, "before campaign", c.Plan.Before.Campaign)
 	if err == nil {
-		err = errors.Join(r.run(ctx), hooked(ctx, r, "after campaign", c.Plan.After.Campaign))
+		err = errors.Join(deal(ctx, r), hooked(ctx, r, "after campaign", c.Plan.After.Campaign))
 	}
 	if _, failed := errors.AsType[*PreflightError](err); failed && !c.Resume {
 		return nil, errors.Join(err, r.abandon())

@@ -17,7 +17,11 @@ import (
 
 // duet runs the two trials of a block at the same time, each on its half of the
 // processors.
-func (r *runner) duet(ctx context.Context, block []result.Entry, start int) error {
+func (r *local) duet(ctx context.Context, block []result.Entry, start int) error {
+	if err := r.pause(ctx, r.ran, block[0].Dir); err != nil {
+		return err
+	}
+	r.ran = true
 	d := newDuet(ctx, r.Progress)
 	d.sides[0].cpus, d.sides[1].cpus = r.halves.First, r.halves.Second
 	at := r.place(start + len(block) - 1)
@@ -36,7 +40,7 @@ func (r *runner) duet(ctx context.Context, block []result.Entry, start int) erro
 	for i := range block {
 		both.Go(func() {
 			defer d.sides[i].leave() // also if it was never started
-			trials[i], errs[i] = r.trial(ctx, block[i], &d.sides[i])
+			trials[i], errs[i] = r.runner.trial(ctx, block[i], &d.sides[i])
 		})
 	}
 	both.Wait()

@@ -2,64 +2,17 @@ package campaign
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
 	"rumbench/internal/text/escape"
 	"rumbench/internal/text/hint"
 )
-
-// run runs the blocks of trials that are not complete.
-func (r *runner) run(ctx context.Context) error {
-	if len(r.Machines) > 0 {
-		return spreadOut(ctx, r)
-	}
-	if err := r.preflight(ctx); err != nil {
-		return err
-	}
-	if err := r.calibrate(ctx); err != nil {
-		return err
-	}
-	ran := false
-	first := 0 // trial of the block
-	for n, block := range blocks(r.state.Trials) {
-		start := first
-		first += len(block)
-		if err := r.recognize(block); err != nil {
-			return err
-		}
-		if complete(block) {
-			continue
-		}
-		if ctx.Err() != nil {
-			return r.early(ctx)
-		}
-		if n > 0 && untouched(block) {
-			if stopped, err := r.stop(start, r.spent()/time.Duration(n)); stopped || err != nil {
-				if err != nil {
-					return err
-				}
-				break
-			}
-		}
-		if err := r.block(ctx, block, start, ran); err != nil {
-			return err
-		}
-		ran = true
-	}
-	err := r.conclude(ctx, ran)
-	if ctx.Err() != nil {
-		return err
-	}
-	return errors.Join(err, runProfiled(ctx, r, ran), dropBases(r))
-}
 
 // dropBases removes the loaded data of a campaign that is complete: nothing will begin from them.
 func dropBases(r *runner) error {
@@ -86,45 +39,6 @@ func untouched(block []result.Entry) bool {
 	return !slices.ContainsFunc(block, func(e result.Entry) bool { return e.Status != "" })
 }
 
-// block runs the trials of a block; start is the number of the first. Complete
-// ones stay, but not in a duet, whose trials are nothing without each other.
-func (r *runner) block(ctx context.Context, block []result.Entry, start int, ran bool) error {
-	if r.Plan.Order == plan.Duet {
-		if err := r.pause(ctx, ran, block[0].Dir); err != nil {
-			return err
-		}
-		return r.duet(ctx, block, start)
-	}
-	for i := range block {
-		e := &block[i]
-		if e.Status == result.Complete {
-			continue
-		}
-		t, err := r.one(ctx, e, ran, func() forecast.Place { return r.place(start + i) })
-		if err != nil {
-			return err
-		}
-		if err := r.baseless(e, t, start+i+1); err != nil {
-			return err
-		}
-		ran = true
-	}
-	return nil
-}
-
-// one runs a trial after a pause; at is its position.
-func (r *runner) one(ctx context.Context, e *result.Entry, ran bool, at func() forecast.Place) (*result.Trial, error) {
-	if err := r.pause(ctx, ran, e.Dir); err != nil {
-		return nil, err
-	}
-	if err := r.aside(e.Dir); err != nil {
-		return nil, err
-	}
-	r.Progress.Begin(*e, at())
-	t, err := r.trial(ctx, *e, nil)
-	return t, r.ended(e, t, err)
-}
-
 // baseless ends a campaign in which a trial of the base has failed, unless that
 // is not wanted or nothing is left to do from the next trial on.
 func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
@@ -140,11 +54,11 @@ func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
 // place returns the position of the campaign when one of its trials, from 0,
 // begins.
 func (r *runner) place(at int) forecast.Place {
-	e := r.state.Trials[at]
-	rest := slices.DeleteFunc(slices.Concat(r.state.Trials[at+1:], r.state.Profiled),
-		func(e result.Entry) bool { return e.Status == result.Complete })
+	all := slices.Concat(r.state.Trials, r.state.Profiled)
+	e := all[at]
+	rest := slices.DeleteFunc(slices.Clone(all[at+1:]), func(e result.Entry) bool { return e.Status == result.Complete })
 	return forecast.Place{
-		Number: at + 1, Of: len(r.state.Trials) + len(r.state.Profiled),
+		Number: at + 1, Of: len(all),
 		Trial: r.Forecast.Trial(e.Target, e.Trial), After: r.Forecast.Trials(rest, r.spent()),
 	}
 }

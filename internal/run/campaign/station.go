@@ -18,10 +18,7 @@ import (
 
 // Station runs trials on one machine of a fleet: a copy of the campaign, in a directory of its own,
 // whose trials another rumbench chooses.
-type Station struct {
-	r   *runner
-	ran bool // a trial
-}
+type Station struct{ local }
 
 // OpenStation makes the campaign's directory on this machine, and locks the machine. state is that
 // of the campaign.
@@ -30,7 +27,7 @@ func OpenStation(c Config, machine string, state *result.Campaign) (*Station, er
 	if err != nil {
 		return nil, err
 	}
-	s := &Station{r: r}
+	s := &Station{local{runner: r}}
 	if err = r.prepare(); err == nil {
 		own := r.state
 		own.Name, r.Plan.Name = state.Name, state.Name
@@ -45,14 +42,6 @@ func OpenStation(c Config, machine string, state *result.Campaign) (*Station, er
 	return s, nil
 }
 
-// Prepare tries every target that has no complete trial, and measures the client.
-func (s *Station) Prepare(ctx context.Context) error {
-	if err := s.r.preflight(ctx); err != nil {
-		return err
-	}
-	return s.r.calibrate(ctx)
-}
-
 // Gauge is how fast a machine is at what needs no database.
 type Gauge struct {
 	// Rates are operations a second of the workload on the null engine, the geometric mean over steps,
@@ -65,10 +54,10 @@ type Gauge struct {
 func (s *Station) Gauge(ctx context.Context, times int) (g Gauge, err error) {
 	e := result.Entry{Dir: ClientDir, Target: "client", Trial: 1}
 	for range times {
-		if err := os.RemoveAll(result.TrialPath(s.r.Dir, e.Dir)); err != nil {
+		if err := os.RemoveAll(result.TrialPath(s.Dir, e.Dir)); err != nil {
 			return g, err
 		}
-		t, err := s.r.trial(ctx, e, nil)
+		t, err := s.runner.trial(ctx, e, nil)
 		switch {
 		case err != nil:
 			return g, err
@@ -95,11 +84,7 @@ func (s *Station) Trial(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.r.pause(ctx, s.ran, dir), s.r.aside(dir)); err != nil {
-		return err
-	}
-	s.ran = true
-	_, err = s.r.trial(ctx, e, nil)
+	_, err = s.run(ctx, e, func() {})
 	return err
 }
 
@@ -108,7 +93,7 @@ func (s *Station) entry(dir string) (result.Entry, error) {
 	if target, is := PreflightTarget(dir); is {
 		return result.Entry{Dir: dir, Target: target, Trial: 1}, nil
 	}
-	all := slices.Concat(s.r.state.Trials, s.r.state.Profiled)
+	all := slices.Concat(s.state.Trials, s.state.Profiled)
 	i := slices.IndexFunc(all, func(e result.Entry) bool { return e.Dir == dir })
 	if i < 0 {
 		return result.Entry{}, fmt.Errorf("the campaign has no trial %s", dir)
@@ -130,7 +115,7 @@ func (s *Station) Part(ctx context.Context, dir string) error {
 		return err
 	}
 	e.Dir = filepath.Join(PartDir, dir)
-	path := result.TrialPath(s.r.Dir, e.Dir)
+	path := result.TrialPath(s.Dir, e.Dir)
 	log, err := openLog(path)
 	if err != nil {
 		return err
@@ -138,7 +123,7 @@ func (s *Station) Part(ctx context.Context, dir string) error {
 	defer log.Close()
 	tidied := make(chan struct{})
 	defer close(tidied)
-	err = s.r.exec(ctx, e, path, log, nil, tidied)
+	err = s.exec(ctx, e, path, log, nil, tidied)
 	if words := lastWords(log.Name()); err != nil && words != "" {
 		err = fmt.Errorf("%w; end of its log: %s", err, words)
 	}
@@ -151,11 +136,11 @@ func (s *Station) Ran() bool { return s.ran }
 // Close ends the use of the machine, and what trials have left running. The directory stays, with the
 // data that the plan keeps.
 func (s *Station) Close() error {
-	err := s.r.spare.give()
-	for _, dir := range trialDirs(s.r.Dir) {
-		err = errors.Join(err, s.r.tidy(dir))
+	err := s.spare.give()
+	for _, dir := range trialDirs(s.Dir) {
+		err = errors.Join(err, s.tidy(dir))
 	}
-	unlockAll(s.r)
+	unlockAll(s.runner)
 	return err
 }
 
