@@ -26,6 +26,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/report"
+	"rumbench/internal/report/course"
 	"rumbench/internal/result"
 	"rumbench/internal/run/drive"
 	"rumbench/model"
@@ -258,7 +259,7 @@ func reportOfDay(dir string, seconds int) ([]budget, error) {
 	}
 	in := report.Input{Title: "a day",
 		Trials: []report.Trial{{Trial: t, Series: func(yield func(result.Line) error) error {
-			return result.ReadSeries(dir, report.Sources, yield)
+			return result.ReadSeries(dir, course.Sources, yield)
 		}}}}
 	var page bytes.Buffer
 	start := time.Now()

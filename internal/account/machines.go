@@ -158,7 +158,7 @@ func addMachines(s *costing) {
 		}
 	}
 	s.ServerMachines(s.Servers, by)
-	if s.Away != nil {
-		s.ClientMachines(s.Away.Machines, s.Seconds, by)
+	if s.Remote != nil {
+		s.ClientMachines(s.Remote.Machines, s.Seconds, by)
 	}
 }

@@ -29,8 +29,8 @@ type Observed struct {
 	// continued after it.
 	Duet  bool
 	Alone time.Duration
-	// Away is set if the clients were on other machines.
-	Away *Away
+	// Remote is set if the clients were on other machines.
+	Remote *RemoteClients
 	// Servers are the machines of a cluster's servers; none: there is one.
 	Servers []ServerMachine
 	// Lag is the time by which the engine's counters may lag behind its work.
@@ -52,8 +52,8 @@ type Observed struct {
 	Load *time.Duration
 }
 
-// Away is what is known of clients on other machines.
-type Away struct {
+// RemoteClients is what is known of clients on other machines.
+type RemoteClients struct {
 	CPU time.Duration // of all their processes
 	Lag time.Duration // as Observed.Lag, of what their sessions had to report
 	// Warned are warnings about their machines: of throughput and latency.
@@ -63,11 +63,11 @@ type Away struct {
 
 // judgeAway warns of machines of clients.
 func judgeAway(s *costing) []metric.Warning {
-	if s.Away == nil {
+	if s.Remote == nil {
 		return nil
 	}
-	s.Warnings = append(s.Warnings, s.Away.Warned...)
-	return s.Away.Warned
+	s.Warnings = append(s.Warnings, s.Remote.Warned...)
+	return s.Remote.Warned
 }
 
 // Others are other programs on the machine.

@@ -160,7 +160,7 @@ func (s *costing) judgeProcessors() []metric.Warning {
 	}
 	host /= perMicro
 	ours, used := server.Value, metric.Values{"all": host / 1e6, "worker": s.worker(), "server": server.Value / 1e6}
-	if client != nil && s.Away == nil {
+	if client != nil && s.Remote == nil {
 		ours += client.Value
 		name := "client"
 		if s.Load != nil {

@@ -316,9 +316,9 @@ func (s *waiting) judgeClient() []metric.Warning {
 		code, values["paused"] = metric.ClientPaused, 100*paused
 	case !(sure > clientBound):
 		return nil
-	case full && s.Away == nil && server > used && s.crowded(window*z.Processors):
+	case full && s.Remote == nil && server > used && s.crowded(window*z.Processors):
 		code, values["server"] = metric.ClientWaitedShared, server
-	case full && s.Away == nil && s.shared():
+	case full && s.Remote == nil && s.shared():
 		code = metric.ClientWaitedOthers
 	case full:
 		return []metric.Warning{s.Warn(metric.ClientBound, values)}

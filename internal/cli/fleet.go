@@ -142,7 +142,7 @@ const gauges = 5
 // gauge measures the machines of a plan, without a database, and names those that are not as fast as the
 // others.
 func gauge(ctx context.Context, a *App, p *plan.Plan, f *fleet.Coordinator) error {
-	all, err := f.Gauge(ctx, p.Name, gauges)
+	all, err := f.Benchmark(ctx, p.Name, gauges)
 	if err != nil {
 		return err
 	}

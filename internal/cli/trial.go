@@ -57,8 +57,8 @@ func newTrialCommand(a *App) *cobra.Command {
 			if _, part := campaign.PartOf(args[1]); part {
 				return trial.ServePart(ctx, s, line.Load())
 			}
-			if s.Away != nil {
-				s.Away.Line = line.Load()
+			if s.Head != nil {
+				s.Head.Line = line.Load()
 			}
 			if !s.Preflight {
 				s.Progress = line.Say
@@ -93,10 +93,10 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 		Bases:   cmp.Or(p.Start.Bases, absolute(filepath.Join(dir, result.BasesDir)))}
 	whole, part := campaign.PartOf(name)
 	if name = whole; !part && len(state.Clients) > 0 {
-		s.Away = &divided.Head{Machines: state.Clients, Observed: state.Observed}
+		s.Head = &divided.Head{Machines: state.Clients, Observed: state.Observed}
 	}
 	if strings.HasPrefix(name, campaign.ClientDir) {
-		s.Away = nil
+		s.Head = nil
 		if b := state.Builds.Of(result.Entry{Dir: name}); b != nil {
 			s.Build = &b.Build
 		}
@@ -118,7 +118,7 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	if s.Target.Config.Server.DSN == "" && (s.Target.Data == "" || p.Start.Any()) {
 		s.Ceilings = t.Ceilings
 	}
-	if len(s.Target.Own) == 0 && s.Away == nil {
+	if len(s.Target.Own) == 0 && s.Head == nil {
 		s.Client = t // measured with the plan's parameters
 	}
 	return s, err
@@ -152,10 +152,10 @@ func chooseTarget(s *trial.Spec, name, listen string) error {
 	for _, t := range s.Plan.Targets {
 		if t.Name == name {
 			s.Target, s.Plan = t, s.Plan.For(&t)
-			if s.Away != nil && t.Config.Server.DSN == "" {
+			if s.Head != nil && t.Config.Server.DSN == "" {
 				s.Target.Config.Server.Listen = listen
 			}
-			s.Target.Config.Server.Observed = s.Away != nil && len(s.Away.Observed) > 0
+			s.Target.Config.Server.Observed = s.Head != nil && len(s.Head.Observed) > 0
 			s.Engine, _ = catalog.Plugins{}.Engine(t.Engine)
 			return nil
 		}

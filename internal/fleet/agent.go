@@ -47,19 +47,19 @@ type agent struct {
 	conn  *nats.Conn
 	over  context.Context // until the coordinator is gone
 	lose  context.CancelFunc
-	heard *pulse        // of the coordinator
+	heard *heartbeat    // of the coordinator
 	notes chan string   // for the user
 	lost  time.Duration // how long the coordinator may say nothing
 
 	mu       turn  // held while a request runs, but hello and end
 	home     *home // of the campaign; nil: none yet
-	papers   papers
+	files    campaignFiles
 	plan     *plan.Plan
 	found    []server.Found
-	place    *campaign.Station // nil: not opened yet
-	child    child             // whose load is divided
-	observed observer          // of a server that others use
-	locks    []*os.File        // of the programs that it may run
+	worker   *campaign.Worker // nil: not opened yet
+	child    child            // whose load is divided
+	observed observer         // of a server that others use
+	locks    []*os.File       // of the programs that it may run
 
 	ending sync.Mutex
 	cancel context.CancelFunc // of the request that runs
@@ -99,8 +99,8 @@ func Serve(ctx context.Context, local Local, in io.Reader, out io.Writer) error 
 	if w.Refused != "" {
 		return fmt.Errorf("the coordinator refuses this agent: %s", w.Refused)
 	}
-	a := &agent{Local: local, heard: newPulse(), notes: make(chan string, mostNotes),
-		lost: cmp.Or(w.Lost, patience), mu: make(turn, 1)}
+	a := &agent{Local: local, heard: newHeartbeat(), notes: make(chan string, mostNotes),
+		lost: cmp.Or(w.Lost, silenceTimeout), mu: make(turn, 1)}
 	if a.root, err = rootOf(w.Dir); err != nil {
 		return err
 	}
@@ -158,9 +158,9 @@ func (a *agent) listen() error {
 		return err
 	}
 	handlers := map[string]func(ctx context.Context, data []byte) (any, error){
-		opHello: a.hello, opCheck: a.check, opClaim: a.claim, opPrepare: a.prepare, opGauge: a.gauge, opTrial: a.trial,
-		opPart: a.part, opLook: a.look, opRead: a.read, opEnd: a.end, opClose: a.close, opClear: a.clear,
-		opClock: clock, opDoor: door, opPath: measurePath,
+		opHello: a.hello, opCheck: a.check, opClaim: a.claim, opPrepare: a.prepare, opBenchmark: a.benchmark, opTrial: a.trial,
+		opPart: a.part, opObserve: a.answerObserver, opRead: a.read, opEnd: a.end, opClose: a.close, opClear: a.clear,
+		opClock: clock, opListen: openListener, opPath: measurePath,
 	}
 	if _, err := a.conn.Subscribe("to."+isLoad, func(m *nats.Msg) { a.child.take(m.Data) }); err != nil {
 		return err

@@ -95,8 +95,8 @@ func (d *dividedCell) conduct(ctx context.Context) (end func(), err error) {
 			now = own
 			running.Go(func() { own.run(ctx, l.Dir) })
 		case now == nil || now.child != l.Child:
-		case l.Message != nil && l.Message.Kind == divided.Looks && l.Message.Look != nil:
-			running.Go(func() { d.looks(looking, l.Child, l.Message.Look) }) // it may be slow, and the load goes on
+		case l.Message != nil && l.Message.Kind == divided.Observe && l.Message.Request != nil:
+			running.Go(func() { d.askObservers(looking, l.Child, l.Message.Request) }) // it may be slow, and the load goes on
 		case l.Over:
 			now.head.HangUp()
 		case l.Message != nil:

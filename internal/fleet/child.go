@@ -47,8 +47,8 @@ func (c *child) hangUp() {
 	}
 }
 
-// away connects a process with the coordinator.
-func (a *agent) away(dir string, pass func(divided.Message), end func()) (hear func(divided.Message), leave func()) {
+// connect connects a process with the coordinator.
+func (a *agent) connect(dir string, pass func(divided.Message), end func()) (hear func(divided.Message), leave func()) {
 	c := &a.child
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +83,7 @@ func (a *agent) part(ctx context.Context, data []byte) (any, error) {
 		a.child.mu.Lock()
 		a.child.token = o.Token
 		a.child.mu.Unlock()
-		return nil, a.place.Part(ctx, o.Dir)
+		return nil, a.worker.Part(ctx, o.Dir)
 	})
 }
 

@@ -17,7 +17,7 @@ const (
 
 // connect connects with a hub.
 func connect(name string, options ...nats.Option) (*nats.Conn, error) {
-	c, err := nats.Connect("", append(options, nats.Name(name), nats.NoReconnect(), nats.Timeout(patience),
+	c, err := nats.Connect("", append(options, nats.Name(name), nats.NoReconnect(), nats.Timeout(silenceTimeout),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(mostPings))...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the fleet's hub: %w", err)

@@ -42,7 +42,7 @@ func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text
 
 // begin begins with the agents that join at a gate, if any do, and starts the others.
 func begin(ctx context.Context, f *plan.Fleet, own program.Build, g *gate, note func(string)) (*Coordinator, error) {
-	hosts, lost := f.Used(), patience
+	hosts, lost := f.Used(), silenceTimeout
 	if f.Divided() {
 		lost = f.Lost
 	}
@@ -50,7 +50,7 @@ func begin(ctx context.Context, f *plan.Fleet, own program.Build, g *gate, note 
 	var all, joins errgroup.Group
 	all.SetLimit(mostAtOnce)
 	for _, host := range hosts {
-		m := &machine{Host: host, gate: g, heard: newPulse(),
+		m := &machine{Host: host, gate: g, heard: newHeartbeat(),
 			again: campaign.AskedAgain, silence: lost, part: !slices.Contains(f.Names(), host.Name),
 			observes: f.Observes(host.Name), note: func(text string) { note(host.Name + ": " + text) }}
 		m.lost, m.lose = context.WithCancelCause(context.Background())
@@ -213,7 +213,7 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 	all.SetLimit(mostAtOnce)
 	for i, m := range c.machines {
 		all.Go(func() error {
-			pp := papers{Plan: p.Source, Declared: p.Declared, Secrets: slices.Concat(p.Secrets, p.Referred), Builds: builds,
+			pp := campaignFiles{Plan: p.Source, Declared: p.Declared, Secrets: slices.Concat(p.Secrets, p.Referred), Builds: builds,
 				Flags: f, Part: m.part}
 			for _, b := range builds {
 				if b.SHA256 == m.hello.Build.SHA256 {
@@ -247,15 +247,15 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 	return have[0].Servers, nil // the first is the machine of a server
 }
 
-// Gauge measures the client on all machines at a time, this often. Reports have the same order.
-func (c *Coordinator) Gauge(ctx context.Context, name string, times int) ([]campaign.Gauge, error) {
+// Benchmark measures the client on all machines at a time, this often. Reports have the same order.
+func (c *Coordinator) Benchmark(ctx context.Context, name string, times int) ([]campaign.Benchmark, error) {
 	if err := c.claim(ctx, &result.Campaign{Format: result.Format, Name: name, Started: time.Now()}); err != nil {
 		return nil, err
 	}
-	out := make([]campaign.Gauge, len(c.machines))
+	out := make([]campaign.Benchmark, len(c.machines))
 	all, over := errgroup.WithContext(ctx)
 	for i, m := range c.machines {
-		all.Go(func() error { return m.named(m.endable(over, opGauge, times, &out[i])) })
+		all.Go(func() error { return m.named(m.endable(over, opBenchmark, times, &out[i])) })
 	}
 	return out, all.Wait()
 }

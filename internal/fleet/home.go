@@ -17,7 +17,7 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// home is the directory of a campaign on a machine: its papers, and the campaign as it runs here.
+// home is the directory of a campaign on a machine: the files that it is made of, and the campaign as it runs here.
 type home struct {
 	dir  string
 	lock *os.File // held as long as the agent lives
@@ -26,15 +26,15 @@ type home struct {
 // The content of a home, and the beginnings of its name: of one whose data are kept because the plan
 // wants that, and of others.
 const (
-	homeLock   = "agent.lock"
-	papersDir  = "papers"
-	runDir     = "run"
-	prefix     = "campaign-"
-	keptPrefix = "kept-"
+	homeLock         = "agent.lock"
+	campaignFilesDir = "files"
+	runDir           = "run"
+	prefix           = "campaign-"
+	keptPrefix       = "kept-"
 )
 
-func (h *home) papers() string { return filepath.Join(h.dir, papersDir) }
-func (h *home) run() string    { return filepath.Join(h.dir, runDir) }
+func (h *home) filesDir() string { return filepath.Join(h.dir, campaignFilesDir) }
+func (h *home) run() string      { return filepath.Join(h.dir, runDir) }
 
 // newHome makes a directory for a campaign.
 func newHome(root string) (h *home, err error) {
@@ -43,7 +43,7 @@ func newHome(root string) (h *home, err error) {
 		h.lock, err = os.OpenFile(filepath.Join(h.dir, homeLock), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	}
 	if err == nil {
-		err = errors.Join(syscall.Flock(int(h.lock.Fd()), syscall.LOCK_EX), os.Mkdir(h.papers(), 0o700),
+		err = errors.Join(syscall.Flock(int(h.lock.Fd()), syscall.LOCK_EX), os.Mkdir(h.filesDir(), 0o700),
 			os.Chmod(h.dir, 0o755)) // servers run as other users
 	}
 	if err != nil {
@@ -52,12 +52,12 @@ func newHome(root string) (h *home, err error) {
 	return h, nil
 }
 
-// write lays out the papers of the campaign.
-func (h *home) write(p *papers) error {
+// write lays out the files of the campaign.
+func (h *home) write(p *campaignFiles) error {
 	for name, text := range map[string][]byte{result.PlanFile: p.Plan, plan.WorkloadFile: p.Declared,
 		plan.SecretFile: p.Secrets} {
 		if len(text) > 0 {
-			if err := os.WriteFile(filepath.Join(h.papers(), name), text, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(h.filesDir(), name), text, 0o600); err != nil {
 				return err
 			}
 		}
@@ -67,7 +67,7 @@ func (h *home) write(p *papers) error {
 
 // forget removes the secrets of a campaign.
 func forget(dir string) {
-	for _, sub := range []string{papersDir, runDir} {
+	for _, sub := range []string{campaignFilesDir, runDir} {
 		_ = os.Remove(filepath.Join(dir, sub, plan.SecretFile))
 	}
 }

@@ -153,7 +153,7 @@ func TestJoinsAndDies(t *testing.T) {
 	expect.NoError(t, err)
 	conn.Close()
 	c := &Coordinator{gate: g, machines: []*machine{{Host: plan.Host{Name: "a", Join: true}, gate: g,
-		lost: t.Context(), heard: newPulse(), silence: patience, note: func(string) {}}}}
+		lost: t.Context(), heard: newHeartbeat(), silence: silenceTimeout, note: func(string) {}}}}
 	expect.Error(t, c.machines[0].begin(t.Context(), program.Build{}), "machine a: its agent")
 	c.Close()
 }

@@ -35,7 +35,7 @@ type machine struct {
 	hub   *hub
 	gate  *gate // nil: no agents join
 	link  *link
-	heard *pulse
+	heard *heartbeat
 	lost  context.Context // ends, with the reason, when it is lost
 	lose  func(reason error)
 	again func(ended <-chan struct{}, over <-chan time.Time, kill func())

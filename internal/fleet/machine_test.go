@@ -44,7 +44,7 @@ func answering(t *testing.T, answers map[string]any) (h handle, other string) {
 		t.Fatal(err)
 	}
 	return handle{machine: &machine{Host: plan.Host{Name: "m1"}, hub: hub, lost: context.Background(), first: true,
-		heard: newPulse(), note: func(string) {}, dir: dir, clients: []string{campaign.ClientDir}, silence: patience}}, other
+		heard: newHeartbeat(), note: func(string) {}, dir: dir, clients: []string{campaign.ClientDir}, silence: silenceTimeout}}, other
 }
 
 // one is a file of one letter.
@@ -147,7 +147,7 @@ func BenchmarkUpload(b *testing.B) {
 	expect.NoError(b, err)
 	defer hub.close()
 	root := b.TempDir()
-	a := &agent{root: root, heard: newPulse(), over: b.Context(), mu: make(turn, 1), lost: patience}
+	a := &agent{root: root, heard: newHeartbeat(), over: b.Context(), mu: make(turn, 1), lost: silenceTimeout}
 	if a.conn, err = connect("agent", nats.InProcessServer(hub.server)); err != nil {
 		b.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func BenchmarkUpload(b *testing.B) {
 	}
 	files, err := filesIn(a.home.run(), "trials")
 	expect.NoError(b, err)
-	h := handle{machine: &machine{hub: hub, lost: context.Background(), heard: newPulse()}}
+	h := handle{machine: &machine{hub: hub, lost: context.Background(), heard: newHeartbeat()}}
 	b.SetBytes(64 << 20)
 	for b.Loop() {
 		h.dir = b.TempDir()

@@ -11,29 +11,29 @@ import (
 	"rumbench/internal/run/divided"
 )
 
-// lookOrder is what an observer has to do, the number of the dsn of its server, from 0, and that of the process
+// observeRequest is what an observer has to do, the number of the dsn of its server, from 0, and that of the process
 // that asks.
-type lookOrder struct {
-	divided.Look
+type observeRequest struct {
+	divided.ObserverRequest
 	Gateway int   `json:"gateway"`
 	Child   int64 `json:"child"`
 }
 
-// looks has the observers do what a head wants, and answers it.
-func (d *dividedCell) looks(ctx context.Context, child int64, look *divided.Look) {
-	sights := make([]divided.Sight, len(d.observers))
-	ctx, cancel := context.WithTimeout(ctx, look.Limit())
+// askObservers has the observers do what a head wants, and answers it.
+func (d *dividedCell) askObservers(ctx context.Context, child int64, request *divided.ObserverRequest) {
+	snapshots := make([]divided.Snapshot, len(d.observers))
+	ctx, cancel := context.WithTimeout(ctx, request.Limit())
 	defer cancel()
 	var all sync.WaitGroup
 	for i, m := range d.observers {
 		all.Go(func() {
-			if err := m.ask(ctx, opLook, lookOrder{*look, i + 1, child}, &sights[i]); err != nil {
-				sights[i] = divided.Sight{Failed: err.Error()}
+			if err := m.ask(ctx, opObserve, observeRequest{*request, i + 1, child}, &snapshots[i]); err != nil {
+				snapshots[i] = divided.Snapshot{Failed: err.Error()}
 			}
 		})
 	}
 	all.Wait()
-	d.say(loadLine{Child: child, Message: &divided.Message{Kind: divided.Seen, Look: look, Sights: sights}})
+	d.say(loadLine{Child: child, Message: &divided.Message{Kind: divided.Observed, Request: request, Snapshots: snapshots}})
 }
 
 // observer is what an agent observes of a server that runs on its machine.
@@ -47,9 +47,9 @@ type observer struct {
 	disks   observe.Sampler
 }
 
-// look does what a head wants to know of the server here.
-func (a *agent) look(ctx context.Context, data []byte) (any, error) {
-	var o lookOrder
+// answerObserver does what a head wants to know of the server here.
+func (a *agent) answerObserver(ctx context.Context, data []byte) (any, error) {
+	var o observeRequest
 	if err := json.Unmarshal(data, &o); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (a *agent) look(ctx context.Context, data []byte) (any, error) {
 		}
 		own.child = o.Child
 	}
-	return own.do(ctx, o.Do)
+	return own.do(ctx, o.Task)
 }
 
 // observe begins to observe the server of a target.
@@ -109,7 +109,7 @@ func (o *observer) end() {
 	o.watch, o.process, o.all, o.disks = nil, nil, observe.Sampler{}, observe.Sampler{}
 }
 
-func (o *observer) do(ctx context.Context, order divided.Looking) (s divided.Sight, err error) {
+func (o *observer) do(ctx context.Context, order divided.ObserverTask) (s divided.Snapshot, err error) {
 	switch order {
 	case divided.CountAll:
 		s.Sources = sourcesOf(o.all.Snapshot(ctx))

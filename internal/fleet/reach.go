@@ -37,13 +37,13 @@ const (
 	pathPiece = 256 << 10
 )
 
-// doorOrder opens a door for measurements at an address of the machine.
-type doorOrder struct {
+// listenerRequest opens a port for measurements at an address of the machine.
+type listenerRequest struct {
 	Listen string `json:"listen"`
 	Token  string `json:"token"` // what comes without it is cut off
 }
 
-// pathOrder measures the path to a door.
+// pathOrder measures the path to a port.
 type pathOrder struct {
 	Address string `json:"address"`
 	Token   string `json:"token"`
@@ -72,15 +72,15 @@ func (c *Coordinator) path(ctx context.Context, server, client *machine) (m Meas
 	ctx, cancel := context.WithTimeout(ctx, pathTime)
 	defer cancel()
 	order := pathOrder{Token: rand.Text()}
-	if err := server.ask(ctx, opDoor, doorOrder{server.Host.Listen, order.Token}, &order.Address); err != nil {
+	if err := server.ask(ctx, opListen, listenerRequest{server.Host.Listen, order.Token}, &order.Address); err != nil {
 		return m, server.named(err)
 	}
 	return m, client.named(client.ask(ctx, opPath, order, &m))
 }
 
-// door opens a port for one measurement, until it has ended or took too long.
-func door(ctx context.Context, data []byte) (any, error) {
-	var o doorOrder
+// openListener opens a port for one measurement, until it has ended or took too long.
+func openListener(ctx context.Context, data []byte) (any, error) {
+	var o listenerRequest
 	if err := json.Unmarshal(data, &o); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func count(conn net.Conn) {
 	}
 }
 
-// measurePath measures the path to a door.
+// measurePath measures the path to a port.
 func measurePath(ctx context.Context, data []byte) (any, error) {
 	var o pathOrder
 	if err := json.Unmarshal(data, &o); err != nil {

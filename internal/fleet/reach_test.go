@@ -9,14 +9,14 @@ import (
 	"rumbench/internal/expect"
 )
 
-// A door lets in only what has its token, once, and measures what comes.
+// A port lets in only what has its token, once, and measures what comes.
 func TestDoor(t *testing.T) {
 	asked := func(v any) []byte {
 		b, err := json.Marshal(v)
 		expect.NoError(t, err)
 		return b
 	}
-	address, err := door(t.Context(), asked(doorOrder{"127.0.0.1", "right"}))
+	address, err := openListener(t.Context(), asked(listenerRequest{"127.0.0.1", "right"}))
 	expect.NoError(t, err)
 	stranger, err := net.Dial("tcp", address.(string))
 	expect.NoError(t, err)
@@ -27,8 +27,8 @@ func TestDoor(t *testing.T) {
 	_ = stranger.Close()
 	m, err := measurePath(t.Context(), asked(pathOrder{address.(string), "right"}))
 	expect.True(t, err == nil && m.(Measured).Trip > 0 && m.(Measured).BytesPerS > 0, m, err)
-	expect.Refused(net.Dial("tcp", address.(string)))(t, "", "the door is open after the measurement")
-	if _, err := door(t.Context(), asked(doorOrder{"192.0.2.200", "right"})); err == nil {
+	expect.Refused(net.Dial("tcp", address.(string)))(t, "", "the port is open after the measurement")
+	if _, err := openListener(t.Context(), asked(listenerRequest{"192.0.2.200", "right"})); err == nil {
 		t.Error("it listens at an address that is not its own")
 	}
 }

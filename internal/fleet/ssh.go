@@ -222,7 +222,7 @@ func (l *link) end(answers bool) {
 	_ = l.stdin.Close()
 	wait := time.Duration(0)
 	if answers {
-		wait = campaign.Grace + patience
+		wait = campaign.Grace + silenceTimeout
 	}
 	select {
 	case <-l.gone:

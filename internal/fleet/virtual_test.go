@@ -605,16 +605,16 @@ func TestSilentMachine(t *testing.T) {
 		length time.Duration
 		why    string // "": it is not lost
 	}{
-		"cut for less":       {"both", patience - beatEvery - time.Second, ""},
-		"cut for longer":     {"both", patience + 2*beatEvery, "nothing was heard of it for 13"},
-		"it is not heard":    {"up", patience + 2*beatEvery, "nothing was heard of it for 13"},
-		"it hears nothing":   {"down", patience + 2*beatEvery, "its agent has ended"},
-		"it comes back late": {"up", 10 * patience, "nothing was heard of it for 13"},
+		"cut for less":       {"both", silenceTimeout - beatEvery - time.Second, ""},
+		"cut for longer":     {"both", silenceTimeout + 2*beatEvery, "nothing was heard of it for 13"},
+		"it is not heard":    {"up", silenceTimeout + 2*beatEvery, "nothing was heard of it for 13"},
+		"it hears nothing":   {"down", silenceTimeout + 2*beatEvery, "its agent has ended"},
+		"it comes back late": {"up", 10 * silenceTimeout, "nothing was heard of it for 13"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				time.AfterFunc(at, func() { w.cut("m1", c.way, c.length) })
-				lost := time.AfterFunc(at+patience-time.Second, func() {
+				lost := time.AfterFunc(at+silenceTimeout-time.Second, func() {
 					if w.noted("was lost") {
 						w.Error("it is lost too soon")
 					}
@@ -681,11 +681,11 @@ func TestCoordinatorGone(t *testing.T) {
 	for _, c := range []struct {
 		cells []string
 		lost  time.Duration
-	}{{[]string{"m1", "m2"}, patience + beatEvery}, {[]string{"db+c1+c2"}, 3500 * time.Millisecond}} {
+	}{{[]string{"m1", "m2"}, silenceTimeout + beatEvery}, {[]string{"db+c1+c2"}, 3500 * time.Millisecond}} {
 		inWorld(t, func(w *world) {
 			ctx, cancel := context.WithCancel(w.Context())
 			var first sync.WaitGroup
-			if w.length = 2 * patience; len(c.cells) == 1 {
+			if w.length = 2 * silenceTimeout; len(c.cells) == 1 {
 				w.length = 20 * time.Second
 			}
 			first.Go(func() { _, _ = w.run(ctx, w.plan(2, c.cells...), "out") })

@@ -32,24 +32,24 @@ type welcome struct {
 
 // The requests to an agent, on the subject to.OP, and what it reports, on from.OP.
 const (
-	opHello   = "hello"   // -> Hello
-	opCheck   = "check"   // papers -> checked
-	opClaim   = "claim"   // claim: begins it, as soon as no other benchmark runs
-	opPrepare = "prepare" // -> returned
-	opGauge   = "gauge"   // number of times -> campaign.Gauge
-	opTrial   = "trial"   // order -> returned
-	opPart    = "part"    // partOrder: runs clients of a trial here until it ends
-	opRead    = "read"    // piece -> []byte
-	opLook    = "look"    // lookOrder -> divided.Sight
-	opDoor    = "door"    // doorOrder -> an address
-	opPath    = "path"    // pathOrder -> Measured
-	opClock   = "clock"   // -> divided.Clock
-	opEnd     = "end"     // ends the request that runs, in good order
-	opClose   = "close"   // -> closed
-	opClear   = "clear"   // removes what earlier campaigns have left
-	isAlive   = "beat"    // in both directions
-	isNote    = "note"    // a line for the user
-	isLoad    = "load"    // loadLine: in both directions
+	opHello     = "hello"     // -> Hello
+	opCheck     = "check"     // campaignFiles -> checked
+	opClaim     = "claim"     // claim: begins it, as soon as no other benchmark runs
+	opPrepare   = "prepare"   // -> returned
+	opBenchmark = "benchmark" // number of times -> campaign.Benchmark
+	opTrial     = "trial"     // order -> returned
+	opPart      = "part"      // partOrder: runs clients of a trial here until it ends
+	opRead      = "read"      // piece -> []byte
+	opObserve   = "observe"   // observeRequest -> divided.Snapshot
+	opListen    = "listen"    // listenerRequest -> an address
+	opPath      = "path"      // pathOrder -> Measured
+	opClock     = "clock"     // -> divided.Clock
+	opEnd       = "end"       // ends the request that runs, in good order
+	opClose     = "close"     // -> closed
+	opClear     = "clear"     // removes what earlier campaigns have left
+	isAlive     = "beat"      // in both directions
+	isNote      = "note"      // a line for the user
+	isLoad      = "load"      // loadLine: in both directions
 )
 
 // The times of beats.
@@ -57,7 +57,7 @@ const (
 	beatEvery = 5 * time.Second // each costs an idle agent and its machine some work
 	// patience is how long a whole trial goes on without beats from the other side: a network may
 	// be gone for a minute, and TCP sends again at intervals that double.
-	patience = 130 * time.Second
+	silenceTimeout = 130 * time.Second
 	// beatsInLost is how many beats there are in the time after which a machine is lost whose load is that of
 	// others, too.
 	beatsInLost = 6
@@ -66,16 +66,18 @@ const (
 // everyFor returns how often to beat if the other side may say nothing for so long.
 func everyFor(lost time.Duration) time.Duration { return min(beatEvery, lost/beatsInLost) }
 
-// pulse is when the other side was heard last, by a clock that nobody sets.
-type pulse struct {
+// heartbeat is when the other side was heard last, by a clock that nobody sets.
+type heartbeat struct {
 	began time.Time
 	last  atomic.Int64 // nanoseconds after began
 }
 
-func newPulse() *pulse { return &pulse{began: time.Now()} }
+func newHeartbeat() *heartbeat { return &heartbeat{began: time.Now()} }
 
-func (p *pulse) beat()                  { p.last.Store(int64(time.Since(p.began))) }
-func (p *pulse) silence() time.Duration { return time.Since(p.began) - time.Duration(p.last.Load()) }
+func (p *heartbeat) beat() { p.last.Store(int64(time.Since(p.began))) }
+func (p *heartbeat) silence() time.Duration {
+	return time.Since(p.began) - time.Duration(p.last.Load())
+}
 
 // Hello is what an agent says of its machine.
 type Hello struct {
@@ -85,8 +87,8 @@ type Hello struct {
 	Left  []string      `json:"left,omitempty"` // directories of earlier campaigns
 }
 
-// papers are what a campaign's directory is made of.
-type papers struct {
+// campaignFiles are what a campaign's directory is made of.
+type campaignFiles struct {
 	Plan, Declared, Secrets []byte
 	Builds                  result.Builds
 	Programs                []string // of Builds, where they are on the machine

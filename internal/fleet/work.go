@@ -43,42 +43,42 @@ func (a *agent) clear(context.Context, []byte) (any, error) {
 	return nil, errors.Join(err, clearPrograms(a.Build.Path))
 }
 
-// check lays out the papers of a campaign, and reports what this machine has for them.
+// check lays out the files of a campaign, and reports what this machine has for them.
 func (a *agent) check(ctx context.Context, data []byte) (any, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	ctx, done := a.begin(ctx)
 	defer done()
-	err := json.Unmarshal(data, &a.papers)
+	err := json.Unmarshal(data, &a.files)
 	if err != nil {
 		return nil, err
 	}
-	if len(a.papers.Programs) != len(a.papers.Builds) {
+	if len(a.files.Programs) != len(a.files.Builds) {
 		return nil, errors.New("the programs are not those of the builds")
 	}
 	if a.home, err = newHome(a.root); err != nil {
 		return nil, err
 	}
-	if err := a.home.write(&a.papers); err != nil {
+	if err := a.home.write(&a.files); err != nil {
 		return nil, err
 	}
 	err = a.whenFree(ctx, func() (err error) { // an image may have to be fetched
-		a.plan, a.found, err = a.Load(ctx, a.home.papers(), a.papers.Flags, a.papers.Part)
+		a.plan, a.found, err = a.Load(ctx, a.home.filesDir(), a.files.Flags, a.files.Part)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	for i, b := range a.papers.Builds {
-		is, err := program.Build{}.Of(a.papers.Programs[i])
+	for i, b := range a.files.Builds {
+		is, err := program.Build{}.Of(a.files.Programs[i])
 		if err == nil {
-			err = a.hold(a.papers.Programs[i])
+			err = a.hold(a.files.Programs[i])
 		}
 		if err != nil {
 			return nil, err
 		}
 		if is.SHA256 != b.SHA256 {
-			return nil, fmt.Errorf("%s here is not the %s of the coordinator", a.papers.Programs[i], b.Path)
+			return nil, fmt.Errorf("%s here is not the %s of the coordinator", a.files.Programs[i], b.Path)
 		}
 	}
 	return checked{a.found, observe.FactsOf(a.home.dir)}, nil
@@ -131,7 +131,7 @@ func (a *agent) claim(ctx context.Context, data []byte) (any, error) {
 	if err := json.Unmarshal(data, &c); err != nil {
 		return nil, err
 	}
-	if a.plan == nil || a.place != nil {
+	if a.plan == nil || a.worker != nil {
 		return nil, errors.New("the campaign is not checked here, or runs already")
 	}
 	var err error
@@ -139,7 +139,7 @@ func (a *agent) claim(ctx context.Context, data []byte) (any, error) {
 		return nil, err
 	}
 	err = a.whenFree(ctx, func() (err error) {
-		a.place, err = campaign.OpenStation(a.config(&c), c.State.Machine, &c.State)
+		a.worker, err = campaign.OpenWorker(a.config(&c), c.State.Machine, &c.State)
 		return err
 	})
 	if err == nil {
@@ -150,20 +150,20 @@ func (a *agent) claim(ctx context.Context, data []byte) (any, error) {
 
 func (a *agent) config(c *claim) campaign.Config {
 	out := campaign.Config{
-		Plan: a.plan, Dir: a.home.run(), Command: []string{"rumbench", "agent"}, Builds: a.papers.Builds, Programs: a.found,
+		Plan: a.plan, Dir: a.home.run(), Command: []string{"rumbench", "agent"}, Builds: a.files.Builds, Programs: a.found,
 		Child: func(path string) []string {
-			for i, b := range a.papers.Builds {
+			for i, b := range a.files.Builds {
 				if b.Path == path {
-					path = a.papers.Programs[i]
+					path = a.files.Programs[i]
 				}
 			}
 			return []string{path, "trial", "--"}
 		},
-		LockFile: a.LockFile, Start: a.Start, Progress: relay{a}, InfoOf: a.InfoOf, Force: a.papers.Force, AA: a.papers.AA,
-		NoPreflight: a.papers.NoPreflight || c.Part,
+		LockFile: a.LockFile, Start: a.Start, Progress: relay{a}, InfoOf: a.InfoOf, Force: a.files.Force, AA: a.files.AA,
+		NoPreflight: a.files.NoPreflight || c.Part,
 	}
 	if c.Part || len(c.State.Clients) > 0 {
-		out.Away = a.away
+		out.Connect = a.connect
 	}
 	return out
 }
@@ -172,7 +172,7 @@ func (a *agent) config(c *claim) campaign.Config {
 func (a *agent) prepare(ctx context.Context, _ []byte) (any, error) {
 	return inCampaign(ctx, a, func(ctx context.Context) (out returned, err error) {
 		below := result.TrialsDir
-		err = a.place.Prepare(ctx)
+		err = a.worker.Prepare(ctx)
 		if failed, is := errors.AsType[*campaign.PreflightError](err); is {
 			for i := range failed.Failed {
 				for j, path := range failed.Failed[i].Logs {
@@ -189,13 +189,13 @@ func (a *agent) prepare(ctx context.Context, _ []byte) (any, error) {
 	})
 }
 
-// gauge measures the client several times.
-func (a *agent) gauge(ctx context.Context, data []byte) (any, error) {
+// benchmark measures the client several times.
+func (a *agent) benchmark(ctx context.Context, data []byte) (any, error) {
 	var times int
 	if err := json.Unmarshal(data, &times); err != nil {
 		return nil, err
 	}
-	return inCampaign(ctx, a, func(ctx context.Context) (campaign.Gauge, error) { return a.place.Gauge(ctx, times) })
+	return inCampaign(ctx, a, func(ctx context.Context) (campaign.Benchmark, error) { return a.worker.Benchmark(ctx, times) })
 }
 
 // trial runs a trial.
@@ -205,7 +205,7 @@ func (a *agent) trial(ctx context.Context, data []byte) (any, error) {
 		if err := json.Unmarshal(data, &o); err != nil {
 			return out, err
 		}
-		if err := a.place.Trial(ctx, o.Dir); err != nil {
+		if err := a.worker.Trial(ctx, o.Dir); err != nil {
 			return out, err
 		}
 		out.Attempt = o.Attempt
@@ -218,7 +218,7 @@ func (a *agent) trial(ctx context.Context, data []byte) (any, error) {
 func inCampaign[T any](ctx context.Context, a *agent, do func(ctx context.Context) (T, error)) (any, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.place == nil {
+	if a.worker == nil {
 		return nil, errors.New("the campaign is not open here")
 	}
 	ctx, done := a.begin(ctx)
@@ -269,10 +269,10 @@ func (a *agent) leave() (kept string, err error) {
 	a.observed.mu.Lock()
 	a.observed.end()
 	a.observed.mu.Unlock()
-	ran := a.place != nil && a.place.Ran()
-	if a.place != nil {
-		err = a.place.Close()
-		a.place = nil
+	ran := a.worker != nil && a.worker.Ran()
+	if a.worker != nil {
+		err = a.worker.Close()
+		a.worker = nil
 	}
 	if a.home == nil {
 		return "", err

@@ -62,9 +62,9 @@ type Config struct {
 	Machines []Machine
 	// Resume continues an interrupted campaign: complete trials are kept.
 	Resume bool
-	// Away is called with each process of a trial, and of clients of one, if the two are on different
+	// Connect is called with each process of a trial, and of clients of one, if the two are on different
 	// machines: pass gives it messages, end ends its input. hear gets those that it sends, until leave.
-	Away func(dir string, pass func(divided.Message), end func()) (hear func(divided.Message), leave func())
+	Connect func(dir string, pass func(divided.Message), end func()) (hear func(divided.Message), leave func())
 	// LockFile is locked while the campaign runs: one benchmark at a time.
 	LockFile string
 	// InfoOf returns the description of a target's engine.

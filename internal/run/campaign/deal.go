@@ -45,14 +45,14 @@ type dealer struct {
 	cancel context.CancelFunc
 	shown  *inTurn
 
-	mu      sync.Mutex // of all below, and of the campaign's state
-	workers []worker   // that are left
-	free    *sync.Cond // a block has come back, or all are done
-	todo    []job
-	open    map[int]bool // the pairs of which a machine has begun one and keeps the other
-	busy    int
-	took    []float64 // seconds of each block that was run
-	err     error     // of the first that ends the campaign
+	mu        sync.Mutex // of all below, and of the campaign's state
+	executors []executor // that are left
+	free      *sync.Cond // a block has come back, or all are done
+	todo      []job
+	open      map[int]bool // the pairs of which a machine has begun one and keeps the other
+	busy      int
+	took      []float64 // seconds of each block that was run
+	err       error     // of the first that ends the campaign
 }
 
 // job is a block that is to be run.
@@ -99,7 +99,7 @@ func deal(ctx context.Context, r *runner) error {
 	r.Progress = shown
 	over, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &dealer{runner: r, cancel: cancel, shown: shown, open: map[int]bool{}, workers: workers(r)}
+	s := &dealer{runner: r, cancel: cancel, shown: shown, open: map[int]bool{}, executors: executors(r)}
 	s.free = sync.NewCond(&s.mu)
 	var err error
 	if s.todo, err = jobs(r); err != nil {
@@ -114,7 +114,7 @@ func deal(ctx context.Context, r *runner) error {
 		return err
 	}
 	var all sync.WaitGroup
-	for _, w := range slices.Clone(s.workers) {
+	for _, w := range slices.Clone(s.executors) {
 		all.Go(func() { s.serve(over, w) })
 	}
 	all.Wait()
@@ -130,7 +130,7 @@ func deal(ctx context.Context, r *runner) error {
 // prepareAll prepares all machines at once. One that cannot be used ends the campaign. They are
 // claimed one after the other, in the same order by each campaign: none waits for one that waits for it.
 func (s *dealer) prepareAll(ctx context.Context) error {
-	for _, w := range s.workers {
+	for _, w := range s.executors {
 		err := w.Claim(ctx, s.state)
 		if ctx.Err() != nil {
 			return s.early(ctx)
@@ -140,7 +140,7 @@ func (s *dealer) prepareAll(ctx context.Context) error {
 		}
 	}
 	all, over := errgroup.WithContext(ctx)
-	for _, w := range s.workers {
+	for _, w := range s.executors {
 		all.Go(func() error { return w.Prepare(over) })
 	}
 	err := all.Wait()
@@ -151,7 +151,7 @@ func (s *dealer) prepareAll(ctx context.Context) error {
 }
 
 // serve runs blocks on a machine until none is left, or the machine is lost.
-func (s *dealer) serve(ctx context.Context, w worker) {
+func (s *dealer) serve(ctx context.Context, w executor) {
 	pair := none
 	for {
 		j, ok := s.next(ctx, &pair)
@@ -262,7 +262,7 @@ func (s *dealer) again(j job, lost *LostError) error {
 	s.leaveOut(lost)
 	dirs := quantity.Texts(j.entries, func(e result.Entry) string { return e.Dir })
 	then := "run again with --resume"
-	if j.tries++; j.tries <= s.Plan.Fleet.Retries && len(s.workers) > 0 {
+	if j.tries++; j.tries <= s.Plan.Fleet.Retries && len(s.executors) > 0 {
 		if then = "run on another machine"; lost.Remains {
 			then = "run again"
 		}
@@ -270,7 +270,7 @@ func (s *dealer) again(j job, lost *LostError) error {
 		s.todo = slices.Insert(s.todo, 0, j)
 	}
 	if !lost.Remains {
-		then += fmt.Sprintf("; %d of %d places for trials are left", len(s.workers), len(s.Plan.Fleet.Cells))
+		then += fmt.Sprintf("; %d of %d places for trials are left", len(s.executors), len(s.Plan.Fleet.Cells))
 	}
 	s.Progress.Note(strings.Join(dirs, ", ") + ": " + then)
 	return s.save()
@@ -279,7 +279,7 @@ func (s *dealer) again(j job, lost *LostError) error {
 // leaveOut goes on without a machine that cannot.
 func (s *dealer) leaveOut(lost *LostError) {
 	s.Progress.Note(lost.Error())
-	s.workers = slices.DeleteFunc(s.workers, func(w worker) bool { return w.Name() == lost.Machine && !lost.Remains })
+	s.executors = slices.DeleteFunc(s.executors, func(w executor) bool { return w.Name() == lost.Machine && !lost.Remains })
 }
 
 // renew puts the trials of a block that was begun aside: all of it is run on one machine.
@@ -298,7 +298,7 @@ func (s *dealer) renew(block []result.Entry) error {
 
 // block runs the trials of a block on a machine. Those that are complete stay, but not in a duet, whose trials are
 // nothing without each other.
-func (s *dealer) block(ctx context.Context, w worker, j *job) error {
+func (s *dealer) block(ctx context.Context, w executor, j *job) error {
 	if s.Plan.Order == plan.Duet { // which runs on one machine
 		return w.(*local).duet(ctx, j.entries, j.start)
 	}
@@ -331,10 +331,10 @@ func (s *dealer) profiled(ctx context.Context) error {
 	for i := range s.state.Profiled {
 		e := &s.state.Profiled[i]
 		for wantsProfile(s.state, e) {
-			if len(s.workers) == 0 {
+			if len(s.executors) == 0 {
 				return fmt.Errorf("no machine is left to profile %s: %w", e.Target, ErrIncomplete)
 			}
-			_, err := s.workers[0].trial(ctx, s, e, len(s.state.Trials)+i)
+			_, err := s.executors[0].trial(ctx, s, e, len(s.state.Trials)+i)
 			lost, is := errors.AsType[*LostError](err)
 			switch {
 			case ctx.Err() != nil:

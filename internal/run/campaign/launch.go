@@ -130,10 +130,10 @@ func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os
 	if s != nil {
 		s.join(p.Input)
 	}
-	if l.Away != nil && !strings.HasPrefix(e.Dir, ClientDir) {
+	if l.Connect != nil && !strings.HasPrefix(e.Dir, ClientDir) {
 		into := json.NewEncoder(p.Input)
 		var turn sync.Mutex
-		hear, leave := l.Away(e.Dir, func(m divided.Message) {
+		hear, leave := l.Connect(e.Dir, func(m divided.Message) {
 			turn.Lock()
 			defer turn.Unlock()
 			_ = into.Encode(answer{Load: &m}) // one that has ended does not hear it

@@ -42,8 +42,8 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("machine %s was lost: %s", e.Machine, e.Reason)
 }
 
-// worker is a machine of the campaign: this one, or one of its fleet.
-type worker interface {
+// executor is a machine of the campaign: this one, or one of its fleet.
+type executor interface {
 	Name() string // "": this one
 	Claim(ctx context.Context, state *result.Campaign) error
 	Prepare(ctx context.Context) error
@@ -51,8 +51,8 @@ type worker interface {
 	trial(ctx context.Context, s *dealer, e *result.Entry, at int) (*result.Trial, error)
 }
 
-// workers are the machines of the fleet or, without one, this machine.
-func workers(r *runner) (out []worker) {
+// executors are the machines of the fleet or, without one, this machine.
+func executors(r *runner) (out []executor) {
 	for _, m := range r.Machines {
 		out = append(out, remote{m})
 	}

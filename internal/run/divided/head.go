@@ -18,8 +18,8 @@ type Head struct {
 	// Observed are the machines of further servers.
 	Observed []string
 
-	looking sync.Mutex
-	looks   int64
+	observing sync.Mutex
+	requests  int64
 }
 
 // ask sends a request and waits for its answer.

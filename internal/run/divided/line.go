@@ -10,17 +10,17 @@ import (
 type Line struct {
 	say func(Message)
 
-	mu      sync.Mutex
-	waiting []Message
-	closed  bool
-	heard   chan struct{} // has room for one: something is waiting, or the line is closed
-	sights  chan Message  // the last Seen; the head asks one Look at a time, also while it waits for something else
-	over    chan struct{} // closed when the line is
+	mu        sync.Mutex
+	waiting   []Message
+	closed    bool
+	heard     chan struct{} // has room for one: something is waiting, or the line is closed
+	snapshots chan Message  // the last Observed; the head asks once at a time, also while it waits for something else
+	over      chan struct{} // closed when the line is
 }
 
 // NewLine returns a line that sends by say. What comes in is given to Hear.
 func NewLine(say func(Message)) *Line {
-	return &Line{say: say, heard: make(chan struct{}, 1), sights: make(chan Message, 1),
+	return &Line{say: say, heard: make(chan struct{}, 1), snapshots: make(chan Message, 1),
 		over: make(chan struct{})}
 }
 
@@ -31,12 +31,12 @@ func (l *Line) Say(m Message) { l.say(m) }
 func (l *Line) Hear(m Message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if m.Kind == Seen {
+	if m.Kind == Observed {
 		select {
-		case <-l.sights: // nobody waits for it any more
+		case <-l.snapshots: // nobody waits for it any more
 		default:
 		}
-		l.sights <- m
+		l.snapshots <- m
 		return
 	}
 	l.waiting = append(l.waiting, m)

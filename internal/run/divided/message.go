@@ -28,27 +28,27 @@ type Kind string
 // The head asks, and the conductor answers when all parts have done it. A part answers the conductor in the
 // same way.
 const (
-	Open    Kind = "open"    // a step: it has a Task. The answer is Opened
-	Opened  Kind = "opened"  // the sessions are open: it has Prepared
-	Load    Kind = "load"    // it has Numbers. The answer is Ready
-	Ready   Kind = "ready"   // the clients wait for their start
-	Arm     Kind = "arm"     // of the head: all is counted, choose an instant. To a part: it is At
-	Armed   Kind = "armed"   // the part knows the instant, Ahead of it
-	Go      Kind = "go"      // to the head: all know it
-	Disarm  Kind = "disarm"  // it does not hold. To the head: count again
-	Tick    Kind = "tick"    // an Interval has ended
-	Led     Kind = "led"     // no client that the load waits for is at work in the part
-	Stop    Kind = "stop"    // none is in any part
-	Ended   Kind = "ended"   // the load has ended in all parts; Done follows
-	Done    Kind = "done"    // the load has ended, with an Outcome
-	Abandon Kind = "abandon" // end the load now
-	Check   Kind = "check"   // of a Whole task: check the step. It has Totals. The answer is Checked
-	Checked Kind = "checked" // it has a Verdict
-	Close   Kind = "close"   // the step is over: close its sessions. The answer is Closed
-	Closed  Kind = "closed"  // they are
-	Failed  Kind = "failed"  // what was asked for cannot be done, with a Failure
-	Looks   Kind = "looks"   // of the head, at any time: it has a Look for observers. The answer is Seen
-	Seen    Kind = "seen"    // it has the Look, and Sights
+	Open     Kind = "open"     // a step: it has a Task. The answer is Opened
+	Opened   Kind = "opened"   // the sessions are open: it has Prepared
+	Load     Kind = "load"     // it has Numbers. The answer is Ready
+	Ready    Kind = "ready"    // the clients wait for their start
+	Arm      Kind = "arm"      // of the head: all is counted, choose an instant. To a part: it is At
+	Armed    Kind = "armed"    // the part knows the instant, Ahead of it
+	Go       Kind = "go"       // to the head: all know it
+	Disarm   Kind = "disarm"   // it does not hold. To the head: count again
+	Tick     Kind = "tick"     // an Interval has ended
+	Led      Kind = "led"      // no client that the load waits for is at work in the part
+	Stop     Kind = "stop"     // none is in any part
+	Ended    Kind = "ended"    // the load has ended in all parts; Done follows
+	Done     Kind = "done"     // the load has ended, with an Outcome
+	Abandon  Kind = "abandon"  // end the load now
+	Check    Kind = "check"    // of a Whole task: check the step. It has Totals. The answer is Checked
+	Checked  Kind = "checked"  // it has a Verdict
+	Close    Kind = "close"    // the step is over: close its sessions. The answer is Closed
+	Closed   Kind = "closed"   // they are
+	Failed   Kind = "failed"   // what was asked for cannot be done, with a Failure
+	Observe  Kind = "observe"  // of the head, at any time: it has a Request for observers. The answer is Observed
+	Observed Kind = "observed" // it has the Request, and Snapshots
 )
 
 // Message is a line between a process and its conductor. Fields that its kind does not need are empty.
@@ -68,8 +68,8 @@ type Message struct {
 	Totals   workload.Totals `json:"totals,omitempty"`
 	Verdict  *Verdict        `json:"verdict,omitempty"`
 
-	Look   *Look   `json:"look,omitempty"`
-	Sights []Sight `json:"sights,omitempty"` // of the observers, in their order
+	Request   *ObserverRequest `json:"request,omitempty"`
+	Snapshots []Snapshot       `json:"snapshots,omitempty"` // of the observers, in their order
 }
 
 // Prepared is what clients have prepared.

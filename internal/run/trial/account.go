@@ -43,7 +43,7 @@ func (t *stepRun) account(res *drive.Result) *account.Step {
 
 // owing reports whether the trial began with a copy of data that had not settled.
 func owing(t *trial) bool {
-	if t.beginning == nil || t.beginning.base == nil {
+	if t.loaded == nil || t.loaded.base == nil {
 		return false
 	}
 	steps := t.Plan.Loading()
@@ -61,9 +61,9 @@ func (t *trial) observed(w *window) *account.Observed {
 	if after, still := account.Gauge(o.WithSync, engine.DirtyBytes); known && still {
 		o.Deferred = &[2]float64{before, after}
 	}
-	if o.Away != nil {
-		o.Lag = max(o.Lag, o.Away.Lag)
-		client := observe.Change{Name: "client.cpu_ns", Kind: engine.Counter, Unit: "ns", Value: float64(o.Away.CPU)}
+	if o.Remote != nil {
+		o.Lag = max(o.Lag, o.Remote.Lag)
+		client := observe.Change{Name: "client.cpu_ns", Kind: engine.Counter, Unit: "ns", Value: float64(o.Remote.CPU)}
 		o.InWindow, o.WithSync = append(o.InWindow, client), append(o.WithSync, client)
 	}
 	owed, reports := account.DebtOf(first)

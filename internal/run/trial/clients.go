@@ -30,14 +30,14 @@ type clients interface {
 // openClients opens a step and the sessions of its clients, and returns what these have prepared.
 func openClients(ctx context.Context, t *stepRun, env *workload.Env) (clients, workload.Stage, *divided.Prepared,
 	error) {
-	if t.Away != nil {
-		return openAway(ctx, t, env)
+	if t.Head != nil {
+		return openRemote(ctx, t, env)
 	}
 	stage, err := t.step.Open(ctx, *env)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	seen := newNotes()
+	seen := newPreparedOps()
 	open := func(ctx context.Context) (engine.Session, error) {
 		s, err := t.db.Session(ctx)
 		if err != nil {
@@ -52,7 +52,7 @@ func openClients(ctx context.Context, t *stepRun, env *workload.Env) (clients, w
 	}
 	prepared := seen.all(t.step, workload.Part{})
 	prepared.Dealt = since(dealtBy(t.db), before)
-	return &here{t, seats, closeAll}, stage, prepared, err
+	return &localClients{t, seats, closeAll}, stage, prepared, err
 }
 
 // dealtBy returns how many sessions a database has dealt to each of its servers; none: it has one.
@@ -72,39 +72,39 @@ func since(now, before []int) (out []int) {
 	return out
 }
 
-// here are clients in this process.
-type here struct {
+// localClients are clients in this process.
+type localClients struct {
 	*stepRun
 	seats    [][]workload.Client
 	closeAll func()
 }
 
-func (*here) ready(context.Context, *drive.Config) error { return nil }
+func (*localClients) ready(context.Context, *drive.Config) error { return nil }
 
-func (h *here) start(ctx context.Context, count func()) error {
+func (h *localClients) start(ctx context.Context, count func()) error {
 	return meetAndCount(ctx, h.trial, h.step.Name, count)
 }
 
-func (h *here) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
+func (h *localClients) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
 	c.Clients = h.seats
 	return drive.Run(ctx, c)
 }
 
-func (h *here) close() { h.closeAll() }
+func (h *localClients) close() { h.closeAll() }
 
-// away are clients in processes on other machines.
-type away struct {
+// remoteClients are clients in processes on other machines.
+type remoteClients struct {
 	*stepRun
 	stage   workload.Stage
 	outcome *divided.Outcome // of the last load; nil: none has ended
 }
 
-// openAway has the parts open their clients. The only part of a step has all of it, also its checks; of
+// openRemote has the parts open their clients. The only part of a step has all of it, also its checks; of
 // several none has.
-func openAway(ctx context.Context, t *stepRun, env *workload.Env) (clients, workload.Stage, *divided.Prepared, error) {
-	a := &away{stepRun: t}
+func openRemote(ctx context.Context, t *stepRun, env *workload.Env) (clients, workload.Stage, *divided.Prepared, error) {
+	a := &remoteClients{stepRun: t}
 	task := divided.Task{Step: t.step.Name, Seed: env.Seed, Results: env.Results, Previous: env.Previous,
-		Copied: env.Copied, Numbers: *divided.NumbersOf(&drive.Config{Step: t.step}), Whole: len(t.Away.Machines) == 1}
+		Copied: env.Copied, Numbers: *divided.NumbersOf(&drive.Config{Step: t.step}), Whole: len(t.Head.Machines) == 1}
 	reachable, ok := t.db.(engine.Reachable)
 	if !ok {
 		return nil, nil, nil, errors.New("clients on other machines cannot reach this engine")
@@ -118,37 +118,39 @@ func openAway(ctx context.Context, t *stepRun, env *workload.Env) (clients, work
 			return nil, nil, nil, err
 		}
 	}
-	if a.stage = (&checkedAway{stepRun: t}); !task.Whole {
+	if a.stage = (&remoteStage{stepRun: t}); !task.Whole {
 		if a.stage, err = t.step.Open(ctx, *env); err != nil {
 			return nil, nil, nil, err
 		}
 	}
-	prepared, err := t.Away.Open(ctx, &task)
+	prepared, err := t.Head.Open(ctx, &task)
 	return a, a.stage, prepared, err
 }
 
-// checkedAway is a step that the only part has.
-type checkedAway struct {
+// remoteStage is a step that the only part has.
+type remoteStage struct {
 	workload.Stage // nil: its clients are there
 	*stepRun
 }
 
 // Finish has the part check the step, and takes over what it knows then.
-func (c *checkedAway) Finish(ctx context.Context, done workload.Totals) (workload.Finding, error) {
-	v, err := c.Away.Check(ctx, done)
+func (c *remoteStage) Finish(ctx context.Context, done workload.Totals) (workload.Finding, error) {
+	v, err := c.Head.Check(ctx, done)
 	if k, ok := c.Plan.Run.(workload.Knowing); ok && err == nil {
 		err = k.GoOn(func(into any) error { return json.Unmarshal(v.Knowledge, into) })
 	}
 	return v.Finding, err
 }
 
-func (a *away) ready(ctx context.Context, c *drive.Config) error { return a.Away.Load(ctx, c) }
+func (a *remoteClients) ready(ctx context.Context, c *drive.Config) error { return a.Head.Load(ctx, c) }
 
-func (a *away) start(ctx context.Context, count func()) error { return a.Away.Start(ctx, count) }
+func (a *remoteClients) start(ctx context.Context, count func()) error {
+	return a.Head.Start(ctx, count)
+}
 
-func (a *away) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
+func (a *remoteClients) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
 	leadIn := c.OnInterval == nil
-	out, err := a.Away.Run(ctx, func(iv *divided.Interval) {
+	out, err := a.Head.Run(ctx, func(iv *divided.Interval) {
 		if !leadIn {
 			a.writeUse(iv)
 			c.OnInterval(&iv.Interval)
@@ -168,10 +170,10 @@ func (a *away) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
 	return out.Result, nil
 }
 
-func (a *away) close() { a.Away.Close() }
+func (a *remoteClients) close() { a.Head.Close() }
 
 // writeUse writes what an interval cost the machines of clients.
-func (a *away) writeUse(iv *divided.Interval) {
+func (a *remoteClients) writeUse(iv *divided.Interval) {
 	line := result.Line{Step: a.step.Name, Source: "client", T: iv.To.Seconds(), DT: (iv.To - iv.From).Seconds()}
 	all := 0.0
 	var lines []result.Line
@@ -187,13 +189,13 @@ func (a *away) writeUse(iv *divided.Interval) {
 		lines = append(lines, own)
 	}
 	line.V = map[string]float64{"client.cpu_ns": all}
-	a.pulse.away = all / float64(max(iv.To-iv.From, 1))
+	a.live.remote = all / float64(max(iv.To-iv.From, 1))
 	a.write(append(lines, line))
 }
 
 // correct replaces what was observed of the client here: it was on other machines.
-func (a *away) correct(w *window) {
-	w.Away = &account.Away{Lag: a.outcome.Lag}
+func (a *remoteClients) correct(w *window) {
+	w.Remote = &account.RemoteClients{Lag: a.outcome.Lag}
 	w.Client = observe.ClientDelay{}
 	out := a.outcome
 	processors := 0.0
@@ -202,7 +204,7 @@ func (a *away) correct(w *window) {
 	}
 	for i := range out.Reports {
 		r := &out.Reports[i]
-		w.Away.CPU += r.CPU
+		w.Remote.CPU += r.CPU
 		w.Client.GCPause += r.Delay.GCPause
 		w.Client.GCCycles += r.Delay.GCCycles
 		w.Client.Waits += r.Delay.Waits
@@ -211,12 +213,12 @@ func (a *away) correct(w *window) {
 		if w.sessions != nil {
 			w.sessions.Client += r.Queue
 		}
-		w.Away.Machines = append(w.Away.Machines, clientOf(r))
+		w.Remote.Machines = append(w.Remote.Machines, clientOf(r))
 	}
 	if w.sessions != nil {
 		w.sessions.Processors = processors
 	}
-	w.Away.Warned = warningsOf(out, a.Plan.Interval)
+	w.Remote.Warned = warningsOf(out, a.Plan.Interval)
 }
 
 // The shares of an interval beyond which machines that began apart, or whose clocks are, blur it.

@@ -63,8 +63,8 @@ func printable(p workload.Params) map[string]any {
 
 // placement returns where the processes of the trial run; nil: all here.
 func (t *Spec) placement() *result.Placement {
-	if t.Away == nil {
+	if t.Head == nil {
 		return nil
 	}
-	return &result.Placement{Server: t.Machine, Observed: t.Away.Observed, Clients: t.Away.Machines}
+	return &result.Placement{Server: t.Machine, Observed: t.Head.Observed, Clients: t.Head.Machines}
 }

@@ -63,7 +63,7 @@ func TestKeptSession(t *testing.T) {
 	} {
 		var log []string
 		first := &idled{number: 1, log: &log}
-		k := &kept{Session: first, open: func(context.Context) (engine.Session, error) {
+		k := &renewableSession{Session: first, open: func(context.Context) (engine.Session, error) {
 			return &idled{number: 2, refuse: c.refuse, log: &log}, nil
 		}}
 		prepared := map[string]engine.Stmt{}

@@ -32,7 +32,7 @@ func (t *stepRun) leadIn(ctx context.Context, by clients, c drive.Config) (workl
 	if err := by.ready(ctx, &c); err != nil {
 		return nil, err
 	}
-	if t.Away != nil { // in a duet only windows are met
+	if t.Head != nil { // in a duet only windows are met
 		if err := by.start(ctx, func() {}); err != nil {
 			return nil, err
 		}

@@ -46,7 +46,7 @@ type observer struct {
 
 func deviceSource(t *trial) string {
 	if t.clustered() {
-		return "devices of " + strings.Join(append([]string{t.Machine}, t.Away.Observed...), ", ")
+		return "devices of " + strings.Join(append([]string{t.Machine}, t.Head.Observed...), ", ")
 	}
 	return "device " + t.under.Name
 }
@@ -116,7 +116,7 @@ func (t *trial) observe(counted observe.Counted) {
 			collectors = append(collectors, t.device)
 		}
 	}
-	if !t.recorded && t.Away == nil {
+	if !t.recorded && t.Head == nil {
 		collectors = append(collectors, observe.NewClient())
 	}
 	if len(t.pids) > 0 {
@@ -133,7 +133,7 @@ func (t *trial) observe(counted observe.Counted) {
 	if t.limits.group != nil {
 		collectors = append(collectors, t.limits.group)
 	}
-	collectors = observeElsewhere(t, collectors)
+	collectors = observeCluster(t, collectors)
 	t.sampler = &observe.Sampler{Collectors: append(collectors, engineCounters(t, counted)), Interval: t.Plan.Interval}
 }
 

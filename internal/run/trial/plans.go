@@ -27,25 +27,25 @@ const (
 	longestPlan      = 4000
 )
 
-// notes are the operations that the clients of a step have prepared.
-type notes struct {
+// preparedOps are the operations that the clients of a step have prepared.
+type preparedOps struct {
 	mu       sync.Mutex
 	prepared []*model.Op // each once, by its text in known
 	known    map[string]bool
-	sessions []*noting // of the clients, group by group
+	sessions []*recordingSession // of the clients, group by group
 }
 
-func newNotes() *notes { return &notes{known: map[string]bool{}} }
+func newPreparedOps() *preparedOps { return &preparedOps{known: map[string]bool{}} }
 
 // session returns the session for the next client of the step.
-func (n *notes) session(s engine.Session) engine.Session {
-	out := &noting{Session: s, notes: n}
+func (n *preparedOps) session(s engine.Session) engine.Session {
+	out := &recordingSession{Session: s, notes: n}
 	n.sessions = append(n.sessions, out)
 	return out
 }
 
 // note records an operation that a client has prepared.
-func (n *notes) note(op *model.Op) {
+func (n *preparedOps) note(op *model.Op) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if key := divided.TextOf(op); !n.known[key] {
@@ -55,7 +55,7 @@ func (n *notes) note(op *model.Op) {
 }
 
 // all returns what the clients of a part of a step have prepared.
-func (n *notes) all(step *workload.Step, part workload.Part) *divided.Prepared {
+func (n *preparedOps) all(step *workload.Step, part workload.Part) *divided.Prepared {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	out := &divided.Prepared{Ops: slices.Clone(n.prepared)}
@@ -73,15 +73,15 @@ func (n *notes) all(step *workload.Step, part workload.Part) *divided.Prepared {
 	return out
 }
 
-// noting is a session that records the operations prepared on it. Statements
+// recordingSession is a session that records the operations prepared on it. Statements
 // are those of the wrapped session, so executing them costs nothing extra.
-type noting struct {
+type recordingSession struct {
 	engine.Session
-	notes      *notes
+	notes      *preparedOps
 	statements int64 // prepared, but for those that begin and end transactions
 }
 
-func (n *noting) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
+func (n *recordingSession) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
 	n.notes.note(op)
 	if op.Kind != model.Begin && op.Kind != model.Commit && op.Kind != model.Rollback {
 		n.statements++
@@ -90,7 +90,7 @@ func (n *noting) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error)
 }
 
 // EndLoad ends the load if the wrapped session requires it.
-func (n *noting) EndLoad(ctx context.Context) error {
+func (n *recordingSession) EndLoad(ctx context.Context) error {
 	if l, ok := n.Session.(engine.Loader); ok {
 		return l.EndLoad(ctx)
 	}

@@ -27,10 +27,10 @@ const (
 
 // triedClients returns how many clients of a group are tried: on each machine one.
 func triedClients(t *trial) int {
-	if t.Away == nil {
+	if t.Head == nil {
 		return preflightClients
 	}
-	return max(preflightClients, len(t.Away.Machines))
+	return max(preflightClients, len(t.Head.Machines))
 }
 
 // brief returns steps for a preflight: closed loops of a few operations. Of the

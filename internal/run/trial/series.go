@@ -31,7 +31,7 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 	step := t.step
 	lines := make([]result.Line, 0, 4)
 	length := (iv.To - iv.From).Seconds()
-	e := Event{Step: step.Name, Phase: PhaseRun, Elapsed: iv.To.Seconds(), Expected: step.Planned(), CPU: t.pulse.cpu()}
+	e := Event{Step: step.Name, Phase: PhaseRun, Elapsed: iv.To.Seconds(), Expected: step.Planned(), CPU: t.live.cpu()}
 	for g := range iv.Groups {
 		group := &step.Groups[g]
 		shown := EventGroup{Name: group.Name, Primary: group.Does(step.Primary), Errors: iv.Groups[g].Errors}
@@ -39,7 +39,7 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 			t.worked.Store(time.Now().UnixNano())
 		}
 		if shown.Primary && !group.Paced() {
-			t.pulse.count(iv.Groups[g].Clients)
+			t.live.count(iv.Groups[g].Clients)
 		}
 		for k := range iv.Groups[g].Kinds {
 			sums := &iv.Groups[g].Kinds[k]
@@ -76,7 +76,7 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 	if iv.From > 0 && iv.To-iv.From < t.Plan.Interval/2 {
 		return // the rest of a step's last operations: its rate would mislead
 	}
-	e.Stalled, e.Build = t.pulse.stalled, t.builds.progress()
+	e.Stalled, e.Build = t.live.stalled, t.builds.progress()
 	if s := t.sample.Load(); s != nil {
 		e.Server, e.Written = s.server, s.written
 	}
@@ -97,26 +97,26 @@ func addLatencies(l *result.Line, s *hist.Sums) {
 	}
 }
 
-// pulse holds the figures of a step for the live display alone: rough,
+// liveFigures holds the figures of a step for the live display alone: rough,
 // immediate figures.
-type pulse struct {
+type liveFigures struct {
 	at      time.Time // of the last call of cpu
 	used    time.Duration
-	away    float64 // processors that clients on other machines used in the last interval
+	remote  float64 // processors that clients on other machines used in the last interval
 	stalled int
 }
 
-func newPulse() *pulse { return &pulse{at: time.Now(), used: observe.OwnCPU()} }
+func newLiveFigures() *liveFigures { return &liveFigures{at: time.Now(), used: observe.OwnCPU()} }
 
 // cpu returns how many processors this process used since the last call.
-func (p *pulse) cpu() float64 {
+func (p *liveFigures) cpu() float64 {
 	at, used := p.at, p.used
 	p.at, p.used = time.Now(), observe.OwnCPU()
-	return p.away + float64(p.used-used)/float64(max(p.at.Sub(at), 1))
+	return p.remote + float64(p.used-used)/float64(max(p.at.Sub(at), 1))
 }
 
 // count counts an interval in which no client completed anything.
-func (p *pulse) count(clients []int64) {
+func (p *liveFigures) count(clients []int64) {
 	if !slices.ContainsFunc(clients, func(n int64) bool { return n > 0 }) {
 		p.stalled++
 	}

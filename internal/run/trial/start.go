@@ -23,17 +23,17 @@ import (
 	"rumbench/workload"
 )
 
-// beginning is how a trial comes by its data if the plan has them loaded once. The process that finds no
+// loadedData is how a trial comes by its data if the plan has them loaded once. The process that finds no
 // loaded data loads them, keeps them and ends; another goes on with the trial, as all others begin: from
 // a copy, with cold caches and a heap in which nothing was loaded.
-type beginning struct {
+type loadedData struct {
 	dir  string        // where the loaded data are kept
 	id   base.Identity // of the data
 	base *base.Base    // nil: this process loads the data, or they are the target's own
 }
 
 // loading reports whether this process only loads the data.
-func (b *beginning) loading() bool { return b != nil && b.id != nil && b.base == nil }
+func (b *loadedData) loading() bool { return b != nil && b.id != nil && b.base == nil }
 
 // begin finds the loaded data, and takes up a trial whose other process has loaded them.
 func begin(t *trial) error {
@@ -41,7 +41,7 @@ func begin(t *trial) error {
 		return nil
 	}
 	s := t.Plan.Start
-	t.beginning = &beginning{}
+	t.loaded = &loadedData{}
 	t.res.Start = &result.Start{Copy: s.Copy, Load: s.Load(t.Trial), Seed: *t.Plan.DataSeed(t.Trial)}
 	if !s.Loaded() {
 		if info, err := os.Stat(t.Target.Data); err == nil {
@@ -50,7 +50,7 @@ func begin(t *trial) error {
 		return nil
 	}
 	t.res.Start.Loads = s.Loads
-	b := t.beginning
+	b := t.loaded
 	var err error
 	if b.id, err = identity(&t.Spec, t.res.Start); err != nil {
 		return err
@@ -156,7 +156,7 @@ func copyData(t *trial) (err error) {
 	start, began := t.res.Start, time.Now()
 	reads := !slices.ContainsFunc(t.Plan.Following(), func(s workload.Step) bool { return !onlyReads(&s) })
 	source := t.Target.Data
-	if b := t.beginning.base; b != nil {
+	if b := t.loaded.base; b != nil {
 		source = b.Data()
 		start.Cloned, err = b.CopyTo(t.data, reads)
 	} else {
@@ -180,10 +180,10 @@ func copyData(t *trial) (err error) {
 
 // goOn hands the workload what the process knew that has loaded the data.
 func goOn(t *trial) error {
-	if t.beginning == nil || t.beginning.base == nil {
+	if t.loaded == nil || t.loaded.base == nil {
 		return nil
 	}
-	b := t.beginning.base
+	b := t.loaded.base
 	t.previous = &b.Live
 	if k, ok := t.Plan.Run.(workload.Knowing); ok {
 		return k.GoOn(func(into any) error { return json.Unmarshal(b.Knowledge, into) })
@@ -203,7 +203,7 @@ func keepLoaded(t *trial) (err error) {
 			t.res.Steps[i].Note("loaded with all memory and CPUs: the limits of the target hold for what follows the copy")
 		}
 	}
-	b := &base.Base{Identity: t.beginning.id, Campaign: campaignOf(t.Dir), Trial: filepath.Base(t.Dir), Made: time.Now(),
+	b := &base.Base{Identity: t.loaded.id, Campaign: campaignOf(t.Dir), Trial: filepath.Base(t.Dir), Made: time.Now(),
 		Steps: t.res.Steps}
 	if t.previous != nil {
 		b.Live = *t.previous
@@ -213,7 +213,7 @@ func keepLoaded(t *trial) (err error) {
 			return err
 		}
 	}
-	if err := b.Keep(t.dir, t.beginning.dir); err != nil {
+	if err := b.Keep(t.dir, t.loaded.dir); err != nil {
 		return err
 	}
 	t.res.Start.Pending = true
@@ -223,7 +223,7 @@ func keepLoaded(t *trial) (err error) {
 // stepsOf returns the steps of this process, in the order of the trial's block.
 func stepsOf(t *trial) []workload.Step {
 	switch p := t.Plan; {
-	case t.beginning.loading():
+	case t.loaded.loading():
 		return p.Loading()
 	case p.Ascending:
 		return p.Following()
@@ -234,7 +234,7 @@ func stepsOf(t *trial) []workload.Step {
 
 // copiedSeed returns the seed of copied data; nil if the trial loads its own.
 func copiedSeed(t *trial) *uint64 {
-	if t.res.Start == nil || t.beginning.loading() {
+	if t.res.Start == nil || t.loaded.loading() {
 		return nil
 	}
 	return &t.res.Start.Seed

@@ -96,7 +96,7 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 	}
 	if n, source, err := t.process.Memory(ctx); err == nil {
 		w.memory, w.memorySource, w.memories = n, source, []int64{n}
-		memoryElsewhere(ctx, t, w)
+		addClusterMemory(ctx, t, w)
 	}
 	return nil
 }
@@ -130,13 +130,13 @@ func (t *trial) written() float64 { return float64(t.series.Written() + t.latenc
 // stepRun is a step in progress.
 type stepRun struct {
 	*trial
-	step   *workload.Step
-	out    *result.Step
-	window window
-	pulse  *pulse
-	builds *building             // nil: the step builds no indexes
-	kept   []*kept               // sessions of the clients on an attached server, group by group
-	minute map[string]*hist.Dist // the times of primary operations in the first minute, by group; see addMinute
+	step      *workload.Step
+	out       *result.Step
+	window    window
+	live      *liveFigures
+	builds    *building             // nil: the step builds no indexes
+	renewable []*renewableSession   // sessions of the clients on an attached server, group by group
+	minute    map[string]*hist.Dist // the times of primary operations in the first minute, by group; see addMinute
 }
 
 // step runs a step and adds it to the result, also if it did not complete.
@@ -276,7 +276,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	config := drive.Config{
 		Step: t.step, Interval: t.Plan.Interval, Seed: t.res.Seed, OnInterval: t.onInterval, Coarse: t.coarse,
 	}
-	if t.kept != nil {
+	if t.renewable != nil {
 		config.Awake = t.awake
 	}
 	switch {
@@ -346,7 +346,7 @@ func (t *stepRun) measure(ctx context.Context, by clients, c drive.Config) (*dri
 		return nil, err
 	}
 	t.trackReads()
-	t.pulse = newPulse()
+	t.live = newLiveFigures()
 	delays := observe.WatchClient()
 	t.started.Store(&stepStart{t.step.Name, time.Now()})
 	w.sessions.begin(ctx, t.process)
@@ -358,7 +358,7 @@ func (t *stepRun) measure(ctx context.Context, by clients, c drive.Config) (*dri
 	w.Client = delays()
 	ctx = context.WithoutCancel(ctx) // an interrupted step is still measured
 	err = w.close(ctx, t.trial, res.Window)
-	if a, is := by.(*away); is && err == nil {
+	if a, is := by.(*remoteClients); is && err == nil {
 		a.correct(w)
 		err = a.db.(engine.Reachable).Refresh(ctx)
 	}

@@ -56,8 +56,8 @@ type Spec struct {
 	Ceilings *observe.Ceilings
 	// Partner is the other trial of a duet; nil for a trial that runs alone.
 	Partner Partner
-	// Away has the clients on other machines; nil: they are in this process.
-	Away *divided.Head
+	// Head has the clients on other machines; nil: they are in this process.
+	Head *divided.Head
 	// Bases is the directory of data that are loaded once, if the plan has that.
 	Bases string
 	// Progress, if set, receives the trial's progress; it must not block.
@@ -82,16 +82,16 @@ type trial struct {
 	fail    context.CancelCauseFunc // ends the steps
 	latency *latencyLog
 	observer
-	config    engine.Config   // that the database is opened with
-	begun     workload.Caches // of a copy or restart that no step has followed yet; "": none
-	beginning *beginning      // nil: each trial loads its data
-	previous  *workload.Live
-	driven    *drive.Result // of the step that was run last
-	last      bool          // no step follows
-	resumed   bool          // another process has loaded the trial's data
-	taken     int           // how many of the result's steps another process ran
-	limits    limits
-	saved     int64 // bytes of the result, over all writes
+	config   engine.Config   // that the database is opened with
+	begun    workload.Caches // of a copy or restart that no step has followed yet; "": none
+	loaded   *loadedData     // nil: each trial loads its data
+	previous *workload.Live
+	driven   *drive.Result // of the step that was run last
+	last     bool          // no step follows
+	resumed  bool          // another process has loaded the trial's data
+	taken    int           // how many of the result's steps another process ran
+	limits   limits
+	saved    int64 // bytes of the result, over all writes
 }
 
 // Run runs a trial and writes its result to Spec.Dir. The result has the
@@ -202,7 +202,7 @@ func (t *trial) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if m := &t.Target.Machine; m.Limited() && !t.Calibrate && !t.beginning.loading() { // after the facts of the host
+	if m := &t.Target.Machine; m.Limited() && !t.Calibrate && !t.loaded.loading() { // after the facts of the host
 		if err := t.limits.begin(m, t.Dir, len(t.Engine.Info().Servers) > 0); err != nil {
 			return err
 		}
@@ -246,7 +246,7 @@ func (t *trial) openData() error {
 	if t.Target.Config.Server.DSN != "" {
 		return nil // the data is where the server keeps it
 	}
-	if t.Target.Data != "" && t.beginning == nil {
+	if t.Target.Data != "" && t.loaded == nil {
 		t.data, t.dir = t.Target.Data, t.Target.Data
 		if _, err := os.Stat(t.Dir + ".partial1"); err == nil { // set aside by the campaign
 			t.warn(metric.DataChanged, nil)
@@ -258,7 +258,7 @@ func (t *trial) openData() error {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	t.dir, t.ours = t.data, true
-	if t.beginning == nil || t.beginning.loading() {
+	if t.loaded == nil || t.loaded.loading() {
 		return nil
 	}
 	return errors.Join(copyData(t), goOn(t))
@@ -268,7 +268,7 @@ func (t *trial) openData() error {
 // preflight nothing is measured, and nothing is to be kept; a server that is only
 // recorded is left alone.
 func (t *trial) sync(ctx context.Context) error {
-	defer syncElsewhere(ctx, t)()
+	defer syncCluster(ctx, t)()
 	if t.data == "" || t.Preflight || t.recorded {
 		return nil
 	}
@@ -379,7 +379,7 @@ func (t *trial) finish(ctx context.Context, err error) error {
 			t.warn(metric.AtEnd, metric.Values{"why": cerr.Error()})
 		}
 	}
-	if t.beginning.loading() && err == nil {
+	if t.loaded.loading() && err == nil {
 		err = keepLoaded(t)
 	}
 	if !t.res.Pending() {

@@ -16,18 +16,18 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Station runs trials on one machine of a fleet: a copy of the campaign, in a directory of its own,
+// Worker runs trials on one machine of a fleet: a copy of the campaign, in a directory of its own,
 // whose trials another rumbench chooses.
-type Station struct{ local }
+type Worker struct{ local }
 
-// OpenStation makes the campaign's directory on this machine, and locks the machine. state is that
+// OpenWorker makes the campaign's directory on this machine, and locks the machine. state is that
 // of the campaign.
-func OpenStation(c Config, machine string, state *result.Campaign) (*Station, error) {
+func OpenWorker(c Config, machine string, state *result.Campaign) (*Worker, error) {
 	r, err := newRunner(c)
 	if err != nil {
 		return nil, err
 	}
-	s := &Station{local{runner: r}}
+	s := &Worker{local{runner: r}}
 	if err = r.prepare(); err == nil {
 		own := r.state
 		own.Name, r.Plan.Name = state.Name, state.Name
@@ -42,16 +42,16 @@ func OpenStation(c Config, machine string, state *result.Campaign) (*Station, er
 	return s, nil
 }
 
-// Gauge is how fast a machine is at what needs no database.
-type Gauge struct {
+// Benchmark is how fast a machine is at what needs no database.
+type Benchmark struct {
 	// Rates are operations a second of the workload on the null engine, the geometric mean over steps,
 	// of each try.
 	Rates    []float64         `json:"rates"`
 	Ceilings *observe.Ceilings `json:"ceilings,omitempty"` // of the device, as probed by the last
 }
 
-// Gauge measures the client on the null engine this many times.
-func (s *Station) Gauge(ctx context.Context, times int) (g Gauge, err error) {
+// Benchmark measures the client on the null engine this many times.
+func (s *Worker) Benchmark(ctx context.Context, times int) (g Benchmark, err error) {
 	e := result.Entry{Dir: ClientDir, Target: "client", Trial: 1}
 	for range times {
 		if err := os.RemoveAll(result.TrialPath(s.Dir, e.Dir)); err != nil {
@@ -79,7 +79,7 @@ func (s *Station) Gauge(ctx context.Context, times int) (g Gauge, err error) {
 }
 
 // Trial runs a trial, in a block or for its profile. Whatever became of it is in its directory.
-func (s *Station) Trial(ctx context.Context, dir string) error {
+func (s *Worker) Trial(ctx context.Context, dir string) error {
 	e, err := s.entry(dir)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (s *Station) Trial(ctx context.Context, dir string) error {
 }
 
 // entry returns a trial of the campaign, or of its preflight.
-func (s *Station) entry(dir string) (result.Entry, error) {
+func (s *Worker) entry(dir string) (result.Entry, error) {
 	if target, is := PreflightTarget(dir); is {
 		return result.Entry{Dir: dir, Target: target, Trial: 1}, nil
 	}
@@ -109,7 +109,7 @@ const PartDir = "_part"
 func PartOf(name string) (trial string, part bool) { return strings.CutPrefix(name, PartDir+"/") }
 
 // Part runs clients of a trial whose server is on another machine, until that ends them.
-func (s *Station) Part(ctx context.Context, dir string) error {
+func (s *Worker) Part(ctx context.Context, dir string) error {
 	e, err := s.entry(dir)
 	if err != nil {
 		return err
@@ -131,11 +131,11 @@ func (s *Station) Part(ctx context.Context, dir string) error {
 }
 
 // Ran reports whether a trial has run.
-func (s *Station) Ran() bool { return s.ran }
+func (s *Worker) Ran() bool { return s.ran }
 
 // Close ends the use of the machine, and what trials have left running. The directory stays, with the
 // data that the plan keeps.
-func (s *Station) Close() error {
+func (s *Worker) Close() error {
 	err := s.spare.give()
 	for _, dir := range trialDirs(s.Dir) {
 		err = errors.Join(err, s.tidy(dir))

@@ -13,39 +13,39 @@ import (
 	"rumbench/model"
 )
 
-// kept is a client's session on an attached server. It is opened again when it was ended while
+// renewableSession is a client's session on an attached server. It is opened again when it was ended while
 // the client was idle, as servers, proxies and poolers do. Nothing is repeated: no operation was
 // in flight.
-type kept struct {
+type renewableSession struct {
 	engine.Session
 	open  func(context.Context) (engine.Session, error)
-	stmts []*keptStmt
+	stmts []*renewableStmt
 	// inside and marked are states that another session does not have: an open transaction, and
 	// what a bulk load or custom SQL leaves.
 	inside, marked bool
 	renewed        int
 }
 
-// keptStmt is a statement of whichever session is open.
-type keptStmt struct {
+// renewableStmt is a statement of whichever session is open.
+type renewableStmt struct {
 	engine.Stmt
 	op model.Op
 }
 
 // boundary is a statement that begins or ends a transaction.
 type boundary struct {
-	*keptStmt
-	session *kept
+	*renewableStmt
+	session *renewableSession
 }
 
-func (k *kept) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
+func (k *renewableSession) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
 	inner, err := k.Session.Prepare(ctx, op)
 	if err != nil {
 		return nil, err
 	}
 	_, loads := k.Session.(engine.Loader)
 	k.marked = k.marked || op.Kind == model.Own || op.Load && loads
-	s := &keptStmt{inner, *op}
+	s := &renewableStmt{inner, *op}
 	k.stmts = append(k.stmts, s)
 	switch op.Kind {
 	case model.Begin, model.Commit, model.Rollback:
@@ -62,7 +62,7 @@ func (b *boundary) Exec(ctx context.Context, args []model.Value, r *engine.Resul
 }
 
 // EndLoad ends the load if the session requires it.
-func (k *kept) EndLoad(ctx context.Context) error {
+func (k *renewableSession) EndLoad(ctx context.Context) error {
 	if l, ok := k.Session.(engine.Loader); ok {
 		return l.EndLoad(ctx)
 	}
@@ -70,7 +70,7 @@ func (k *kept) EndLoad(ctx context.Context) error {
 }
 
 // awake opens the session again if it was ended.
-func (k *kept) awake(ctx context.Context) error {
+func (k *renewableSession) awake(ctx context.Context) error {
 	if c, ok := k.Session.(engine.Connected); !ok || !c.Ended() {
 		return nil
 	}
@@ -103,8 +103,8 @@ func (t *stepRun) keep(s engine.Session) engine.Session {
 	if t.Target.Config.Server.DSN == "" || s == nil {
 		return s
 	}
-	k := &kept{Session: s, open: t.db.Session}
-	t.kept = append(t.kept, k)
+	k := &renewableSession{Session: s, open: t.db.Session}
+	t.renewable = append(t.renewable, k)
 	return k
 }
 
@@ -113,16 +113,16 @@ func (t *stepRun) awake(ctx context.Context, group, client int) error {
 	for g := range t.step.Groups[:group] {
 		client += t.step.Groups[g].Clients
 	}
-	if client >= len(t.kept) {
+	if client >= len(t.renewable) {
 		return nil
 	}
-	return t.kept[client].awake(ctx)
+	return t.renewable[client].awake(ctx)
 }
 
 // renewals adds a warning if sessions were opened again.
 func (t *stepRun) renewals() {
 	n := 0
-	for _, k := range t.kept {
+	for _, k := range t.renewable {
 		n += k.renewed
 	}
 	if n > 0 {

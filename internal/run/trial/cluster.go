@@ -18,16 +18,16 @@ import (
 // observedSources are the sources on these machines.
 var observedSources = []string{"host", "process", "device"}
 
-// elsewhere are the machines of the further servers of a cluster, as observers there count.
-type elsewhere struct {
-	head   *divided.Head
-	target string
-	do     divided.Looking
-	seen   []divided.Sight // the last, of each machine
+// clusterObservers are the machines of the further servers of a cluster, as observers there count.
+type clusterObservers struct {
+	head      *divided.Head
+	target    string
+	task      divided.ObserverTask
+	snapshots []divided.Snapshot // the last, of each machine
 }
 
 // collectors returns collectors of the sources of all these machines. The first of a sample asks for all.
-func (e *elsewhere) collectors(sources ...string) (out []observe.Collector) {
+func (e *clusterObservers) collectors(sources ...string) (out []observe.Collector) {
 	for i := range e.head.Observed {
 		for k, source := range sources {
 			out = append(out, &remote{e, i, source, i+k == 0})
@@ -38,7 +38,7 @@ func (e *elsewhere) collectors(sources ...string) (out []observe.Collector) {
 
 // remote is a source on another machine.
 type remote struct {
-	*elsewhere
+	*clusterObservers
 	machine int
 	source  string
 	first   bool
@@ -49,14 +49,14 @@ func (r *remote) Machine() string { return r.head.Observed[r.machine] }
 
 func (r *remote) Collect(ctx context.Context, s *engine.Sample) error {
 	if r.first {
-		r.seen = r.head.Look(ctx, r.target, r.do)
+		r.snapshots = r.head.Observe(ctx, r.target, r.task)
 	}
-	sight := &r.seen[r.machine]
-	if sight.Failed != "" {
-		return errors.New(sight.Failed)
+	snapshot := &r.snapshots[r.machine]
+	if snapshot.Failed != "" {
+		return errors.New(snapshot.Failed)
 	}
-	for i := range sight.Sources {
-		found := &sight.Sources[i]
+	for i := range snapshot.Sources {
+		found := &snapshot.Sources[i]
 		switch {
 		case found.Name != r.source:
 		case found.Failed != "":
@@ -69,44 +69,44 @@ func (r *remote) Collect(ctx context.Context, s *engine.Sample) error {
 	return fmt.Errorf("no %s is known there", r.source)
 }
 
-// observeElsewhere adds what observers count on other machines. What only this machine can count, of all that
+// observeCluster adds what observers count on other machines. What only this machine can count, of all that
 // is measured, is left out then: it would pass for that of all servers.
-func observeElsewhere(t *trial, collectors []observe.Collector) []observe.Collector {
+func observeCluster(t *trial, collectors []observe.Collector) []observe.Collector {
 	if !t.clustered() {
 		return collectors
 	}
 	t.others = nil
-	cluster := &elsewhere{head: t.Away, target: t.Target.Name, do: divided.CountAll}
-	disks := &elsewhere{head: t.Away, target: t.Target.Name, do: divided.CountDisks}
+	cluster := &clusterObservers{head: t.Head, target: t.Target.Name, task: divided.CountAll}
+	disks := &clusterObservers{head: t.Head, target: t.Target.Name, task: divided.CountDisks}
 	t.disks.Collectors = append(t.disks.Collectors, disks.collectors("device")...)
 	return append(collectors, cluster.collectors(observedSources...)...)
 }
 
 // clustered reports whether further servers run on other machines.
-func (s *Spec) clustered() bool { return s.Away != nil && len(s.Away.Observed) > 0 }
+func (s *Spec) clustered() bool { return s.Head != nil && len(s.Head.Observed) > 0 }
 
-// syncElsewhere writes everything dirty on the machines of further servers. A failure is noted.
-func syncElsewhere(ctx context.Context, t *trial) (wait func()) {
+// syncCluster writes everything dirty on the machines of further servers. A failure is noted.
+func syncCluster(ctx context.Context, t *trial) (wait func()) {
 	if !t.clustered() || t.Preflight {
 		return func() {}
 	}
 	var all sync.WaitGroup
 	all.Go(func() {
-		for i, s := range t.Away.Look(ctx, t.Target.Name, divided.SyncData) {
+		for i, s := range t.Head.Observe(ctx, t.Target.Name, divided.SyncData) {
 			if s.Failed != "" {
-				t.unobserved("the costs of steps are not known, as " + t.Away.Observed[i] + " does not count: " + s.Failed)
+				t.unobserved("the costs of steps are not known, as " + t.Head.Observed[i] + " does not count: " + s.Failed)
 			}
 		}
 	})
 	return all.Wait
 }
 
-// memoryElsewhere adds the memory of further servers to that of the first. If it is not known of all, it is of none.
-func memoryElsewhere(ctx context.Context, t *trial, w *window) {
+// addClusterMemory adds the memory of further servers to that of the first. If it is not known of all, it is of none.
+func addClusterMemory(ctx context.Context, t *trial, w *window) {
 	if !t.clustered() {
 		return
 	}
-	for _, s := range t.Away.Look(ctx, t.Target.Name, divided.AskMemory) {
+	for _, s := range t.Head.Observe(ctx, t.Target.Name, divided.AskMemory) {
 		if w.memories = append(w.memories, s.Memory); s.Failed != "" || s.MemorySource != w.memorySource || w.memory == 0 {
 			w.memory = 0
 		} else {
@@ -132,7 +132,7 @@ func counts(t *trial, a, b observe.Snapshot) (all []observe.Change, unknown []me
 	return slices.DeleteFunc(all, func(c observe.Change) bool {
 		source, _, _ := strings.Cut(c.Name, ".")
 		return (slices.Contains(observedSources, source) || source == "nvme") &&
-			len(known[c.Name]) <= len(t.Away.Observed)
+			len(known[c.Name]) <= len(t.Head.Observed)
 	}), unknown
 }
 
@@ -174,7 +174,7 @@ func addUp(t *trial, own *observe.Interval, all []observe.Interval) observe.Inte
 				machines++
 			}
 		}
-		if machines > len(t.Away.Observed) {
+		if machines > len(t.Head.Observed) {
 			sum.Changes = append(sum.Changes, c)
 		}
 	}
@@ -192,7 +192,7 @@ func serversOf(t *trial, w *window) (out []account.ServerMachine) {
 	}
 	inWindow, _ := changes(w.before, w.after)
 	withSync, _ := changes(w.before, w.drained)
-	for i, name := range append([]string{t.Machine}, t.Away.Observed...) {
+	for i, name := range append([]string{t.Machine}, t.Head.Observed...) {
 		machine, counted, m := name, account.Counted{}, account.ServerMachine{Name: name, Skew: millis(w.skew)}
 		if i == 0 { // this one
 			machine, m.Skew = "", 0
