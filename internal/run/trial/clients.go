@@ -24,6 +24,8 @@ type clients interface {
 	// start agrees with other processes on the start, and returns then. count is called before, at least once.
 	start(ctx context.Context, count func()) error
 	run(ctx context.Context, c drive.Config) (*drive.Result, error)
+	// observed notes in the window of the load that has ended what it cost the clients.
+	observed(ctx context.Context, w *window) error
 	close()
 }
 
@@ -52,7 +54,7 @@ func openClients(ctx context.Context, t *stepRun, env *workload.Env) (clients, w
 	}
 	prepared := seen.all(t.step, workload.Part{})
 	prepared.Dealt = since(dealtBy(t.db), before)
-	return &localClients{t, seats, closeAll}, stage, prepared, err
+	return &localClients{stepRun: t, seats: seats, closeAll: closeAll}, stage, prepared, err
 }
 
 // dealtBy returns how many sessions a database has dealt to each of its servers; none: it has one.
@@ -77,6 +79,7 @@ type localClients struct {
 	*stepRun
 	seats    [][]workload.Client
 	closeAll func()
+	delay    observe.ClientDelay
 }
 
 func (*localClients) ready(context.Context, *drive.Config) error { return nil }
@@ -87,7 +90,15 @@ func (h *localClients) start(ctx context.Context, count func()) error {
 
 func (h *localClients) run(ctx context.Context, c drive.Config) (*drive.Result, error) {
 	c.Clients = h.seats
-	return drive.Run(ctx, c)
+	delay := observe.WatchClient()
+	res, err := drive.Run(ctx, c)
+	h.delay = delay()
+	return res, err
+}
+
+func (h *localClients) observed(_ context.Context, w *window) error {
+	w.Client = h.delay
+	return nil
 }
 
 func (h *localClients) close() { h.closeAll() }
@@ -193,10 +204,8 @@ func (a *remoteClients) writeUse(iv *divided.Interval) {
 	a.write(append(lines, line))
 }
 
-// correct replaces what was observed of the client here: it was on other machines.
-func (a *remoteClients) correct(w *window) {
+func (a *remoteClients) observed(ctx context.Context, w *window) error {
 	w.Remote = &account.RemoteClients{Lag: a.outcome.Lag}
-	w.Client = observe.ClientDelay{}
 	out := a.outcome
 	processors := 0.0
 	if w.sessions != nil {
@@ -219,6 +228,7 @@ func (a *remoteClients) correct(w *window) {
 		w.sessions.Processors = processors
 	}
 	w.Remote.Warned = warningsOf(out, a.Plan.Interval)
+	return a.db.(engine.Reachable).Refresh(ctx)
 }
 
 // The shares of an interval beyond which machines that began apart, or whose clocks are, blur it.

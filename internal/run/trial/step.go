@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
@@ -347,7 +346,6 @@ func (t *stepRun) measure(ctx context.Context, by clients, c drive.Config) (*dri
 	}
 	t.trackReads()
 	t.live = newLiveFigures()
-	delays := observe.WatchClient()
 	t.started.Store(&stepStart{t.step.Name, time.Now()})
 	w.sessions.begin(ctx, t.process)
 	res, err := by.run(ctx, c)
@@ -355,14 +353,11 @@ func (t *stepRun) measure(ctx context.Context, by clients, c drive.Config) (*dri
 	if err != nil {
 		return nil, err
 	}
-	w.Client = delays()
 	ctx = context.WithoutCancel(ctx) // an interrupted step is still measured
-	err = w.close(ctx, t.trial, res.Window)
-	if a, is := by.(*remoteClients); is && err == nil {
-		a.correct(w)
-		err = a.db.(engine.Reachable).Refresh(ctx)
+	if err := w.close(ctx, t.trial, res.Window); err != nil {
+		return res, err
 	}
-	return res, err
+	return res, by.observed(ctx, w)
 }
 
 // settle runs a settle step.
