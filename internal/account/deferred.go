@@ -44,6 +44,7 @@ func (s *Step) Settled() {
 	c.addSettled()
 	c.addDebts()
 	c.addCounters()
+	addMachines(c)
 }
 
 // addSettled adds to a settle step the final cost of the rows written since the
