@@ -61,7 +61,7 @@ func Warned(w ...metric.Warning) With {
 }
 
 // Put adds a row, with the unit of its metric, unless the value is unknown.
-func (b *Builder) Put(name string, value float64, more ...With) {
+func (b *Builder) Put(name string, value float64, extra ...With) {
 	if !quantity.Finite(value) || b.Unknown[name] {
 		return
 	}
@@ -72,15 +72,15 @@ func (b *Builder) Put(name string, value float64, more ...With) {
 	row := b.All
 	row.Warnings = append([]metric.Warning(nil), b.All.Warnings...)
 	row.Metric, row.Value, row.Unit = name, value, m.Unit
-	for _, f := range more {
+	for _, f := range extra {
 		f(&row)
 	}
 	b.Rows = append(b.Rows, row)
 }
 
 // Rate adds the rate of n, which are its samples, over a window in seconds.
-func (b *Builder) Rate(name string, n, seconds float64, more ...With) {
-	b.Put(name, PerSecond(n, seconds), append([]With{Count(int64(n))}, more...)...)
+func (b *Builder) Rate(name string, n, seconds float64, extra ...With) {
+	b.Put(name, PerSecond(n, seconds), append([]With{Count(int64(n))}, extra...)...)
 }
 
 // Warn adds a warning about the step, and returns it.

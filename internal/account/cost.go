@@ -34,10 +34,10 @@ type Denominator struct {
 }
 
 // Costs divides costs by units.
-func (b *Builder) Costs(costs []Cost, by Denominator, more ...With) {
+func (b *Builder) Costs(costs []Cost, by Denominator, extra ...With) {
 	for i := range costs {
 		c := &costs[i]
-		b.Put(c.Metric, PerUnit(c.Value, by.Units), append([]With{Per(by.Per), Count(by.N), c.mark}, more...)...)
+		b.Put(c.Metric, PerUnit(c.Value, by.Units), append([]With{Per(by.Per), Count(by.N), c.mark}, extra...)...)
 	}
 }
 
@@ -121,19 +121,19 @@ func (f *figures) counter(metric, source string, points []observe.Change, name s
 // addCPU adds the CPU times of the engine and its clients: together, and of
 // each if they are separate processes.
 func (f *figures) addCPU(o *Observed) {
-	server, known := Counter(o.InWindow, "process.cpu_ns")
+	server, found := Counter(o.InWindow, "process.cpu_ns")
 	if !o.Hosted {
-		if known {
+		if found {
 			f.add(metric.CPUUS, metric.OfProcess, server/perMicro)
 			f.add(metric.ServerCPUUS, metric.OfProcess, server/perMicro)
 		}
 		return
 	}
 	client, seen := Counter(o.InWindow, "client.cpu_ns")
-	if known && seen {
+	if found && seen {
 		f.add(metric.CPUUS, metric.OfAll, (server+client)/perMicro)
 	}
-	if known {
+	if found {
 		f.add(metric.ServerCPUUS, metric.OfServer, server/perMicro)
 	}
 	if seen {
@@ -158,18 +158,18 @@ func (f *figures) addJournal(o *Others) {
 // waiting and stolen time.
 func busy(points []observe.Change) (ns float64, ok bool) {
 	for _, part := range []string{"user", "nice", "system", "irq", "softirq"} {
-		v, known := Counter(points, "host.cpu."+part+"_ns")
+		v, found := Counter(points, "host.cpu."+part+"_ns")
 		ns += v
-		ok = ok || known
+		ok = ok || found
 	}
 	return ns, ok
 }
 
 // find returns a cost; nil if it is unknown.
-func find(all []Cost, metric string) *Cost {
-	for i := range all {
-		if all[i].Metric == metric {
-			return &all[i]
+func find(costs []Cost, metric string) *Cost {
+	for i := range costs {
+		if costs[i].Metric == metric {
+			return &costs[i]
 		}
 	}
 	return nil
@@ -211,8 +211,8 @@ func (s *costing) denominators() (out []Denominator) {
 			}
 		}
 	})
-	add := func(name string, n int64, known func(Denominator) bool) {
-		if n > 0 && !slices.ContainsFunc(out, known) {
+	add := func(name string, n int64, isKnown func(Denominator) bool) {
+		if n > 0 && !slices.ContainsFunc(out, isKnown) {
 			out = append(out, Denominator{name, float64(n), n})
 		}
 	}

@@ -54,9 +54,9 @@ func (s *costing) judgeCycles() []metric.Warning {
 	}
 	var seen []string
 	for _, c := range cycles {
-		n, known := Counter(s.InWindow, c.counter)
+		n, found := Counter(s.InWindow, c.counter)
 		switch {
-		case !known || n >= leastCycles || n == 0 && !c.always:
+		case !found || n >= leastCycles || n == 0 && !c.always:
 		case n == 0:
 			seen = append(seen, "no "+c.one)
 		case n == 1:

@@ -8,7 +8,7 @@ import (
 
 // DebtOf returns the bytes that an engine's compactions have still to rewrite. Dirty pages, the log
 // since a checkpoint and memtables are no debt: they are bounded, and full after a while.
-func DebtOf(points []observe.Change) (bytes float64, known bool) {
+func DebtOf(points []observe.Change) (bytes float64, found bool) {
 	return Gauge(points, engine.CompactionDebt)
 }
 

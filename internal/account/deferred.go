@@ -52,18 +52,18 @@ func (s *Step) Settled() {
 // of the settle step itself, and without.
 func (s *costing) addSettled() {
 	for _, name := range []string{metric.WriteKB, metric.ProcessWriteKB} {
-		own := find(s.all, name)
+		cost := find(s.all, name)
 		sum, ok := s.sumEarlier(name)
-		if own == nil || !ok {
+		if cost == nil || !ok {
 			continue
 		}
 		by := func(row *metric.Row) {
 			row.Per, row.N, row.Warnings = sum.per, sum.units, metric.AppendNew(row.Warnings, sum.disturbed...)
-			own.mark(row)
+			cost.mark(row)
 		}
 		units := float64(sum.units)
 		s.Put(metric.UnsettledWriteKB, sum.kb/units, by)
-		s.Put(metric.SettledWriteKB, (sum.kb+sum.between+own.Value)/units, by)
+		s.Put(metric.SettledWriteKB, (sum.kb+sum.between+cost.Value)/units, by)
 		return
 	}
 }

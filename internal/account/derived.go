@@ -97,13 +97,13 @@ func FailuresIn(rows []metric.Row, single func(*metric.Row) bool) (f Failures) {
 	for i := range rows {
 		row := &rows[i]
 		subject := kind{row.Group, row.Op}
-		_, known := tried[subject]
+		_, found := tried[subject]
 		switch own := single(row); {
 		case metric.FamilyOf(row.Metric) == metric.ErrorClass && (own || row.Op == ""):
 			f.Add(Failures{Failed: row.Value, Classes: []metric.Row{*row}})
 		case own && row.Metric == metric.Attempts:
 			tried[subject] = row.Value
-		case own && row.Metric == metric.OpsPerS && !known:
+		case own && row.Metric == metric.OpsPerS && !found:
 			tried[subject] = float64(row.N) // unless some failed
 		case own && row.Metric == metric.GivenUpOps:
 			f.GivenUp += row.Value
@@ -116,9 +116,9 @@ func FailuresIn(rows []metric.Row, single func(*metric.Row) bool) (f Failures) {
 }
 
 // Add adds other failures.
-func (f *Failures) Add(more Failures) {
-	f.Attempts, f.Failed, f.GivenUp = f.Attempts+more.Attempts, f.Failed+more.Failed, f.GivenUp+more.GivenUp
-	for _, row := range more.Classes {
+func (f *Failures) Add(extra Failures) {
+	f.Attempts, f.Failed, f.GivenUp = f.Attempts+extra.Attempts, f.Failed+extra.Failed, f.GivenUp+extra.GivenUp
+	for _, row := range extra.Classes {
 		if k := slices.IndexFunc(f.Classes, func(c metric.Row) bool { return c.Metric == row.Metric }); k >= 0 {
 			f.Classes[k].Value += row.Value
 		} else {

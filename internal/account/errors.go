@@ -84,40 +84,40 @@ func (s *Step) judgeErrors(group string, f failures, words string) {
 
 // addStatements adds how many statements an operation kind executed, if they
 // were counted.
-func (s *Step) addStatements(at With, c *hist.Counts, warned With) {
+func (s *Step) addStatements(subject With, c *hist.Counts, warned With) {
 	if c.Statements() == 0 {
 		return
 	}
-	s.perSecond(metric.QueriesPerS, c.Statements(), at, warned)
-	s.perSecond(metric.ReadsPerS, c.Reads, at, warned)
-	s.perSecond(metric.WritesPerS, c.Writes, at, warned)
-	s.perSecond(metric.OthersPerS, c.Others, at, warned)
+	s.perSecond(metric.QueriesPerS, c.Statements(), subject, warned)
+	s.perSecond(metric.ReadsPerS, c.Reads, subject, warned)
+	s.perSecond(metric.WritesPerS, c.Writes, subject, warned)
+	s.perSecond(metric.OthersPerS, c.Others, subject, warned)
 }
 
 // addAttempts adds the attempts that did not succeed.
-func (s *Step) addAttempts(at With, c *hist.Counts) {
+func (s *Step) addAttempts(subject With, c *hist.Counts) {
 	if c.Attempts == c.Ops && c.Unfinished == 0 {
 		return
 	}
 	n := Count(c.Ops)
-	s.Put(metric.Attempts, float64(c.Attempts), at, n)
-	s.Put(metric.Retries, float64(c.Retries), at, n)
-	s.Put(metric.GivenUpOps, float64(c.GivenUp), at, n)
-	s.Put(metric.Unfinished, float64(c.Unfinished), at, n)
+	s.Put(metric.Attempts, float64(c.Attempts), subject, n)
+	s.Put(metric.Retries, float64(c.Retries), subject, n)
+	s.Put(metric.GivenUpOps, float64(c.GivenUp), subject, n)
+	s.Put(metric.Unfinished, float64(c.Unfinished), subject, n)
 	if c.Statements()+c.Wasted > 0 {
-		s.Put(metric.WastedStatements, float64(c.Wasted), at, Count(c.Statements()+c.Wasted))
+		s.Put(metric.WastedStatements, float64(c.Wasted), subject, Count(c.Statements()+c.Wasted))
 	}
 }
 
 // addFailed adds how long operations were tried before they were given up.
-func (s *Step) addFailed(at With, d *hist.Dist) {
+func (s *Step) addFailed(subject With, d *hist.Dist) {
 	if d == nil || d.Count() == 0 {
 		return
 	}
 	n := Count(d.Count())
-	s.Put(metric.FailedP50US, micros(d.Percentile(50)), at, n)
-	s.Put(metric.FailedP99US, micros(d.Percentile(99)), at, n)
-	s.Put(metric.FailedMaxUS, micros(d.Max()), at, n)
+	s.Put(metric.FailedP50US, micros(d.Percentile(50)), subject, n)
+	s.Put(metric.FailedP99US, micros(d.Percentile(99)), subject, n)
+	s.Put(metric.FailedMaxUS, micros(d.Max()), subject, n)
 }
 
 // addArrivals adds the numbers of operations that arrived at an open group,
@@ -127,10 +127,10 @@ func (s *Step) addArrivals(g *Group) {
 	if a == nil {
 		return
 	}
-	at, n := Of(g.Name, ""), Count(a.Offered)
-	s.Put(metric.OfferedPerS, float64(a.Offered)/g.Did.End.Seconds(), at, n)
-	s.Put(metric.ShedOps, float64(a.Shed), at, n)
-	s.Put(metric.QueueMax, float64(a.Longest), at, n)
+	subject, n := Of(g.Name, ""), Count(a.Offered)
+	s.Put(metric.OfferedPerS, float64(a.Offered)/g.Did.End.Seconds(), subject, n)
+	s.Put(metric.ShedOps, float64(a.Shed), subject, n)
+	s.Put(metric.QueueMax, float64(a.Longest), subject, n)
 	if a.Shed > 0 {
 		values := metric.Values{"offered": float64(a.Offered), "shed": float64(a.Shed)}
 		s.warnResponses(g.Name, metric.Warn(metric.ShedUntimed, values))
@@ -154,9 +154,9 @@ func (s *Step) addFairness(g *Group) {
 	for _, n := range done {
 		squares += (float64(n) - mean) * (float64(n) - mean)
 	}
-	at, n := Of(g.Name, ""), Count(int64(len(done)))
-	s.Put(metric.FairnessOpsMean, mean, at, n)
-	s.Put(metric.FairnessOpsStddev, math.Sqrt(squares/float64(len(done))), at, n)
+	subject, n := Of(g.Name, ""), Count(int64(len(done)))
+	s.Put(metric.FairnessOpsMean, mean, subject, n)
+	s.Put(metric.FairnessOpsStddev, math.Sqrt(squares/float64(len(done))), subject, n)
 }
 
 // UndoneAs returns the operation kind that due but undone operations count for:
@@ -169,10 +169,10 @@ func (g *Group) withUndone(op string, s hist.Sums) *hist.Sums {
 	if s.Response == nil || g.Did.Undone == nil || op != UndoneAs(g.Group) {
 		return &s
 	}
-	all := hist.NewDist()
-	all.Merge(s.Response)
-	all.Merge(g.Did.Undone)
-	s.Response = all
+	dist := hist.NewDist()
+	dist.Merge(s.Response)
+	dist.Merge(g.Did.Undone)
+	s.Response = dist
 	return &s
 }
 

@@ -8,10 +8,10 @@ func (f *figures) addEvents(o *Observed) {
 	const whole = 0.999
 	for _, e := range [][2]string{{metric.Instructions, "pmu.instructions"}, {metric.Cycles, "pmu.cycles"},
 		{metric.LLCMisses, "pmu.llc_misses"}, {metric.DTLBMisses, "pmu.dtlb_misses"}} {
-		n, known := Counter(o.InWindow, e[1])
+		n, found := Counter(o.InWindow, e[1])
 		enabled, _ := Counter(o.InWindow, e[1]+"_enabled_ns")
 		running, _ := Counter(o.InWindow, e[1]+"_running_ns")
-		if !known || running == 0 {
+		if !found || running == 0 {
 			continue
 		}
 		f.add(e[0], processSource(o.Hosted)+", PMU", n*enabled/running)

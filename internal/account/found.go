@@ -21,14 +21,14 @@ func (s *Step) addFound(group, op string, finds workload.Finds, c *hist.Counts) 
 	if finds == workload.FindsNothing || c.Ops == 0 || !s.Results {
 		return nil
 	}
-	at, by, each := Of(group, op), Source("client"), Per(op)
+	subject, by, each := Of(group, op), Source("client"), Per(op)
 	found, expected := float64(c.Found)/float64(c.Ops), float64(c.Expected)/float64(c.Ops)
-	s.Put(metric.RowsFound, found, at, by, Count(c.Ops), each)
+	s.Put(metric.RowsFound, found, subject, by, Count(c.Ops), each)
 	if c.Expected == 0 {
 		return nil // unknown
 	}
-	s.Put(metric.RowsExpected, expected, at, by, Count(c.Ops), each)
-	s.Put(metric.FoundShare, float64(c.Found)/float64(c.Expected), at, by, Count(c.Expected))
+	s.Put(metric.RowsExpected, expected, subject, by, Count(c.Ops), each)
+	s.Put(metric.FoundShare, float64(c.Found)/float64(c.Expected), subject, by, Count(c.Expected))
 	short := shortfall(finds, c)
 	if short <= shortAllowed {
 		return nil

@@ -199,7 +199,7 @@ func (g *Group) rates() []float64 {
 // completed although an operation was due since before it began; with arrivals, although
 // one was in flight since before it began. known is false if intervals are too short for
 // the group's operations.
-func (g *Group) Stalls() (spans []metric.Span, known bool) {
+func (g *Group) Stalls() (spans []metric.Span, found bool) {
 	intervals := g.Intervals
 	if len(intervals) == 0 {
 		return nil, false

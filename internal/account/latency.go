@@ -59,11 +59,11 @@ type Bucket struct {
 
 // Bucketed returns the times of a histogram's buckets, in ascending order.
 func Bucketed(buckets []Bucket) Times {
-	var all, seen int64
+	var total, seen int64
 	for _, b := range buckets {
-		all += b.Count
+		total += b.Count
 	}
-	t := Ranked(all, func(rank int64) float64 {
+	t := Ranked(total, func(rank int64) float64 {
 		for _, b := range buckets {
 			if rank -= b.Count; rank <= 0 {
 				return b.Micros
@@ -73,7 +73,7 @@ func Bucketed(buckets []Bucket) Times {
 	}, nil)
 	for _, b := range buckets {
 		if seen += b.Count; b.Count > 0 {
-			t.Points = append(t.Points, [2]float64{100 * float64(seen) / float64(all), b.Micros})
+			t.Points = append(t.Points, [2]float64{100 * float64(seen) / float64(total), b.Micros})
 		}
 	}
 	return t
@@ -86,24 +86,24 @@ var percentiles = []struct {
 
 // Latency adds the rows and the curve of times; measure is the prefix of their
 // metrics' names.
-func (b *Builder) Latency(measure, group, op string, t Times, more ...With) {
+func (b *Builder) Latency(measure, group, op string, t Times, extra ...With) {
 	if t.N == 0 {
 		return
 	}
-	all := append([]With{Of(group, op), Count(t.N)}, more...)
+	fields := append([]With{Of(group, op), Count(t.N)}, extra...)
 	for _, p := range percentiles {
-		b.Put(measure+"_"+p.name, t.At(p.p), all...)
+		b.Put(measure+"_"+p.name, t.At(p.p), fields...)
 	}
-	greatest := all
+	greatest := fields
 	if t.Overflow > 0 {
-		greatest = append(slices.Clip(all), Warned(metric.Warn(metric.Overflow, metric.Values{"n": float64(t.Overflow)})))
+		greatest = append(slices.Clip(fields), Warned(metric.Warn(metric.Overflow, metric.Values{"n": float64(t.Overflow)})))
 	}
 	b.Put(measure+"_max_us", t.Greatest, greatest...)
 	if measure == "service" || measure == "response" {
-		b.Put(measure+"_min_us", t.Least, all...)
+		b.Put(measure+"_min_us", t.Least, fields...)
 	}
 	if measure != "attempt" {
-		b.Put(measure+"_total_s", t.Total, all...)
+		b.Put(measure+"_total_s", t.Total, fields...)
 	}
 	b.Curves = append(b.Curves, metric.Curve{Group: group, Op: op, Measure: measure, Count: t.N, Overflow: t.Overflow,
 		Points: t.Points})

@@ -55,8 +55,8 @@ type Counted struct {
 
 // Add adds what was counted.
 func (m *ServerMachine) Add(c Counted) {
-	growth := func(all []observe.Change, name string) *float64 {
-		if v, ok := Counter(all, name); ok {
+	growth := func(changes []observe.Change, name string) *float64 {
+		if v, ok := Counter(changes, name); ok {
 			return &v
 		}
 		return nil
@@ -66,12 +66,12 @@ func (m *ServerMachine) Add(c Counted) {
 	if m.Written = growth(c.WithSync, "device.write_bytes"); m.Written != nil {
 		*m.Written = max(0, *m.Written-c.Own)
 	}
-	working, known := busy(c.InWindow)
+	working, found := busy(c.InWindow)
 	waited, waits := Counter(c.InWindow, "host.cpu.iowait_ns")
 	idle, idles := Counter(c.InWindow, "host.cpu.idle_ns")
 	stolen, _ := Counter(c.InWindow, "host.cpu.steal_ns")
-	if all := working + stolen + waited + idle; known && waits && idles && all > 0 {
-		share := (working + stolen) / all
+	if total := working + stolen + waited + idle; found && waits && idles && total > 0 {
+		share := (working + stolen) / total
 		m.Busy = &share
 	}
 }
@@ -116,7 +116,7 @@ const interfaces = "network interfaces"
 // ServerMachines adds the figures of the machines of a cluster's servers, costs per unit: those add up to the
 // step's, so that they are left out if something is unknown of one machine.
 func (b *Builder) ServerMachines(list []ServerMachine, by Denominator) {
-	known := !slices.ContainsFunc(list, func(m ServerMachine) bool { return m.Busy == nil })
+	found := !slices.ContainsFunc(list, func(m ServerMachine) bool { return m.Busy == nil })
 	for i := range list {
 		m, on := &list[i], On(list[i].Name)
 		if m.Sessions > 0 {
@@ -128,7 +128,7 @@ func (b *Builder) ServerMachines(list []ServerMachine, by Denominator) {
 		if m.Memory > 0 {
 			b.Put(metric.ServerMemoryBytes, float64(m.Memory), on)
 		}
-		if !known {
+		if !found {
 			continue
 		}
 		b.Put(metric.ProcessorsBusy, *m.Busy, on)

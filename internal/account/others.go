@@ -90,17 +90,17 @@ func exceeds(processes, disks float64) bool { return processes > disks*(1+others
 func (s *Step) possible(f figures) figures {
 	for i, t := range []traffic{{verb: "read", process: metric.ProcessReadKB, others: s.Others.Read},
 		{verb: "wrote", process: metric.ProcessWriteKB, others: max(0, s.Others.Written-s.Others.Dirty)}} {
-		own := find(f, t.process)
-		if own == nil || own.Value == 0 || s.Disks == nil {
+		cost := find(f, t.process)
+		if cost == nil || cost.Value == 0 || s.Disks == nil {
 			continue
 		}
-		all, known := own.Value*kb, metric.Values{"did": t.verb, "worker": s.worker(), "own": own.Value / kb,
+		total, values := cost.Value*kb, metric.Values{"did": t.verb, "worker": s.worker(), "own": cost.Value / kb,
 			"all": s.Disks[i] / mb}
 		if s.Others.Known && t.others > 0 && (s.Duet || t.verb == "wrote") {
-			all, known["others"] = all+t.others, t.others/mb
+			total, values["others"] = total+t.others, t.others/mb
 		}
-		if exceeds(all, s.Disks[i]) {
-			s.Warn(metric.ImpossibleIO, known)
+		if exceeds(total, s.Disks[i]) {
+			s.Warn(metric.ImpossibleIO, values)
 			f = slices.DeleteFunc(f, func(c Cost) bool { return c.Metric == t.process })
 		}
 	}
@@ -128,16 +128,16 @@ func (s *costing) judgeTraffic(t traffic) {
 	}
 	// The others' part of the figure is at most the remainder after the
 	// engine's. If nothing remains, the engine's own figure is too great.
-	others := min(t.others, d.Value)
-	if rest := d.Value - p.Value; rest > 0 {
-		others = min(others, rest)
+	foreign := min(t.others, d.Value)
+	if remainder := d.Value - p.Value; remainder > 0 {
+		foreign = min(foreign, remainder)
 	}
 	var w metric.Warning
-	if others > littleIO && others > othersTolerated*d.Value {
-		w = s.Warn(metric.Disturbed, metric.Values{"did": t.verb, "others": others / kb, "all": d.Value / kb})
+	if foreign > littleIO && foreign > othersTolerated*d.Value {
+		w = s.Warn(metric.Disturbed, metric.Values{"did": t.verb, "others": foreign / kb, "all": d.Value / kb})
 	} else {
 		who := s.Others.suspects()
-		if who == "" || withheld || d.Value <= unexplained*(p.Value+others)+littleIO {
+		if who == "" || withheld || d.Value <= unexplained*(p.Value+foreign)+littleIO {
 			return
 		}
 		w = s.Warn(metric.UnexplainedIO,

@@ -108,17 +108,17 @@ func Growing(half, end, window float64) bool { return end > window/20 && end > h
 
 // Promise adds the rows and warnings of a promised rate.
 func (b *Builder) Promise(group string, s *metric.SLA) {
-	at := Of(group, "")
-	b.Put(metric.SLATarget, s.Target, at)
+	subject := Of(group, "")
+	b.Put(metric.SLATarget, s.Target, subject)
 	if s.Intervals > 0 {
-		b.Put(metric.SLAShare, s.Share, at, Count(int64(s.Intervals)))
-		b.Put(metric.SLAWorst, s.Worst, at)
+		b.Put(metric.SLAShare, s.Share, subject, Count(int64(s.Intervals)))
+		b.Put(metric.SLAWorst, s.Worst, subject)
 	}
-	b.Put(metric.SLAMet, yesNo(s.Met), at)
-	b.Put(metric.SaturatedFlag, yesNo(s.Saturated), at)
-	b.Put(metric.SLAAchieved, s.Achieved, at)
-	b.Put(metric.SLABacklog, s.Backlog, at)
-	b.Put(metric.SLALatenessS, s.MaxLateness, at)
+	b.Put(metric.SLAMet, yesNo(s.Met), subject)
+	b.Put(metric.SaturatedFlag, yesNo(s.Saturated), subject)
+	b.Put(metric.SLAAchieved, s.Achieved, subject)
+	b.Put(metric.SLABacklog, s.Backlog, subject)
+	b.Put(metric.SLALatenessS, s.MaxLateness, subject)
 	if !s.Met {
 		b.Warn(metric.SLAMissed, metric.Values{"group": group, "target": s.Target, "achieved": s.Achieved})
 	}

@@ -33,10 +33,10 @@ func (s *Step) Recorded(intervals map[string][]Interval) {
 		if !ok || n <= 0 {
 			continue
 		}
-		more := []With{Of(w.Group, w.Op), Source(w.source(s.InWindow)), disturbed}
-		s.Put(metric.Rows, n, append(more, Count(int64(n)))...)
-		s.Rate(metric.OpsPerS, n, s.Seconds, more...)
-		s.Rate(metric.RowsPerS, n, s.Seconds, more...)
+		extra := []With{Of(w.Group, w.Op), Source(w.source(s.InWindow)), disturbed}
+		s.Put(metric.Rows, n, append(extra, Count(int64(n)))...)
+		s.Rate(metric.OpsPerS, n, s.Seconds, extra...)
+		s.Rate(metric.RowsPerS, n, s.Seconds, extra...)
 		s.Logged(w.Group, intervals[w.Op], false)
 		if w.source(s.InWindow) == ownAccount { // else too few are counted to divide by
 			s.Costs(c.all, Denominator{w.Op, n, int64(n)})

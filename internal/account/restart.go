@@ -18,8 +18,8 @@ func Restarted(s *Step, stopped, started time.Duration) {
 	s.Put(metric.DurationS, s.Seconds)
 	s.Put(metric.StopS, stopped.Seconds())
 	s.Put(metric.StartS, started.Seconds())
-	lasting := func(all []observe.Change) []observe.Change {
-		return slices.DeleteFunc(slices.Clone(all), func(c observe.Change) bool {
+	lasting := func(changes []observe.Change) []observe.Change {
+		return slices.DeleteFunc(slices.Clone(changes), func(c observe.Change) bool {
 			source, _, _ := strings.Cut(c.Name, ".")
 			return source != "device" && source != "host" && (source != "process" || s.Hosted)
 		})
@@ -63,9 +63,9 @@ func (s *costing) addWarmUp() {
 		if !g.Does(s.Of.Primary) {
 			continue
 		}
-		at := Of(g.Name, s.Of.Primary)
+		subject := Of(g.Name, s.Of.Primary)
 		if d := s.Start.FirstMinute[g.Name]; d != nil && d.Count() >= metric.LeastSamples(99) {
-			s.Put(metric.FirstMinuteP99US, micros(d.Percentile(99)), at, Count(d.Count()))
+			s.Put(metric.FirstMinuteP99US, micros(d.Percentile(99)), subject, Count(d.Count()))
 		} else {
 			s.note("group %s: the p99 of the first minute is unknown: the step was shorter, or did too little in it", g.Name)
 		}
@@ -74,18 +74,18 @@ func (s *costing) addWarmUp() {
 			s.note("group %s: the time to warm up is unknown: %s", g.Name, reason)
 			continue
 		}
-		s.Put(metric.WarmS, seconds, at, Count(int64(len(g.Intervals))))
+		s.Put(metric.WarmS, seconds, subject, Count(int64(len(g.Intervals))))
 		if s.Start.Read == nil {
 			continue
 		}
-		if bytes, known := s.Start.Read(seconds); known {
+		if bytes, found := s.Start.Read(seconds); found {
 			cost := Cost{Source: s.Start.Source}
 			for _, name := range []string{metric.ReadKB, metric.ProcessReadKB} {
 				if c := find(s.all, name); c != nil && c.Source == cost.Source {
 					cost = *c // with its warnings
 				}
 			}
-			s.Put(metric.WarmReadKB, bytes/kb, at, cost.mark)
+			s.Put(metric.WarmReadKB, bytes/kb, subject, cost.mark)
 		}
 	}
 }

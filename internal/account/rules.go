@@ -13,20 +13,20 @@ func (s *Step) addRules(group string, kind *workload.OpKind, d *hist.Sums) {
 	if rules == nil || d.Ops == 0 || s.Calibrating {
 		return
 	}
-	at, n := Of(group, kind.Name), Count(d.Ops)
+	subject, n := Of(group, kind.Name), Count(d.Ops)
 	times := d.Service
 	if d.Response != nil {
 		times = d.Response
 	}
 	p90, limit := micros(times.Percentile(90)), float64(rules.P90.Microseconds())
-	s.Put(metric.RuledP90US, p90, at, n)
-	s.Put(metric.RuleMet, yesNo(p90 <= limit), at, n)
+	s.Put(metric.RuledP90US, p90, subject, n)
+	s.Put(metric.RuleMet, yesNo(p90 <= limit), subject, n)
 	if p90 > limit {
 		s.Warn(metric.RuleMissed, metric.Values{"op": kind.Name, "took": p90 / 1e6, "limit": limit / 1e6})
 	}
 	perMinute := PerSecond(float64(d.Ops), s.Seconds) * 60
-	s.Put(metric.OpsPerMin, perMinute, at, n)
+	s.Put(metric.OpsPerMin, perMinute, subject, n)
 	if rules.MostPerMinute > 0 {
-		s.Put(metric.Efficiency, PerUnit(perMinute, rules.MostPerMinute), at, n)
+		s.Put(metric.Efficiency, PerUnit(perMinute, rules.MostPerMinute), subject, n)
 	}
 }

@@ -45,14 +45,14 @@ func (z *Space) used(class engine.FileClass) int64 {
 
 // Growth adds how the files of each class grew between the ends of two steps. Files of a fixed
 // size, and those that are removed, say nothing about what was written.
-func (b *Builder) Growth(before, after *Space) {
+func (b *Builder) Growth(previousSpace, after *Space) {
 	if !after.Apart {
 		return
 	}
 	classes := slices.AppendSeq([]engine.FileClass{engine.MessageFile}, maps.Keys(after.Files))
 	slices.Sort(classes)
 	for _, class := range slices.Compact(classes) {
-		if grown := after.used(class) - before.used(class); grown >= 0 {
+		if grown := after.used(class) - previousSpace.used(class); grown >= 0 {
 			b.Counters = append(b.Counters, observe.Change{Name: GrownBytes(class), Kind: engine.Counter, Unit: "bytes",
 				Value: float64(grown)})
 		}
@@ -82,9 +82,9 @@ func (b *Builder) Space(z *Space) {
 	for _, size := range z.Sizes {
 		b.ObjectSize(size)
 	}
-	amplification := func(bytes int64, more ...With) {
+	amplification := func(bytes int64, extra ...With) {
 		if live {
-			b.Put(metric.SpaceAmplification, float64(bytes)/float64(z.Live.Bytes), more...)
+			b.Put(metric.SpaceAmplification, float64(bytes)/float64(z.Live.Bytes), extra...)
 		}
 	}
 	if z.Attached {

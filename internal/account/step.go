@@ -72,7 +72,7 @@ func (s *Step) Operations() {
 	}
 	s.addBefore()
 	for _, g := range s.Groups {
-		if spans, known := g.Stalls(); known {
+		if spans, found := g.Stalls(); found {
 			s.addStalls(g.Name, spans, len(g.Intervals))
 		}
 	}
@@ -120,20 +120,20 @@ func (s *Step) addGroup(g *Group, w []metric.Warning) {
 		}
 		s.addKind(g.Name, kind.Name, kind.Finds, g.withUndone(kind.Name, *done), w)
 		s.addRules(g.Name, kind, done)
-		whole := kind.Whole()
-		if kind.Upkeep || whole == kind.Name {
+		text := kind.Whole()
+		if kind.Upkeep || text == kind.Name {
 			continue
 		}
-		if wholes[whole] == nil {
+		if wholes[text] == nil {
 			sums := hist.NewSums(hist.Shape{Paced: done.Response != nil, Attempts: done.Attempt != nil})
-			wholes[whole] = &sums
-			order = append(order, whole)
+			wholes[text] = &sums
+			order = append(order, text)
 		}
-		wholes[whole].Merge(done)
-		finds[whole] = max(finds[whole], kind.Finds)
+		wholes[text].Merge(done)
+		finds[text] = max(finds[text], kind.Finds)
 	}
-	for _, whole := range order {
-		s.addKind(g.Name, whole, finds[whole], g.withUndone(whole, *wholes[whole]), w)
+	for _, total := range order {
+		s.addKind(g.Name, total, finds[total], g.withUndone(total, *wholes[total]), w)
 	}
 	s.Steadiness(g.Name, g.rates(), Warned(w...))
 }
@@ -156,14 +156,14 @@ func (s *Step) markEarly(g *Group) {
 }
 
 func (s *Step) addKind(group, op string, finds workload.Finds, d *hist.Sums, w []metric.Warning) {
-	at := Of(group, op)
-	s.Put(metric.Rows, float64(d.Rows), at, Count(d.Ops))
+	subject := Of(group, op)
+	s.Put(metric.Rows, float64(d.Rows), subject, Count(d.Ops))
 	warned := Warned(append(slices.Clone(w), s.addFound(group, op, finds, &d.Counts)...)...)
-	s.perSecond(metric.OpsPerS, d.Ops, at, warned)
-	s.perSecond(metric.RowsPerS, d.Rows, at, warned)
-	s.addStatements(at, &d.Counts, warned)
-	s.addAttempts(at, &d.Counts)
-	s.addFailed(at, d.Failed)
+	s.perSecond(metric.OpsPerS, d.Ops, subject, warned)
+	s.perSecond(metric.RowsPerS, d.Rows, subject, warned)
+	s.addStatements(subject, &d.Counts, warned)
+	s.addAttempts(subject, &d.Counts)
+	s.addFailed(subject, d.Failed)
 	if d.Response != nil {
 		s.Latency("response", group, op, TimesOf(d.Response), warned)
 	}
@@ -172,21 +172,21 @@ func (s *Step) addKind(group, op string, finds workload.Finds, d *hist.Sums, w [
 	}
 	s.Latency("service", group, op, TimesOf(d.Service), warned)
 	if d.Attempt != nil {
-		s.Put(metric.AttemptTotalS, (d.Attempt.Total()+float64(d.KeptTime))/1e9, at, Count(d.Ops), warned)
+		s.Put(metric.AttemptTotalS, (d.Attempt.Total()+float64(d.KeptTime))/1e9, subject, Count(d.Ops), warned)
 	}
 	if d.Attempt != nil && d.Attempts > d.Ops {
 		s.Latency("attempt", group, op, TimesOf(d.Attempt), warned)
 	}
 	if d.Lateness != nil && d.Lateness.Count() > 0 {
 		n := Count(d.Lateness.Count())
-		s.Put(metric.LatenessP99US, micros(d.Lateness.Percentile(99)), at, n)
-		s.Put(metric.LatenessMaxUS, micros(d.Lateness.Max()), at, n)
+		s.Put(metric.LatenessP99US, micros(d.Lateness.Percentile(99)), subject, n)
+		s.Put(metric.LatenessMaxUS, micros(d.Lateness.Max()), subject, n)
 	}
 }
 
 // perSecond adds a rate over the window.
-func (s *Step) perSecond(name string, n int64, more ...With) {
-	s.Rate(name, float64(n), s.Seconds, more...)
+func (s *Step) perSecond(name string, n int64, extra ...With) {
+	s.Rate(name, float64(n), s.Seconds, extra...)
 }
 
 // addParts adds the latencies of the statements in operations.

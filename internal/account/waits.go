@@ -164,7 +164,7 @@ func byName(a, b engine.SessionActivity) int {
 // addThreads adds the activities of the sessions' threads, which sum to their
 // time.
 func (s *waiting) addThreads(t *Threads, by Denominator) {
-	all := time.Duration(s.Seconds * float64(t.Number) * 1e9)
+	total := time.Duration(s.Seconds * float64(t.Number) * 1e9)
 	put := func(subject string, d time.Duration) {
 		s.Costs([]Cost{{Metric: metric.ThreadUS, Value: micros(d.Nanoseconds()), Source: "/proc/PID/task/TID"}}, by,
 			Of("", subject))
@@ -174,11 +174,11 @@ func (s *waiting) addThreads(t *Threads, by Denominator) {
 	asleep := ThreadAsleep
 	if t.CountsIO {
 		put(ThreadIO, t.IO)
-		all -= t.IO
+		total -= t.IO
 	} else {
 		asleep = ThreadAsleepOrIO
 	}
-	put(asleep, max(0, all-t.CPU-t.Queue))
+	put(asleep, max(0, total-t.CPU-t.Queue))
 }
 
 // The activities of threads, as operations of rows of thread_us.
@@ -227,8 +227,8 @@ func (s *waiting) addEvents(total int64) {
 func (s *waiting) addThinking() {
 	for _, g := range s.Groups {
 		busy, n := inProgress(g)
-		if all := s.Seconds * 1e9 * float64(g.Clients); all > 0 && n > 0 {
-			s.Put(metric.ThinkShare, max(0, 1-busy/all), Of(g.Name, ""), Count(n))
+		if total := s.Seconds * 1e9 * float64(g.Clients); total > 0 && n > 0 {
+			s.Put(metric.ThinkShare, max(0, 1-busy/total), Of(g.Name, ""), Count(n))
 		}
 	}
 }
@@ -247,17 +247,17 @@ func inProgress(g *Group) (busy float64, n int64) {
 // paused returns the share of their time in which the clients of closed loops had no operation
 // in progress.
 func (s *waiting) paused() float64 {
-	var busy, all float64
+	var busy, total float64
 	for _, g := range s.Groups {
 		if !g.Paced() {
 			ns, _ := inProgress(g)
-			busy, all = busy+ns, all+s.Seconds*1e9*float64(g.Clients)
+			busy, total = busy+ns, total+s.Seconds*1e9*float64(g.Clients)
 		}
 	}
-	if all == 0 {
+	if total == 0 {
 		return 0
 	}
-	return max(0, 1-busy/all)
+	return max(0, 1-busy/total)
 }
 
 // The client is called the bottleneck of a closed loop by this rule:
@@ -291,7 +291,7 @@ func (s *waiting) judgeClient() []metric.Warning {
 	if z == nil || z.Looks < fewLooks || s.Seconds <= 0 {
 		return nil
 	}
-	used, known := Counter(s.InWindow, "client.cpu_ns")
+	used, found := Counter(s.InWindow, "client.cpu_ns")
 	window := s.Seconds * 1e9
 	total, resting := z.total()
 	share := float64(resting) / float64(total)
@@ -300,7 +300,7 @@ func (s *waiting) judgeClient() []metric.Warning {
 		waited = float64(*z.Server)
 	}
 	sure := share - waited/(window*float64(total)/float64(z.Looks))
-	if float64(z.Closed) <= z.Processors || !known || !(share > clientBound) {
+	if float64(z.Closed) <= z.Processors || !found || !(share > clientBound) {
 		return nil
 	}
 	server, _ := Counter(s.InWindow, "process.cpu_ns")
@@ -330,9 +330,9 @@ func (s *waiting) judgeClient() []metric.Warning {
 // judgeEmbedded notes if much of an embedded engine's CPU time is the client's:
 // a closed loop then partly measures the client.
 func (s *waiting) judgeEmbedded() {
-	process, known := Counter(s.InWindow, "process.cpu_ns")
+	process, found := Counter(s.InWindow, "process.cpu_ns")
 	closed := slices.ContainsFunc(s.Of.Groups, func(g workload.Group) bool { return !g.Paced() })
-	if s.Hosted || !closed || !known || process <= 0 || s.Seconds < fewLooks*LookEvery.Seconds() {
+	if s.Hosted || !closed || !found || process <= 0 || s.Seconds < fewLooks*LookEvery.Seconds() {
 		return
 	}
 	us, ok := s.clientCost()
@@ -345,8 +345,8 @@ func (s *waiting) judgeEmbedded() {
 
 // crowded reports whether the processors were busy for most of some time, or may have been.
 func (s *waiting) crowded(time float64) bool {
-	busy, known := Counter(s.InWindow, "host.cpu.busy_ns")
-	return !known || busy >= clientFull*time
+	busy, found := Counter(s.InWindow, "host.cpu.busy_ns")
+	return !found || busy >= clientFull*time
 }
 
 // shared reports whether much of the machine's CPU time was neither the

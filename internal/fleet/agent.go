@@ -158,8 +158,9 @@ func (a *agent) listen() error {
 		return err
 	}
 	handlers := map[string]func(ctx context.Context, data []byte) (any, error){
-		opHello: a.hello, opCheck: a.check, opClaim: a.claim, opPrepare: a.prepare, opBenchmark: a.benchmark, opTrial: a.trial,
-		opPart: a.part, opObserve: a.answerObserver, opRead: a.read, opEnd: a.end, opClose: a.close, opClear: a.clear,
+		opHello: a.hello, opCheck: a.check, opClaim: a.claim, opPrepare: a.prepare, opBenchmark: a.benchmark,
+		opTrial: a.trial,
+		opPart:  a.part, opObserve: a.answerObserver, opRead: a.read, opEnd: a.end, opClose: a.close, opClear: a.clear,
 		opClock: clock, opListen: openListener, opPath: measurePath,
 	}
 	if _, err := a.conn.Subscribe("to."+isLoad, func(m *nats.Msg) { a.child.take(m.Data) }); err != nil {

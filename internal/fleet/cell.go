@@ -31,11 +31,11 @@ type dividedCell struct {
 
 // Prepare has the machines of the clients measure themselves, and then the server's try the targets.
 func (d *dividedCell) Prepare(ctx context.Context) error {
-	all, over := errgroup.WithContext(ctx)
+	group, over := errgroup.WithContext(ctx)
 	for _, m := range d.parts {
-		all.Go(func() error { return handle{m, d.coordinator}.Prepare(over) })
+		group.Go(func() error { return handle{m, d.coordinator}.Prepare(over) })
 	}
-	if err := all.Wait(); err != nil {
+	if err := group.Wait(); err != nil {
 		return err
 	}
 	end, err := d.conduct(ctx)
@@ -91,9 +91,9 @@ func (d *dividedCell) conduct(ctx context.Context) (end func(), err error) {
 		switch l, ok := d.readLine(m.Data); {
 		case !ok || over:
 		case l.Dir != "":
-			own := d.newSession(l.Child)
-			now = own
-			running.Go(func() { own.run(ctx, l.Dir) })
+			ownSession := d.newSession(l.Child)
+			now = ownSession
+			running.Go(func() { ownSession.run(ctx, l.Dir) })
 		case now == nil || now.child != l.Child:
 		case l.Message != nil && l.Message.Kind == divided.Observe && l.Message.Request != nil:
 			running.Go(func() { d.askObservers(looking, l.Child, l.Message.Request) }) // it may be slow, and the load goes on
@@ -163,9 +163,9 @@ func (s *session) run(ctx context.Context, dir string) {
 	c := &divided.Conductor{Silence: s.cell.silence, Head: s.cell.peer(s.head)}
 	var parts sync.WaitGroup
 	for _, p := range s.parts {
-		own := p.machine.peer(p.line)
-		own.Gone = p.gone
-		c.Parts = append(c.Parts, own)
+		ownPeer := p.machine.peer(p.line)
+		ownPeer.Gone = p.gone
+		c.Parts = append(c.Parts, ownPeer)
 		parts.Go(func() { p.run(ctx, dir) })
 	}
 	c.Run(ctx)
@@ -240,14 +240,14 @@ func (p *partLink) gone() string {
 // run runs the process until it ends, or the outbox hangs up.
 func (p *partLink) run(ctx context.Context, dir string) {
 	defer p.line.HangUp()
-	own, order := int64(-1), partOrder{dir, p.requests.Add(1)}
+	number, order := int64(-1), partOrder{dir, p.requests.Add(1)}
 	lines, err := p.hub.conn.Subscribe("from."+isLoad, func(m *nats.Msg) {
 		switch l, ok := p.readLine(m.Data); {
 		case !ok:
-		case l.Dir != "" && l.Token == order.Token && own < 0:
-			own = l.Child
-			p.begun <- own
-		case l.Message != nil && l.Child == own:
+		case l.Dir != "" && l.Token == order.Token && number < 0:
+			number = l.Child
+			p.begun <- number
+		case l.Message != nil && l.Child == number:
 			p.line.Hear(*l.Message)
 		}
 	})
@@ -276,8 +276,8 @@ func (p *partLink) keepLog(ctx context.Context, dir string) {
 		return // what has failed there is in the error
 	}
 	var log []byte
-	own := filepath.Join(result.TrialsDir, campaign.PartDir, dir, result.LogFile)
-	if err := p.ask(ctx, opRead, piece{Path: own}, &log); err != nil || len(log) == 0 {
+	text := filepath.Join(result.TrialsDir, campaign.PartDir, dir, result.LogFile)
+	if err := p.ask(ctx, opRead, piece{Path: text}, &log); err != nil || len(log) == 0 {
 		return // it is for people alone
 	}
 	into := filepath.Join(result.TrialPath(p.dir, dir), "machines")

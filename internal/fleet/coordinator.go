@@ -32,41 +32,41 @@ type Coordinator struct {
 
 // Start starts an agent on each machine of a fleet, with this program; note gets what machines have to say, from
 // several at a time. The error is about the machines on which it cannot: Reports has the others.
-func Start(ctx context.Context, f *plan.Fleet, own program.Build, note func(text string)) (*Coordinator, error) {
+func Start(ctx context.Context, f *plan.Fleet, build program.Build, note func(text string)) (*Coordinator, error) {
 	g, err := gateOf(f, note)
 	if err != nil {
 		return nil, err
 	}
-	return begin(ctx, f, own, g, note)
+	return begin(ctx, f, build, g, note)
 }
 
 // begin begins with the agents that join at a gate, if any do, and starts the others.
-func begin(ctx context.Context, f *plan.Fleet, own program.Build, g *gate, note func(string)) (*Coordinator, error) {
+func begin(ctx context.Context, f *plan.Fleet, build program.Build, g *gate, note func(string)) (*Coordinator, error) {
 	hosts, lost := f.Used(), silenceTimeout
 	if f.Divided() {
 		lost = f.Lost
 	}
 	c := &Coordinator{fleet: f, gate: g}
-	var all, joins errgroup.Group
-	all.SetLimit(mostAtOnce)
+	var group, joins errgroup.Group
+	group.SetLimit(mostAtOnce)
 	for _, host := range hosts {
 		m := &machine{Host: host, gate: g, heard: newHeartbeat(),
 			again: campaign.AskedAgain, silence: lost, part: !slices.Contains(f.Names(), host.Name),
 			observes: f.Observes(host.Name), note: func(text string) { note(host.Name + ": " + text) }}
 		m.lost, m.lose = context.WithCancelCause(context.Background())
 		c.machines = append(c.machines, m)
-		begin := all.Go
+		begin := group.Go
 		if host.Join { // it only waits
 			begin = joins.Go
 		}
 		begin(func() error {
-			if m.err = m.begin(ctx, own); m.err != nil && c.gate != nil && ctx.Err() == nil {
+			if m.err = m.begin(ctx, build); m.err != nil && c.gate != nil && ctx.Err() == nil {
 				note(m.err.Error()) // others may be waited for until this is said
 			}
 			return nil
 		})
 	}
-	_, _ = all.Wait(), joins.Wait()
+	_, _ = group.Wait(), joins.Wait()
 	if ctx.Err() != nil {
 		return c, context.Cause(ctx)
 	}
@@ -149,11 +149,11 @@ func (c *Coordinator) chooseFirst() {
 
 // Close ends the agents, and with them what they have started.
 func (c *Coordinator) Close() {
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for _, m := range c.machines {
-		all.Go(m.end)
+		group.Go(m.end)
 	}
-	all.Wait()
+	group.Wait()
 	if c.gate != nil {
 		c.gate.close()
 	}
@@ -170,9 +170,9 @@ type Report struct {
 // Reports returns what is known of each machine.
 func (c *Coordinator) Reports(ctx context.Context) []Report {
 	out := make([]Report, len(c.machines))
-	var all errgroup.Group
+	var group errgroup.Group
 	for i, m := range c.machines {
-		all.Go(func() error {
+		group.Go(func() error {
 			out[i] = Report{Host: m.Host, Hello: m.hello, Err: m.err}
 			for range 10 {
 				if began := time.Now(); m.err == nil && m.ask(ctx, opHello, nil, &out[i].Hello) == nil {
@@ -184,19 +184,19 @@ func (c *Coordinator) Reports(ctx context.Context) []Report {
 			return nil
 		})
 	}
-	_ = all.Wait()
+	_ = group.Wait()
 	return out
 }
 
 // Clear removes what earlier campaigns have left on the machines, and the programs that do not run.
 func (c *Coordinator) Clear(ctx context.Context) error {
-	var all errgroup.Group
+	var group errgroup.Group
 	for _, m := range c.machines {
 		if m.err == nil {
-			all.Go(func() error { return m.named(m.ask(ctx, opClear, nil, nil)) })
+			group.Go(func() error { return m.named(m.ask(ctx, opClear, nil, nil)) })
 		}
 	}
-	return all.Wait()
+	return group.Wait()
 }
 
 // Flags are the flags of rumbench run that machines follow too.
@@ -209,12 +209,13 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 		return nil, err
 	}
 	have := make([]checked, len(c.machines))
-	all, over := errgroup.WithContext(ctx)
-	all.SetLimit(mostAtOnce)
+	group, over := errgroup.WithContext(ctx)
+	group.SetLimit(mostAtOnce)
 	for i, m := range c.machines {
-		all.Go(func() error {
-			pp := campaignFiles{Plan: p.Source, Declared: p.Declared, Secrets: slices.Concat(p.Secrets, p.Referred), Builds: builds,
-				Flags: f, Part: m.part}
+		group.Go(func() error {
+			pp := campaignFiles{Plan: p.Source, Declared: p.Declared, Secrets: slices.Concat(p.Secrets, p.Referred),
+				Builds: builds,
+				Flags:  f, Part: m.part}
 			for _, b := range builds {
 				if b.SHA256 == m.hello.Build.SHA256 {
 					pp.Programs = append(pp.Programs, m.hello.Build.Path)
@@ -233,7 +234,7 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 			return m.named(m.endable(over, opCheck, pp, &have[i]))
 		})
 	}
-	if err := all.Wait(); err != nil {
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	for i, m := range c.machines {
@@ -253,11 +254,11 @@ func (c *Coordinator) Benchmark(ctx context.Context, name string, times int) ([]
 		return nil, err
 	}
 	out := make([]campaign.Benchmark, len(c.machines))
-	all, over := errgroup.WithContext(ctx)
+	group, over := errgroup.WithContext(ctx)
 	for i, m := range c.machines {
-		all.Go(func() error { return m.named(m.endable(over, opBenchmark, times, &out[i])) })
+		group.Go(func() error { return m.named(m.endable(over, opBenchmark, times, &out[i])) })
 	}
-	return out, all.Wait()
+	return out, group.Wait()
 }
 
 // alike compares what a machine and another have.
@@ -295,17 +296,17 @@ func (c *Coordinator) Machines(dir string) (out []campaign.Machine) {
 		m.dir = dir
 	}
 	for i := range c.fleet.Cells {
-		own := &c.fleet.Cells[i]
-		h := handle{c.named(own.Server), c}
-		if len(own.Clients) == 0 {
+		cell := &c.fleet.Cells[i]
+		h := handle{c.named(cell.Server), c}
+		if len(cell.Clients) == 0 {
 			out = append(out, h)
 			continue
 		}
 		d := &dividedCell{handle: h}
-		for _, name := range own.Clients {
+		for _, name := range cell.Clients {
 			d.parts = append(d.parts, c.named(name))
 		}
-		for _, name := range own.Observed {
+		for _, name := range cell.Observed {
 			d.observers = append(d.observers, c.named(name))
 		}
 		out = append(out, d)
@@ -327,17 +328,17 @@ func (c *Coordinator) claim(ctx context.Context, state *result.Campaign) error {
 		return cmp.Compare(a.hello.Host, b.hello.Host)
 	})
 	for _, m := range sorted {
-		own := claim{State: *state, Part: m.part}
-		own.State.Machine = m.Host.Name
+		ownClaim := claim{State: *state, Part: m.part}
+		ownClaim.State.Machine = m.Host.Name
 		if i := slices.Index(c.fleet.Names(), m.Host.Name); i >= 0 {
 			cell := &c.fleet.Cells[i]
-			own.State.Clients, own.State.Observed, own.State.Listen = cell.Clients, cell.Observed, m.Host.Listen
+			ownClaim.State.Clients, ownClaim.State.Observed, ownClaim.State.Listen = cell.Clients, cell.Observed, m.Host.Listen
 		}
 		m.clients = []string{campaign.ClientDir}
 		for _, b := range state.Builds {
 			m.clients = append(m.clients, b.Client)
 		}
-		if err := m.named(m.endable(ctx, opClaim, own, nil)); err != nil {
+		if err := m.named(m.endable(ctx, opClaim, ownClaim, nil)); err != nil {
 			return err
 		}
 	}

@@ -131,8 +131,8 @@ func hostOf(lock string) string {
 }
 
 // clearPrograms removes the programs beside this one that no agent holds.
-func clearPrograms(own string) error {
-	all := filepath.Dir(filepath.Dir(own)) // each is in a directory of its digest
+func clearPrograms(text string) error {
+	all := filepath.Dir(filepath.Dir(text)) // each is in a directory of its digest
 	if !strings.HasSuffix(all, programsPath) {
 		return nil // it was not installed by a coordinator
 	}

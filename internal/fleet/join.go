@@ -309,7 +309,7 @@ func (g *gate) shut() {
 // environment of Slurm or of Kubernetes numbers. It waits for the file and the coordinator.
 func Join(ctx context.Context, local Local, path, name string, note func(text string)) error {
 	var conn net.Conn
-	for said := ""; conn == nil; {
+	for message := ""; conn == nil; {
 		var err error
 		if conn, err = knockAt(ctx, path, name); err == nil {
 			break
@@ -317,9 +317,9 @@ func Join(ctx context.Context, local Local, path, name string, note func(text st
 		if _, waits := errors.AsType[waiting](err); !waits {
 			return err
 		}
-		if err.Error() != said && ctx.Err() == nil {
-			said = err.Error()
-			note("waiting: " + said)
+		if err.Error() != message && ctx.Err() == nil {
+			message = err.Error()
+			note("waiting: " + message)
 		}
 		select {
 		case <-ctx.Done():

@@ -68,7 +68,7 @@ func (m *machine) takeNote(text string) {
 }
 
 // begin starts the agent of a machine.
-func (m *machine) begin(ctx context.Context, own program.Build) (err error) {
+func (m *machine) begin(ctx context.Context, build program.Build) (err error) {
 	if m.hub, err = newHub(); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (m *machine) begin(ctx context.Context, own program.Build) (err error) {
 		}
 	}
 	w := welcome{Dir: m.Host.Dir, Lost: m.silence}
-	if m.link, err = m.reach(ctx, own, w); err != nil {
+	if m.link, err = m.reach(ctx, build, w); err != nil {
 		return err
 	}
 	m.heard.beat()
@@ -89,15 +89,15 @@ func (m *machine) begin(ctx context.Context, own program.Build) (err error) {
 	if err := m.meet(ctx); err != nil {
 		return m.named(err)
 	}
-	if m.hello.Build.SHA256 != own.SHA256 {
+	if m.hello.Build.SHA256 != build.SHA256 {
 		return fmt.Errorf("machine %s runs another rumbench (%s) than this one (%s)", m.Host.Name, m.hello.Build.SHA256,
-			own.SHA256)
+			build.SHA256)
 	}
 	return nil
 }
 
 // reach starts an agent by ssh, or waits for one that joins.
-func (m *machine) reach(ctx context.Context, own program.Build, w welcome) (*link, error) {
+func (m *machine) reach(ctx context.Context, build program.Build, w welcome) (*link, error) {
 	if m.Host.Join {
 		conn, err := m.gate.await(ctx, m.Host.Name)
 		if err != nil {
@@ -106,7 +106,7 @@ func (m *machine) reach(ctx context.Context, own program.Build, w welcome) (*lin
 		l, err := joined(ctx, m.hub, conn, w)
 		return l, m.named(err)
 	}
-	path, err := install(ctx, m.Host, own.Path, own.SHA256)
+	path, err := install(ctx, m.Host, build.Path, build.SHA256)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func (h handle) Prepare(ctx context.Context) error {
 			return ""
 		}
 		dir = h.calibration(dir)
-		if _, known := kept[dir]; !known {
+		if _, found := kept[dir]; !found {
 			path := result.TrialPath(h.dir, dir)
 			t, err := result.ReadTrial(path)
 			if kept[dir] = err == nil && t.Status == result.Complete; !kept[dir] {
@@ -298,12 +298,12 @@ func (h handle) Trial(ctx context.Context, e result.Entry) error {
 	if made.Attempt != o.Attempt {
 		return h.unfit(fmt.Errorf("it answered attempt %d of %s, not %d", made.Attempt, e.Dir, o.Attempt))
 	}
-	own := filepath.Join(result.TrialsDir, e.Dir) + "/"
-	if !slices.ContainsFunc(made.Files, func(f file) bool { return f.Path == own+result.TrialFile }) {
+	text := filepath.Join(result.TrialsDir, e.Dir) + "/"
+	if !slices.ContainsFunc(made.Files, func(f file) bool { return f.Path == text+result.TrialFile }) {
 		return h.unfit(fmt.Errorf("it returns no result of %s", e.Dir))
 	}
 	return h.fetch(ctx, made.Files, func(name string) string {
-		if !strings.HasPrefix(name, own) {
+		if !strings.HasPrefix(name, text) {
 			return ""
 		}
 		return name

@@ -24,16 +24,17 @@ func (d *dividedCell) askObservers(ctx context.Context, child int64, request *di
 	snapshots := make([]divided.Snapshot, len(d.observers))
 	ctx, cancel := context.WithTimeout(ctx, request.Limit())
 	defer cancel()
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for i, m := range d.observers {
-		all.Go(func() {
+		group.Go(func() {
 			if err := m.ask(ctx, opObserve, observeRequest{*request, i + 1, child}, &snapshots[i]); err != nil {
 				snapshots[i] = divided.Snapshot{Failed: err.Error()}
 			}
 		})
 	}
-	all.Wait()
-	d.say(loadLine{Child: child, Message: &divided.Message{Kind: divided.Observed, Request: request, Snapshots: snapshots}})
+	group.Wait()
+	d.say(loadLine{Child: child, Message: &divided.Message{Kind: divided.Observed, Request: request,
+		Snapshots: snapshots}})
 }
 
 // observer is what an agent observes of a server that runs on its machine.
@@ -53,17 +54,17 @@ func (a *agent) answerObserver(ctx context.Context, data []byte) (any, error) {
 	if err := json.Unmarshal(data, &o); err != nil {
 		return nil, err
 	}
-	own := &a.observed
-	own.mu.Lock()
-	defer own.mu.Unlock()
-	if own.watch == nil || own.child != o.Child {
-		own.end()
+	ownObserver := &a.observed
+	ownObserver.mu.Lock()
+	defer ownObserver.mu.Unlock()
+	if ownObserver.watch == nil || ownObserver.child != o.Child {
+		ownObserver.end()
 		if err := a.observe(ctx, o.Target, o.Gateway); err != nil {
 			return nil, err
 		}
-		own.child = o.Child
+		ownObserver.child = o.Child
 	}
-	return own.do(ctx, o.Task)
+	return ownObserver.do(ctx, o.Task)
 }
 
 // observe begins to observe the server of a target.
@@ -130,11 +131,11 @@ func (o *observer) do(ctx context.Context, order divided.ObserverTask) (s divide
 func sourcesOf(s observe.Snapshot) (out []divided.Source) {
 	for i := range s.Sources {
 		found := &s.Sources[i]
-		own := divided.Source{Name: found.Name, Points: found.Points}
+		source := divided.Source{Name: found.Name, Points: found.Points}
 		if found.Err != nil {
-			own.Failed = found.Err.Error()
+			source.Failed = found.Err.Error()
 		}
-		out = append(out, own)
+		out = append(out, source)
 	}
 	return out
 }

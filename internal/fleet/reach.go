@@ -60,9 +60,9 @@ func (c *Coordinator) Paths(ctx context.Context, p *plan.Plan) (out []Path) {
 		cell := &c.fleet.Cells[i]
 		server := c.named(cell.Server)
 		for _, name := range cell.Clients {
-			own := Path{Client: name, Server: cell.Server}
-			own.Measured, own.Err = c.path(ctx, server, c.named(name))
-			out = append(out, own)
+			ownPath := Path{Client: name, Server: cell.Server}
+			ownPath.Measured, ownPath.Err = c.path(ctx, server, c.named(name))
+			out = append(out, ownPath)
 		}
 	}
 	return out
@@ -119,9 +119,9 @@ func openListener(ctx context.Context, data []byte) (any, error) {
 
 // knows reports whether a connection begins with the token.
 func knows(conn net.Conn, token string) bool {
-	said := make([]byte, len(token))
-	_, err := io.ReadFull(conn, said)
-	return err == nil && string(said) == token
+	message := make([]byte, len(token))
+	_, err := io.ReadFull(conn, message)
+	return err == nil && string(message) == token
 }
 
 // count sends trips back, counts what follows, and says how much it was. An error is seen at the other end.

@@ -45,18 +45,18 @@ func command() []string {
 }
 
 // sshError is an ssh that failed.
-func sshError(h plan.Host, err error, said string) error {
+func sshError(h plan.Host, err error, message string) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return hint.Errorf("apt-get install openssh-client", "machine %s: %w", h.Name, err)
 	}
 	return hint.Errorf(strings.Join(append(command(), h.SSH), " ")+" true must work without a question: a key that "+
 		"needs no passphrase, or an agent that holds it, and a known host", "machine %s: ssh %s: %w: %s", h.Name, h.SSH, err,
-		lastLine(said))
+		lastLine(message))
 }
 
 // lastLine returns the last line of what ssh has said, a banner comes before it; of an error with a hint both.
-func lastLine(said string) string {
-	lines := strings.Split(strings.TrimSpace(said), "\n")
+func lastLine(message string) string {
+	lines := strings.Split(strings.TrimSpace(message), "\n")
 	last := len(lines) - 1
 	if strings.HasPrefix(lines[last], "hint: ") && last > 0 {
 		return lines[last-1] + "; " + lines[last]

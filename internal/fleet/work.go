@@ -86,14 +86,14 @@ func (a *agent) check(ctx context.Context, data []byte) (any, error) {
 
 // whenFree does something as soon as no other benchmark runs here.
 func (a *agent) whenFree(ctx context.Context, do func() error) error {
-	for said := ""; ; {
+	for message := ""; ; {
 		err := do()
 		if !errors.Is(err, campaign.ErrBusy) {
 			return err
 		}
-		if text := "it waits: " + err.Error(); text != said {
+		if text := "it waits: " + err.Error(); text != message {
 			a.note(text)
-			said = text
+			message = text
 		}
 		select {
 		case <-time.After(time.Second):
@@ -195,7 +195,10 @@ func (a *agent) benchmark(ctx context.Context, data []byte) (any, error) {
 	if err := json.Unmarshal(data, &times); err != nil {
 		return nil, err
 	}
-	return inCampaign(ctx, a, func(ctx context.Context) (campaign.Benchmark, error) { return a.worker.Benchmark(ctx, times) })
+	return inCampaign(ctx, a, func(ctx context.Context) (campaign.Benchmark, error) {
+		return a.worker.Benchmark(ctx,
+			times)
+	})
 }
 
 // trial runs a trial.

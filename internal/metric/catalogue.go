@@ -85,10 +85,10 @@ func latencyName(f Family, q Quantile) string { return string(f) + "_" + string(
 
 // latencies returns the metrics of a distribution; more adds the properties of
 // single quantiles.
-func latencies(f Family, noun string, more map[Quantile]string, quantiles ...Quantile) (out []Metric) {
+func latencies(f Family, noun string, extra map[Quantile]string, quantiles ...Quantile) (out []Metric) {
 	for _, q := range quantiles {
 		n := latencyNames[q]
-		m := Metric{Name: latencyName(f, q), Unit: "µs", Better: Lower, Family: f, Quantile: q, Label: n.label, Doc: strings.TrimSpace(n.doc + " " + noun + ". " + more[q])}
+		m := Metric{Name: latencyName(f, q), Unit: "µs", Better: Lower, Family: f, Quantile: q, Label: n.label, Doc: strings.TrimSpace(n.doc + " " + noun + ". " + extra[q])}
 		switch {
 		case q == Min:
 			m.Better = ""

@@ -78,18 +78,18 @@ func (w Warning) Parts() (words, figures []string) {
 }
 
 func partsOf(text string, values Values) (words, figures []string) {
-	source, at := "", 0
+	source, position := "", 0
 	for _, v := range placeholder.FindAllStringIndex(text, -1) {
 		name, shown := valueOf(text[v[0]:v[1]], values)
-		source += text[at:v[0]]
-		at = v[1]
+		source += text[position:v[0]]
+		position = v[1]
 		if _, number := values[name].(float64); !number {
 			source += shown
 			continue
 		}
 		words, figures, source = append(words, source), append(figures, shown), ""
 	}
-	return append(words, source+text[at:]), figures
+	return append(words, source+text[position:]), figures
 }
 
 func join(words, figures []string) string {
@@ -111,7 +111,7 @@ var optional = regexp.MustCompile(`\[[^\]]*\]`)
 func fitting(text string, values Values) string {
 	return optional.ReplaceAllStringFunc(text, func(stretch string) string {
 		name, _ := valueOf(placeholder.FindString(stretch), nil)
-		if _, known := values[name]; !known {
+		if _, found := values[name]; !found {
 			return ""
 		}
 		return stretch[1 : len(stretch)-1]
@@ -181,8 +181,8 @@ func Weightiest(list []Warning) Warning {
 func (w Warning) Short() string { return cmp.Or(w.Code.Kind().Short, w.Text) }
 
 // AppendNew appends the warnings whose text is not yet in the list.
-func AppendNew(list []Warning, more ...Warning) []Warning {
-	for _, w := range more {
+func AppendNew(list []Warning, extra ...Warning) []Warning {
+	for _, w := range extra {
 		if !slices.ContainsFunc(list, func(o Warning) bool { return o.Text == w.Text }) {
 			list = append(list, w)
 		}

@@ -73,11 +73,11 @@ func accessByName(name string) workload.Access {
 func accessByKinds(s *Step) workload.Access {
 	var about, beside []workload.Access
 	for _, g := range s.Groups {
-		own := func(op string) bool { return op == s.Primary || g.Of[op] == s.Primary }
-		does := slices.ContainsFunc(g.Ops, own)
+		isOwn := func(op string) bool { return op == s.Primary || g.Of[op] == s.Primary }
+		does := slices.ContainsFunc(g.Ops, isOwn)
 		for _, op := range g.Ops {
 			switch {
-			case own(op), !does && g.Name == s.Primary: // the operation that they are varieties of was not recorded
+			case isOwn(op), !does && g.Name == s.Primary: // the operation that they are varieties of was not recorded
 				about = append(about, accessOf(op))
 			case does:
 				beside = append(beside, accessOf(op))
@@ -103,8 +103,8 @@ func accessByKinds(s *Step) workload.Access {
 func accessOf(kind string) workload.Access {
 	found := workload.OtherAccess
 	for _, word := range parts(kind, " -_.") {
-		switch a, known := accessWords[word]; {
-		case !known:
+		switch a, ok := accessWords[word]; {
+		case !ok:
 		case found == workload.OtherAccess:
 			found = a
 		case a != found:

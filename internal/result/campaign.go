@@ -134,9 +134,9 @@ func ReadCampaign(dir string) (*Campaign, error) {
 	}
 	seen := map[string]bool{} // a trial that is listed twice is one trial
 	c.Trials = slices.DeleteFunc(c.Trials, func(e Entry) bool {
-		known := seen[e.Dir]
+		found := seen[e.Dir]
 		seen[e.Dir] = true
-		return known
+		return found
 	})
 	for _, e := range [][]Entry{c.Trials, c.Profiled} {
 		for i := range e {
@@ -230,7 +230,7 @@ func ReadProfiled(dir string, c *Campaign) (trials []*Trial, err error) {
 }
 
 func readEntries(dir string, c *Campaign, entries []Entry) (trials []*Trial, err error) {
-	var whole, half []*Trial
+	var completeTrials, half []*Trial
 	for i, read := range ReadEach(dir, entries) {
 		e := entries[i]
 		switch {
@@ -241,7 +241,7 @@ func readEntries(dir string, c *Campaign, entries []Entry) (trials []*Trial, err
 		case read.Target != e.Target || read.Trial.Trial != e.Trial:
 			read.Err = fmt.Errorf("%s is trial %d of %q", TrialPath(dir, e.Dir), read.Trial.Trial, read.Target)
 		default:
-			whole = append(whole, read.Trial)
+			completeTrials = append(completeTrials, read.Trial)
 		}
 		if read.Err != nil { // it costs this trial alone
 			read.Trial = &Trial{Target: e.Target, Trial: e.Trial, Status: Failed,
@@ -251,12 +251,12 @@ func readEntries(dir string, c *Campaign, entries []Entry) (trials []*Trial, err
 		read.Asked = c.Question
 		trials = append(trials, read.Trial)
 	}
-	if err != nil && len(whole) == 0 {
+	if err != nil && len(completeTrials) == 0 {
 		return nil, err
 	}
 	for _, t := range half { // what it was to do, others of its target say
-		if at := slices.IndexFunc(whole, func(o *Trial) bool { return o.Target == t.Target }); at >= 0 {
-			o := *whole[at]
+		if index := slices.IndexFunc(completeTrials, func(o *Trial) bool { return o.Target == t.Target }); index >= 0 {
+			o := *completeTrials[index]
 			o.Trial, o.Status, o.Reason, o.Dir, o.Lost = t.Trial, Failed, t.Reason, t.Dir, false
 			o.Steps, o.Warnings, o.Hooks, o.Canary, o.Start = nil, nil, nil, nil, nil
 			*t = o

@@ -91,7 +91,7 @@ func (s *Step) doubt(t *Trial, planned *workload.Step) string {
 				if l == nil {
 					continue
 				}
-				if v, known := values[key{r.Group, r.Op, l.Name, r.Per, r.Labels}]; known && v < limit {
+				if v, found := values[key{r.Group, r.Op, l.Name, r.Per, r.Labels}]; found && v < limit {
 					higher, limit = l.Name, v
 				}
 			}

@@ -165,14 +165,14 @@ func (s *SeriesWriter) Copy(step string, encoded io.Reader) error {
 	in.Buffer(make([]byte, 1<<16), longest)
 	in.Split(wholeLines)
 	for s.err == nil && err == nil && in.Scan() {
-		rest, ok := bytes.CutPrefix(in.Bytes(), []byte(none))
+		remaining, ok := bytes.CutPrefix(in.Bytes(), []byte(none))
 		if !ok {
 			err = errors.New("a line names another step")
 			break
 		}
 		s.w.WriteString(none[:len(none)-len(`""`)])
 		s.w.Write(name)
-		_, s.err = s.w.Write(rest)
+		_, s.err = s.w.Write(remaining)
 	}
 	if s.err = cmp.Or(s.err, err, in.Err()); s.err == nil {
 		s.err = s.w.Flush()

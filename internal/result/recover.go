@@ -237,9 +237,9 @@ func (g *seen) work(u *unfinished, latencies map[string]*hist.Dist) *hist.Group 
 	}
 	if g.is != nil {
 		for _, part := range g.is.Parts {
-			all := hist.NewDist()
-			all.Merge(latencies[LatencyTag(u.step.Name, g.name, part, "statement")])
-			out.Parts = append(out.Parts, all)
+			dist := hist.NewDist()
+			dist.Merge(latencies[LatencyTag(u.step.Name, g.name, part, "statement")])
+			out.Parts = append(out.Parts, dist)
 		}
 	}
 	if first := g.kinds[0]; first.Of != "" {
@@ -273,12 +273,12 @@ func (g *seen) addSeen(b *account.Builder) {
 	}
 	b.Put(metric.Errors, float64(g.errors), account.Of(g.name, ""), account.Count(g.errors+ops))
 	for _, k := range slices.Concat(g.kinds, wholes) {
-		at, n := account.Of(g.name, k.Name), account.Count(k.Ops)
+		subject, n := account.Of(g.name, k.Name), account.Count(k.Ops)
 		if k.response > 0 {
-			b.Put(metric.ResponseMaxUS, k.response, at, account.Count(k.Ops+k.undone))
+			b.Put(metric.ResponseMaxUS, k.response, subject, account.Count(k.Ops+k.undone))
 		}
 		if k.Ops > 0 {
-			b.Put(metric.ServiceMaxUS, k.service, at, n)
+			b.Put(metric.ServiceMaxUS, k.service, subject, n)
 		}
 	}
 }

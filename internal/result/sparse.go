@@ -20,7 +20,7 @@ func wantsOf(sources []string) wants {
 	w := wants{}
 	for _, s := range sources {
 		source, name, some := strings.Cut(s, ":")
-		if names, known := w[source]; known && names == nil || !some {
+		if names, found := w[source]; found && names == nil || !some {
 			w[source] = nil
 			continue
 		}
@@ -33,8 +33,8 @@ func wantsOf(sources []string) wants {
 // there are none. It does not decode the line: most lines of a long run are
 // counters of engines that few readers want.
 func (w wants) subject(line []byte) (names []string, ok bool) {
-	_, rest, found := bytes.Cut(line, []byte(`"src":"`))
-	source, _, closed := bytes.Cut(rest, []byte{'"'})
+	_, remaining, found := bytes.Cut(line, []byte(`"src":"`))
+	source, _, closed := bytes.Cut(remaining, []byte{'"'})
 	if w == nil || !found || !closed {
 		return nil, true // not in the format written here; left to the decoder
 	}
@@ -50,20 +50,20 @@ func (l *Line) decode(line []byte, names []string) error {
 		return json.Unmarshal(line, l)
 	}
 	line = bytes.TrimSpace(line)
-	head, rest, ok := bytes.Cut(line, []byte(`,"v":{`))
-	end := bytes.LastIndex(rest, []byte(`},"late":`))
-	if end < 0 && bytes.HasSuffix(rest, []byte(`}}`)) {
-		end = len(rest) - 2
+	head, remaining, ok := bytes.Cut(line, []byte(`,"v":{`))
+	end := bytes.LastIndex(remaining, []byte(`},"late":`))
+	if end < 0 && bytes.HasSuffix(remaining, []byte(`}}`)) {
+		end = len(remaining) - 2
 	}
 	if !ok || end < 0 {
 		return json.Unmarshal(line, l) // not as it is written here
 	}
-	if err := json.Unmarshal(append(bytes.Clone(head), rest[end+1:]...), l); err != nil {
+	if err := json.Unmarshal(append(bytes.Clone(head), remaining[end+1:]...), l); err != nil {
 		return err
 	}
 	l.V = map[string]float64{}
 	for _, name := range names {
-		if !pick(l.V, rest[:end], name) {
+		if !pick(l.V, remaining[:end], name) {
 			return json.Unmarshal(line, l)
 		}
 	}
@@ -74,22 +74,22 @@ func (l *Line) decode(line []byte, names []string) error {
 // if the text is not in the format written here.
 func pick(into map[string]float64, text []byte, name string) bool {
 	quoted := []byte(`"` + name)
-	for at := 0; ; {
-		i := bytes.Index(text[at:], quoted)
+	for index := 0; ; {
+		i := bytes.Index(text[index:], quoted)
 		if i < 0 {
 			return true
 		}
-		start := at + i
-		at = start + len(quoted)
-		if start > 0 && text[start-1] != ',' || at == len(text) || text[at] != '"' && text[at] != '{' {
+		start := index + i
+		index = start + len(quoted)
+		if start > 0 && text[start-1] != ',' || index == len(text) || text[index] != '"' && text[index] != '{' {
 			continue // within a label, or a longer name
 		}
 		end := bytes.Index(text[start:], []byte(`":`))
 		if end < 0 {
 			return false
 		}
-		at = start + end + len(`":`)
-		value, _, _ := bytes.Cut(text[at:], []byte{','})
+		index = start + end + len(`":`)
+		value, _, _ := bytes.Cut(text[index:], []byte{','})
 		var key string
 		v, err := strconv.ParseFloat(string(value), 64)
 		if err != nil || json.Unmarshal(text[start:start+end+1], &key) != nil {

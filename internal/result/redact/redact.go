@@ -93,8 +93,8 @@ func (r *redactor) keepWords(t *result.Trial) {
 
 // add assigns a secret its replacement.
 func (r *redactor) add(kind, secret string) string {
-	if known, ok := r.names[secret]; ok {
-		return known
+	if text, ok := r.names[secret]; ok {
+		return text
 	}
 	r.counts[kind]++
 	name := fmt.Sprintf("%s-%d", kind, r.counts[kind])
@@ -126,9 +126,9 @@ func (r *redactor) learnName(kind, name string) {
 	if !r.isName(name) {
 		return
 	}
-	known := r.add(kind, name)
+	text := r.add(kind, name)
 	if short, _, full := strings.Cut(name, "."); kind == "host" && full && r.isName(short) && r.names[short] == "" {
-		r.names[short] = known
+		r.names[short] = text
 	}
 }
 
@@ -219,9 +219,9 @@ func (r *redactor) learn(text string) {
 }
 
 func (r *redactor) learnAll(list []identifier, text string) {
-	for _, at := range list {
-		for _, m := range at.pattern.FindAllStringSubmatch(text, -1) {
-			for i, kind := range at.kinds {
+	for _, position := range list {
+		for _, m := range position.pattern.FindAllStringSubmatch(text, -1) {
+			for i, kind := range position.kinds {
 				r.learnName(kind, m[i+1])
 			}
 		}
@@ -315,14 +315,14 @@ func (r *redactor) text(in string) string {
 func replaceWord(s string, pattern *regexp.Regexp, by string) string {
 	var b strings.Builder
 	for {
-		at := pattern.FindStringIndex(s)
-		if at == nil {
+		values := pattern.FindStringIndex(s)
+		if values == nil {
 			b.WriteString(s)
 			return b.String()
 		}
-		i, end := at[0], at[1]
-		before, after := b.String()+s[:i], s[end:]
-		if before != "" && inName(before[len(before)-1]) && !flag.MatchString(before) || after != "" && inName(after[0]) {
+		i, end := values[0], values[1]
+		head, after := b.String()+s[:i], s[end:]
+		if head != "" && inName(head[len(head)-1]) && !flag.MatchString(head) || after != "" && inName(after[0]) {
 			b.WriteString(s[:end])
 			s = after
 			continue
@@ -352,12 +352,12 @@ var absolute = regexp.MustCompile("(^|[\\s\"'`“‘=(:,;\\[{<>|@](?://)?)(~[\\w
 // path replaces an absolute path, except the kernel's.
 func (r *redactor) path(found string) string {
 	parts := absolute.FindStringSubmatch(found)
-	before, p := parts[1], found[len(parts[1]):]
+	head, p := parts[1], found[len(parts[1]):]
 	if strings.HasPrefix(p, "/proc/") || strings.HasPrefix(p, "/sys/") || strings.HasPrefix(p, "/path-") {
 		return found
 	}
 	end := strings.TrimRight(p, ".") // of a sentence
-	return before + r.pathName(strings.TrimSuffix(end, "/")) + p[len(end):]
+	return head + r.pathName(strings.TrimSuffix(end, "/")) + p[len(end):]
 }
 
 func (r *redactor) pathName(p string) string {

@@ -143,8 +143,8 @@ func copyFile(path, copied string, clone bool) (f File, err error) {
 	if err := out.Truncate(f.Size); err != nil {
 		return f, err
 	}
-	f.Sum, err = each(in, f.Size, func(block []byte, at int64) error {
-		_, err := out.WriteAt(block, at)
+	f.Sum, err = each(in, f.Size, func(block []byte, offset int64) error {
+		_, err := out.WriteAt(block, offset)
 		return err
 	})
 	return f, err
@@ -175,28 +175,28 @@ func open(path string) (*os.File, File, error) {
 }
 
 // each calls a function for each block of a file that is no hole, and returns the checksum of all.
-func each(f *os.File, size int64, do func(block []byte, at int64) error) (sum uint32, err error) {
+func each(f *os.File, size int64, do func(block []byte, offset int64) error) (sum uint32, err error) {
 	block := make([]byte, blockSize)
-	for at := int64(0); at < size; {
-		data, err := unix.Seek(int(f.Fd()), at, unix.SEEK_DATA)
+	for place := int64(0); place < size; {
+		data, err := unix.Seek(int(f.Fd()), place, unix.SEEK_DATA)
 		if errors.Is(err, syscall.ENXIO) {
 			break // only a hole follows
 		}
 		if err == nil {
-			at = data - data%blockSize // else the file system knows no holes
+			place = data - data%blockSize // else the file system knows no holes
 		}
-		n, err := f.ReadAt(block[:min(blockSize, size-at)], at)
-		if err != nil && !(errors.Is(err, io.EOF) && at+int64(n) == size) {
+		n, err := f.ReadAt(block[:min(blockSize, size-place)], place)
+		if err != nil && !(errors.Is(err, io.EOF) && place+int64(n) == size) {
 			return 0, err
 		}
 		if !bytes.Equal(block[:n], zeros[:n]) {
-			sum = crc32.Update(sum, castagnoli, binary.LittleEndian.AppendUint64(nil, uint64(at)))
+			sum = crc32.Update(sum, castagnoli, binary.LittleEndian.AppendUint64(nil, uint64(place)))
 			sum = crc32.Update(sum, castagnoli, block[:n])
 		}
-		if err := do(block[:n], at); err != nil {
+		if err := do(block[:n], place); err != nil {
 			return 0, err
 		}
-		at += int64(n)
+		place += int64(n)
 	}
 	return sum, nil
 }

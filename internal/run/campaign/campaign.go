@@ -332,15 +332,15 @@ func (r *runner) resolvedAgain() error {
 // changedParams returns which parameters have changed. A parameter that a target does
 // not override has the plan's value.
 func changedParams(was, now map[string]string) (notes []string) {
-	all := maps.Clone(was)
-	maps.Copy(all, now)
+	byName := maps.Clone(was)
+	maps.Copy(byName, now)
 	text := func(params map[string]string, name string) string {
-		if v, given := params[name]; given {
+		if v, set := params[name]; set {
 			return v
 		}
 		return params[name[strings.LastIndex(name, ".")+1:]]
 	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		if then, v := text(was, name), text(now, name); then != "" && v != "" && then != v {
 			notes = append(notes, fmt.Sprintf("parameter %s is %s now, and was %s when the campaign began", name, v, then))
 		}

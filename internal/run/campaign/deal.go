@@ -31,10 +31,10 @@ func (p *inTurn) Note(text string) {
 }
 
 // finished shows a trial that has ended, and how it went.
-func (p *inTurn) finished(e result.Entry, at forecast.Place, t *result.Trial) {
+func (p *inTurn) finished(e result.Entry, place forecast.Place, t *result.Trial) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.Progress.Begin(e, at)
+	p.Progress.Begin(e, place)
 	p.Progress.End(e, t)
 }
 
@@ -72,9 +72,9 @@ func jobs(r *runner) (out []job, err error) {
 			list[i].Machine, list[i].Began = "", time.Time{} // of a coordinator that was killed
 		}
 	}
-	all := blocks(r.state.Trials)
+	collected := blocks(r.state.Trials)
 	last := 0 // that was begun; the first is needed in any case
-	for n, block := range all {
+	for n, block := range collected {
 		if err := r.recognize(block); err != nil {
 			return nil, err
 		}
@@ -83,7 +83,7 @@ func jobs(r *runner) (out []job, err error) {
 		}
 	}
 	start := 0
-	for n, block := range all {
+	for n, block := range collected {
 		if !complete(block) {
 			out = append(out, job{entries: block, number: n, start: start, pair: n / 2,
 				needed: n <= last || n%2 == 1 && len(r.Machines) > 0})
@@ -113,11 +113,11 @@ func deal(ctx context.Context, r *runner) error {
 	if err := s.prepareAll(ctx); err != nil {
 		return err
 	}
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for _, w := range slices.Clone(s.executors) {
-		all.Go(func() { s.serve(over, w) })
+		group.Go(func() { s.serve(over, w) })
 	}
-	all.Wait()
+	group.Wait()
 	switch {
 	case ctx.Err() != nil && !complete(r.state.Trials):
 		return r.early(ctx)
@@ -139,11 +139,11 @@ func (s *dealer) prepareAll(ctx context.Context) error {
 			return err
 		}
 	}
-	all, over := errgroup.WithContext(ctx)
+	group, over := errgroup.WithContext(ctx)
 	for _, w := range s.executors {
-		all.Go(func() error { return w.Prepare(over) })
+		group.Go(func() error { return w.Prepare(over) })
 	}
-	err := all.Wait()
+	err := group.Wait()
 	if ctx.Err() != nil {
 		return s.early(ctx)
 	}
@@ -202,8 +202,8 @@ func (s *dealer) next(ctx context.Context, pair *int) (j job, ok bool) {
 		if len(s.todo) == 0 || ctx.Err() != nil {
 			return j, false
 		}
-		at := s.choose(*pair)
-		j = s.todo[at]
+		index := s.choose(*pair)
+		j = s.todo[index]
 		stopped, err := false, error(nil)
 		if !j.needed {
 			stopped, err = s.stop(j.start, s.length(&j))
@@ -219,7 +219,7 @@ func (s *dealer) next(ctx context.Context, pair *int) (j job, ok bool) {
 			s.todo = slices.DeleteFunc(s.todo, func(o job) bool { return o.start >= j.start })
 			continue
 		}
-		s.todo = slices.Delete(s.todo, at, at+1)
+		s.todo = slices.Delete(s.todo, index, index+1)
 		s.busy++
 		s.keep(&j, pair)
 		return j, true
@@ -229,11 +229,11 @@ func (s *dealer) next(ctx context.Context, pair *int) (j job, ok bool) {
 // choose returns the block for a machine: the other of its pair, else the first that no machine keeps,
 // else the first.
 func (s *dealer) choose(pair int) int {
-	at := slices.IndexFunc(s.todo, func(j job) bool { return j.pair == pair })
-	if at < 0 {
-		at = slices.IndexFunc(s.todo, func(j job) bool { return !s.open[j.pair] })
+	position := slices.IndexFunc(s.todo, func(j job) bool { return j.pair == pair })
+	if position < 0 {
+		position = slices.IndexFunc(s.todo, func(j job) bool { return !s.open[j.pair] })
 	}
-	return max(at, 0)
+	return max(position, 0)
 }
 
 // keep notes that a machine has taken a block, and keeps the other of its pair.
@@ -279,7 +279,10 @@ func (s *dealer) again(j job, lost *LostError) error {
 // leaveOut goes on without a machine that cannot.
 func (s *dealer) leaveOut(lost *LostError) {
 	s.Progress.Note(lost.Error())
-	s.executors = slices.DeleteFunc(s.executors, func(w executor) bool { return w.Name() == lost.Machine && !lost.Remains })
+	s.executors = slices.DeleteFunc(s.executors, func(w executor) bool {
+		return w.Name() == lost.Machine &&
+			!lost.Remains
+	})
 }
 
 // renew puts the trials of a block that was begun aside: all of it is run on one machine.

@@ -85,8 +85,8 @@ func Describe(w io.Writer, c Config) error {
 func describeSteps(w io.Writer, p *plan.Plan) (largest workload.Live) {
 	byName := map[string][]string{} // the targets with these steps
 	for _, t := range p.Targets {
-		own := p.For(&t)
-		text, live := stepsText(own), own.Run.Estimate(own.Steps())
+		ownPlan := p.For(&t)
+		text, live := stepsText(ownPlan), ownPlan.Run.Estimate(ownPlan.Steps())
 		byName[text] = append(byName[text], t.Name)
 		largest = workload.Live{Rows: max(largest.Rows, live.Rows), Bytes: max(largest.Bytes, live.Bytes)}
 	}

@@ -15,8 +15,8 @@ import (
 // describeExpected prints what the numbers of a campaign will not show, as far as that is known
 // before.
 func describeExpected(w io.Writer, c Config, f *forecast.Forecast) {
-	all := slices.Concat(fewMachines(c.Plan), fitting(c.Plan), short(c.Plan, f), bypassing(c), timers(c, f))
-	for i, text := range all {
+	texts := slices.Concat(fewMachines(c.Plan), fitting(c.Plan), short(c.Plan, f), bypassing(c), timers(c, f))
+	for i, text := range texts {
 		if i == 0 {
 			fmt.Fprintf(w, "\nexpected, by estimates\n")
 		}
@@ -43,12 +43,12 @@ func fitting(p *plan.Plan) []string {
 	var caches []string
 	for i := range p.Targets {
 		t := &p.Targets[i]
-		own := p.For(t)
+		ownPlan := p.For(t)
 		room, place := t.Config.Cache, "cache"
 		if t.Machine.Memory > 0 {
 			room, place = t.Machine.Memory, "memory"
 		}
-		if data := own.Run.Estimate(own.Steps()).Bytes; data > 0 && data < room {
+		if data := ownPlan.Run.Estimate(ownPlan.Steps()).Bytes; data > 0 && data < room {
 			largest = max(largest, data)
 			caches = append(caches, t.Name+"'s "+place+" of "+quantity.Bytes(room))
 		}
@@ -86,8 +86,8 @@ func short(p *plan.Plan, f *forecast.Forecast) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	if more := len(names) - mostShort; more > 0 {
-		names = append(names[:mostShort], fmt.Sprintf("%d more", more))
+	if extra := len(names) - mostShort; extra > 0 {
+		names = append(names[:mostShort], fmt.Sprintf("%d more", extra))
 	}
 	return []string{"too short for checkpoints and compactions to recur: " + quantity.Joined(names)}
 }

@@ -39,8 +39,8 @@ func Need(c Config) (peak int64, perTarget []int64) {
 			perTarget = append(perTarget, 0) // the server keeps it in its own directory
 			continue
 		}
-		info, own := c.InfoOf(&t), c.Plan.For(&t)
-		n := bytes(float64(own.Run.Estimate(own.Steps()).Bytes)*info.SpaceFactor + float64(info.SpaceBase))
+		info, ownPlan := c.InfoOf(&t), c.Plan.For(&t)
+		n := bytes(float64(ownPlan.Run.Estimate(ownPlan.Steps()).Bytes)*info.SpaceFactor + float64(info.SpaceBase))
 		perTarget = append(perTarget, n)
 		if t.Data != "" && c.Plan.Start.Any() {
 			there, _ := fsize.Allocated(t.Data) // if it cannot be read, the trial says so
@@ -76,8 +76,8 @@ func kept(c Config) (sum float64) {
 		if !c.Plan.Loads(t.Name) {
 			continue
 		}
-		info, own := c.InfoOf(&t), c.Plan.For(&t)
-		sum += float64(own.Run.Estimate(own.Loading()).Bytes)*info.SpaceFactor + float64(info.SpaceBase)
+		info, ownPlan := c.InfoOf(&t), c.Plan.For(&t)
+		sum += float64(ownPlan.Run.Estimate(ownPlan.Loading()).Bytes)*info.SpaceFactor + float64(info.SpaceBase)
 	}
 	there, _ := fsize.Allocated(filepath.Join(c.Dir, result.BasesDir)) // of a campaign that is resumed
 	return max(0, sum*float64(c.Plan.Start.Loads)-float64(there))

@@ -18,8 +18,8 @@ func describeLength(w io.Writer, p *plan.Plan, f *forecast.Forecast, entries []r
 	if len(entries) == 0 {
 		return
 	}
-	all := onMachines(p, f.Campaign(entries))
-	if all == forecast.AtLeast(0) {
+	span := onMachines(p, f.Campaign(entries))
+	if span == forecast.AtLeast(0) {
 		fmt.Fprintf(w, "how long it takes is not known: no step has a fixed length, and no earlier run of this plan was "+
 			"found\n")
 		return
@@ -33,27 +33,27 @@ func describeLength(w io.Writer, p *plan.Plan, f *forecast.Forecast, entries []r
 	if n := len(p.Targets); len(entries) == n*p.Trials {
 		count = fmt.Sprintf("%s × %s", quantity.Count(n, "target"), quantity.Count(p.Trials, "trial"))
 	}
-	fmt.Fprintf(w, "takes %v (%s of %s, %s)", all, count, strings.TrimPrefix(each.String(), "about "),
+	fmt.Fprintf(w, "takes %v (%s of %s, %s)", span, count, strings.TrimPrefix(each.String(), "about "),
 		basis(p, f.Earlier()))
-	if more := beyond(p, f.Trial(entries[0].Target, entries[0].Trial)); f.Earlier() == nil && more != "" {
-		fmt.Fprintf(w, "; %s", more)
+	if suffix := beyond(p, f.Trial(entries[0].Target, entries[0].Trial)); f.Earlier() == nil && suffix != "" {
+		fmt.Fprintf(w, "; %s", suffix)
 	}
 	fmt.Fprintln(w)
 }
 
 // onMachines returns how long trials take that are spread over machines.
-func onMachines(p *plan.Plan, all forecast.Span) forecast.Span {
+func onMachines(p *plan.Plan, span forecast.Span) forecast.Span {
 	machines := len(p.Fleet.Cells)
 	if machines == 0 {
-		return all
+		return span
 	}
 	rounds := time.Duration((p.Trials + machines - 1) / machines)
 	share := func(d time.Duration) time.Duration { return d / time.Duration(p.Trials) * rounds }
-	all.Least = share(all.Least)
-	if all.Bounded() {
-		all.Most = share(all.Most)
+	span.Least = share(span.Least)
+	if span.Bounded() {
+		span.Most = share(span.Most)
 	}
-	return all
+	return span
 }
 
 // basis names the source of a forecast.
@@ -77,19 +77,19 @@ func basis(p *plan.Plan, source *forecast.Earlier) string {
 // beyond returns the parts that are missing in the least length of a trial.
 func beyond(p *plan.Plan, t forecast.Trial) string {
 	var unknown, out []string
-	var more time.Duration
+	var extra time.Duration
 	for _, part := range t.Parts {
 		if !part.Length.Bounded() {
 			unknown = append(unknown, part.Name)
 		} else {
-			more += part.Length.Most - part.Length.Least
+			extra += part.Length.Most - part.Length.Least
 		}
 	}
 	switch {
-	case more > 0 && p.Until > 0:
-		out = append(out, fmt.Sprintf("steps that are not steady take up to %s more per trial", quantity.Length(more)))
-	case more > 0:
-		out = append(out, fmt.Sprintf("probes take up to %s more per trial, and longer at low rates", quantity.Length(more)))
+	case extra > 0 && p.Until > 0:
+		out = append(out, fmt.Sprintf("steps that are not steady take up to %s more per trial", quantity.Length(extra)))
+	case extra > 0:
+		out = append(out, fmt.Sprintf("probes take up to %s more per trial, and longer at low rates", quantity.Length(extra)))
 	}
 	switch {
 	case len(unknown) > 4:

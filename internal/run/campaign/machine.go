@@ -92,8 +92,8 @@ func (l *local) run(ctx context.Context, e result.Entry, begin func()) (*result.
 	return l.runner.trial(ctx, e, nil)
 }
 
-func (l *local) trial(ctx context.Context, s *dealer, e *result.Entry, at int) (*result.Trial, error) {
-	t, err := l.run(ctx, *e, func() { l.Progress.Begin(*e, l.place(at)) })
+func (l *local) trial(ctx context.Context, s *dealer, e *result.Entry, position int) (*result.Trial, error) {
+	t, err := l.run(ctx, *e, func() { l.Progress.Begin(*e, l.place(position)) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return t, l.ended(e, t, err)
@@ -102,7 +102,7 @@ func (l *local) trial(ctx context.Context, s *dealer, e *result.Entry, at int) (
 // remote is a machine of a fleet.
 type remote struct{ Machine }
 
-func (m remote) trial(ctx context.Context, s *dealer, e *result.Entry, at int) (*result.Trial, error) {
+func (m remote) trial(ctx context.Context, s *dealer, e *result.Entry, position int) (*result.Trial, error) {
 	if err := s.aside(e.Dir); err != nil {
 		return nil, err
 	}
@@ -133,8 +133,8 @@ func (m remote) trial(ctx context.Context, s *dealer, e *result.Entry, at int) (
 	defer s.mu.Unlock()
 	e.Status = t.Status
 	s.Forecast.Add(t)
-	all := len(s.state.Trials) + len(s.state.Profiled)
-	s.shown.finished(*e, forecast.Place{Number: at + 1, Of: all}, t)
+	total := len(s.state.Trials) + len(s.state.Profiled)
+	s.shown.finished(*e, forecast.Place{Number: position + 1, Of: total}, t)
 	return t, s.save()
 }
 

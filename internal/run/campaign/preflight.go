@@ -157,12 +157,12 @@ func (r *runner) keepLogs(failed []FailedTarget) error {
 // logsOf returns the logs of a trial that contain more than its result: its
 // server's, and its own if it crashed.
 func logsOf(trialDir string) (paths []string) {
-	server, own := filepath.Join(trialDir, result.ServerLogFile), filepath.Join(trialDir, result.LogFile)
+	server, text := filepath.Join(trialDir, result.ServerLogFile), filepath.Join(trialDir, result.LogFile)
 	if info, err := os.Stat(server); err == nil && info.Size() > 0 {
 		paths = append(paths, server)
 	}
-	if b, err := regular.Tail(own, mostWords); err == nil && strings.Contains(string(b), "\ngoroutine ") {
-		paths = append(paths, own)
+	if b, err := regular.Tail(text, mostWords); err == nil && strings.Contains(string(b), "\ngoroutine ") {
+		paths = append(paths, text)
 	}
 	return paths
 }

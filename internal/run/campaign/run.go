@@ -53,13 +53,14 @@ func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
 
 // place returns the position of the campaign when one of its trials, from 0,
 // begins.
-func (r *runner) place(at int) forecast.Place {
-	all := slices.Concat(r.state.Trials, r.state.Profiled)
-	e := all[at]
-	rest := slices.DeleteFunc(slices.Clone(all[at+1:]), func(e result.Entry) bool { return e.Status == result.Complete })
+func (r *runner) place(index int) forecast.Place {
+	entries := slices.Concat(r.state.Trials, r.state.Profiled)
+	e := entries[index]
+	tail := slices.DeleteFunc(slices.Clone(entries[index+1:]),
+		func(e result.Entry) bool { return e.Status == result.Complete })
 	return forecast.Place{
-		Number: at + 1, Of: len(all),
-		Trial: r.Forecast.Trial(e.Target, e.Trial), After: r.Forecast.Trials(rest, r.spent()),
+		Number: index + 1, Of: len(entries),
+		Trial: r.Forecast.Trial(e.Target, e.Trial), After: r.Forecast.Trials(tail, r.spent()),
 	}
 }
 

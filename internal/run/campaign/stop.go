@@ -35,15 +35,15 @@ func (r *runner) ask(next int) (enough bool, reason string, err error) {
 		return false, "", nil
 	}
 	done := r.state.Trials[:next]
-	all := blocks(done)
-	n := all[len(all)-1][0].Trial
+	list := blocks(done)
+	n := list[len(list)-1][0].Trial
 	if len(r.Machines) > 0 { // the last blocks still run: those count that are complete with their reverses
-		all = pairs(all)
-		if n, done = len(all), slices.Concat(all...); n == 0 {
+		list = pairs(list)
+		if n, done = len(list), slices.Concat(list...); n == 0 {
 			return false, "", nil
 		}
 	}
-	if n < r.Plan.Stop.MinTrials || !complete(all[len(all)-1]) || r.Plan.Order == plan.Interleaved && n%2 == 1 {
+	if n < r.Plan.Stop.MinTrials || !complete(list[len(list)-1]) || r.Plan.Order == plan.Interleaved && n%2 == 1 {
 		return false, "", nil
 	}
 	// In the plan's order of targets: precision means that of all others
@@ -58,10 +58,10 @@ func (r *runner) ask(next int) (enough bool, reason string, err error) {
 }
 
 // pairs returns the blocks that are complete, each with its reverse.
-func pairs(all [][]result.Entry) (out [][]result.Entry) {
-	for i := 0; i+1 < len(all); i += 2 {
-		if complete(all[i]) && complete(all[i+1]) {
-			out = append(out, all[i], all[i+1])
+func pairs(list [][]result.Entry) (out [][]result.Entry) {
+	for i := 0; i+1 < len(list); i += 2 {
+		if complete(list[i]) && complete(list[i+1]) {
+			out = append(out, list[i], list[i+1])
 		}
 	}
 	return out

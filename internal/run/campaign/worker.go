@@ -29,11 +29,12 @@ func OpenWorker(c Config, machine string, state *result.Campaign) (*Worker, erro
 	}
 	s := &Worker{local{runner: r}}
 	if err = r.prepare(); err == nil {
-		own := r.state
-		own.Name, r.Plan.Name = state.Name, state.Name
-		own.Machine, own.Started, own.Resumed, own.Rules = machine, state.Started, state.Resumed, state.Rules
-		own.Clients, own.Observed, own.Listen = state.Clients, state.Observed, state.Listen
-		own.Trials, own.Profiled = state.Trials, state.Profiled
+		campaign := r.state
+		campaign.Name, r.Plan.Name = state.Name, state.Name
+		campaign.Machine, campaign.Started, campaign.Resumed, campaign.Rules = machine, state.Started, state.Resumed,
+			state.Rules
+		campaign.Clients, campaign.Observed, campaign.Listen = state.Clients, state.Observed, state.Listen
+		campaign.Trials, campaign.Profiled = state.Trials, state.Profiled
 		err = r.save()
 	}
 	if err != nil {
@@ -93,12 +94,12 @@ func (s *Worker) entry(dir string) (result.Entry, error) {
 	if target, is := PreflightTarget(dir); is {
 		return result.Entry{Dir: dir, Target: target, Trial: 1}, nil
 	}
-	all := slices.Concat(s.state.Trials, s.state.Profiled)
-	i := slices.IndexFunc(all, func(e result.Entry) bool { return e.Dir == dir })
+	entries := slices.Concat(s.state.Trials, s.state.Profiled)
+	i := slices.IndexFunc(entries, func(e result.Entry) bool { return e.Dir == dir })
 	if i < 0 {
 		return result.Entry{}, fmt.Errorf("the campaign has no trial %s", dir)
 	}
-	return all[i], nil
+	return entries[i], nil
 }
 
 // PartDir begins the names of processes that have clients of a trial on another machine.

@@ -154,11 +154,11 @@ func (d *doubt) totals(t *hist.Totals, planned *Group, longest time.Duration) (o
 }
 
 // sum returns the sum of counts; -1: one is negative, or it is too large.
-func sum(counts []int64) (all int64) {
+func sum(counts []int64) (total int64) {
 	for _, n := range counts {
-		if all += n; min(n, all) < 0 {
+		if total += n; min(n, total) < 0 {
 			return -1
 		}
 	}
-	return all
+	return total
 }

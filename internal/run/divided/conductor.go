@@ -230,11 +230,11 @@ func (c *Conductor) lost(err error, when string) error {
 func (c *Conductor) open(ctx context.Context, t *Task) error {
 	c.task = t
 	for i := range c.Parts {
-		own := *t
+		ownTask := *t
 		if !t.Whole {
-			own.Part = workload.Part{Index: i, Of: len(c.Parts)}
+			ownTask.Part = workload.Part{Index: i, Of: len(c.Parts)}
 		}
-		c.Parts[i].Line.Say(Message{Kind: Open, Task: &own})
+		c.Parts[i].Line.Say(Message{Kind: Open, Task: &ownTask})
 	}
 	prepared := &Prepared{}
 	err := c.gather(ctx, Opened, func(e *event) (wrong doubt) {
@@ -279,11 +279,11 @@ func (c *Conductor) begin(ctx context.Context, n *Numbers) (err error) {
 func (c *Conductor) offsets(ctx context.Context, trips int) ([]Offset, error) {
 	peers := append(slices.Clone(c.Parts), c.Head)
 	out, errs := make([]Offset, len(peers)), make([]error, len(peers))
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for i, p := range peers {
-		all.Go(func() { out[i], errs[i] = p.Offset(ctx, trips) })
+		group.Go(func() { out[i], errs[i] = p.Offset(ctx, trips) })
 	}
-	all.Wait()
+	group.Wait()
 	return out, errors.Join(errs...)
 }
 
@@ -313,9 +313,9 @@ func (c *Conductor) notice() time.Duration {
 // late no part begins; the time is zero then, and the head has to count again.
 func (c *Conductor) arm(ctx context.Context) (time.Time, error) {
 	notice, began := c.notice(), Clock()
-	at := began + 2*int64(notice)
+	instant := began + 2*int64(notice)
 	for i := range c.Parts {
-		c.Parts[i].Line.Say(Message{Kind: Arm, At: c.on(i, at)})
+		c.Parts[i].Line.Say(Message{Kind: Arm, At: c.on(i, instant)})
 	}
 	waits := slices.Repeat([]bool{true}, len(c.Parts))
 	late, limit, slowest := false, notice, 0
@@ -333,7 +333,7 @@ func (c *Conductor) arm(ctx context.Context) (time.Time, error) {
 			return time.Time{}, c.lost(err, " before the start")
 		case e.peer == head: // it does not wait any more
 			return time.Time{}, context.Canceled
-		case e.Kind == Armed && e.At == c.on(e.peer, at):
+		case e.Kind == Armed && e.At == c.on(e.peer, instant):
 			waits[e.peer], slowest = false, e.peer
 			late = late || e.Ahead <= lastMoment
 		}
@@ -344,8 +344,8 @@ func (c *Conductor) arm(ctx context.Context) (time.Time, error) {
 	c.knew = time.Duration(Clock() - began)
 	if !late {
 		c.tries = 0
-		c.Head.Line.Say(Message{Kind: Go, At: c.on(len(c.Parts), at)})
-		return Instant(at), nil
+		c.Head.Line.Say(Message{Kind: Go, At: c.on(len(c.Parts), instant)})
+		return Instant(instant), nil
 	}
 	if c.tries++; c.tries == mostTries {
 		return time.Time{}, &LostError{Text: fmt.Sprintf("the machines could not agree on a start in %d tries: the last "+
@@ -357,4 +357,6 @@ func (c *Conductor) arm(ctx context.Context) (time.Time, error) {
 }
 
 // on returns an instant on the clock of a machine.
-func (c *Conductor) on(machine int, at int64) int64 { return at + int64(c.clocks[machine].Ahead) }
+func (c *Conductor) on(machine int, instant int64) int64 {
+	return instant + int64(c.clocks[machine].Ahead)
+}

@@ -83,13 +83,13 @@ type Prepared struct {
 
 // Join adds what clients of another part have prepared.
 func (p *Prepared) Join(o *Prepared) {
-	known := map[string]bool{}
+	seen := map[string]bool{}
 	for _, op := range p.Ops {
-		known[TextOf(op)] = true
+		seen[TextOf(op)] = true
 	}
 	for _, op := range o.Ops {
-		if text := TextOf(op); !known[text] {
-			known[text], p.Ops = true, append(p.Ops, op)
+		if text := TextOf(op); !seen[text] {
+			seen[text], p.Ops = true, append(p.Ops, op)
 		}
 	}
 	p.Statements = append(p.Statements, make([]int64, max(0, len(o.Statements)-len(p.Statements)))...)
@@ -161,11 +161,11 @@ func NumbersOf(c *drive.Config) *Numbers {
 	n := &Numbers{Seconds: c.Step.Seconds, Interval: c.Interval, Seed: c.Seed, Limit: c.Limit, Longest: c.Longest}
 	for i := range c.Step.Groups {
 		g := &c.Step.Groups[i]
-		own := Group{Clients: g.Clients, Work: g.Work, Rate: g.Rate, Arrivals: g.Arrivals, Shape: drive.ShapeOf(g)}
+		group := Group{Clients: g.Clients, Work: g.Work, Rate: g.Rate, Arrivals: g.Arrivals, Shape: drive.ShapeOf(g)}
 		for k := range g.Ops {
-			own.Kinds = append(own.Kinds, OpKind{g.Ops[k].Upkeep, g.Ops[k].Whole() == c.Step.Primary && !g.Ops[k].Upkeep})
+			group.Kinds = append(group.Kinds, OpKind{g.Ops[k].Upkeep, g.Ops[k].Whole() == c.Step.Primary && !g.Ops[k].Upkeep})
 		}
-		n.Groups = append(n.Groups, own)
+		n.Groups = append(n.Groups, group)
 	}
 	return n
 }
@@ -248,7 +248,7 @@ func (f *Failure) Err() error {
 func Clock() int64 { return start.clock + int64(time.Since(start.at)) }
 
 // Instant returns an instant on [Clock] as a time.
-func Instant(at int64) time.Time { return start.at.Add(time.Duration(at - start.clock)) }
+func Instant(instant int64) time.Time { return start.at.Add(time.Duration(instant - start.clock)) }
 
 // start is an instant on both clocks. Their difference does not change: Go's has the same source.
 var start = func() (s struct {

@@ -117,9 +117,9 @@ func (p *Part) load(ctx context.Context, n *Numbers) error {
 		Step: step, Clients: p.step.Clients, Part: p.part, Interval: n.Interval, Seed: n.Seed, Limit: n.Limit,
 		Longest: n.Longest, Led: l.led, Coarse: p.Coarse,
 		Begin: func(ctx context.Context) (time.Time, error) {
-			at, err := l.begin(ctx)
+			instant, err := l.begin(ctx)
 			use.Begin()
-			return at, err
+			return instant, err
 		},
 		OnInterval: func(iv *drive.Interval) {
 			p.Line.Say(Message{Kind: Tick, Interval: &Interval{Interval: *iv, Machines: []Use{{Use: use.Interval()}}}})
@@ -183,7 +183,7 @@ func (l *loading) listen() {
 }
 
 // tell changes when the load begins. One that has begun is void, as others have not.
-func (l *loading) tell(at time.Time) {
+func (l *loading) tell(instant time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.begun {
@@ -191,7 +191,7 @@ func (l *loading) tell(at time.Time) {
 			time.Since(l.at).Round(time.Millisecond))})
 		return
 	}
-	l.at = at
+	l.at = instant
 	select {
 	case l.changed <- struct{}{}:
 	default:
@@ -203,15 +203,15 @@ func (l *loading) begin(ctx context.Context) (time.Time, error) {
 	l.Line.Say(Message{Kind: Ready})
 	for {
 		l.mu.Lock()
-		at, left := l.at, time.Until(l.at)-lastMoment
-		l.begun = !at.IsZero() && left <= 0
+		instant, left := l.at, time.Until(l.at)-lastMoment
+		l.begun = !instant.IsZero() && left <= 0
 		begun := l.begun
 		l.mu.Unlock()
 		if begun {
-			return at, nil
+			return instant, nil
 		}
 		var due <-chan time.Time
-		if !at.IsZero() {
+		if !instant.IsZero() {
 			due = time.After(left)
 		}
 		select {

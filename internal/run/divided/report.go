@@ -52,13 +52,13 @@ func judge(load *Numbers, results []*drive.Result, out *Outcome, uses [][]use, c
 	head time.Duration) {
 	for i := range out.Reports {
 		r := &out.Reports[i]
-		all := hist.NewDist()
+		dist := hist.NewDist()
 		var units int64
 		for g := range results[i].Groups {
 			for k := range results[i].Groups[g].Kinds {
 				kind, is := &results[i].Groups[g].Kinds[k], load.Groups[g].Kinds[k]
 				if !is.Upkeep {
-					all.Merge(kind.Service)
+					dist.Merge(kind.Service)
 					r.Ops += kind.Ops
 				}
 				if is.Primary {
@@ -67,22 +67,22 @@ func judge(load *Numbers, results []*drive.Result, out *Outcome, uses [][]use, c
 			}
 		}
 		r.Late = results[i].Late
-		r.P50, r.P99 = time.Duration(all.Percentile(50)), time.Duration(all.Percentile(99))
+		r.P50, r.P99 = time.Duration(dist.Percentile(50)), time.Duration(dist.Percentile(99))
 		r.Saturated = saturated(uses[i], r.P50)
 		if c := ceilings[i]; c > 0 && float64(units) > fullClient*c*results[i].Window.Seconds() {
 			r.Saturated = append(r.Saturated, "it did over half of what it does without a server")
 		}
 	}
 	for i := range out.Reports {
-		var others []time.Duration
+		var durations []time.Duration
 		for j, o := range out.Reports {
 			if j != i && o.Ops > 0 {
-				others = append(others, o.P99)
+				durations = append(durations, o.P99)
 			}
 		}
-		if len(others) > 0 {
-			slices.Sort(others)
-			out.Reports[i].Straggler = out.Reports[i].P99 > slowTail*others[len(others)/2]
+		if len(durations) > 0 {
+			slices.Sort(durations)
+			out.Reports[i].Straggler = out.Reports[i].P99 > slowTail*durations[len(durations)/2]
 		}
 	}
 	earliest, latest := out.Reports[0].Late, out.Reports[0].Late

@@ -93,11 +93,11 @@ func (r *stepRun) takeQueue(g int, end time.Duration) {
 		return
 	}
 	arrived, shed, waiting := q.at(min(end, r.limit()-1)) // later arrivals do not count
-	before := &r.queued[g]
+	previousQueue := &r.queued[g]
 	total := hist.Queue{Offered: arrived, Shed: shed, Waiting: waiting, Started: arrived - shed - waiting}
-	r.now[g].Queue = &hist.Queue{Offered: arrived - before.Offered, Started: total.Started - before.Started,
-		Shed: shed - before.Shed, Waiting: waiting}
-	*before = total
+	r.now[g].Queue = &hist.Queue{Offered: arrived - previousQueue.Offered, Started: total.Started - previousQueue.Started,
+		Shed: shed - previousQueue.Shed, Waiting: waiting}
+	*previousQueue = total
 }
 
 // addUp adds an interval of a group to its totals.

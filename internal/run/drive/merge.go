@@ -66,19 +66,19 @@ func (j *Joiner) tick(iv *Interval) int64 {
 
 func (j *Joiner) complete() (out []*Interval) {
 	for {
-		at, found := j.next()
+		instant, found := j.next()
 		if !found {
 			return out
 		}
 		var joined *Interval
 		for i := range j.waiting {
-			var own *Interval
-			for len(j.waiting[i]) > 0 && j.tick(j.waiting[i][0]) <= at {
-				own = own.join(j.waiting[i][0], true)
+			var interval *Interval
+			for len(j.waiting[i]) > 0 && j.tick(j.waiting[i][0]) <= instant {
+				interval = interval.join(j.waiting[i][0], true)
 				j.waiting[i] = j.waiting[i][1:]
 			}
-			if own != nil {
-				joined = joined.join(own, false)
+			if interval != nil {
+				joined = joined.join(interval, false)
 			}
 		}
 		joined.From, joined.To = j.last, max(joined.To, j.last+1)
@@ -88,7 +88,7 @@ func (j *Joiner) complete() (out []*Interval) {
 }
 
 // next returns the first tick at which all processes that have not ended have an interval that ends.
-func (j *Joiner) next() (at int64, found bool) {
+func (j *Joiner) next() (instant int64, found bool) {
 	var ticks []int64
 	for _, list := range j.waiting {
 		for _, iv := range list {
@@ -96,13 +96,13 @@ func (j *Joiner) next() (at int64, found bool) {
 		}
 	}
 	slices.Sort(ticks)
-	for _, at := range ticks {
+	for _, place := range ticks {
 		shared := true
 		for i, list := range j.waiting {
-			shared = shared && (j.ended[i] || slices.ContainsFunc(list, func(iv *Interval) bool { return j.tick(iv) == at }))
+			shared = shared && (j.ended[i] || slices.ContainsFunc(list, func(iv *Interval) bool { return j.tick(iv) == place }))
 		}
 		if shared {
-			return at, true
+			return place, true
 		}
 	}
 	return 0, false

@@ -52,13 +52,13 @@ func (r *stepRun) atEnd(end func(), late time.Duration) (stop func()) {
 	var waits sync.WaitGroup
 	waits.Go(func() {
 		for {
-			rest := r.limit() + late - time.Since(r.base)
-			if rest <= 0 {
+			remaining := r.limit() + late - time.Since(r.base)
+			if remaining <= 0 {
 				end()
 				return
 			}
 			select {
-			case <-time.After(rest):
+			case <-time.After(remaining):
 			case <-over:
 				return
 			}

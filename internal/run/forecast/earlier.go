@@ -30,9 +30,9 @@ func lengthsOf(parts []Part, t *result.Trial) (lengths, bool) {
 	l.start = t.Steps[0].Started.Sub(t.Started)
 	seen := make([]bool, len(parts))
 	if s := t.Start; s != nil {
-		at := slices.IndexFunc(parts, func(p Part) bool { return p.Name == s.Copy }) + 1
+		position := slices.IndexFunc(parts, func(p Part) bool { return p.Name == s.Copy }) + 1
 		l.copied = !slices.ContainsFunc(t.Steps, func(step result.Step) bool { return step.Name == s.Copy })
-		for i := range at {
+		for i := range position {
 			seen[i] = l.copied
 		}
 	}
@@ -42,24 +42,24 @@ func lengthsOf(parts []Part, t *result.Trial) (lengths, bool) {
 		if i+1 < len(t.Steps) {
 			end = t.Steps[i+1].Started
 		}
-		at := like.Part(t.Steps[i].Name)
-		if at < 0 {
+		index := like.Part(t.Steps[i].Name)
+		if index < 0 {
 			return l, false
 		}
-		seen[at] = true
-		l.parts[at] += end.Sub(t.Steps[i].Started)
+		seen[index] = true
+		l.parts[index] += end.Sub(t.Steps[i].Started)
 	}
 	return l, !slices.Contains(seen, false)
 }
 
 // median returns the median of a length.
 func median(seen []lengths, value func(lengths) time.Duration) time.Duration {
-	var all []time.Duration
+	var durations []time.Duration
 	for _, l := range seen {
-		all = append(all, value(l))
+		durations = append(durations, value(l))
 	}
-	slices.Sort(all)
-	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+	slices.Sort(durations)
+	return (durations[(len(durations)-1)/2] + durations[len(durations)/2]) / 2
 }
 
 // Earlier is an earlier run of a plan: of the same workload with the same
@@ -124,12 +124,12 @@ func earlierOf(p *plan.Plan, r run) *Earlier {
 	e := &Earlier{Dir: r.dir, Started: r.campaign.Started, lengths: map[string][]lengths{}}
 	parts := partsOf(p)
 	for _, entry := range r.campaign.Trials {
-		at := slices.IndexFunc(p.Targets, func(t plan.Target) bool { return t.Name == entry.Target })
-		if at < 0 {
+		index := slices.IndexFunc(p.Targets, func(t plan.Target) bool { return t.Name == entry.Target })
+		if index < 0 {
 			continue
 		}
 		t, err := result.ReadTrial(result.TrialPath(r.dir, entry.Dir))
-		if err != nil || t.Workload != p.Workload || t.Engine != p.Targets[at].Engine ||
+		if err != nil || t.Workload != p.Workload || t.Engine != p.Targets[index].Engine ||
 			(t.Order == string(plan.Duet)) != (p.Order == plan.Duet) {
 			continue
 		}

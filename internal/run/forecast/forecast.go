@@ -148,7 +148,7 @@ func (f *Forecast) Trial(target string, number int) Trial {
 
 // Trials returns how long trials of a campaign take, after it has run for some
 // time, with the pauses between them.
-func (f *Forecast) Trials(entries []result.Entry, spent time.Duration) (all Span) {
+func (f *Forecast) Trials(entries []result.Entry, spent time.Duration) (span Span) {
 	for i := 0; i < len(entries); i++ {
 		e := entries[i]
 		t := f.Trial(e.Target, e.Trial)
@@ -160,24 +160,24 @@ func (f *Forecast) Trials(entries []result.Entry, spent time.Duration) (all Span
 		if stop := &f.plan.Stop; stop.Precision > 0 && e.Trial > stop.MinTrials {
 			length.Least = 0
 		}
-		all = all.Plus(length)
+		span = span.Plus(length)
 	}
 	if budget := f.plan.Stop.Budget; budget > 0 {
-		all = all.within(max(0, budget-spent))
+		span = span.within(max(0, budget-spent))
 	}
-	return all
+	return span
 }
 
 // Campaign returns how long a campaign of these trials takes.
 func (f *Forecast) Campaign(entries []result.Entry) Span {
-	all := f.Trials(entries, 0)
+	span := f.Trials(entries, 0)
 	if len(entries) > 0 && !f.plan.Between.Trim {
-		all = all.Minus(f.plan.Between.Rest) // which is between trials
+		span = span.Minus(f.plan.Between.Rest) // which is between trials
 	}
 	if f.plan.Calibrate && f.earlier != nil {
-		all = all.Plus(Exactly(f.earlier.client))
+		span = span.Plus(Exactly(f.earlier.client))
 	}
-	return all
+	return span
 }
 
 // partsOf returns the parts of a trial of a target. The target may have its own

@@ -93,13 +93,13 @@ func New(p Plan) *Search {
 	}
 	// Bounds far from the closed loop's rate are where the answer is looked for all the same.
 	start := math.Log(min(max(p.Closed*startAt(p.Ease), s.From), s.To))
-	below := func(at float64) float64 { return 0.5 + math.Atan((at-start)/near)/math.Pi }
+	below := func(position float64) float64 { return 0.5 + math.Atan((position-start)/near)/math.Pi }
 	// One more answer at either end represents all beyond.
 	shade := s.step / shades
 	n := int(math.Ceil((math.Log(s.To)-math.Log(s.From))/shade)) + 2
 	for i := range n {
-		at := math.Log(s.From) + (float64(i)-0.5)*shade
-		low, high := below(at-shade/2), below(at+shade/2)
+		place := math.Log(s.From) + (float64(i)-0.5)*shade
+		low, high := below(place-shade/2), below(place+shade/2)
 		switch i {
 		case 0:
 			low = 0
@@ -110,7 +110,7 @@ func New(p Plan) *Search {
 		for j, c := range chances {
 			prior[j] = (high - low) * c.share
 		}
-		s.answers, s.weights = append(s.answers, at), append(s.weights, prior)
+		s.answers, s.weights = append(s.answers, place), append(s.weights, prior)
 	}
 	return s
 }
@@ -162,9 +162,9 @@ func (s *Search) Add(rate float64, kept, disturbed bool) bool {
 // it gives the probe.
 func (s *Search) weigh(rate float64, kept bool) {
 	sum := 0.0
-	for i, at := range s.answers {
+	for i, position := range s.answers {
 		for j, c := range chances {
-			p := lucky + (1-lucky-spoiled)*(1+math.Erf((at-rate)/(c.width*math.Sqrt2)))/2
+			p := lucky + (1-lucky-spoiled)*(1+math.Erf((position-rate)/(c.width*math.Sqrt2)))/2
 			if !kept {
 				p = 1 - p
 			}

@@ -57,9 +57,9 @@ func (t *trial) observed(w *window) *account.Observed {
 	o.InWindow, _ = counts(t, w.before, w.after)
 	o.WithSync, o.Uncounted = counts(t, w.before, w.drained)
 	first, _ := counts(t, observe.Snapshot{}, w.before)
-	before, known := account.Gauge(first, engine.DirtyBytes)
-	if after, still := account.Gauge(o.WithSync, engine.DirtyBytes); known && still {
-		o.Deferred = &[2]float64{before, after}
+	previous, found := account.Gauge(first, engine.DirtyBytes)
+	if after, still := account.Gauge(o.WithSync, engine.DirtyBytes); found && still {
+		o.Deferred = &[2]float64{previous, after}
 	}
 	if o.Remote != nil {
 		o.Lag = max(o.Lag, o.Remote.Lag)
@@ -75,9 +75,9 @@ func (t *trial) observed(w *window) *account.Observed {
 	o.Others.HereRead, o.Others.HereWritten = o.Others.Here(read, written)
 	disks, _ := counts(t, w.disks[0], w.disks[1])
 	o.AddDrive(disks)
-	if all, known := account.Counter(disks, "device.read_bytes"); known {
+	if total, ok := account.Counter(disks, "device.read_bytes"); ok {
 		allWritten, _ := account.Counter(disks, "device.write_bytes")
-		o.Disks = &[2]float64{max(read, all), max(written, allWritten)}
+		o.Disks = &[2]float64{max(read, total), max(written, allWritten)}
 	}
 	return &o
 }

@@ -47,13 +47,13 @@ func openClients(ctx context.Context, t *stepRun, env *workload.Env) (clients, w
 		}
 		return seen.session(t.keep(s)), nil
 	}
-	before := dealtBy(t.db)
+	previous := dealtBy(t.db)
 	seats, closeAll, err := workload.Seats(ctx, t.step, stage, workload.Part{}, open)
 	if err != nil {
 		closeAll()
 	}
 	prepared := seen.all(t.step, workload.Part{})
-	prepared.Dealt = since(dealtBy(t.db), before)
+	prepared.Dealt = since(dealtBy(t.db), previous)
 	return &localClients{stepRun: t, seats: seats, closeAll: closeAll}, stage, prepared, err
 }
 
@@ -67,9 +67,9 @@ func dealtBy(db engine.DB) []int {
 	return nil
 }
 
-func since(now, before []int) (out []int) {
+func since(now, previous []int) (out []int) {
 	for i, n := range now {
-		out = append(out, n-before[i])
+		out = append(out, n-previous[i])
 	}
 	return out
 }
@@ -112,7 +112,8 @@ type remoteClients struct {
 
 // openRemote has the parts open their clients. The only part of a step has all of it, also its checks; of
 // several none has.
-func openRemote(ctx context.Context, t *stepRun, env *workload.Env) (clients, workload.Stage, *divided.Prepared, error) {
+func openRemote(ctx context.Context, t *stepRun, env *workload.Env) (clients, workload.Stage, *divided.Prepared,
+	error) {
 	a := &remoteClients{stepRun: t}
 	task := divided.Task{Step: t.step.Name, Seed: env.Seed, Results: env.Results, Previous: env.Previous,
 		Copied: env.Copied, Numbers: *divided.NumbersOf(&drive.Config{Step: t.step}), Whole: len(t.Head.Machines) == 1}
@@ -186,21 +187,21 @@ func (a *remoteClients) close() { a.Head.Close() }
 // writeUse writes what an interval cost the machines of clients.
 func (a *remoteClients) writeUse(iv *divided.Interval) {
 	line := result.Line{Step: a.step.Name, Source: "client", T: iv.To.Seconds(), DT: (iv.To - iv.From).Seconds()}
-	all := 0.0
+	total := 0.0
 	var lines []result.Line
 	for _, u := range iv.Machines {
-		own := line
-		own.Source = result.SourceOn(own.Source, u.Machine)
-		own.V = map[string]float64{"client.cpu_ns": float64(u.CPU), "client.busy": u.Busy,
+		ownLine := line
+		ownLine.Source = result.SourceOn(ownLine.Source, u.Machine)
+		ownLine.V = map[string]float64{"client.cpu_ns": float64(u.CPU), "client.busy": u.Busy,
 			"client.queue_ns": float64(u.Queue)}
 		if u.Net > 0 {
-			own.V["client.net"] = u.Net
+			ownLine.V["client.net"] = u.Net
 		}
-		all += float64(u.CPU)
-		lines = append(lines, own)
+		total += float64(u.CPU)
+		lines = append(lines, ownLine)
 	}
-	line.V = map[string]float64{"client.cpu_ns": all}
-	a.live.remote = all / float64(max(iv.To-iv.From, 1))
+	line.V = map[string]float64{"client.cpu_ns": total}
+	a.live.remote = total / float64(max(iv.To-iv.From, 1))
 	a.write(append(lines, line))
 }
 
@@ -237,24 +238,25 @@ const (
 	blurTolerated  = 0.1
 )
 
-func warningsOf(out *divided.Outcome, interval time.Duration) (all []metric.Warning) {
+func warningsOf(out *divided.Outcome, interval time.Duration) (warnings []metric.Warning) {
 	for i := range out.Reports {
 		r := &out.Reports[i]
 		if len(r.Saturated) > 0 {
-			all = append(all, metric.Warn(metric.MachineFull,
+			warnings = append(warnings, metric.Warn(metric.MachineFull,
 				metric.Values{"machine": r.Machine, "what": strings.Join(r.Saturated, " and ")}))
 		}
 		if r.Straggler {
-			all = append(all, metric.Warn(metric.MachineSlow, metric.Values{"machine": r.Machine, "own": micros(int64(r.P99))}))
+			warnings = append(warnings, metric.Warn(metric.MachineSlow, metric.Values{"machine": r.Machine,
+				"own": micros(int64(r.P99))}))
 		}
 	}
 	if float64(out.Spread) > apartTolerated*float64(interval) {
-		all = append(all, metric.Warn(metric.StartsApart, metric.Values{"spread": millis(out.Spread)}))
+		warnings = append(warnings, metric.Warn(metric.StartsApart, metric.Values{"spread": millis(out.Spread)}))
 	}
 	if float64(out.Bound) > blurTolerated*float64(interval) {
-		all = append(all, metric.Warn(metric.ClocksApart, metric.Values{"bound": millis(out.Bound)}))
+		warnings = append(warnings, metric.Warn(metric.ClocksApart, metric.Values{"bound": millis(out.Bound)}))
 	}
-	return all
+	return warnings
 }
 
 func millis(d time.Duration) float64 { return float64(d) / 1e6 }

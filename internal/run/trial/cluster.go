@@ -90,15 +90,15 @@ func syncCluster(ctx context.Context, t *trial) (wait func()) {
 	if !t.clustered() || t.Preflight {
 		return func() {}
 	}
-	var all sync.WaitGroup
-	all.Go(func() {
+	var group sync.WaitGroup
+	group.Go(func() {
 		for i, s := range t.Head.Observe(ctx, t.Target.Name, divided.SyncData) {
 			if s.Failed != "" {
 				t.unobserved("the costs of steps are not known, as " + t.Head.Observed[i] + " does not count: " + s.Failed)
 			}
 		}
 	})
-	return all.Wait
+	return group.Wait
 }
 
 // addClusterMemory adds the memory of further servers to that of the first. If it is not known of all, it is of none.
@@ -117,22 +117,22 @@ func addClusterMemory(ctx context.Context, t *trial, w *window) {
 
 // counts returns the changes of all sources between two snapshots: of a cluster only what is known of each
 // machine, as the rest would pass for all.
-func counts(t *trial, a, b observe.Snapshot) (all []observe.Change, unknown []metric.Warning) {
-	all, unknown = changes(a, b)
+func counts(t *trial, a, b observe.Snapshot) (list []observe.Change, unknown []metric.Warning) {
+	list, unknown = changes(a, b)
 	if !t.clustered() {
-		return all, unknown
+		return list, unknown
 	}
-	known := map[string]map[string]bool{}
-	for _, c := range all {
-		if known[c.Name] == nil {
-			known[c.Name] = map[string]bool{}
+	seen := map[string]map[string]bool{}
+	for _, c := range list {
+		if seen[c.Name] == nil {
+			seen[c.Name] = map[string]bool{}
 		}
-		known[c.Name][c.Machine] = true
+		seen[c.Name][c.Machine] = true
 	}
-	return slices.DeleteFunc(all, func(c observe.Change) bool {
+	return slices.DeleteFunc(list, func(c observe.Change) bool {
 		source, _, _ := strings.Cut(c.Name, ".")
 		return (slices.Contains(observedSources, source) || source == "nvme") &&
-			len(known[c.Name]) <= len(t.Head.Observed)
+			len(seen[c.Name]) <= len(t.Head.Observed)
 	}), unknown
 }
 
@@ -152,11 +152,11 @@ func together(t *trial, intervals []observe.Interval) []observe.Interval {
 }
 
 // addUp adds up what a source of this machine and those of the others have, of which all have it.
-func addUp(t *trial, own *observe.Interval, all []observe.Interval) observe.Interval {
-	sum := observe.Interval{Source: own.Source, Time: own.Time, Elapsed: own.Elapsed, Late: own.Late}
-	for _, c := range own.Changes {
-		known := func(o observe.Change) bool { return o.Name == c.Name }
-		if slices.ContainsFunc(sum.Changes, known) || c.Kind == engine.Gauge && c.Unit != "bytes" && c.Unit != "count" {
+func addUp(t *trial, interval *observe.Interval, intervals []observe.Interval) observe.Interval {
+	sum := observe.Interval{Source: interval.Source, Time: interval.Time, Elapsed: interval.Elapsed, Late: interval.Late}
+	for _, c := range interval.Changes {
+		isKnown := func(o observe.Change) bool { return o.Name == c.Name }
+		if slices.ContainsFunc(sum.Changes, isKnown) || c.Kind == engine.Gauge && c.Unit != "bytes" && c.Unit != "count" {
 			continue // it is added already, or cannot be
 		}
 		find := account.Counter
@@ -165,11 +165,11 @@ func addUp(t *trial, own *observe.Interval, all []observe.Interval) observe.Inte
 		}
 		c.Value, c.Labels, c.Series = 0, "", c.Name
 		machines := 0
-		for i := range all {
-			if all[i].Source != own.Source {
+		for i := range intervals {
+			if intervals[i].Source != interval.Source {
 				continue
 			}
-			if v, ok := find(all[i].Changes, c.Name); ok {
+			if v, ok := find(intervals[i].Changes, c.Name); ok {
 				c.Value += v
 				machines++
 			}
@@ -227,15 +227,15 @@ func compareServers(ctx context.Context, t *trial) {
 	}
 	var first []engine.Setting
 	for i, dsn := range dsns {
-		own, err := settingsOf(ctx, watcher, dsn)
+		settings, err := settingsOf(ctx, watcher, dsn)
 		if err != nil {
 			t.unobserved(fmt.Sprintf("the settings of server %d: %v", i+1, err))
 			continue
 		}
 		if i == 0 {
-			first = own
+			first = settings
 		}
-		for _, s := range own {
+		for _, s := range settings {
 			k := slices.IndexFunc(first, func(o engine.Setting) bool { return o.Name == s.Name })
 			if k >= 0 && first[k].Value != s.Value {
 				t.warn(metric.ServersDiffer, metric.Values{"what": s.Name, "first": first[k].Value, "n": float64(i + 1),

@@ -54,8 +54,8 @@ func (l *limits) add(pid int) error {
 // adder returns a function that confines a container's process: a daemon may have started it, of
 // which it inherits other processors than this process has now.
 func (l *limits) adder() (func(pid int) error, error) {
-	own, err := cpuset.Allowed()
-	return func(pid int) error { return errors.Join(cpuset.Bind(pid, own), l.add(pid)) }, err
+	set, err := cpuset.Allowed()
+	return func(pid int) error { return errors.Join(cpuset.Bind(pid, set), l.add(pid)) }, err
 }
 
 // readBack reads back the limits of the engine's processes, as settings.
@@ -116,9 +116,9 @@ func (l *limits) explain(err error) error {
 // pageCache returns whether the engine reads through the page cache. Engines that can bypass it say so.
 func pageCache(t *trial) engine.PageCache {
 	info := engine.InfoOf(t.Engine, t.Target.Config)
-	switch said := t.res.Setting(engine.PageCacheSetting); {
-	case said != "":
-		return engine.PageCache(said)
+	switch message := t.res.Setting(engine.PageCacheSetting); {
+	case message != "":
+		return engine.PageCache(message)
 	case t.Target.Config.Server.DSN != "" || info.SpaceFactor == 0:
 		return "" // unknown, or without I/O
 	}

@@ -62,7 +62,7 @@ func (c *fileTracer) save(t *stepRun, stepProfile *result.StepProfile) error {
 	}
 	counted, _ := changes(t.window.before, t.window.drained)
 	for op, name := range map[blockio.Op]string{blockio.Read: "device.read_bytes", blockio.Write: "device.write_bytes"} {
-		if n, known := account.Counter(counted, name); known {
+		if n, found := account.Counter(counted, name); found {
 			if err := f.Agrees(op, n/1024); err != nil {
 				stepProfile.Warnings = append(stepProfile.Warnings,
 					metric.Warn(metric.NotObserved, metric.Values{"what": "files: " + err.Error()}))

@@ -55,7 +55,7 @@ func (p *part) open(ctx context.Context, t *divided.Task) (_ *divided.Step, err 
 	}}
 	out.Stage, err = step.Open(ctx, workload.Env{DB: db, Seed: t.Seed, Results: t.Results, Previous: t.Previous,
 		Copied: t.Copied, Part: t.Part})
-	seen, before := newPreparedOps(), dealtBy(db)
+	seen, previous := newPreparedOps(), dealtBy(db)
 	if err == nil {
 		out.Clients, closeSessions, err = workload.Seats(ctx, step, out.Stage, t.Part,
 			func(ctx context.Context) (engine.Session, error) {
@@ -71,7 +71,7 @@ func (p *part) open(ctx context.Context, t *divided.Task) (_ *divided.Step, err 
 		return nil, err
 	}
 	out.Prepared = seen.all(step, t.Part)
-	out.Prepared.Dealt = since(dealtBy(db), before)
+	out.Prepared.Dealt = since(dealtBy(db), previous)
 	return out, nil
 }
 

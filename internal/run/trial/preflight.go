@@ -106,11 +106,11 @@ func (t *stepRun) countStatements(each []int64) (highest int64) {
 		if s.Name != t.step.Name && (s.Base == "" || s.Base != t.step.Base) || len(s.Groups) != len(each) {
 			continue
 		}
-		var all int64
+		var total int64
 		for i, g := range s.Groups {
-			all += each[i] * int64(g.Clients)
+			total += each[i] * int64(g.Clients)
 		}
-		highest = max(highest, all)
+		highest = max(highest, total)
 	}
 	return highest
 }

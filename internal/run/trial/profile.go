@@ -167,11 +167,11 @@ func (c *cpuSampler) save(t *stepRun, stepProfile *result.StepProfile) error {
 			metric.Warn(metric.ProfileThrottled, metric.Values{"times": float64(r.Throttled)}))
 	}
 	inWindow, _ := changes(t.window.before, t.window.after)
-	if ns, known := account.Counter(inWindow, "process.cpu_ns"); known {
+	if ns, found := account.Counter(inWindow, "process.cpu_ns"); found {
 		stepProfile.Accounted = ns / float64(time.Second)
 		if err := ours.Check(time.Duration(ns)); err != nil && !r.OwnOnly {
 			values := metric.Values{"why": err.Error()}
-			if stolen, known := account.Counter(inWindow, "host.cpu.steal_ns"); known && stolen > 0 {
+			if stolen, ok := account.Counter(inWindow, "host.cpu.steal_ns"); ok && stolen > 0 {
 				values["stolen"] = stolen / float64(time.Second)
 			}
 			stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(metric.ProfileSum, values))
@@ -216,13 +216,13 @@ func between(a, b observe.Snapshot, sources ...string) (start, end time.Duration
 		return 0, 0, err
 	}
 	read := func(s observe.Snapshot) time.Duration {
-		at := s.Time
+		instant := s.Time
 		for _, source := range s.Sources {
 			if slices.Contains(sources, source.Name) {
-				at = source.Time
+				instant = source.Time
 			}
 		}
-		return now - time.Since(at)
+		return now - time.Since(instant)
 	}
 	if start, end = read(a), read(b); end <= start {
 		return 0, 0, errors.New("the window has no length")
@@ -247,8 +247,8 @@ func watchLocks(t *trial) (collector, error) {
 }
 
 func (l *lockWatcher) end() error {
-	all, err := l.locks.Stop()
-	for _, p := range all {
+	list, err := l.locks.Stop()
+	for _, p := range list {
 		l.profiles = append(l.profiles, p)
 	}
 	return err

@@ -174,14 +174,14 @@ func (r *recorder) begin() *result.Step {
 // measure samples while the load runs, between two snapshots. An interrupted load
 // is still measured.
 func (r *recorder) measure(ctx context.Context, run *stepRun) error {
-	w, whole := &run.window, context.WithoutCancel(ctx)
-	if err := w.open(whole, r.trial, run.step.Name); err != nil {
+	w, wholeContext := &run.window, context.WithoutCancel(ctx)
+	if err := w.open(wholeContext, r.trial, run.step.Name); err != nil {
 		return err
 	}
 	w.Hosted = true
 	start := time.Now()
 	r.started.Store(&stepStart{run.step.Name, start})
-	over, stop := context.WithCancel(whole)
+	over, stop := context.WithCancel(wholeContext)
 	sampled := make(chan struct{})
 	go func() {
 		defer close(sampled)
@@ -191,10 +191,10 @@ func (r *recorder) measure(ctx context.Context, run *stepRun) error {
 	length := time.Since(start)
 	stop()
 	<-sampled
-	cerr := w.close(whole, r.trial, length)
-	var own *result.Trial
+	cerr := w.close(wholeContext, r.trial, length)
+	var ownTrial *result.Trial
 	if load.Own != nil {
-		own = load.Own()
+		ownTrial = load.Own()
 	}
 	if cerr != nil {
 		return errors.Join(err, cerr)
@@ -205,21 +205,21 @@ func (r *recorder) measure(ctx context.Context, run *stepRun) error {
 	a.Recorded(r.intervals)
 	run.out.Take(&a.Sheet)
 	run.addStructure(ctx, r.Server)
-	r.addLatency(run.out, own)
+	r.addLatency(run.out, ownTrial)
 	r.addSize(run)
 	return err
 }
 
 // addLatency adds the times that the program which made the load printed itself.
-func (r *recorder) addLatency(out *result.Step, own *result.Trial) {
+func (r *recorder) addLatency(out *result.Step, ownTrial *result.Trial) {
 	start := len(out.Rows)
-	if own != nil && len(own.Steps) == 1 {
-		s := &own.Steps[0]
+	if ownTrial != nil && len(ownTrial.Steps) == 1 {
+		s := &ownTrial.Steps[0]
 		for _, row := range s.Rows {
 			if f := metric.FamilyOf(row.Metric); f != metric.Service && f != metric.Response && row.Metric != metric.Errors {
 				continue
 			}
-			row.Target, row.Trial, row.Step, row.Source = r.Target, 1, out.Name, "the output of "+own.Imported.Tool
+			row.Target, row.Trial, row.Step, row.Source = r.Target, 1, out.Name, "the output of "+ownTrial.Imported.Tool
 			out.Rows = append(out.Rows, row)
 		}
 		out.Groups, out.Curves = append(out.Groups, s.Groups...), append(out.Curves, s.Curves...)
@@ -228,8 +228,8 @@ func (r *recorder) addLatency(out *result.Step, own *result.Trial) {
 		out.Note("Latency was not measured: the load was not rumbench's.")
 		return
 	}
-	r.res.Versions = append(r.res.Versions, observe.Fact{Name: "client", Value: own.Imported.Tool})
-	out.Note("Latency was not measured here: " + own.Imported.Tool + " printed it of its own clients.")
+	r.res.Versions = append(r.res.Versions, observe.Fact{Name: "client", Value: ownTrial.Imported.Tool})
+	out.Note("Latency was not measured here: " + ownTrial.Imported.Tool + " printed it of its own clients.")
 }
 
 // sample writes an interval: the counts of all sources, and the work.

@@ -168,13 +168,13 @@ func (r *readTrack) add(s observe.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, source := range s.Sources {
-		sum, known := 0.0, false
+		sum, found := 0.0, false
 		for _, p := range source.Points {
 			if p.Name == r.counter {
-				sum, known = sum+p.Value, true
+				sum, found = sum+p.Value, true
 			}
 		}
-		if known {
+		if found {
 			r.at, r.bytes = append(r.at, source.Time), append(r.bytes, sum)
 		}
 	}
@@ -182,14 +182,14 @@ func (r *readTrack) add(s observe.Snapshot) {
 
 // until returns the bytes read until a moment, as if each interval had read evenly; ok is false if they
 // are unknown.
-func (r *readTrack) until(at time.Time) (bytes float64, ok bool) {
+func (r *readTrack) until(instant time.Time) (bytes float64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := slices.IndexFunc(r.at, func(o time.Time) bool { return !o.Before(at) })
+	k := slices.IndexFunc(r.at, func(o time.Time) bool { return !o.Before(instant) })
 	if k <= 0 {
 		return 0, k == 0
 	}
-	share := at.Sub(r.at[k-1]).Seconds() / r.at[k].Sub(r.at[k-1]).Seconds()
+	share := instant.Sub(r.at[k-1]).Seconds() / r.at[k].Sub(r.at[k-1]).Seconds()
 	return r.bytes[k-1] - r.bytes[0] + share*(r.bytes[k]-r.bytes[k-1]), true
 }
 

@@ -95,13 +95,13 @@ type probe struct {
 // closedLoop returns the rate of the closed loop that has just run, and the
 // promised percentile of its service times.
 func (r *prober) closedLoop() (rate float64, took time.Duration) {
-	all := hist.NewDist()
+	dist := hist.NewDist()
 	for k, kind := range r.trial.driven.Groups[r.group].Kinds {
 		if !r.step.Groups[r.group].Ops[k].Upkeep {
-			all.Merge(kind.Service)
+			dist.Merge(kind.Service)
 		}
 	}
-	return float64(all.Count()) / r.trial.driven.Window.Seconds(), r.promised(all)
+	return float64(dist.Count()) / r.trial.driven.Window.Seconds(), r.promised(dist)
 }
 
 // promised returns the promised percentile of response or service times.
@@ -232,8 +232,8 @@ func disturbed(s *result.Step) bool {
 	const much = 1 // MB a second
 	return slices.ContainsFunc(s.Rows, func(row metric.Row) bool {
 		return slices.ContainsFunc(row.Warnings, func(w metric.Warning) bool {
-			others, _ := w.Values["others"].(float64)
-			return w.Code == metric.ProcessorsShared || w.Code == metric.Disturbed && others > much*s.Seconds
+			foreign, _ := w.Values["others"].(float64)
+			return w.Code == metric.ProcessorsShared || w.Code == metric.Disturbed && foreign > much*s.Seconds
 		})
 	})
 }
@@ -243,18 +243,18 @@ func disturbed(s *result.Step) bool {
 // given up as infinite.
 func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 	res := &r.trial.driven.Groups[r.group]
-	all := hist.NewDist()
+	dist := hist.NewDist()
 	for k := range res.Kinds {
 		if step.Groups[r.group].Ops[k].Upkeep {
 			continue
 		}
-		all.Merge(res.Kinds[k].Response)
+		dist.Merge(res.Kinds[k].Response)
 		for range res.Kinds[k].GivenUp {
-			all.Record(endless)
+			dist.Record(endless)
 		}
 	}
-	all.Merge(res.Undone)
-	p.took, p.n = r.promised(all), all.Count()
+	dist.Merge(res.Undone)
+	p.took, p.n = r.promised(dist), dist.Count()
 	p.credit = out.Find(metric.DebtGrowthShare, "", "")
 	sla := out.Promise(out.Groups[r.group].Name)
 	switch {
@@ -332,8 +332,8 @@ func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64)
 
 // calm returns how many probes no other programs disturbed.
 func (r *prober) calm() (n int) {
-	for _, all := range r.made {
-		for _, p := range all {
+	for _, probes := range r.made {
+		for _, p := range probes {
 			if !p.disturbed {
 				n++
 			}
@@ -391,12 +391,12 @@ func (r *prober) unsure(a ratesearch.Answer) (out []metric.Warning) {
 	if out = append(out, r.doubt...); r.Credit < 1 && !onlyReads(&r.step) && !r.owes() {
 		out = append(out, metric.Warn(metric.DebtUnknown, nil))
 	}
-	if all := r.support(a); len(all) > 0 {
-		out = append(out, all[len(all)-1].short...)
+	if list := r.support(a); len(list) > 0 {
+		out = append(out, list[len(list)-1].short...)
 	}
 	probes, spoiled, repeated := 0, 0, 0 // those that hold the answer are among them
-	for _, all := range r.made {
-		for _, p := range all {
+	for _, collected := range r.made {
+		for _, p := range collected {
 			probes++
 			if p.disturbed && p.broke != "" {
 				spoiled++

@@ -110,9 +110,9 @@ func newLiveFigures() *liveFigures { return &liveFigures{at: time.Now(), used: o
 
 // cpu returns how many processors this process used since the last call.
 func (p *liveFigures) cpu() float64 {
-	at, used := p.at, p.used
+	instant, used := p.at, p.used
 	p.at, p.used = time.Now(), observe.OwnCPU()
-	return p.remote + float64(p.used-used)/float64(max(p.at.Sub(at), 1))
+	return p.remote + float64(p.used-used)/float64(max(p.at.Sub(instant), 1))
 }
 
 // count counts an interval in which no client completed anything.
@@ -174,9 +174,9 @@ func (l *latencyLog) merge(tag string, d *hist.Dist) {
 			return
 		}
 	}
-	own := hist.NewDist()
-	own.Merge(d)
-	l.dists = append(l.dists, taggedDist{tag, own})
+	dist := hist.NewDist()
+	dist.Merge(d)
+	l.dists = append(l.dists, taggedDist{tag, dist})
 }
 
 // logUndone adds the ages of a step's operations that were due and not done.
@@ -207,11 +207,11 @@ func (l *latencyLog) Written() int64 {
 	if l == nil {
 		return 0
 	}
-	at, err := l.f.Seek(0, io.SeekCurrent)
+	offset, err := l.f.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return 0
 	}
-	return at
+	return offset
 }
 
 // Close closes the file. It does nothing on a log that was never opened.

@@ -102,8 +102,8 @@ func (s *sessions) end() {
 	}
 	s.ended = true
 	s.stop()
-	if own, _ := s.client(); own != nil {
-		s.Client = *own
+	if length, _ := s.client(); length != nil {
+		s.Client = *length
 	}
 	if s.server != nil {
 		s.Server, s.Busiest = s.server()
@@ -123,8 +123,8 @@ func (s *sessions) listThreads(ctx context.Context, server *observe.Process) {
 	if err != nil {
 		return // the owners of threads are not essential
 	}
-	own, err := server.RunQueue()
-	if err != nil || slices.ContainsFunc(tids, func(tid int) bool { _, here := own[tid]; return !here }) {
+	runs, err := server.RunQueue()
+	if err != nil || slices.ContainsFunc(tids, func(tid int) bool { _, here := runs[tid]; return !here }) {
 		return
 	}
 	s.threads, _ = observe.ReadThreads("/proc", tids)
@@ -137,15 +137,15 @@ func (s *sessions) sumThreads() {
 	if err != nil || len(now) == 0 || len(now) < len(s.threads) {
 		return
 	}
-	var all []observe.ThreadTimes
+	var times []observe.ThreadTimes
 	for tid, later := range now {
-		all = append(all, later.Since(s.threads[tid]))
+		times = append(times, later.Since(s.threads[tid]))
 	}
 	// The connection for definitions is idle, and paced clients are by design.
-	slices.SortFunc(all, func(a, b observe.ThreadTimes) int { return cmp.Compare(b.CPU, a.CPU) })
-	all = all[:min(len(all), max(1, s.Closed))]
-	t := &account.Threads{Number: len(all), CountsIO: observe.CountsIO("/proc")}
-	for _, d := range all {
+	slices.SortFunc(times, func(a, b observe.ThreadTimes) int { return cmp.Compare(b.CPU, a.CPU) })
+	times = times[:min(len(times), max(1, s.Closed))]
+	t := &account.Threads{Number: len(times), CountsIO: observe.CountsIO("/proc")}
+	for _, d := range times {
 		t.CPU, t.Queue, t.IO = t.CPU+d.CPU, t.Queue+d.Queue, t.IO+d.IO
 	}
 	s.Threads = t
@@ -164,10 +164,10 @@ func (s *sessions) close() {
 // otherwise.
 func (s *sessions) look(ctx, over context.Context) {
 	clear(s.now)
-	all := 0
+	total := 0
 	err := s.sampler.Sample(ctx, func(d engine.SessionActivity, n int) {
 		s.now[d] += n
-		all += n
+		total += n
 	})
 	switch {
 	case over.Err() != nil:
@@ -177,7 +177,7 @@ func (s *sessions) look(ctx, over context.Context) {
 		return
 	}
 	s.Looks++
-	s.leaveOut(all - s.Closed)
+	s.leaveOut(total - s.Closed)
 	for d, n := range s.now {
 		s.Seen[d] += int64(n)
 	}
@@ -186,12 +186,12 @@ func (s *sessions) look(ctx, over context.Context) {
 // leaveOut excludes idle sessions beyond the number of clients in closed loops.
 // Paced clients are idle by design; a connection for definitions is idle, or
 // works instead of a client's session, which is then idle.
-func (s *sessions) leaveOut(more int) {
+func (s *sessions) leaveOut(extra int) {
 	for d, n := range s.now {
-		if more > 0 && d.State == engine.Client {
-			k := min(more, n)
+		if extra > 0 && d.State == engine.Client {
+			k := min(extra, n)
 			s.now[d] -= k
-			more -= k
+			extra -= k
 		}
 	}
 }

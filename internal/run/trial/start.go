@@ -123,11 +123,11 @@ func identity(s *Spec, start *result.Start) (base.Identity, error) {
 	p := s.Plan
 	steps := p.Loading()
 	names := quantity.Texts(steps, func(step workload.Step) string { return step.Name })
-	more := []any{names, p.Before.Step, p.After.Step}
+	extra := []any{names, p.Before.Step, p.After.Step}
 	if slices.ContainsFunc(steps, func(step workload.Step) bool { return !step.Loads() }) {
-		more = append(more, p.Rate, p.Find, p.Until)
+		extra = append(extra, p.Rate, p.Find, p.Until)
 	}
-	text, err := json.Marshal(more)
+	text, err := json.Marshal(extra)
 	id["steps"] = string(text)
 	return id, err
 }

@@ -113,13 +113,13 @@ func (w *window) count(ctx context.Context, t *trial) {
 
 // snapshot samples all sources while no session works.
 func (w *window) snapshot(ctx context.Context, t *trial) observe.Snapshot {
-	all := t.sampler.Snapshot(context.WithValue(ctx, idle{}, &w.Lag))
-	for i := range all.Sources { // the first of other machines takes as long as all of them
-		if s := &all.Sources[i]; s.Machine != "" {
+	combinedSnapshot := t.sampler.Snapshot(context.WithValue(ctx, idle{}, &w.Lag))
+	for i := range combinedSnapshot.Sources { // the first of other machines takes as long as all of them
+		if s := &combinedSnapshot.Sources[i]; s.Machine != "" {
 			w.skew = max(w.skew, s.Took)
 		}
 	}
-	return all
+	return combinedSnapshot
 }
 
 // written returns the number of bytes that rumbench wrote to its own files,
@@ -286,7 +286,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	case t.Preflight && !t.step.Whole:
 		config.Limit = preflightTime
 	}
-	before, err := t.leadIn(ctx, clients, config)
+	earlierTotals, err := t.leadIn(ctx, clients, config)
 	if err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	if err := plans.after(ctx, t.out); err != nil {
 		return err
 	}
-	found, err := stage.Finish(ctx, before.And(res.Totals()))
+	found, err := stage.Finish(ctx, earlierTotals.And(res.Totals()))
 	if err != nil {
 		return fmt.Errorf("check the step: %w", err)
 	}
