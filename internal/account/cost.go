@@ -44,7 +44,7 @@ func (b *Builder) Costs(costs []Cost, by Denominator, extra ...With) {
 // costing makes the rows of a step's costs.
 type costing struct {
 	*Step
-	all []Cost
+	costs []Cost
 }
 
 // shortWindow is the length in seconds below which CPU ticks are too coarse.
@@ -184,8 +184,8 @@ func per(op, unit string) string {
 	return op + " " + unit
 }
 
-// each calls f with every operation kind of the step and its counts.
-func (s *costing) each(f func(group string, kind *workload.OpKind, counts *hist.Counts)) {
+// eachKind calls f with every operation kind of the step and its counts.
+func (s *costing) eachKind(f func(group string, kind *workload.OpKind, counts *hist.Counts)) {
 	for _, g := range s.Groups {
 		for k := range g.Did.Kinds {
 			f(g.Name, &g.Ops[k], &g.Did.Kinds[k].Counts)
@@ -199,7 +199,7 @@ func (s *costing) each(f func(group string, kind *workload.OpKind, counts *hist.
 func (s *costing) denominators() (out []Denominator) {
 	var written, operations int64
 	units, rows := map[string]string{}, map[string]int64{}
-	s.each(func(_ string, kind *workload.OpKind, counts *hist.Counts) {
+	s.eachKind(func(_ string, kind *workload.OpKind, counts *hist.Counts) {
 		if units[kind.Whole()] == "" {
 			units[kind.Whole()] = kind.Unit
 		}
@@ -232,7 +232,7 @@ func (s *costing) addCosts() {
 	missed := Warned(s.besideMissed()...)
 	client, calibrated := s.clientCost()
 	for _, d := range s.denominators() {
-		s.Costs(s.all, d, missed)
+		s.Costs(s.costs, d, missed)
 		s.addParts(d)
 		if calibrated && !s.Hosted {
 			s.Costs([]Cost{{Metric: metric.ClientCPUUS, Value: client, Source: nullEngine}}, d)
@@ -306,7 +306,7 @@ func (s *costing) clientCost() (us float64, ok bool) {
 // operations returns how many operations a group completed when the client was
 // calibrated, and in this step.
 func (s *costing) operations(group string) (there, here int64) {
-	s.each(func(name string, kind *workload.OpKind, counts *hist.Counts) {
+	s.eachKind(func(name string, kind *workload.OpKind, counts *hist.Counts) {
 		if name != group || kind.Upkeep {
 			return
 		}
@@ -331,7 +331,7 @@ func (s *costing) addClientCost() {
 			}
 		}
 		var units int64
-		s.each(func(group string, kind *workload.OpKind, counts *hist.Counts) {
+		s.eachKind(func(group string, kind *workload.OpKind, counts *hist.Counts) {
 			if group == g.Name && kind.Whole() == op {
 				units += counts.Rows
 			}
@@ -347,7 +347,7 @@ func (s *costing) addClientCost() {
 // and received: of the device, and as the engine counts.
 func (s *costing) addAmplification() {
 	var written, returned int64
-	s.each(func(_ string, kind *workload.OpKind, counts *hist.Counts) {
+	s.eachKind(func(_ string, kind *workload.OpKind, counts *hist.Counts) {
 		switch {
 		case kind.Returns:
 			returned += counts.Bytes
@@ -357,7 +357,7 @@ func (s *costing) addAmplification() {
 	})
 	ratio := func(name string, user int64, list ...string) {
 		for _, metric := range list {
-			if c := find(s.all, metric); c != nil && user > 0 {
+			if c := find(s.costs, metric); c != nil && user > 0 {
 				s.Put(name, c.Value*kb/float64(user), Count(user), c.mark)
 				return
 			}

@@ -22,9 +22,9 @@ func (s *costing) judgeDebt() []metric.Warning {
 		return nil
 	}
 	grown := (s.Debt[1] - s.Debt[0]) / kb
-	written := find(s.all, metric.EngineWriteKB)
+	written := find(s.costs, metric.EngineWriteKB)
 	if written == nil {
-		written = find(s.all, metric.ProcessWriteKB)
+		written = find(s.costs, metric.ProcessWriteKB)
 	}
 	switch {
 	case written == nil:

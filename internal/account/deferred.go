@@ -14,13 +14,13 @@ const deferredShare = 0.1
 // markDeferred warns if KB written misses many of the writes that the step
 // caused.
 func (s *costing) markDeferred() {
-	off := find(s.all, metric.DeferredKB)
+	off := find(s.costs, metric.DeferredKB)
 	if off == nil || off.Value <= littleIO {
 		return
 	}
 	marked := false
 	for _, name := range []string{metric.WriteKB, metric.ProcessWriteKB} {
-		c := find(s.all, name)
+		c := find(s.costs, name)
 		if c == nil || off.Value <= deferredShare*c.Value {
 			continue
 		}
@@ -38,8 +38,8 @@ func (s *Step) Settled() {
 	c := &costing{s, s.figures()}
 	c.judgeSources()
 	c.noteAlone()
-	for i := range c.all {
-		s.Put(c.all[i].Metric, c.all[i].Value, Per("step"), c.all[i].mark)
+	for i := range c.costs {
+		s.Put(c.costs[i].Metric, c.costs[i].Value, Per("step"), c.costs[i].mark)
 	}
 	c.addSettled()
 	c.addDebts()
@@ -52,7 +52,7 @@ func (s *Step) Settled() {
 // of the settle step itself, and without.
 func (s *costing) addSettled() {
 	for _, name := range []string{metric.WriteKB, metric.ProcessWriteKB} {
-		cost := find(s.all, name)
+		cost := find(s.costs, name)
 		sum, ok := s.sumEarlier(name)
 		if cost == nil || !ok {
 			continue

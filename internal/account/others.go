@@ -118,7 +118,7 @@ type traffic struct {
 // judgeTraffic compares the device's reads or writes, in KB, with those that
 // the engine's processes and others caused.
 func (s *costing) judgeTraffic(t traffic) {
-	d, p := find(s.all, t.device), find(s.all, t.process)
+	d, p := find(s.costs, t.device), find(s.costs, t.process)
 	withheld := p == nil && (s.Of.Restart != nil || metric.Has(s.Warnings, metric.ImpossibleIO))
 	if d == nil || p == nil && !withheld {
 		return
@@ -144,7 +144,7 @@ func (s *costing) judgeTraffic(t traffic) {
 			metric.Values{"did": t.verb, "all": d.Value / kb, "worker": s.worker(), "own": p.Value / kb, "others": who})
 	}
 	for _, name := range t.metrics {
-		if c := find(s.all, name); c != nil {
+		if c := find(s.costs, name); c != nil {
 			c.Warnings = append(c.Warnings, w)
 		}
 	}
@@ -154,7 +154,7 @@ func (s *costing) judgeTraffic(t traffic) {
 // client and the kernel's threads, and adds the share used by these three.
 func (s *costing) judgeProcessors() []metric.Warning {
 	host, ok := Counter(s.InWindow, "host.cpu.busy_ns")
-	server, client := find(s.all, metric.ServerCPUUS), find(s.all, metric.ClientCPUUS)
+	server, client := find(s.costs, metric.ServerCPUUS), find(s.costs, metric.ClientCPUUS)
 	if !ok || host <= 0 || server == nil || s.Seconds < shortWindow {
 		return nil
 	}

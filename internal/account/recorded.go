@@ -39,7 +39,7 @@ func (s *Step) Recorded(intervals map[string][]Interval) {
 		s.Rate(metric.RowsPerS, n, s.Seconds, extra...)
 		s.Logged(w.Group, intervals[w.Op], false)
 		if w.source(s.InWindow) == ownAccount { // else too few are counted to divide by
-			s.Costs(c.all, Denominator{w.Op, n, int64(n)})
+			s.Costs(c.costs, Denominator{w.Op, n, int64(n)})
 		}
 	}
 	s.Put(metric.DurationS, s.Seconds)
@@ -63,11 +63,11 @@ func (s *costing) addLoad() {
 		return
 	}
 	load := micros(s.Load.Nanoseconds())
-	if server := find(s.all, metric.ServerCPUUS); server != nil {
-		s.all = append(s.all, Cost{Metric: metric.CPUUS, Value: server.Value + load,
+	if server := find(s.costs, metric.ServerCPUUS); server != nil {
+		s.costs = append(s.costs, Cost{Metric: metric.CPUUS, Value: server.Value + load,
 			Source: server.Source + " and " + byLoad})
 	}
-	s.all = append(s.all, Cost{Metric: metric.ClientCPUUS, Value: load, Source: byLoad})
+	s.costs = append(s.costs, Cost{Metric: metric.ClientCPUUS, Value: load, Source: byLoad})
 }
 
 // lost warns of work that was counted in part only, as the server was restarted.

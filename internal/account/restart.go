@@ -30,8 +30,8 @@ func Restarted(s *Step, stopped, started time.Duration) {
 	c := &costing{s, s.figures()}
 	c.judgeSources()
 	c.noteAlone()
-	for i := range c.all {
-		s.Put(c.all[i].Metric, c.all[i].Value, Per("step"), Count(1), c.all[i].mark)
+	for i := range c.costs {
+		s.Put(c.costs[i].Metric, c.costs[i].Value, Per("step"), Count(1), c.costs[i].mark)
 	}
 	c.addCounters()
 }
@@ -81,7 +81,7 @@ func (s *costing) addWarmUp() {
 		if bytes, found := s.Start.Read(seconds); found {
 			cost := Cost{Source: s.Start.Source}
 			for _, name := range []string{metric.ReadKB, metric.ProcessReadKB} {
-				if c := find(s.all, name); c != nil && c.Source == cost.Source {
+				if c := find(s.costs, name); c != nil && c.Source == cost.Source {
 					cost = *c // with its warnings
 				}
 			}

@@ -50,7 +50,7 @@ func (s *Step) Operations() {
 	c := &costing{Step: s}
 	if s.Observed != nil && !s.Calibrating {
 		s.Sessions.correct(s.Seconds)
-		c.all = s.figures()
+		c.costs = s.figures()
 		c.markDeferred()
 		disturbed = slices.Concat(c.noteAlone(), c.judgeSources(), (&waiting{c}).judgeClient(), c.judgeCycles(),
 			c.judgeDebt(), c.judgeMachine(), judgeAway(c))

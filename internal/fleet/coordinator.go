@@ -51,7 +51,7 @@ func begin(ctx context.Context, f *plan.Fleet, build program.Build, g *gate, not
 	group.SetLimit(mostAtOnce)
 	for _, host := range hosts {
 		m := &machine{Host: host, gate: g, heard: newHeartbeat(),
-			again: campaign.AskedAgain, silence: lost, part: !slices.Contains(f.Names(), host.Name),
+			forceEnd: campaign.AskedAgain, silence: lost, part: !slices.Contains(f.Names(), host.Name),
 			observes: f.Observes(host.Name), note: func(text string) { note(host.Name + ": " + text) }}
 		m.lost, m.lose = context.WithCancelCause(context.Background())
 		c.machines = append(c.machines, m)
@@ -241,7 +241,7 @@ func (c *Coordinator) Check(ctx context.Context, p *plan.Plan, builds result.Bui
 		first := slices.IndexFunc(c.machines, func(o *machine) bool { // of its kind
 			return o.part == m.part && o.observes == m.observes
 		})
-		if err := c.alike(&have[first], &have[i], c.machines[first].Host.Name, m.Host.Name, p.Fleet.Mixed); err != nil {
+		if err := c.checkAlike(&have[first], &have[i], c.machines[first].Host.Name, m.Host.Name, p.Fleet.Mixed); err != nil {
 			return nil, err
 		}
 	}
@@ -261,8 +261,8 @@ func (c *Coordinator) Benchmark(ctx context.Context, name string, times int) ([]
 	return out, group.Wait()
 }
 
-// alike compares what a machine and another have.
-func (c *Coordinator) alike(a, b *checked, first, name string, mixed bool) error {
+// checkAlike compares what a machine and another have.
+func (c *Coordinator) checkAlike(a, b *checked, first, name string, mixed bool) error {
 	if len(a.Servers) != len(b.Servers) {
 		return fmt.Errorf("%s has %d of the plan's servers, and %s has %d", first, len(a.Servers), name, len(b.Servers))
 	}

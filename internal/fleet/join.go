@@ -345,7 +345,7 @@ func knockAt(ctx context.Context, path, name string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name, err = p.own(name); err != nil {
+	if name, err = p.machineName(name); err != nil {
 		return nil, err
 	}
 	secret, ok := p.Tokens[name]
@@ -392,8 +392,8 @@ func readPass(path string) (p pass, err error) {
 // numbering are the variables in which those who start several agents number them, from 0.
 var numbering = []string{"SLURM_PROCID", "JOB_COMPLETION_INDEX"}
 
-// own returns the name of the agent's machine.
-func (p *pass) own(name string) (string, error) {
+// machineName returns the name of the agent's machine.
+func (p *pass) machineName(name string) (string, error) {
 	for _, variable := range numbering {
 		n, err := strconv.Atoi(os.Getenv(variable))
 		if name == "" && err == nil && n >= 0 && n < len(p.Names) {

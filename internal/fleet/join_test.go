@@ -128,7 +128,7 @@ func TestKnock(t *testing.T) {
 	fails("no name", knockOf(""), "not known which machine")
 	fails("a wrong name", knockOf("x"), "not known which machine")
 	t.Setenv("SLURM_PROCID", "1")
-	if name, err := p.own(""); name != "b" || err != nil {
+	if name, err := p.machineName(""); name != "b" || err != nil {
 		t.Errorf("task 1 of Slurm is %q, %v", name, err)
 	}
 	t.Setenv("SLURM_PROCID", "2")

@@ -32,16 +32,16 @@ import (
 // connection, of what it has said, and of the campaign.
 type machine struct {
 	plan.Host
-	hub   *hub
-	gate  *gate // nil: no agents join
-	link  *link
-	heard *heartbeat
-	lost  context.Context // ends, with the reason, when it is lost
-	lose  func(reason error)
-	again func(ended <-chan struct{}, over <-chan time.Time, kill func())
-	note  func(text string)
-	hello Hello
-	err   error // why it could not begin
+	hub      *hub
+	gate     *gate // nil: no agents join
+	link     *link
+	heard    *heartbeat
+	lost     context.Context // ends, with the reason, when it is lost
+	lose     func(reason error)
+	forceEnd func(ended <-chan struct{}, over <-chan time.Time, kill func())
+	note     func(text string)
+	hello    Hello
+	err      error // why it could not begin
 	// silence is how long it may say nothing; part: it has clients, and no server.
 	silence  time.Duration
 	part     bool
@@ -199,7 +199,7 @@ func (m *machine) endable(ctx context.Context, op string, request, value any) er
 	defer close(answered)
 	stop := context.AfterFunc(ctx, func() {
 		_ = m.hub.conn.Publish("to."+opEnd, nil)
-		m.again(answered, nil, func() { m.lose(errors.New("its answer was not waited for")) })
+		m.forceEnd(answered, nil, func() { m.lose(errors.New("its answer was not waited for")) })
 	})
 	defer stop()
 	return m.ask(context.WithoutCancel(ctx), op, request, value)

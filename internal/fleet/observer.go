@@ -44,7 +44,7 @@ type observer struct {
 	watch engine.Watch // nil: nothing is observed
 
 	process *observe.Process
-	all     observe.Sampler // the machine, the processes and the device
+	sampler observe.Sampler // the machine, the processes and the device
 	disks   observe.Sampler
 }
 
@@ -92,11 +92,11 @@ func (o *observer) begin(ctx context.Context, e engine.Engine, dsn string) (err 
 		return fmt.Errorf("the server's processes cannot be seen: %s", reason)
 	}
 	o.process = observe.NewProcess("/proc", func() []int { return pids })
-	o.all.Collectors = []observe.Collector{observe.NewHost("/proc"), o.process}
+	o.sampler.Collectors = []observe.Collector{observe.NewHost("/proc"), o.process}
 	o.disks.Collectors = []observe.Collector{observe.NewDisks("/proc", "/sys")}
 	if dir := o.watch.DataDir(); dir != "" {
 		if device, err := observe.FindDevice(dir); err == nil {
-			o.all.Collectors = append(o.all.Collectors, observe.NewDevice(device, "/proc", "/sys"))
+			o.sampler.Collectors = append(o.sampler.Collectors, observe.NewDevice(device, "/proc", "/sys"))
 		}
 	}
 	return nil
@@ -107,13 +107,13 @@ func (o *observer) end() {
 	if o.watch != nil {
 		_ = o.watch.Close() // it has only read
 	}
-	o.watch, o.process, o.all, o.disks = nil, nil, observe.Sampler{}, observe.Sampler{}
+	o.watch, o.process, o.sampler, o.disks = nil, nil, observe.Sampler{}, observe.Sampler{}
 }
 
 func (o *observer) do(ctx context.Context, order divided.ObserverTask) (s divided.Snapshot, err error) {
 	switch order {
 	case divided.CountAll:
-		s.Sources = sourcesOf(o.all.Snapshot(ctx))
+		s.Sources = sourcesOf(o.sampler.Snapshot(ctx))
 	case divided.CountDisks:
 		s.Sources = sourcesOf(o.disks.Snapshot(ctx))
 	case divided.AskMemory:

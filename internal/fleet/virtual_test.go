@@ -461,7 +461,7 @@ func (w *world) run(ctx context.Context, p *plan.Plan, dir string) (*result.Camp
 	}
 	if err == nil {
 		for _, m := range c.machines {
-			m.again = func(ended <-chan struct{}, _ <-chan time.Time, kill func()) {
+			m.forceEnd = func(ended <-chan struct{}, _ <-chan time.Time, kill func()) {
 				select {
 				case <-w.asked:
 					kill()

@@ -241,7 +241,7 @@ func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
 type Series struct {
 	dir    string
 	wanted []string
-	at     int64 // where the next line begins
+	offset int64 // where the next line begins
 }
 
 // NewSeries returns the series of a trial, for ReadSeries of what is there and then of what
@@ -259,7 +259,7 @@ func (s *Series) Read(yield func(Line) error) error {
 		return err
 	}
 	defer f.Close()
-	if _, err := f.Seek(s.at, io.SeekStart); err != nil {
+	if _, err := f.Seek(s.offset, io.SeekStart); err != nil {
 		return err
 	}
 	in := bufio.NewScanner(f)
@@ -267,7 +267,7 @@ func (s *Series) Read(yield func(Line) error) error {
 	in.Split(wholeLines)
 	want := wantsOf(s.wanted)
 	for n := 1; in.Scan(); n++ {
-		s.at += int64(len(in.Bytes()))
+		s.offset += int64(len(in.Bytes()))
 		names, ok := want.subject(in.Bytes())
 		if !ok {
 			continue

@@ -181,11 +181,11 @@ func hooked(ctx context.Context, r *runner, when, command string) error {
 // runner is a campaign in progress.
 type runner struct {
 	launcher
-	state  *result.Campaign
-	halves cpuset.Halves // of a duet
-	began  time.Time     // when this run of the campaign began
-	before float64       // seconds that it had run before
-	made   bool          // the directory is not one that the user had made
+	state       *result.Campaign
+	halves      cpuset.Halves // of a duet
+	began       time.Time     // when this run of the campaign began
+	spentBefore float64       // seconds that it had run before
+	made        bool          // the directory is not one that the user had made
 }
 
 // prepare makes the campaign directory, or reads it.
@@ -201,7 +201,7 @@ func (r *runner) prepare() error {
 		if err := r.resolvedAgain(); err != nil {
 			return err
 		}
-		r.before, r.state.Programs, r.state.Builds, r.state.Params = r.state.Spent, r.Programs, r.Builds, r.Plan.ParamTexts()
+		r.spentBefore, r.state.Programs, r.state.Builds, r.state.Params = r.state.Spent, r.Programs, r.Builds, r.Plan.ParamTexts()
 		r.state.Force = r.state.Force || r.Force // trials read it
 		r.state.Resumed++
 		return r.save()
@@ -350,7 +350,7 @@ func changedParams(was, now map[string]string) (notes []string) {
 
 // spent returns for how long the campaign has run, earlier runs of it included.
 func (r *runner) spent() time.Duration {
-	return time.Duration(r.before*float64(time.Second)) + r.now().Sub(r.began)
+	return time.Duration(r.spentBefore*float64(time.Second)) + r.now().Sub(r.began)
 }
 
 func (r *runner) save() error {

@@ -152,7 +152,7 @@ func (s *dealer) prepareAll(ctx context.Context) error {
 
 // serve runs blocks on a machine until none is left, or the machine is lost.
 func (s *dealer) serve(ctx context.Context, w executor) {
-	pair := none
+	pair := noPair
 	for {
 		j, ok := s.next(ctx, &pair)
 		if !ok {
@@ -170,7 +170,7 @@ func (s *dealer) serve(ctx context.Context, w executor) {
 			if !lost.Remains {
 				delete(s.open, pair)
 			}
-			err = s.again(j, lost)
+			err = s.giveBack(j, lost)
 		default:
 			s.took = append(s.took, time.Since(began).Seconds())
 		}
@@ -185,8 +185,8 @@ func (s *dealer) serve(ctx context.Context, w executor) {
 	}
 }
 
-// none is the pair of a machine that keeps no block.
-const none = -1
+// noPair is the pair of a machine that keeps no block.
+const noPair = -1
 
 // next takes a block. It waits while blocks of other machines may come back. pair is the one of which the
 // machine has begun a block.
@@ -239,7 +239,7 @@ func (s *dealer) choose(pair int) int {
 // keep notes that a machine has taken a block, and keeps the other of its pair.
 func (s *dealer) keep(j *job, pair *int) {
 	delete(s.open, *pair)
-	*pair = none
+	*pair = noPair
 	if slices.ContainsFunc(s.todo, func(o job) bool { return o.pair == j.pair }) {
 		s.open[j.pair], *pair = true, j.pair
 	}
@@ -256,9 +256,9 @@ func (s *dealer) length(j *job) time.Duration {
 	return time.Duration(stat.Mean(s.took) * float64(time.Second))
 }
 
-// again gives a block back whose machine was lost: all of it is run on another, or there if it can go on. What
+// giveBack gives a block back whose machine was lost: all of it is run on another, or there if it can go on. What
 // it has measured is kept aside.
-func (s *dealer) again(j job, lost *LostError) error {
+func (s *dealer) giveBack(j job, lost *LostError) error {
 	s.leaveOut(lost)
 	dirs := quantity.Texts(j.entries, func(e result.Entry) string { return e.Dir })
 	then := "run again with --resume"

@@ -69,17 +69,17 @@ type duet struct {
 
 func newDuet(ctx context.Context, p Progress) *duet {
 	d := &duet{progress: p, over: ctx}
-	d.sides[0].duet, d.sides[0].other = d, &d.sides[1]
-	d.sides[1].duet, d.sides[1].other = d, &d.sides[0]
+	d.sides[0].duet, d.sides[0].opposite = d, &d.sides[1]
+	d.sides[1].duet, d.sides[1].opposite = d, &d.sides[0]
 	return d
 }
 
 // side is one of the two trials.
 type side struct {
-	duet  *duet
-	other *side
-	name  string
-	cpus  cpuset.Set
+	duet     *duet
+	opposite *side
+	name     string
+	cpus     cpuset.Set
 
 	// Under the duet's lock.
 	stdin io.Writer
@@ -114,14 +114,14 @@ func (s *side) event(e trial.Event) {
 	case trial.PhaseDone:
 		s.ended, s.last = time.Now(), trial.Event{}
 		var a answer
-		if !s.other.ended.IsZero() {
-			a.Alone = s.ended.Sub(s.other.ended).Seconds()
+		if !s.opposite.ended.IsZero() {
+			a.Alone = s.ended.Sub(s.opposite.ended).Seconds()
 		}
 		s.answer(a)
 	case trial.PhaseBegin, trial.PhaseEnd: // the display has no room for two
 	default:
 		s.last = e
-		s.duet.progress.Event(s.duet.both(e))
+		s.duet.progress.Event(s.duet.merged(e))
 	}
 }
 
@@ -131,10 +131,10 @@ func (s *side) event(e trial.Event) {
 func (s *side) ready() {
 	s.waits = true
 	switch {
-	case s.other.gone && s.duet.over.Err() == nil:
+	case s.opposite.gone && s.duet.over.Err() == nil:
 		s.answer(answer{Gone: true})
-	case s.other.waits:
-		for _, s := range []*side{s, s.other} {
+	case s.opposite.waits:
+		for _, s := range []*side{s, s.opposite} {
 			s.waits, s.ended = false, time.Time{}
 			s.answer(answer{})
 		}
@@ -152,8 +152,8 @@ func (s *side) leave() {
 	if s.ended.IsZero() {
 		s.ended = time.Now()
 	}
-	if s.other.waits && s.duet.over.Err() == nil {
-		s.other.answer(answer{Gone: true})
+	if s.opposite.waits && s.duet.over.Err() == nil {
+		s.opposite.answer(answer{Gone: true})
 	}
 }
 
@@ -162,8 +162,8 @@ func (s *side) answer(a answer) {
 	_ = json.NewEncoder(s.stdin).Encode(a)
 }
 
-// both merges the last events of the two, of which e is the latest.
-func (d *duet) both(e trial.Event) trial.Event {
+// merged merges the last events of the two, of which e is the latest.
+func (d *duet) merged(e trial.Event) trial.Event {
 	a, b := &d.sides[0].last, &d.sides[1].last
 	e.CPU, e.Server, e.Written, e.Stalled = a.CPU+b.CPU, a.Server+b.Server, a.Written+b.Written, a.Stalled+b.Stalled
 	if a.Step != b.Step && a.Step != "" && b.Step != "" {

@@ -168,11 +168,11 @@ func TestEventsOfDuet(t *testing.T) {
 	d.sides[0].name, d.sides[1].name = "a", "b"
 	group := func(n string) []trial.EventGroup { return []trial.EventGroup{{Name: n}} }
 	d.sides[0].last = trial.Event{Step: "l", CPU: 1, Stalled: 1, Groups: group("insert")}
-	if e := d.both(d.sides[0].last); e.Step != "l" || e.CPU != 1 || len(e.Groups) != 1 || e.Groups[0].Name != "a insert" {
+	if e := d.merged(d.sides[0].last); e.Step != "l" || e.CPU != 1 || len(e.Groups) != 1 || e.Groups[0].Name != "a insert" {
 		t.Errorf("%+v", e)
 	}
 	d.sides[1].last = trial.Event{Step: "q", CPU: 0.5, Elapsed: 7, Groups: group("query")}
-	e := d.both(d.sides[1].last)
+	e := d.merged(d.sides[1].last)
 	expect.True(t, e.Step == "l/q" && e.Elapsed == 7 && e.CPU == 1.5 && e.Stalled == 1 && len(e.Groups) == 2 && e.Groups[1].Name == "b query", e)
 }
 

@@ -64,7 +64,7 @@ func hold(path, dir string, mode fs.FileMode, busy func(who string) error) (*os.
 		f.Close()
 		return nil, err
 	}
-	if own(f) {
+	if ownFile(f) {
 		_ = f.Truncate(0)
 		abs, _ := filepath.Abs(dir)
 		fmt.Fprintf(f, lockWords+"%d, campaign %s\n", os.Getpid(), abs)
@@ -101,9 +101,9 @@ func holder(f *os.File) (string, error) {
 	}
 }
 
-// own reports whether a file belongs to this user. To another's nothing is
+// ownFile reports whether a file belongs to this user. To another's nothing is
 // written, whatever it seems to be.
-func own(f *os.File) bool { return statOf(f).Uid == uint32(os.Geteuid()) }
+func ownFile(f *os.File) bool { return statOf(f).Uid == uint32(os.Geteuid()) }
 
 // statOf returns nothing for a file that cannot be looked at.
 func statOf(f *os.File) syscall.Stat_t {
@@ -115,7 +115,7 @@ func statOf(f *os.File) syscall.Stat_t {
 }
 
 func unlock(f *os.File) {
-	if own(f) {
+	if ownFile(f) {
 		_ = f.Truncate(0)
 	}
 	f.Close()

@@ -71,8 +71,8 @@ func blocks(entries []result.Entry) (out [][]result.Entry) {
 	return out
 }
 
-// again is the suffix of the name of the second target of an A/A campaign.
-const again = "-again"
+// againSuffix is the suffix of the name of the second target of an A/A campaign.
+const againSuffix = "-again"
 
 // AgainstItself returns the plan of an A/A campaign: the first target alone,
 // under two names. Differences are then due to chance, and the machine.
@@ -83,7 +83,7 @@ func AgainstItself(p *plan.Plan) (*plan.Plan, error) {
 			"target %s works on a data directory in place, which cannot be done twice", first.Name)
 	}
 	second := first
-	second.Name += again
+	second.Name += againSuffix
 	q := *p
 	q.Targets = []plan.Target{first, second}
 	if q.Order == plan.Sequential {

@@ -79,7 +79,7 @@ func (c *Conductor) Run(ctx context.Context) {
 	for i := range c.Parts {
 		pumps.Go(func() { c.pump(ctx, i, c.Parts[i].Line) })
 	}
-	defer c.all(Message{Kind: Abandon})
+	defer c.broadcast(Message{Kind: Abandon})
 	for {
 		e, err := c.next(ctx)
 		switch {
@@ -95,7 +95,7 @@ func (c *Conductor) Run(ctx context.Context) {
 			c.broken = err
 		}
 		if c.broken != nil && e.peer == head && ctx.Err() == nil {
-			c.all(Message{Kind: Abandon})
+			c.broadcast(Message{Kind: Abandon})
 			c.Head.Line.Say(Message{Kind: Failed, Failure: FailureOf(c.broken)})
 		}
 	}
@@ -113,7 +113,7 @@ func (c *Conductor) serve(ctx context.Context, m Message) error {
 	case m.Kind == Check:
 		return c.check(ctx, m)
 	case m.Kind == Close:
-		c.all(m)
+		c.broadcast(m)
 		err := c.gather(ctx, Closed, nil)
 		if err == nil {
 			c.Head.Line.Say(Message{Kind: Closed})
@@ -144,7 +144,7 @@ func (c *Conductor) pump(ctx context.Context, peer int, l *Line) {
 	}
 }
 
-func (c *Conductor) all(m Message) {
+func (c *Conductor) broadcast(m Message) {
 	for i := range c.Parts {
 		c.Parts[i].Line.Say(m)
 	}
@@ -252,7 +252,7 @@ func (c *Conductor) open(ctx context.Context, t *Task) error {
 
 // check has the only part check its step.
 func (c *Conductor) check(ctx context.Context, m Message) error {
-	c.all(m)
+	c.broadcast(m)
 	var verdict *Verdict
 	if err := c.gather(ctx, Checked, func(e *event) doubt { verdict = e.Verdict; return "" }); err != nil {
 		return err
@@ -264,7 +264,7 @@ func (c *Conductor) check(ctx context.Context, m Message) error {
 // begin has the clients ready, and measures the clocks.
 func (c *Conductor) begin(ctx context.Context, n *Numbers) (err error) {
 	c.load = n
-	c.all(Message{Kind: Load, Numbers: n})
+	c.broadcast(Message{Kind: Load, Numbers: n})
 	if err := c.gather(ctx, Ready, nil); err != nil {
 		return err
 	}
@@ -338,7 +338,7 @@ func (c *Conductor) arm(ctx context.Context) (time.Time, error) {
 			late = late || e.Ahead <= lastMoment
 		}
 		if late {
-			c.all(Message{Kind: Disarm})
+			c.broadcast(Message{Kind: Disarm})
 		}
 	}
 	c.knew = time.Duration(Clock() - began)

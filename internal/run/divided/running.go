@@ -104,7 +104,7 @@ func (r *running) take(e *event) (wrong doubt) {
 	case e.Kind == Led && !r.led[i]:
 		r.heard[i] = time.Now()
 		if r.led[i] = true; !slices.Contains(r.led, false) {
-			r.all(Message{Kind: Stop})
+			r.broadcast(Message{Kind: Stop})
 		}
 	case e.Kind == Done && r.done[i] == nil:
 		if wrong = r.load.outcome(e.Outcome, longest); wrong != "" {
@@ -152,7 +152,7 @@ func (r *running) pass(intervals []*drive.Interval) {
 func (r *running) end() {
 	if !r.ending {
 		r.ending = true
-		r.all(Message{Kind: Abandon})
+		r.broadcast(Message{Kind: Abandon})
 	}
 }
 

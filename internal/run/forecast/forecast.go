@@ -94,7 +94,7 @@ type Forecast struct {
 	plan    *plan.Plan
 	parts   []Part
 	earlier *Earlier
-	own     map[string][]lengths // of this campaign's trials that have ended, by target
+	ended   map[string][]lengths // of this campaign's trials that have ended, by target
 }
 
 // New returns the forecast of a plan, with the lengths from an earlier run of
@@ -109,19 +109,19 @@ func (f *Forecast) Earlier() *Earlier { return f.earlier }
 // Add adds a trial of this campaign that has ended.
 func (f *Forecast) Add(t *result.Trial) {
 	if l, ok := lengthsOf(f.parts, t); ok {
-		f.own[t.Target] = append(f.own[t.Target], l)
+		f.ended[t.Target] = append(f.ended[t.Target], l)
 	}
 }
 
 // Trial returns the forecast of a trial of a target, by its number from 1: later ones may begin with a copy
 // of the data that earlier ones have loaded.
 func (f *Forecast) Trial(target string, number int) Trial {
-	seen := f.own[target]
+	seen := f.ended[target]
 	if len(seen) == 0 && f.earlier != nil {
 		seen = f.earlier.lengths[target]
 	}
 	start := f.plan.Start
-	copies := start.Loaded() && (!f.plan.Loads(target) || number > start.Loads || len(f.own[target]) >= start.Loads)
+	copies := start.Loaded() && (!f.plan.Loads(target) || number > start.Loads || len(f.ended[target]) >= start.Loads)
 	t := Trial{Parts: f.partsOf(target)}
 	loading := 0
 	if start.Loaded() {

@@ -16,8 +16,8 @@ import (
 	"rumbench/internal/run/drive"
 )
 
-// all returns a builder with the fields common to all rows of a step.
-func (t *Spec) all(step string) account.Builder {
+// builder returns a builder with the fields common to all rows of a step.
+func (t *Spec) builder(step string) account.Builder {
 	return account.Builder{All: metric.Row{Target: t.Target.Name, Trial: t.Trial, Step: step}}
 }
 
@@ -25,7 +25,7 @@ func (t *Spec) all(step string) account.Builder {
 // nil for a settle step.
 func (t *stepRun) account(res *drive.Result) *account.Step {
 	a := &account.Step{
-		Builder: t.all(t.step.Name), Of: t.step, Seconds: t.window.length.Seconds(),
+		Builder: t.builder(t.step.Name), Of: t.step, Seconds: t.window.length.Seconds(),
 		Results: t.keepsRows(), ErrorsAllowed: t.Plan.ErrorsAllowed, Calibrating: t.Calibrate,
 		Calibrated: t.calibration(t.step.Name), Observed: t.observed(&t.window),
 	}
@@ -54,9 +54,9 @@ func owing(t *trial) bool {
 func (t *trial) observed(w *window) *account.Observed {
 	o := w.Observed
 	o.Own, o.Sessions, o.Servers = w.ended-w.began, w.sessions.samples(), serversOf(t, w)
-	o.InWindow, _ = counts(t, w.before, w.after)
-	o.WithSync, o.Uncounted = counts(t, w.before, w.drained)
-	first, _ := counts(t, observe.Snapshot{}, w.before)
+	o.InWindow, _ = counts(t, w.opening, w.closing)
+	o.WithSync, o.Uncounted = counts(t, w.opening, w.drained)
+	first, _ := counts(t, observe.Snapshot{}, w.opening)
 	previous, found := account.Gauge(first, engine.DirtyBytes)
 	if after, still := account.Gauge(o.WithSync, engine.DirtyBytes); found && still {
 		o.Deferred = &[2]float64{previous, after}
@@ -121,8 +121,8 @@ func (t *trial) addGap(next *window) {
 		return
 	}
 	step := &t.res.Steps[len(t.res.Steps)-1]
-	b := t.all(step.Name)
-	between, _ := counts(t, last.drained, next.before)
+	b := t.builder(step.Name)
+	between, _ := counts(t, last.drained, next.opening)
 	disks, _ := counts(t, last.disks[1], next.disks[0])
 	last.After(&b, between, disks, next.began-last.ended)
 	step.Take(&b.Sheet)
@@ -160,7 +160,7 @@ func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
 	if t.last && t.dir != "" {
 		noteExtents(t.trial)
 	}
-	b := t.all(t.out.Name)
+	b := t.builder(t.out.Name)
 	b.Growth(t.space, z)
 	b.Space(z)
 	t.space = z

@@ -19,7 +19,7 @@ type EventBuild struct {
 // building is the database of a step that builds indexes: it counts them for the live display.
 type building struct {
 	engine.DB
-	all                int
+	total              int
 	begun, done, since atomic.Int64 // since is when the last one began
 }
 
@@ -28,7 +28,7 @@ func (t *stepRun) countBuilds() engine.DB {
 	if t.step.Builds == 0 {
 		return t.db
 	}
-	t.builds = &building{DB: t.db, all: t.step.Builds}
+	t.builds = &building{DB: t.db, total: t.step.Builds}
 	if speaker, ok := t.db.(engine.Speaker); ok {
 		return struct {
 			*building
@@ -57,7 +57,7 @@ func (b *building) progress() *EventBuild {
 	if b == nil {
 		return nil
 	}
-	e := EventBuild{Done: int(b.done.Load()), All: b.all}
+	e := EventBuild{Done: int(b.done.Load()), All: b.total}
 	e.Begun, e.Seconds = int(b.begun.Load()), time.Since(time.Unix(0, b.since.Load())).Seconds()
 	return &e
 }

@@ -52,7 +52,7 @@ func openClients(ctx context.Context, t *stepRun, env *workload.Env) (clients, w
 	if err != nil {
 		closeAll()
 	}
-	prepared := seen.all(t.step, workload.Part{})
+	prepared := seen.collected(t.step, workload.Part{})
 	prepared.Dealt = since(dealtBy(t.db), previous)
 	return &localClients{stepRun: t, seats: seats, closeAll: closeAll}, stage, prepared, err
 }

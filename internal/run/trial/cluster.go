@@ -75,7 +75,7 @@ func observeCluster(t *trial, collectors []observe.Collector) []observe.Collecto
 	if !t.clustered() {
 		return collectors
 	}
-	t.others = nil
+	t.otherPrograms = nil
 	cluster := &clusterObservers{head: t.Head, target: t.Target.Name, task: divided.CountAll}
 	disks := &clusterObservers{head: t.Head, target: t.Target.Name, task: divided.CountDisks}
 	t.disks.Collectors = append(t.disks.Collectors, disks.collectors("device")...)
@@ -190,8 +190,8 @@ func serversOf(t *trial, w *window) (out []account.ServerMachine) {
 		}
 		return out
 	}
-	inWindow, _ := changes(w.before, w.after)
-	withSync, _ := changes(w.before, w.drained)
+	inWindow, _ := changes(w.opening, w.closing)
+	withSync, _ := changes(w.opening, w.drained)
 	for i, name := range append([]string{t.Machine}, t.Head.Observed...) {
 		machine, counted, m := name, account.Counted{}, account.ServerMachine{Name: name, Skew: millis(w.skew)}
 		if i == 0 { // this one

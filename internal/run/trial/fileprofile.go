@@ -52,7 +52,7 @@ func (c *fileTracer) save(t *stepRun, stepProfile *result.StepProfile) error {
 	if err != nil {
 		return err
 	}
-	start, end, err := between(t.window.before, t.window.drained, "device")
+	start, end, err := between(t.window.opening, t.window.drained, "device")
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (c *fileTracer) save(t *stepRun, stepProfile *result.StepProfile) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	counted, _ := changes(t.window.before, t.window.drained)
+	counted, _ := changes(t.window.opening, t.window.drained)
 	for op, name := range map[blockio.Op]string{blockio.Read: "device.read_bytes", blockio.Write: "device.write_bytes"} {
 		if n, found := account.Counter(counted, name); found {
 			if err := f.Agrees(op, n/1024); err != nil {

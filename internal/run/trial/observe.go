@@ -23,25 +23,25 @@ import (
 // observer observes the machine, the engine's processes and the client. It has many fields: one for each source
 // and what is known of it.
 type observer struct {
-	sampler    *observe.Sampler
-	unwatch    func()                    // ends what watch began
-	pids       []int                     // of the engine
-	process    *observe.Process          // nil if the server's processes cannot be seen
-	device     *observe.Disks            // nil without a device
-	under      observe.Device            // the data, if device is not nil
-	disks      observe.Sampler           // of all disks, if the data is on any
-	others     *observe.Others           // nil if irrelevant, or indistinguishable from the engine
-	started    atomic.Pointer[stepStart] // nil outside of a window
-	lastWindow *window                   // the previous step's
-	space      *account.Space            // at the end of the previous step
-	reads      atomic.Pointer[readTrack] // nil unless the engine restarted before the step
-	sample     atomic.Pointer[sample]    // the last, for the display; nil if there is none
-	recorded   bool                      // the load is another program's, and the server is left alone
-	elsewhere  bool                      // the data is on another file system than rumbench's own files
-	asked      atomic.Int64              // when the server was asked for counters, in ns since 1970; 0: it has answered
-	worked     atomic.Int64              // when operations were done last
-	events     *pmu.Counter              // nil without a PMU
-	dealt      []int                     // sessions of the step's clients at each gateway; none: there is one
+	sampler       *observe.Sampler
+	unwatch       func()                    // ends what watch began
+	pids          []int                     // of the engine
+	process       *observe.Process          // nil if the server's processes cannot be seen
+	device        *observe.Disks            // nil without a device
+	under         observe.Device            // the data, if device is not nil
+	disks         observe.Sampler           // of all disks, if the data is on any
+	otherPrograms *observe.Others           // nil if irrelevant, or indistinguishable from the engine
+	started       atomic.Pointer[stepStart] // nil outside of a window
+	lastWindow    *window                   // the previous step's
+	space         *account.Space            // at the end of the previous step
+	reads         atomic.Pointer[readTrack] // nil unless the engine restarted before the step
+	sample        atomic.Pointer[sample]    // the last, for the display; nil if there is none
+	recorded      bool                      // the load is another program's, and the server is left alone
+	elsewhere     bool                      // the data is on another file system than rumbench's own files
+	asked         atomic.Int64              // when the server was asked for counters, in ns since 1970; 0: it has answered
+	worked        atomic.Int64              // when operations were done last
+	events        *pmu.Counter              // nil without a PMU
+	dealt         []int                     // sessions of the step's clients at each gateway; none: there is one
 }
 
 func deviceSource(t *trial) string {
@@ -127,7 +127,7 @@ func (t *trial) observe(counted observe.Counted) {
 			collectors = append(collectors, atRest{&t.observer})
 		}
 		if t.device != nil {
-			t.others = observe.NewOthers("/proc", "/sys", t.under, append(slices.Clone(t.pids), os.Getpid())...)
+			t.otherPrograms = observe.NewOthers("/proc", "/sys", t.under, append(slices.Clone(t.pids), os.Getpid())...)
 		}
 	}
 	if t.limits.group != nil {
@@ -213,8 +213,8 @@ func (t *trial) noteCPUs() {
 
 // stepStart is the start of the running step's window.
 type stepStart struct {
-	name string
-	at   time.Time
+	name  string
+	began time.Time
 }
 
 // writeSamples writes the collectors' values of an interval.
@@ -225,11 +225,11 @@ func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 	for _, iv := range together(t, observe.Diff(prev, cur)) {
 		t.show(&now, &iv)
 		step := t.started.Load()
-		if step == nil || iv.Time.Before(step.at) || len(iv.Changes) == 0 {
+		if step == nil || iv.Time.Before(step.began) || len(iv.Changes) == 0 {
 			continue
 		}
 		l := result.Line{Step: step.name, Source: result.SourceOn(iv.Source, iv.Machine),
-			T: iv.Time.Sub(step.at).Seconds(), DT: iv.Elapsed.Seconds(), Late: iv.Late.Seconds(),
+			T: iv.Time.Sub(step.began).Seconds(), DT: iv.Elapsed.Seconds(), Late: iv.Late.Seconds(),
 			V: make(map[string]float64, len(iv.Changes))}
 		for _, c := range iv.Changes {
 			if c.Value != 0 || c.Kind == engine.Gauge || iv.Source != "engine" { // engines have many, most of them unchanged
@@ -265,12 +265,12 @@ func (t *trial) show(s *sample, iv *observe.Interval) {
 
 // lookAtOthers starts observing other programs and returns the function that ends it.
 func (o *observer) lookAtOthers() func() account.Others {
-	if o.others == nil {
+	if o.otherPrograms == nil {
 		return func() account.Others { return account.Others{} }
 	}
-	a, before := o.others.Look()
+	a, before := o.otherPrograms.Look()
 	return func() account.Others {
-		b, after := o.others.Look()
+		b, after := o.otherPrograms.Look()
 		if err := cmp.Or(before, after); err != nil {
 			return account.Others{Why: err}
 		}

@@ -70,7 +70,7 @@ func (p *part) open(ctx context.Context, t *divided.Task) (_ *divided.Step, err 
 		out.Close()
 		return nil, err
 	}
-	out.Prepared = seen.all(step, t.Part)
+	out.Prepared = seen.collected(step, t.Part)
 	out.Prepared.Dealt = since(dealtBy(db), previous)
 	return out, nil
 }

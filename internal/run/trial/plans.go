@@ -31,11 +31,11 @@ const (
 type preparedOps struct {
 	mu       sync.Mutex
 	prepared []*model.Op // each once, by its text in known
-	known    map[string]bool
+	seen     map[string]bool
 	sessions []*recordingSession // of the clients, group by group
 }
 
-func newPreparedOps() *preparedOps { return &preparedOps{known: map[string]bool{}} }
+func newPreparedOps() *preparedOps { return &preparedOps{seen: map[string]bool{}} }
 
 // session returns the session for the next client of the step.
 func (n *preparedOps) session(s engine.Session) engine.Session {
@@ -48,14 +48,14 @@ func (n *preparedOps) session(s engine.Session) engine.Session {
 func (n *preparedOps) note(op *model.Op) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if key := divided.TextOf(op); !n.known[key] {
-		n.known[key] = true
+	if key := divided.TextOf(op); !n.seen[key] {
+		n.seen[key] = true
 		n.prepared = append(n.prepared, op)
 	}
 }
 
-// all returns what the clients of a part of a step have prepared.
-func (n *preparedOps) all(step *workload.Step, part workload.Part) *divided.Prepared {
+// collected returns what the clients of a part of a step have prepared.
+func (n *preparedOps) collected(step *workload.Step, part workload.Part) *divided.Prepared {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	out := &divided.Prepared{Ops: slices.Clone(n.prepared)}
@@ -117,9 +117,9 @@ func (t *trial) newPlanCheck(step string) *planCheck {
 	return &planCheck{trial: t, explainer: explainer, step: step}
 }
 
-// before explains all statements. It refuses the step if one does not use the
+// checkBefore explains all statements. It refuses the step if one does not use the
 // index that the workload demands.
-func (c *planCheck) before(ctx context.Context, s *result.Step, ops []*model.Op) (err error) {
+func (c *planCheck) checkBefore(ctx context.Context, s *result.Step, ops []*model.Op) (err error) {
 	if c == nil {
 		return nil
 	}
@@ -132,16 +132,16 @@ func (c *planCheck) before(ctx context.Context, s *result.Step, ops []*model.Op)
 	}
 	wrong, notes := c.wrong(c.begin)
 	if len(wrong) > 0 {
-		return &wrongPlan{some(wrong, 1)}
+		return &wrongPlan{firstFew(wrong, 1)}
 	}
 	s.Note(notes...)
-	s.Warnings = append(s.Warnings, c.whole(c.begin)...)
+	s.Warnings = append(s.Warnings, c.fullScans(c.begin)...)
 	return nil
 }
 
-// after explains them again. A wrong plan now makes the step invalid, and a
+// checkAfter explains them again. A wrong plan now makes the step invalid, and a
 // changed one adds a warning.
-func (c *planCheck) after(ctx context.Context, s *result.Step) error {
+func (c *planCheck) checkAfter(ctx context.Context, s *result.Step) error {
 	if c == nil || ctx.Err() != nil {
 		return nil
 	}
@@ -160,10 +160,10 @@ func (c *planCheck) after(ctx context.Context, s *result.Step) error {
 		}
 	}
 	if len(changed) > 0 {
-		s.Warnings = append(s.Warnings, metric.Warn(metric.PlanChanged, metric.Values{"changes": some(changed, 3)}))
+		s.Warnings = append(s.Warnings, metric.Warn(metric.PlanChanged, metric.Values{"changes": firstFew(changed, 3)}))
 	}
 	if wrong, _ := c.wrong(end); len(wrong) > 0 {
-		s.Refuse(metric.Warn(metric.WrongPlan, metric.Values{"what": some(wrong, 1)}))
+		s.Refuse(metric.Warn(metric.WrongPlan, metric.Values{"what": firstFew(wrong, 1)}))
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func (c *planCheck) wrong(plans []engine.Plan) (wrong, notes []string) {
 	if len(small) > 0 {
 		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload "+
 			"names, which may be the cheaper way there: %s",
-			quantity.Bytes(smallTable), some(small, 3)))
+			quantity.Bytes(smallTable), firstFew(small, 3)))
 	}
 	return wrong, notes
 }
@@ -244,9 +244,9 @@ func answers(op *model.Op, index string, p *engine.Plan) bool {
 	return found
 }
 
-// whole returns warnings about other statements that scan large tables to find
+// fullScans returns warnings about other statements that scan large tables to find
 // some rows.
-func (c *planCheck) whole(plans []engine.Plan) []metric.Warning {
+func (c *planCheck) fullScans(plans []engine.Plan) []metric.Warning {
 	var out []string
 	for i, op := range c.ops {
 		p := &plans[i]
@@ -260,7 +260,7 @@ func (c *planCheck) whole(plans []engine.Plan) []metric.Warning {
 	if len(out) == 0 {
 		return nil
 	}
-	return []metric.Warning{metric.Warn(metric.WholeTableRead, metric.Values{"statements": some(out, 3)})}
+	return []metric.Warning{metric.Warn(metric.WholeTableRead, metric.Values{"statements": firstFew(out, 3)})}
 }
 
 // kinds returns the access kinds of a plan with the database's names of them.
@@ -272,8 +272,8 @@ func kinds(p *engine.Plan) string {
 	return strings.Join(out, ", ")
 }
 
-// some joins the first of many texts, each once.
-func some(texts []string, shown int) string {
+// firstFew joins the first of many texts, each once.
+func firstFew(texts []string, shown int) string {
 	var list []string
 	for _, s := range texts {
 		if !slices.Contains(list, s) {

@@ -166,7 +166,7 @@ func (c *cpuSampler) save(t *stepRun, stepProfile *result.StepProfile) error {
 		stepProfile.Warnings = append(stepProfile.Warnings,
 			metric.Warn(metric.ProfileThrottled, metric.Values{"times": float64(r.Throttled)}))
 	}
-	inWindow, _ := changes(t.window.before, t.window.after)
+	inWindow, _ := changes(t.window.opening, t.window.closing)
 	if ns, found := account.Counter(inWindow, "process.cpu_ns"); found {
 		stepProfile.Accounted = ns / float64(time.Second)
 		if err := ours.Check(time.Duration(ns)); err != nil && !r.OwnOnly {
@@ -205,7 +205,7 @@ func unusable(r *profile.Recording, p *profile.Profile) *metric.Warning {
 // the begin and the end of a window, on the clock of profiles. If the engine's
 // are not known, the client's are used instead.
 func (w *window) accounted() (start, end time.Duration, err error) {
-	return between(w.before, w.after, "process", "client")
+	return between(w.opening, w.closing, "process", "client")
 }
 
 // between returns when the last of some sources was read in two snapshots, on the clock

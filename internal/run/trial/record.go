@@ -249,7 +249,7 @@ func (r *recorder) sample(prev, cur observe.Snapshot) {
 			if !ok {
 				continue
 			}
-			end, length := iv.Time.Sub(start.at).Seconds(), iv.Elapsed.Seconds()
+			end, length := iv.Time.Sub(start.began).Seconds(), iv.Elapsed.Seconds()
 			r.intervals[w.Op] = append(r.intervals[w.Op], account.NewInterval(end, length, n))
 			lines = append(lines, result.Line{Step: start.name, Source: "ops", T: end, DT: length, Group: w.Group, Op: w.Op,
 				Ops: int64(n), Rows: int64(n)})
@@ -269,7 +269,7 @@ func (r *recorder) addSize(run *stepRun) {
 			r.unobserved("no size of the data: " + err.Error())
 		}
 	}
-	b := r.all(run.step.Name)
+	b := r.builder(run.step.Name)
 	b.Unknown = map[string]bool{metric.LiveRows: true, metric.LiveBytes: true}
 	b.Space(z)
 	run.out.Take(&b.Sheet)

@@ -80,8 +80,8 @@ func (t *stepRun) reopen(ctx context.Context, start time.Time) (stopped, started
 	}
 	started = time.Since(start)
 	host(t.trial, db)
-	if t.pids = t.processes(t.hosted); t.others != nil {
-		t.others.Follow(append(slices.Clone(t.pids), os.Getpid())...)
+	if t.pids = t.processes(t.hosted); t.otherPrograms != nil {
+		t.otherPrograms.Follow(append(slices.Clone(t.pids), os.Getpid())...)
 	}
 	countEvents(t.trial)
 	t.sampler.Collectors[len(t.sampler.Collectors)-1] = engineCounters(t.trial, db)
@@ -140,7 +140,7 @@ type readTrack struct {
 	began           time.Time // the window
 
 	mu    sync.Mutex
-	at    []time.Time
+	times []time.Time
 	bytes []float64
 }
 
@@ -150,12 +150,12 @@ func (t *stepRun) trackReads() {
 		return
 	}
 	r := &readTrack{counter: "device.read_bytes", source: deviceSource(t.trial), began: time.Now()}
-	if r.add(t.window.before); len(r.at) == 0 {
+	if r.add(t.window.opening); len(r.times) == 0 {
 		r.counter, r.source = "process.read_bytes", metric.OfProcess
 		if t.hosted != nil {
 			r.source = metric.OfServer
 		}
-		r.add(t.window.before)
+		r.add(t.window.opening)
 	}
 	t.reads.Store(r)
 }
@@ -175,7 +175,7 @@ func (r *readTrack) add(s observe.Snapshot) {
 			}
 		}
 		if found {
-			r.at, r.bytes = append(r.at, source.Time), append(r.bytes, sum)
+			r.times, r.bytes = append(r.times, source.Time), append(r.bytes, sum)
 		}
 	}
 }
@@ -185,11 +185,11 @@ func (r *readTrack) add(s observe.Snapshot) {
 func (r *readTrack) until(instant time.Time) (bytes float64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := slices.IndexFunc(r.at, func(o time.Time) bool { return !o.Before(instant) })
+	k := slices.IndexFunc(r.times, func(o time.Time) bool { return !o.Before(instant) })
 	if k <= 0 {
 		return 0, k == 0
 	}
-	share := instant.Sub(r.at[k-1]).Seconds() / r.at[k].Sub(r.at[k-1]).Seconds()
+	share := instant.Sub(r.times[k-1]).Seconds() / r.times[k].Sub(r.times[k-1]).Seconds()
 	return r.bytes[k-1] - r.bytes[0] + share*(r.bytes[k]-r.bytes[k-1]), true
 }
 
@@ -203,7 +203,7 @@ func startOf(t *stepRun) *account.Start {
 		s.FirstMinute = nil
 	}
 	if r := t.reads.Swap(nil); r != nil {
-		r.add(t.window.after)
+		r.add(t.window.closing)
 		s.Source, s.Read = r.source, func(seconds float64) (float64, bool) {
 			return r.until(r.began.Add(quantity.AsDuration(seconds)))
 		}

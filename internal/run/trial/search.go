@@ -322,7 +322,7 @@ func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64)
 	}
 	out.Search = found
 	out.Note(found.String() + ". Tried: " + strings.Join(r.tried(), ", "))
-	b := r.trial.all(out.Name)
+	b := r.trial.builder(out.Name)
 	warnings := r.unsure(a)
 	b.Put(metric.HighestRate, a.Kept, account.Of(out.Groups[r.group].Name, ""), account.Count(int64(a.Probes)),
 		account.Warned(warnings...))

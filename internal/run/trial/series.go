@@ -100,19 +100,19 @@ func addLatencies(l *result.Line, s *hist.Sums) {
 // liveFigures holds the figures of a step for the live display alone: rough,
 // immediate figures.
 type liveFigures struct {
-	at      time.Time // of the last call of cpu
+	since   time.Time // of the last call of cpu
 	used    time.Duration
 	remote  float64 // processors that clients on other machines used in the last interval
 	stalled int
 }
 
-func newLiveFigures() *liveFigures { return &liveFigures{at: time.Now(), used: observe.OwnCPU()} }
+func newLiveFigures() *liveFigures { return &liveFigures{since: time.Now(), used: observe.OwnCPU()} }
 
 // cpu returns how many processors this process used since the last call.
 func (p *liveFigures) cpu() float64 {
-	instant, used := p.at, p.used
-	p.at, p.used = time.Now(), observe.OwnCPU()
-	return p.remote + float64(p.used-used)/float64(max(p.at.Sub(instant), 1))
+	instant, used := p.since, p.used
+	p.since, p.used = time.Now(), observe.OwnCPU()
+	return p.remote + float64(p.used-used)/float64(max(p.since.Sub(instant), 1))
 }
 
 // count counts an interval in which no client completed anything.

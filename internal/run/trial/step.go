@@ -22,21 +22,21 @@ import (
 // window holds the observations around a step: at its barrier, after its last
 // operation, and after the final sync. It has many fields: one for each.
 type window struct {
-	account.Observed       // without the figures that follow from the snapshots
-	step                   string
-	before, after, drained observe.Snapshot
-	disks                  [2]observe.Snapshot // before and drained
-	length                 time.Duration
-	began, ended           float64 // bytes that rumbench had written to its own files at before and at drained
-	memory                 int64   // bytes at the end; 0 if unknown
-	memorySource           string
-	memories               []int64   // of each machine with a server of a cluster; 0: unknown
-	sessions               *sessions // nil if the engine does not report them
-	endOthers              func() account.Others
-	profiles               []collecting  // their collector is nil if it could not end
-	plain                  bool          // it is never profiled
-	counted                bool          // after has been taken
-	skew                   time.Duration // by which counts of other machines may be older or newer; greatest
+	account.Observed          // without the figures that follow from the snapshots
+	step                      string
+	opening, closing, drained observe.Snapshot
+	disks                     [2]observe.Snapshot // before and drained
+	length                    time.Duration
+	began, ended              float64 // bytes that rumbench had written to its own files at before and at drained
+	memory                    int64   // bytes at the end; 0 if unknown
+	memorySource              string
+	memories                  []int64   // of each machine with a server of a cluster; 0: unknown
+	sessions                  *sessions // nil if the engine does not report them
+	endOthers                 func() account.Others
+	profiles                  []collecting  // their collector is nil if it could not end
+	plain                     bool          // it is never profiled
+	counted                   bool          // after has been taken
+	skew                      time.Duration // by which counts of other machines may be older or newer; greatest
 	// start is as in clients; nil: there are none.
 	start func(ctx context.Context, count func()) error
 }
@@ -60,7 +60,7 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	err := start(ctx, func() {
 		w.endOthers = t.lookAtOthers() // its own work is not part of the window
 		w.skew = 0                     // of an earlier try
-		w.disks[0], w.before = t.disks.Snapshot(ctx), w.snapshot(ctx, t)
+		w.disks[0], w.opening = t.disks.Snapshot(ctx), w.snapshot(ctx, t)
 		w.began = t.written()
 	})
 	if err != nil {
@@ -107,7 +107,7 @@ func (w *window) count(ctx context.Context, t *trial) {
 	}
 	w.counted = true
 	w.sessions.end()
-	w.after = w.snapshot(ctx, t)
+	w.closing = w.snapshot(ctx, t)
 	w.endProfiles(t)
 }
 
@@ -269,7 +269,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	if err := checkStatements(prepared.Statements); err != nil {
 		return err
 	}
-	if err := plans.before(ctx, t.out, prepared.Ops); err != nil {
+	if err := plans.checkBefore(ctx, t.out, prepared.Ops); err != nil {
 		return err
 	}
 	config := drive.Config{
@@ -311,7 +311,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	if res.Ended != nil {
 		return res.Ended
 	}
-	if err := plans.after(ctx, t.out); err != nil {
+	if err := plans.checkAfter(ctx, t.out); err != nil {
 		return err
 	}
 	found, err := stage.Finish(ctx, earlierTotals.And(res.Totals()))
@@ -372,7 +372,7 @@ func (t *stepRun) settle(ctx context.Context) error {
 	if !t.measures() {
 		floor = 0
 	}
-	if err := t.rest(ctx, start, floor); err != nil {
+	if err := t.bringToRest(ctx, start, floor); err != nil {
 		return err
 	}
 	if err := w.close(ctx, t.trial, time.Since(start)); err != nil {
@@ -390,8 +390,8 @@ func (t *stepRun) settle(ctx context.Context) error {
 	return t.addSpace(ctx, false)
 }
 
-// rest brings the engine to rest, for no less than floor.
-func (t *stepRun) rest(ctx context.Context, start time.Time, floor time.Duration) (err error) {
+// bringToRest brings the engine to rest, for no less than floor.
+func (t *stepRun) bringToRest(ctx context.Context, start time.Time, floor time.Duration) (err error) {
 	defer t.showProgress(PhaseSettle, start, floor)()
 	if t.out.Settle, err = t.db.Settle(ctx); err != nil {
 		return fmt.Errorf("settle: %w", err)

@@ -77,7 +77,7 @@ type trial struct {
 	hosted  engine.Hosted // db, if it runs in a server; otherwise nil
 	data    string        // the data's path on this host; "" if unknown
 	dir     string        // the engine's directory: of its data, or of everything of a server
-	ours    bool          // rumbench created dir and removes it
+	created bool          // rumbench created dir and removes it
 	series  *result.SeriesWriter
 	fail    context.CancelCauseFunc // ends the steps
 	latency *latencyLog
@@ -257,7 +257,7 @@ func (t *trial) openData() error {
 	if err := os.Mkdir(t.data, 0o755); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
-	t.dir, t.ours = t.data, true
+	t.dir, t.created = t.data, true
 	if t.loaded == nil || t.loaded.loading() {
 		return nil
 	}
@@ -387,7 +387,7 @@ func (t *trial) finish(ctx context.Context, err error) error {
 			err = herr
 		}
 	}
-	if t.ours && !t.Plan.Keep {
+	if t.created && !t.Plan.Keep {
 		if rerr := os.RemoveAll(t.dir); err == nil {
 			err = rerr
 		}
