@@ -275,7 +275,7 @@ var waits = []Metric{
 // Other metrics have numbers of parts, too.
 var parts = []Metric{
 	{Name: "object_bytes", Unit: "B", Family: Space, Uncompared: true, Doc: "Size of a table or an index, or of the whole database, as the engine reports it; a warning marks estimates."},
-	{Name: "debt_growth_share", Unit: "ratio", Family: Storage, Uncompared: true, Doc: "Growth of the work that compactions have still to do, as a share of the bytes written in the window; 0 where it is below 128 KB. Searches for a rate have a limit of it.", See: "plan.md#highest-rate"},
+	{Name: "debt_growth_share", Unit: "ratio", Family: Storage, Uncompared: true, Doc: "Growth of the work that compactions have still to do, as a share of the bytes written in the window; 0 where it is below 128 KB. Searches for a rate have a limit of it.", See: "plan.md#finding-a-rate"},
 	{Name: "processors_busy", Unit: "ratio", Family: CPU, Uncompared: true, Label: "processors busy", Doc: "Share of the machine's processors that was busy in the window, of all programs."},
 	{Name: "network_busy", Unit: "ratio", Family: Client, Uncompared: true, Label: "network busy", Doc: "Share of the speed of the machine's busiest network interface."},
 	{Name: "network_sent_kb", Unit: "KB", Family: Client, Per: PerUnit, Uncompared: true, Label: "sent KB", Doc: "KB that all network interfaces of the machine sent, without what it sent to itself."},
