@@ -9,16 +9,23 @@ import (
 	"rumbench/internal/text/hint"
 )
 
+// companionSet holds the companion files of a run.
+type companionSet struct {
+	o     *Options
+	ps    *hint.Problems
+	io    *iostat
+	vm    *vmstat
+	met   *met
+	times []*usage
+}
+
 // addCompanions adds to runs the measurements that iostat, vmstat and time took
 // alongside.
 func (d *folder) addCompanions(runs []*run, o *Options, ps *hint.Problems) {
 	first := runs[0]
-	c := companionSet{o: o, ps: ps}
-	c.io = one(d.beside(first.file, fmtIOStat), ps, parseIOStat)
-	c.vm = one(d.beside(first.file, fmtVMStat), ps, parseVMStat)
-	c.met = one(d.beside(first.file, fmtMet), ps, readMet)
-	times := d.beside(first.file, fmtTime)
-	for _, f := range times {
+	c := companionSet{o: o, ps: ps, io: one(d.beside(first.file, fmtIOStat), ps, parseIOStat),
+		vm: one(d.beside(first.file, fmtVMStat), ps, parseVMStat), met: one(d.beside(first.file, fmtMet), ps, readMet)}
+	for _, f := range d.beside(first.file, fmtTime) {
 		if u := parseTime(f, ps); u != nil {
 			c.times = append(c.times, u)
 		}
@@ -42,60 +49,46 @@ func (d *folder) addCompanions(runs []*run, o *Options, ps *hint.Problems) {
 
 // one parses the single file of a kind next to a run.
 func one[T any](files []*file, ps *hint.Problems, parse func(*file, *hint.Problems) *T) *T {
-	if len(files) == 0 {
+	switch len(files) {
+	case 0:
 		return nil
+	case 1:
+		return parse(files[0], ps)
 	}
-	if len(files) > 1 {
-		ps.Add(files[1].path, 0, "give it the name of its log",
-			"it belongs to the same run as %s: which of the two is right?", files[0].path)
-		return nil
-	}
-	return parse(files[0], ps)
-}
-
-// companionSet holds the companion files of a run.
-type companionSet struct {
-	o     *Options
-	ps    *hint.Problems
-	io    *iostat
-	vm    *vmstat
-	met   *met
-	times []*usage
+	ps.Add(files[1].path, 0, "give it the name of its log",
+		"it belongs to the same run as %s: which of the two is right?", files[0].path)
+	return nil
 }
 
 func (c *companionSet) addTo(r *run) {
 	c.countCPUs(r)
-	if r.reason != "" {
-		r.warn("the log has no final figures: what iostat, vmstat and time measured alongside is left out")
-		return
-	}
-	if len(r.costs) == 0 {
+	r.warnIf(r.reason != "", "the log has no final figures: what iostat, vmstat and time measured alongside is left out")
+	if r.reason != "" || len(r.costs) == 0 {
 		return
 	}
 	var figures []account.Cost
 	if c.vm != nil {
-		figures = append(figures, c.vmstat(r)...)
+		figures = c.vmstat(r)
 	} else if c.io != nil {
-		figures = append(figures, ioBusy(c.io, r.cpus)...)
+		figures = ioBusy(c.io, r.cpus)
 	}
 	if c.io != nil {
 		figures = append(figures, c.iostat(r)...)
 	}
 	figures = append(figures, c.client(r)...)
 	if c.met != nil {
-		figures = append(figures, c.computed(r, figures)...)
+		figures = append(figures, c.met.lacking(figures, r, c.o.Compatible)...)
 	}
 	r.addCosts(figures)
 }
 
 // countCPUs sets the number of CPUs: as given, or from the log, or from iostat.
 func (c *companionSet) countCPUs(r *run) {
-	if c.io != nil && c.io.kernel != "" {
-		r.host = append(r.host, observe.Fact{Name: "kernel", Value: c.io.kernel})
-	}
 	counted := 0
 	if c.io != nil {
-		counted = c.io.cpus
+		if counted = c.io.cpus; c.io.kernel != "" {
+			r.host = append(r.host, observe.Fact{Name: "kernel", Value: c.io.kernel})
+		}
 	}
 	switch {
 	case c.o.CPUs > 0:
@@ -103,8 +96,7 @@ func (c *companionSet) countCPUs(r *run) {
 	case r.cpus == 0:
 		r.cpus = counted
 	case counted > 0 && counted != r.cpus:
-		r.warn("the log has %d CPUs and iostat %d, which also counts unused ones: %d is taken; --cpus overrides it",
-			r.cpus,
+		r.warn("the log has %d CPUs and iostat %d, which also counts unused ones: %d is taken; --cpus overrides it", r.cpus,
 			counted, r.cpus)
 	}
 }
@@ -125,18 +117,16 @@ func (c *companionSet) vmstat(r *run) []account.Cost {
 // used and it is unknown which hold the database, none is used: a stacked device
 // and its parts would count twice, and other disks are no cost of the run.
 func (c *companionSet) iostat(r *run) []account.Cost {
-	if c.io.joined {
+	devices, used := c.o.Devices, c.io.used()
+	switch {
+	case c.io.joined:
 		r.warn("iostat -s adds up reads and writes: its figures of devices are left out")
 		return nil
-	}
-	devices := c.o.Devices
-	if len(devices) == 0 {
-		used := c.io.used()
-		if len(used) != 1 {
-			r.warnIf(len(used) > 1, "iostat saw the devices %s: which of them hold the database? Their figures are "+
-				"left out; give --device", strings.Join(used, ", "))
-			return nil
-		}
+	case len(devices) == 0 && len(used) != 1:
+		r.warnIf(len(used) > 1, "iostat saw the devices %s: which of them hold the database? Their figures are left out; "+
+			"give --device", strings.Join(used, ", "))
+		return nil
+	case len(devices) == 0:
 		devices = used
 		r.guess("the database is on device %s, the only one that iostat saw in use", used[0])
 	}
@@ -150,8 +140,7 @@ func (c *companionSet) iostat(r *run) []account.Cost {
 	}
 	for _, d := range devices {
 		if !c.io.has(d) {
-			c.ps.Add(c.io.path, 0, "the devices that were used are "+strings.Join(c.io.used(), ", "),
-				"it has no device %s", d)
+			c.ps.Add(c.io.path, 0, "the devices that were used are "+strings.Join(used, ", "), "it has no device %s", d)
 			return nil
 		}
 	}
@@ -165,11 +154,8 @@ const lifeTolerance = 0.05
 // client returns the mean CPU use of the clients' processes over their lifetimes: a
 // warm-up is included, so costs per operation cover warm-up and window.
 func (c *companionSet) client(r *run) []account.Cost {
-	if len(c.times) == 0 {
-		return nil
-	}
-	if len(c.times) < r.processes {
-		r.warn("time was taken of %d of %d clients: their CPU time is left out", len(c.times), r.processes)
+	if len(c.times) < max(r.processes, 1) {
+		r.warnIf(len(c.times) > 0, "time was taken of %d of %d clients: their CPU time is left out", len(c.times), r.processes)
 		return nil
 	}
 	all := account.Cost{Metric: metric.ClientCPUUS, Source: "/usr/bin/time of the client"}

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,26 +13,26 @@ import (
 // Figures are costs per second: mean rates of the host, a device or the client's
 // process over a run.
 
+// hostCPU is the metric of the CPU time of the whole host.
+const hostCPU = metric.HostCPUUS
+
 // undrained returns the warning that applies to all figures of writes.
 func undrained() metric.Warning {
-	return remark("what was still to be written at the end of the run is not included: nothing was synced or " +
-		"measured " +
+	return remark("what was still to be written at the end of the run is not included: nothing was synced or measured " +
 		"after it")
 }
 
 // ioFigures returns the means of the devices' figures, summed over the devices.
-func ioFigures(s *iostat, devices []string) []account.Cost {
+func ioFigures(s *iostat, devices []string) (out []account.Cost) {
 	if len(s.reports) < 2 {
 		return nil
 	}
-	source := "iostat, device " + strings.Join(devices, " + ")
-	var out []account.Cost
 	for i, name := range [ioFigureCount]string{ioReads: metric.DeviceReads, ioReadKB: metric.ReadKB,
 		ioWriteKB: metric.WriteKB, ioDiscardKB: metric.DiscardKB} {
 		if s.columns.at[i] < 0 || name == "" {
 			continue
 		}
-		f := account.Cost{Metric: name, Source: source}
+		f := account.Cost{Metric: name, Source: "iostat, device " + strings.Join(devices, " + ")}
 		f.Value = mean(s.reports, func(r *ioReport) (values []float64) {
 			for _, d := range r.devices {
 				if slices.Contains(devices, d.name) {
@@ -106,21 +107,20 @@ func vmFigures(v *vmstat, cpus int) []account.Cost {
 	}
 	switches := mean(v.samples, func(s *vmSample) []float64 { return []float64{s.switches} })
 	busy := mean(v.samples, func(s *vmSample) []float64 { return []float64{s.busy} })
-	out := []account.Cost{{Metric: metric.ContextSwitches, Value: switches, Source: "vmstat, whole host"}}
-	if cpus == 0 {
-		return out
+	out := hostFigures(switches, busy, cpus, "vmstat, whole host")
+	if busy < wholePercents && cpus > 0 {
+		out[1].Warnings = []metric.Warning{
+			remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs", busy)}
 	}
-	f := account.Cost{Metric: hostCPU, Value: cpuTime(busy, cpus), Source: "vmstat, whole host"}
-	if busy < wholePercents {
-		f.Warnings = append(f.Warnings,
-			remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs",
-				busy))
-	}
-	return append(out, f)
+	return out
 }
 
-// hostCPU is the metric of the CPU time of the whole host.
-const hostCPU = metric.HostCPUUS
+// hostFigures returns context switches and, if the number of CPUs is known, the CPU time.
+func hostFigures(switches, busy float64, cpus int, source string) []account.Cost {
+	out := []account.Cost{{Metric: metric.ContextSwitches, Value: switches, Source: source},
+		{Metric: hostCPU, Value: cpuTime(busy, cpus), Source: source}}
+	return out[:1+min(cpus, 1)]
+}
 
 // cpuTime returns the CPU time in µs per second of a share of all CPUs in percent.
 func cpuTime(percent float64, cpus int) float64 {
@@ -129,10 +129,101 @@ func cpuTime(percent float64, cpus int) float64 {
 
 // ioBusy returns the CPU time from the CPU lines of iostat, for runs without vmstat.
 func ioBusy(s *iostat, cpus int) []account.Cost {
-	if len(s.reports) < 2 || cpus == 0 || slices.ContainsFunc(s.reports[1:],
-		func(r ioReport) bool { return r.busy < 0 }) {
+	if len(s.reports) < 2 || cpus == 0 || slices.ContainsFunc(s.reports[1:], func(r ioReport) bool { return r.busy < 0 }) {
 		return nil
 	}
 	busy := mean(s.reports, func(r *ioReport) []float64 { return []float64{r.busy} })
 	return []account.Cost{{Metric: hostCPU, Value: cpuTime(busy, cpus), Source: "iostat, whole host"}}
+}
+
+// The compatible arithmetic is that of the scripts behind published figures; docs/import.md has its differences.
+
+// compatibleIOFigures returns plain means over all lines that contain the name.
+func compatibleIOFigures(s *iostat, name string) []account.Cost {
+	var sums [ioFigureCount]float64
+	var devices []string
+	n := 0.0
+	err := s.read(func(_ int, line string, _ bool) bool {
+		if !strings.Contains(line, name) {
+			return true
+		}
+		words := strings.Fields(line)
+		for i, at := range s.columns.at {
+			sums[i] += leading(words, at) * s.columns.scale(i)
+		}
+		if n++; !slices.Contains(devices, words[0]) {
+			devices = append(devices, words[0])
+		}
+		return true
+	})
+	if err != nil || n == 0 || s.columns.at[ioReads] < 0 || s.human || s.columns.device > 0 {
+		return nil
+	}
+	var warnings []metric.Warning
+	if len(devices) > 1 {
+		warnings = []metric.Warning{remark("the mean of one of %s, not their sum", strings.Join(devices, ", "))}
+	}
+	source := "iostat, compatible, lines with " + name
+	cost := func(name string, figure int, more ...metric.Warning) account.Cost {
+		return account.Cost{Metric: name, Value: sums[figure] / n, Source: source,
+			Warnings: append(slices.Clone(warnings), more...)}
+	}
+	return []account.Cost{cost(metric.DeviceReads, ioReads), cost(metric.ReadKB, ioReadKB),
+		cost(metric.WriteKB, ioWriteKB, s.writeWarnings()...)}
+}
+
+// leading returns the number that a word begins with; 0 if there is none, or no word.
+func leading(words []string, at int) float64 {
+	if at < 0 || at >= len(words) {
+		return 0
+	}
+	for n := len(words[at]); n > 0; n-- {
+		if v, ok := number(words[at][:n]); ok {
+			return v
+		}
+	}
+	return 0
+}
+
+// The columns cs, us and sy of vmstat, from 0.
+const (
+	csField = 11
+	usField = 12
+	syField = 13
+)
+
+// compatibleVMFigures returns plain means over the lines that the scripts treat as
+// samples.
+func compatibleVMFigures(v *vmstat, cpus int) []account.Cost {
+	var switches, busy float64
+	lines, headers := 0, 0
+	err := v.read(func(_ int, line string, _ bool) bool {
+		if strings.Contains(line, "swpd") {
+			return true
+		}
+		if lines++; lines > 1 {
+			words := strings.Fields(line)
+			if len(words) <= syField {
+				headers++
+			}
+			switches += leading(words, csField)
+			busy += leading(words, usField) + leading(words, syField)
+		}
+		return true
+	})
+	n := float64(lines - 1)
+	if err != nil || n < 1 {
+		return nil
+	}
+	out := hostFigures(switches/n, busy/n, cpus, "vmstat, compatible, whole host")
+	correct := vmFigures(v, cpus)
+	for i := range out {
+		text := fmt.Sprintf("compatible: of %.0f samples one is the average since boot and %d are header lines that count "+
+			"as zeros", n, headers)
+		if i < len(correct) && correct[i].Value > 0 {
+			text += fmt.Sprintf("; it is %+.1f %% off", 100*(out[i].Value/correct[i].Value-1))
+		}
+		out[i].Warnings = []metric.Warning{remark("%s", text)}
+	}
+	return out
 }

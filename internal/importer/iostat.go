@@ -3,6 +3,7 @@ package importer
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -111,18 +112,14 @@ func newIOColumns(header []string) (c ioColumns, ok bool) {
 // isJoined reports whether a header is that of option -s, which adds reads and writes.
 func isJoined(header []string) bool {
 	return slices.Contains(header, "tps") && slices.ContainsFunc(header, func(name string) bool {
-		return slices.Contains([]string{"kB/s", "MB/s", "sec/s"}, name) || strings.HasSuffix(name, "_w+d/s")
+		return name == "kB/s" || name == "MB/s" || name == "sec/s" || strings.HasSuffix(name, "_w+d/s")
 	})
 }
 
-func isDevices(line string) bool {
-	return (strings.HasPrefix(line, "Device") || strings.HasSuffix(strings.TrimRight(line, " "), " Device")) &&
-		strings.Contains(line, "/s")
-}
+// isDevices recognises the header of devices.
+var isDevices = regexp.MustCompile(`^Device.*/s|/s.* Device *$`).MatchString
 
-func isIOStat(head []string) bool {
-	return slices.ContainsFunc(head, func(l string) bool { return strings.HasPrefix(l, "avg-cpu:") || isDevices(l) })
-}
+var isIOStat = anyLine(`^avg-cpu:|^Device.*/s|/s.* Device *$`)
 
 func parseIOStat(f *file, ps *hint.Problems) *iostat {
 	s := &iostat{input: &input{file: f, ps: ps}, names: map[string]string{}}
@@ -135,8 +132,7 @@ func parseIOStat(f *file, ps *hint.Problems) *iostat {
 		s.reports = slices.DeleteFunc(s.reports, func(r ioReport) bool {
 			return len(r.devices) == 0 && (s.zeros || !r.headed)
 		})
-	}
-	if s.columns.count == 0 && !s.faulty {
+	} else if !s.faulty {
 		s.at = 0
 		s.problem("run it as iostat -y -kx SECONDS", "no line begins with Device: it is not a device report of iostat")
 	}
@@ -175,6 +171,17 @@ func (s *iostat) line(line string) {
 	}
 }
 
+// banner takes the first line: Linux RELEASE (HOST) DATE _ARCHITECTURE_ (N CPU).
+func (s *iostat) banner(line string) {
+	if words := strings.Fields(line); len(words) > 1 {
+		s.kernel = words[1]
+	}
+	n, _ := between(line[max(0, strings.LastIndex(line, "(")):], "(", " CPU")
+	if cpus, ok := whole(n); ok {
+		s.cpus = int(cpus)
+	}
+}
+
 // report begins a report, unless its CPU line has begun it.
 func (s *iostat) report() {
 	s.reports = append(s.reports, ioReport{when: s.when, busy: -1})
@@ -183,14 +190,10 @@ func (s *iostat) report() {
 
 func (s *iostat) header(words []string) {
 	c, ok := newIOColumns(words)
-	switch {
-	case !ok:
-		s.refuse("run iostat with -k", "the columns %s have no known unit: kB, MB or sectors per second",
-			strings.Join(words, " "))
-	case s.columns.count != 0 && !s.columns.allows(c):
-		s.refuse("the files of two runs were concatenated",
-			"the columns differ from earlier ones: the file mixes layouts or units")
-	}
+	s.refuseIf(!ok, "run iostat with -k", "the columns %s have no known unit: kB, MB or sectors per second",
+		strings.Join(words, " "))
+	s.refuseIf(s.columns.count != 0 && !s.columns.allows(c), "the files of two runs were concatenated",
+		"the columns differ from earlier ones: the file mixes layouts or units")
 	if n := len(s.reports); n == 0 || c.device == 0 && s.reports[n-1].headed || s.reports[n-1].has(c) {
 		s.report() // without CPU figures: option -d
 	}
@@ -216,31 +219,29 @@ func (c ioColumns) allows(next ioColumns) bool {
 
 // has reports whether a report has figures of these columns.
 func (r *ioReport) has(c ioColumns) bool {
-	return slices.ContainsFunc(r.devices, func(d ioDevice) bool {
-		return c.device == 0 || d.overlaps(c)
-	})
+	return slices.ContainsFunc(r.devices, func(d ioDevice) bool { return c.device == 0 || d.known(c) > 0 })
 }
 
 // covers reports whether a report has all devices of the one before, or some are idle, and all figures.
 func (r *ioReport) covers(before *ioReport, c *ioColumns, idle bool) bool {
-	return (idle || len(r.devices) >= len(before.devices)) && !slices.ContainsFunc(r.devices, func(d ioDevice) bool {
-		for i, at := range c.at {
-			if at >= 0 && d.values[i] < 0 {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// overlaps reports whether a device has figures of some of the columns.
-func (d *ioDevice) overlaps(c ioColumns) bool {
-	for i, at := range c.at {
-		if at >= 0 && d.values[i] >= 0 {
-			return true
+	figures := 0
+	for _, at := range c.at {
+		if at >= 0 {
+			figures++
 		}
 	}
-	return false
+	return (idle || len(r.devices) >= len(before.devices)) &&
+		!slices.ContainsFunc(r.devices, func(d ioDevice) bool { return d.known(*c) < figures })
+}
+
+// known returns how many of the columns' figures a device has.
+func (d *ioDevice) known(c ioColumns) (n int) {
+	for i, at := range c.at {
+		if at >= 0 && d.values[i] >= 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *iostat) device(words []string) {
@@ -264,9 +265,8 @@ func (s *iostat) device(words []string) {
 	}
 	busy := func(w string) bool { return w != name && strings.ContainsAny(w, "123456789") }
 	s.zeros = s.zeros || !slices.ContainsFunc(words, busy)
-	r := &s.reports[len(s.reports)-1]
-	d := r.device(name)
-	s.refuseIf(d.overlaps(*c), "", "device %s is twice in the report", name)
+	d := s.reports[len(s.reports)-1].device(name)
+	s.refuseIf(d.known(*c) > 0, "", "device %s is twice in the report", name)
 	for i, at := range c.at {
 		if at < 0 {
 			continue
@@ -308,36 +308,22 @@ func (s *iostat) bad(words []string, subject string) {
 		s.reports = s.reports[:len(s.reports)-1]
 		return
 	}
-	hint := ""
-	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, ",") }) {
+	text, hint := strings.Join(words, " "), ""
+	if strings.Contains(text, ",") {
 		hint = "run iostat with LC_ALL=C, so that its numbers have a decimal point"
 	}
-	s.refuse(hint, "%q are not %s: %d numbers were expected", clip(strings.Join(words, " ")), subject, s.part.count-1)
+	s.refuse(hint, "%q are not %s: %d numbers were expected", clip(text), subject, s.part.count-1)
 }
 
-// banner parses the first line: Linux RELEASE (HOST) DATE _ARCHITECTURE_ (N CPU).
-func (s *iostat) banner(line string) {
-	if words := strings.Fields(line); len(words) > 1 {
-		s.kernel = words[1]
-	}
-	if i := strings.LastIndex(line, "("); i >= 0 {
-		n, _ := between(line[i:], "(", " CPU")
-		if cpus, ok := whole(n); ok {
-			s.cpus = int(cpus)
-		}
-	}
-}
+// inMemory matches the names of devices that are no disks.
+var inMemory = regexp.MustCompile(`^(loop|ram|zram|sr|fd)\d*$`)
 
 // used returns the names of devices with any I/O, except those in memory.
 func (s *iostat) used() (names []string) {
 	for _, r := range s.reports {
 		for _, d := range r.devices {
-			pseudo := slices.ContainsFunc([]string{"loop", "ram", "zram", "sr", "fd"}, func(p string) bool {
-				rest, ok := strings.CutPrefix(d.name, p)
-				return ok && digits(rest)
-			})
 			active := slices.ContainsFunc(d.values[:ioDiscardKB], func(v float64) bool { return v > 0 })
-			if !pseudo && active && !slices.Contains(names, d.name) {
+			if active && !inMemory.MatchString(d.name) && !slices.Contains(names, d.name) {
 				names = append(names, d.name)
 			}
 		}
@@ -365,12 +351,11 @@ func sumOf(words []string) (sum float64, ok bool) {
 
 // timestamp parses the time that option -t of iostat and vmstat prints.
 func timestamp(s string) (time.Time, bool) {
-	s = strings.TrimSpace(s)
 	for _, layout := range []string{
 		"2006-01-02T15:04:05-0700", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05",
 		"01/02/2006 03:04:05 PM", "01/02/2006 15:04:05", "01/02/06 15:04:05", "01/02/06 03:04:05 PM",
 	} {
-		if t, err := time.Parse(layout, s); err == nil {
+		if t, err := time.Parse(layout, strings.TrimSpace(s)); err == nil {
 			return t, true
 		}
 	}
