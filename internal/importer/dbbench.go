@@ -14,7 +14,10 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// dbBench parses the output of db_bench: for each benchmark, lines of intervals, a
+// opOperation is the only kind of operation in results of db_bench.
+const opOperation = "operation"
+
+// dbBench reads the output of db_bench: for each benchmark, lines of intervals, a
 // summary, and a histogram.
 type dbBench struct {
 	*input
@@ -35,48 +38,69 @@ type dbInterval struct {
 	length, end  float64 // seconds
 }
 
-func isDBBench(head []string) bool {
-	for _, l := range head {
-		settings := strings.HasPrefix(l, "Keys: ") && strings.Contains(l, " bytes each")
-		if settings || dbSummary.MatchString(l) || strings.HasPrefix(l, "ops_sec\tmb_sec\t") {
-			return true
+const (
+	dbSummary = `^(?P<name>\S+)\s+: +(?P<mean>\d+\.\d+) micros/op(?:; *| +(?P<rate>\d+) ops/sec)(?P<rest>.*)$`
+	dbTable   = `^ops_sec\t`
+)
+
+var isDBBench = anyLine(`^Keys: .* bytes each|^ops_sec\tmb_sec\t|` + dbSummary)
+
+var dbGrammar = grammar[*dbBench]{
+	on(`\.\.\. thread (?P<thread>\d+): \((?P<ops>\d+),\d+\) ops and \([\d.]+,[\d.]+\) ops/second in `+
+		`\((?P<length>[\d.]+),(?P<end>[\d.]+)\) seconds`, func(d *dbBench, m match) {
+		i := dbInterval{d.at, m.int("thread"), m.number("ops"), m.number("length"), m.number("end")}
+		if i.length > 0 && i.end > 0 {
+			d.intervals = append(d.intervals, i)
 		}
-	}
-	return false
+	}),
+	on(dbSummary, (*dbBench).summary),
+	on(` micros/op`, func(d *dbBench, m match) {
+		d.refuseIf(!d.last, "", "%q: N micros/op; or N micros/op N ops/sec was expected", clip(m.line))
+		if len(d.runs) > 0 {
+			d.lastRun().warn("%s:%d: the output is cut off in the result of another benchmark", d.path, d.at)
+		}
+	}),
+	on(`^\S+ \[(?:AVG|CI95|MEDIAN) +(?P<n>\d+) runs\]`, func(d *dbBench, m match) { d.repeated(m.int("n")) }),
+	on(`^Warming up benchmark by running (?P<n>\d+) times`, func(d *dbBench, m match) {
+		d.warmups = m.int("n")
+		d.settings.drop("db_bench's warm-up runs")
+	}),
+	on(`\bdb_bench\b.* --?threads[= ](?P<threads>\d+)`, (*dbBench).asked),
+	on(`^Microseconds per (\S+):$`, func(d *dbBench, _ match) { d.percent = map[string]float64{} }),
 }
 
-var (
-	dbSummary  = regexp.MustCompile(`^(\S+)\s+: +(\d+\.\d+) micros/op(?:; *| +(\d+) ops/sec)(.*)$`)
-	dbTotals   = regexp.MustCompile(`^ (\d+\.\d+) seconds (\d+) operations;`)
-	dbProgress = regexp.MustCompile(`\.\.\. thread (\d+): \((\d+),(\d+)\) ops and \([\d.]+,[\d.]+\) ops/second in \(([\d.]+),([\d.]+)\) seconds`)
-	dbOf       = regexp.MustCompile(`^Microseconds per (\S+):$`)
-	dbCount    = regexp.MustCompile(`^Count: (\d+) +Average: (\d+\.\d+) +StdDev: `)
-	dbMax      = regexp.MustCompile(`^Min: \S+ +Median: (\S+) +Max: (\d+(?:\.\d+)?)$`)
-	dbPercent  = regexp.MustCompile(`(P\d+(?:\.\d+)?): (\d+\.\d+)`)
-	dbRepeated = regexp.MustCompile(`^\S+ \[(?:AVG|CI95|MEDIAN) +(\d+) runs\]`)
-	dbWarmUp   = regexp.MustCompile(`^Warming up benchmark by running (\d+) times`)
-	dbThreads  = regexp.MustCompile(`\bdb_bench\b.* --?threads[= ](\d+)`)
-)
+// dbSettings are the lines outside of histograms.
+var dbSettings = grammar[*dbBench]{
+	on(`^(?:Nanoseconds|Milliseconds) per `, func(d *dbBench, m match) {
+		d.refuse("", "%q: Microseconds per operation were expected", clip(m.line))
+	}),
+	on(`^(?P<engine>RocksDB|LevelDB):\s*(?:version )?(?P<version>.*?)\s*$`, func(d *dbBench, m match) {
+		d.settings.engine, d.settings.version = strings.ToLower(m.text("engine")), m.text("engine")+" "+m.text("version")
+	}),
+	on(`^CPU:\s*(?P<n>\d{1,18})(?: |$)`, func(d *dbBench, m match) { d.settings.cpus = m.int("n") }),
+	on(`^Keys:\s*(?P<keys>.*?)\s*$`, (*dbBench).asked),
+	on(`^Values:\s*(?P<values>.*?)\s*$`, (*dbBench).asked),
+	on(`^Entries:\s*(?P<entries>.*?)\s*$`, (*dbBench).asked),
+	on(`^Compression:\s*(?P<compression>.*?)\s*$`, (*dbBench).asked),
+}
 
 // parseDBBench reads the output of db_bench, or a table of such results.
 func parseDBBench(files []*file, _ *Options, ps *hint.Problems) []*run {
 	d := &dbBench{input: &input{file: files[0], ps: ps}, settings: newRun(files[0], fmtDBBench)}
 	d.settings.tool, d.settings.engine = fmtDBBench, "rocksdb"
-	if slices.ContainsFunc(d.head, func(l string) bool { return strings.HasPrefix(l, "ops_sec\t") }) {
+	if anyLine(dbTable)(d.head) {
 		return parseDBTable(d.input)
 	}
 	d.each(d.line)
-	d.refuseIf(len(d.runs) == 0, "run the benchmark again", "db_bench's output ends before the first summary (NAME "+
-		": N micros/op …)")
-	d.addRates()
-	switch n, last := len(d.intervals), d.runs[len(d.runs)-1]; {
+	d.refuseIf(len(d.runs) == 0, "run the benchmark again",
+		"db_bench's output ends before the first summary (NAME : N micros/op …)")
+	d.rateUnrated()
+	last := d.lastRun()
+	switch n := len(d.intervals); {
 	case n == 0:
 	case d.errors == nil:
-		last.warnings = append(last.warnings,
-			remark("%s:%d: the output ends with intervals of a benchmark that has no summary: it is left out, its "+
-				"name is "+
-				"unknown",
-				d.path, d.intervals[n-1].line))
+		last.warnings = append(last.warnings, remark("%s:%d: the output ends with intervals of a benchmark that has no "+
+			"summary: it is left out, its name is unknown", d.path, d.intervals[n-1].line))
 	case len(d.runs) == 1:
 		d.addIntervals(last, last.step.Name)
 	default:
@@ -90,100 +114,51 @@ func parseDBBench(files []*file, _ *Options, ps *hint.Problems) []*run {
 	return d.runs
 }
 
+func (d *dbBench) lastRun() *run { return d.runs[len(d.runs)-1] }
+
+func (d *dbBench) asked(m match) { (&log{run: d.settings, input: d.input}).asked(m) }
+
 func (d *dbBench) line(line string) {
 	switch {
-	case dbProgress.MatchString(line):
-		d.interval(dbProgress.FindStringSubmatch(line))
-	case dbSummary.MatchString(line):
-		d.summary(dbSummary.FindStringSubmatch(line))
-	case strings.Contains(line, " micros/op") && !d.last:
-		d.refuse("", "%q: N micros/op; or N micros/op N ops/sec was expected", clip(line))
-	case strings.Contains(line, " micros/op") && len(d.runs) > 0:
-		d.runs[len(d.runs)-1].warn("%s:%d: the output is cut off in the result of another benchmark", d.path, d.at)
-	case dbRepeated.MatchString(line):
-		n, _ := strconv.Atoi(dbRepeated.FindStringSubmatch(line)[1])
-		d.repeated(n)
-	case dbWarmUp.MatchString(line):
-		d.warmups, _ = strconv.Atoi(dbWarmUp.FindStringSubmatch(line)[1])
-		d.settings.drop("db_bench's warm-up runs")
-	case dbThreads.MatchString(line):
-		d.settings.ask(d.at, "threads", dbThreads.FindStringSubmatch(line)[1])
-	case dbOf.MatchString(line):
-		d.percent = map[string]float64{}
-	case d.percent != nil && d.last && d.cut: // it may end in the middle of a number
-	case d.percent != nil:
+	case dbGrammar.read(d, line):
+	case d.percent == nil:
+		dbSettings.read(d, line)
+	case !d.torn:
 		d.histogram(line)
-	case strings.HasPrefix(line, "Nanoseconds per "), strings.HasPrefix(line, "Milliseconds per "):
-		d.refuse("", "%q: Microseconds per operation were expected", clip(line))
-	default:
-		d.setting(line)
-	}
-}
-
-// setting reads the lines before the results.
-func (d *dbBench) setting(line string) {
-	name, value, ok := strings.Cut(line, ":")
-	if !ok {
-		return
-	}
-	value = strings.TrimSpace(value)
-	asked := map[string]string{"Keys": "keys", "Values": "values", "Entries": "entries",
-		"Compression": "compression"}[name]
-	switch {
-	case name == "RocksDB" || name == "LevelDB":
-		d.settings.engine, d.settings.version = strings.ToLower(name), name+" "+strings.TrimPrefix(value, "version ")
-	case name == "CPU":
-		word, _, _ := strings.Cut(value, " ")
-		if v, ok := whole(word); ok {
-			d.settings.cpus = int(v)
-		}
-	case asked != "":
-		d.settings.ask(d.at, asked, value)
-	}
-}
-
-func (d *dbBench) interval(m []string) {
-	i := dbInterval{line: d.at}
-	thread, _ := whole(m[1])
-	i.thread = int(thread)
-	i.ops, _ = number(m[2])
-	i.length, _ = number(m[4])
-	i.end, _ = number(m[5])
-	if i.length > 0 && i.end > 0 {
-		d.intervals = append(d.intervals, i)
 	}
 }
 
 // dbCoarse is the rate below which its digits, which are whole, are too few.
 const dbCoarse = 100
 
+var dbTotals = regexp.MustCompile(`^ (\d+\.\d+) seconds (\d+) operations;`)
+
 // summary begins the run of a benchmark; the intervals before it belong to it.
-func (d *dbBench) summary(m []string) {
-	failed := strings.HasSuffix(m[4], " failure)") // LevelDB without the library of a compression
+func (d *dbBench) summary(m match) {
+	name, text := m.text("name"), m.text("rest")
+	failed := strings.HasSuffix(text, " failure)") // LevelDB without the library of a compression
 	if d.warm = d.warmups > 0; d.warm || failed {
 		if d.intervals, d.percent = nil, nil; failed {
-			d.settings.drop("the time of " + m[1] + ", which failed")
+			d.settings.drop("the time of " + name + ", which failed")
 		} else {
 			d.warmups--
 		}
 		return
 	}
-	r := newDBRun(d.settings, d.name(m[1]), m[1])
+	r := newDBRun(d.settings, d.name(name), name)
 	_, r.trial = repetition(stem(d.path))
-	mean, _ := figureOf(m[2])
-	rate, rated := figureOf(m[3])
+	mean := m.figure("mean")
+	rate, rated := figureOf(m.text("rate"))
 	at := []account.With{account.Of(opOperation, opOperation), account.Source("summary")}
 	rows, n := math.NaN(), int64(0)
-	if t := dbTotals.FindStringSubmatch(m[4]); t != nil {
+	if t := dbTotals.FindStringSubmatch(text); t != nil {
 		seconds, _ := figureOf(t[1])
 		n, _ = whole(t[2])
-		rows, r.step.Seconds = float64(n), seconds.value
-		r.put(metric.DurationS, r.step.Seconds)
+		rows = float64(n)
+		r.lasted(seconds.value)
 		at = append(at, account.Count(n))
 		printed := figure{rate.value, 1}.times(seconds) // without decimals
-		if all := (figure{value: rows}); rated && !all.agrees(printed) {
-			r.contradictIf(true, "operations", all, "ops/sec × seconds", printed)
-		} else if rated && rate.value < dbCoarse {
+		if rated && r.same("operations", exact(rows), "ops/sec × seconds", printed) && rate.value < dbCoarse {
 			rate.value = account.PerSecond(rows, seconds.value)
 		}
 	}
@@ -191,20 +166,19 @@ func (d *dbBench) summary(m []string) {
 	case rated && rate.value == 0:
 		r.warn("db_bench printed 0 ops/sec, which is less than 1: there is no rate")
 	case rated:
-		r.costs = append(r.costs, account.Denominator{Per: opOperation, Units: rate.value, N: n})
+		r.per(opOperation, rate.value, n)
 		r.work(rows, rate.value, at...)
 	default:
-		d.unrated = append(d.unrated, dbUnrated{run: r, name: m[1], mean: mean, rest: m[4]})
+		d.unrated = append(d.unrated, dbUnrated{run: r, name: name, mean: mean, rest: text})
 	}
 	if mean.value > 0 {
 		r.put(metric.ServiceMeanUS, mean.value, at...)
 	}
-	if found, ok := between(m[4], "(", " found)"); ok {
-		r.step.Note("Keys found: " + found + ".")
-	}
-	r.dropIf(strings.Contains(m[4], "MB/s"), "db_bench's MB/s")
-	r.dropIf(strings.Contains(m[4], "reads:"), "db_bench's numbers of reads and writes")
-	d.addIntervals(r, m[1])
+	found, ok := between(text, "(", " found)")
+	r.noteIf(ok, "Keys found: %s.", found)
+	r.dropIf(strings.Contains(text, "MB/s"), "db_bench's MB/s")
+	r.dropIf(strings.Contains(text, "reads:"), "db_bench's numbers of reads and writes")
+	d.addIntervals(r, name)
 	d.intervals, d.percent = nil, nil
 	d.runs = append(d.runs, r)
 }
@@ -222,9 +196,6 @@ func (d *dbBench) repeated(n int) {
 		r.step.Name, r.trial = same[0].step.Name, max(same[0].trial, 1)+i
 	}
 }
-
-// opOperation is the only kind of operation in results of db_bench.
-const opOperation = "operation"
 
 // newDBRun returns the run of a benchmark, with settings.
 func newDBRun(settings *run, name, benchmark string) *run {
@@ -262,13 +233,10 @@ func (d *dbBench) addIntervals(r *run, name string) {
 		return
 	}
 	_, byThread := groups(d.intervals, func(i dbInterval) int { return i.thread })
-	threads := 1 + slices.MaxFunc(d.intervals, func(a, b dbInterval) int { return a.thread - b.thread }).thread
-	if mixed(name) {
-		r.step.Note("Its intervals are left out: they do not distinguish readers and writers.")
-		return
-	}
-	if len(byThread) != threads {
-		r.step.Note("Its intervals are left out: they are not of all threads.")
+	threads := 1 + slices.Max(slices.Collect(maps.Keys(byThread)))
+	if mixed(name) || len(byThread) != threads {
+		r.noteIf(mixed(name), "Its intervals are left out: they do not distinguish readers and writers.")
+		r.noteIf(!mixed(name), "Its intervals are left out: they are not of all threads.")
 		return
 	}
 	r.step.Groups[0].Clients = threads
@@ -292,11 +260,18 @@ func (d *dbBench) addIntervals(r *run, name string) {
 		r.emit(result.Line{Source: "ops", T: end, DT: length, Group: opOperation, Op: opOperation, Ops: int64(n),
 			Rows: int64(n)})
 	}
-	if rows := r.step.Find(metric.Rows, "", ""); rows != nil && sum.exceeds(figure{value: rows.Value}) {
-		r.contradictIf(true, "the sum of its intervals", sum, "operations", figure{value: rows.Value})
+	if rows := r.step.Find(metric.Rows, "", ""); rows != nil {
+		r.within("the sum of its intervals", sum, "operations", exact(rows.Value))
 	}
 	r.addIntervals(opOperation, intervals, false)
 }
+
+// The lines of a histogram. LevelDB prints no percentiles.
+var (
+	dbCount   = regexp.MustCompile(`^Count: (\d+) +Average: (\d+\.\d+) +StdDev: `)
+	dbMax     = regexp.MustCompile(`^Min: \S+ +Median: (\S+) +Max: (\d+(?:\.\d+)?)$`)
+	dbPercent = regexp.MustCompile(`(P\d+(?:\.\d+)?): (\d+\.\d+)`)
+)
 
 // histogram reads the lines of a histogram after its head. It belongs to the last
 // summary; if there are several, of reads and writes, its head names the kind.
@@ -305,68 +280,63 @@ func (d *dbBench) histogram(line string) {
 		d.percent = nil
 		return
 	}
-	switch {
-	case dbCount.MatchString(line):
-		n, _ := number(dbCount.FindStringSubmatch(line)[1])
-		d.percent["count"] = n
-	case dbMax.MatchString(line):
-		m := dbMax.FindStringSubmatch(line)
-		if d.percent["median"], _ = number(m[1]); d.settings.engine == "leveldb" { // it has no other percentiles
+	r := d.lastRun()
+	if m := dbCount.FindStringSubmatch(line); m != nil {
+		d.percent["count"], _ = number(m[1])
+		return
+	}
+	if m := dbMax.FindStringSubmatch(line); m != nil {
+		if d.percent["median"], _ = number(m[1]); d.settings.engine == "leveldb" {
 			d.percent["P50"] = d.percent["median"]
 		}
 		d.percent["max"], _ = number(m[2])
-	case strings.HasPrefix(line, "Percentiles:"):
-		r, median := d.runs[len(d.runs)-1], figure{value: d.percent["median"]}
+		return
+	}
+	if strings.HasPrefix(line, "Percentiles:") {
 		for _, m := range dbPercent.FindAllStringSubmatch(line, -1) {
 			d.percent[m[1]], _ = number(m[2])
 		}
-		if p50 := (figure{d.percent["P50"], 0.005}); !p50.agrees(median) {
-			r.contradictIf(true, "P50 of a histogram", p50, "its median", median)
-		}
+		r.same("P50 of a histogram", figure{d.percent["P50"], 0.005}, "its median", exact(d.percent["median"]))
 		d.addHistogram(r)
-		d.percent = nil
-	default: // the buckets; LevelDB prints no percentiles
-		if d.percent["max"] > 0 {
-			d.addHistogram(d.runs[len(d.runs)-1])
-		}
-		d.percent = nil
+	} else if d.percent["max"] > 0 { // the buckets
+		d.addHistogram(r)
 	}
+	d.percent = nil
+}
+
+// dbPercentiles are the percentiles of a histogram, and the metrics of some.
+var dbPercentiles = []struct {
+	name, metric string // "": only in the curve
+	percent      float64
+}{
+	{"P50", metric.ServiceP50US, 50}, {"P75", "", 75}, {"P99", metric.ServiceP99US, 99},
+	{"P99.9", metric.ServiceP999US, 99.9}, {"P99.99", "", 99.99}, {"max", metric.ServiceMaxUS, 100},
 }
 
 // addHistogram adds the percentiles, which db_bench interpolates within buckets
 // whose width is up to half of their lower bound.
 func (d *dbBench) addHistogram(r *run) {
 	if r.step.Find(metric.ServiceP50US, "", "") != nil {
-		taken := []string{metric.ServiceP50US, metric.ServiceP99US, metric.ServiceP999US, metric.ServiceMaxUS}
 		r.step.Rows = slices.DeleteFunc(r.step.Rows, func(row metric.Row) bool {
-			return slices.Contains(taken,
-				row.Metric)
+			return strings.HasPrefix(row.Metric, "service_") && row.Metric != metric.ServiceMeanUS
 		})
 		r.step.Curves, d.mixed = nil, r
 	}
 	if d.mixed == r {
-		r.step.Note("It has a histogram of each kind of operation: percentiles of all together are unknown.")
+		r.note("It has a histogram of each kind of operation: percentiles of all together are unknown.")
 		return
 	}
 	n := int64(d.percent["count"])
 	at := []account.With{account.Of(opOperation, opOperation), account.Count(n),
 		account.Source("db_bench's histogram, interpolated within its buckets")}
 	if rows := r.step.Find(metric.Rows, "", ""); rows != nil {
-		switch count, all := (figure{value: d.percent["count"]}), (figure{value: rows.Value}); {
-		case count.exceeds(all):
-			r.contradictIf(true, "the count of a histogram", count, "operations", all)
-		case all.exceeds(count):
+		count, all := exact(d.percent["count"]), exact(rows.Value)
+		if r.within("the count of a histogram", count, "operations", all) && all.exceeds(count) {
 			at = append(at, warned("of fewer times than operations: the histogram is of some of them, or of batches"))
 		}
 	}
 	c := metric.Curve{Group: opOperation, Op: opOperation, Measure: "service", Count: n}
-	for _, p := range []struct {
-		name, metric string // "": only in the curve
-		percent      float64
-	}{
-		{"P50", metric.ServiceP50US, 50}, {"P75", "", 75}, {"P99", metric.ServiceP99US, 99},
-		{"P99.9", metric.ServiceP999US, 99.9}, {"P99.99", "", 99.99}, {"max", metric.ServiceMaxUS, 100},
-	} {
+	for _, p := range dbPercentiles {
 		v, ok := d.percent[p.name]
 		if ok && v > 0 && p.metric != "" {
 			r.put(p.metric, v, at...)
@@ -377,5 +347,77 @@ func (d *dbBench) addHistogram(r *run) {
 	}
 	if n > 0 {
 		r.step.Curves = append(r.step.Curves, c)
+	}
+}
+
+// dbUnrated is a benchmark without a rate: LevelDB's db_bench prints only the mean time.
+type dbUnrated struct {
+	*run
+	name string
+	mean figure // µs
+	rest string // of the line
+}
+
+// rateUnrated adds the rates of benchmarks that print none: threads ÷ mean time.
+func (d *dbBench) rateUnrated() {
+	threads := d.countThreads()
+	for _, u := range d.unrated {
+		if threads == 0 || mixed(u.name) || u.mean.value <= 0 {
+			u.warn("LevelDB's db_bench prints no rate, and its number of threads is unknown: there is no rate")
+			continue
+		}
+		rate := threads * 1e6 / u.mean.value
+		u.per(opOperation, rate, 0)
+		u.work(math.NaN(), rate, account.Of(opOperation, opOperation), account.Source("threads ÷ mean time"))
+		u.ask(0, "threads", strconv.FormatFloat(threads, 'f', -1, 64))
+	}
+}
+
+// dbWholeEntries are benchmarks of LevelDB whose MB are keys and values.
+var dbWholeEntries = []string{"fillseq", "fillbatch", "fillrandom", "fillsync", "overwrite", "readseq", "readreverse"}
+
+// countThreads returns the number of threads, which is the same in all benchmarks of a
+// process: the rate by the printed MB ÷ the rate of one thread. It returns 0 if it is unknown.
+func (d *dbBench) countThreads() (threads float64) {
+	size := func(name string) (float64, bool) {
+		v, _, _ := strings.Cut(d.settings.params[name], " ")
+		return positive(v)
+	}
+	keys, known := size("keys")
+	values, also := size("values")
+	for _, u := range d.unrated {
+		speed, unit, _ := strings.Cut(u.rest, " ")
+		mb, ok := figureOf(speed)
+		if !ok || !strings.HasPrefix(unit, "MB/s") || !slices.Contains(dbWholeEntries, u.name) ||
+			mb.value < 20*mb.half || !known || !also || keys+values == 0 {
+			continue
+		}
+		several := mb.times(u.mean).times(exact((1 << 20) / (keys + values) / 1e6))
+		n := math.Round(several.value)
+		if n < 1 || !several.agrees(exact(n)) || threads > 0 && threads != n {
+			return 0
+		}
+		threads = n
+	}
+	return threads
+}
+
+// byThreads adds the number of threads to runs of a benchmark that differ in it, if no
+// line has it: mean time × rate is about the number.
+func byThreads(runs []*run) {
+	var at []float64
+	for _, r := range runs {
+		mean, rate := r.step.Find(metric.ServiceMeanUS, "", ""), r.step.Find(metric.OpsPerS, "", "")
+		if r.workload != fmtDBBench || mean == nil || rate == nil || r.params["threads"] != "" {
+			return
+		}
+		at = append(at, mean.Value*rate.Value/1e6)
+	}
+	if len(at) == 0 || slices.Max(at) < 1.4*slices.Min(at) {
+		return
+	}
+	for i, r := range runs {
+		r.ask(0, "threads", strconv.FormatFloat(math.Round(at[i]), 'f', -1, 64))
+		r.guess("the number of threads of %s in %s is mean time × rate", r.step.Name, r.file.path)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"rumbench/internal/metric"
 )
 
-// dbTable is a table of db_bench results being read.
-type dbTable struct {
+// dbTableLog is a table of db_bench results being read.
+type dbResults struct {
 	*input
 	header
 	runs []*run
@@ -19,7 +19,7 @@ type dbTable struct {
 // each benchmark, a line for each repetition. Lines of mean and standard deviation
 // follow from the repetitions, and are skipped.
 func parseDBTable(in *input) []*run {
-	t := dbTable{input: in}
+	t := dbResults{input: in}
 	t.each(func(line string) {
 		fields := strings.Split(line, "\t")
 		switch {
@@ -39,7 +39,7 @@ func parseDBTable(in *input) []*run {
 	return t.runs
 }
 
-func (t *dbTable) row(fields []string) {
+func (t *dbResults) row(fields []string) {
 	// the last columns may be empty
 	if t.header == nil || len(fields) > len(t.header) || len(fields) < len(t.header)-2 {
 		t.problem("", "%d fields do not fit the header, which has %d", len(fields), len(t.header))
@@ -114,7 +114,7 @@ func dbColumns() []dbColumn {
 // targets names the targets of a table with several releases after the releases,
 // and numbers the repetitions of a benchmark. It is a guess that lines of one
 // release are repetitions and not different configurations.
-func (t *dbTable) targets() {
+func (t *dbResults) targets() {
 	versions, _ := groups(t.runs, func(r *run) string { return r.version })
 	versions = slices.DeleteFunc(versions, func(v string) bool { return v == "" })
 	for _, r := range t.runs {
