@@ -12,18 +12,8 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// The columns of a CSV. Those before "trial" are required.
-const (
-	colTarget = "target"
-	colStep   = "step"
-	colMetric = "metric"
-	colValue  = "value"
-	colTrial  = "trial"
-)
-
-func csvColumns() []string {
-	return []string{colTarget, colStep, colMetric, colValue, colTrial, "group", "op", "unit", "per", "n", "source"}
-}
+// csvColumns are the columns of a CSV, the first four of which are required.
+var csvColumns = []string{"target", "step", "metric", "value", "trial", "group", "op", "unit", "per", "n", "source"}
 
 func isCSV(head []string) bool {
 	for _, l := range head {
@@ -34,7 +24,7 @@ func isCSV(head []string) bool {
 		for i := range names {
 			names[i] = strings.TrimSpace(names[i])
 		}
-		return slices.Contains(names, colMetric) && slices.Contains(names, colValue)
+		return slices.Contains(names, "metric") && slices.Contains(names, "value")
 	}
 	return false
 }
@@ -43,7 +33,7 @@ func isCSV(head []string) bool {
 type table struct {
 	*input
 	header
-	o    *Options
+	cpus int // of the host
 	rows []metric.Row
 	seen map[[7]string]int // lines by the key of their row
 	top  int               // line of the header
@@ -51,8 +41,8 @@ type table struct {
 
 // parseCSV reads a table of numbers. Every metric must be known and in its unit:
 // a number in a different unit would be wrong.
-func parseCSV(files []*file, o *Options, ps *hint.Problems) []*run {
-	t := &table{input: &input{file: files[0], ps: ps}, o: o, seen: map[[7]string]int{}}
+func parseCSV(files []*file, o *Options, ps *hint.Problems) (runs []*run) {
+	t := &table{input: &input{file: files[0], ps: ps}, cpus: o.CPUs, seen: map[[7]string]int{}}
 	text, err := t.open()
 	t.refuseIf(err != nil, "", "%v", reasonOf(err))
 	defer text.Close()
@@ -67,12 +57,10 @@ func parseCSV(files []*file, o *Options, ps *hint.Problems) []*run {
 			t.at = bad.Line
 			t.refuse("", "%v", bad.Err)
 		}
-		if t.at, _ = in.FieldPos(0); t.header == nil {
-			if t.columns(fields); t.faulty {
-				return nil
-			}
-		} else {
+		if t.at, _ = in.FieldPos(0); t.header != nil {
 			t.row(fields)
+		} else if t.columns(fields); t.faulty {
+			return nil
 		}
 	}
 	if len(t.rows) == 0 && !t.faulty {
@@ -84,7 +72,6 @@ func parseCSV(files []*file, o *Options, ps *hint.Problems) []*run {
 		trial        int
 	}
 	steps, byKey := groups(t.rows, func(row metric.Row) step { return step{row.Target, row.Step, row.Trial} })
-	var runs []*run
 	for _, s := range steps {
 		r := newRun(t.file, "a table of numbers")
 		r.tool, r.target, r.trial, r.step.Name, r.step.Rows = "CSV", s.target, s.trial, s.name, byKey[s]
@@ -99,20 +86,22 @@ func (t *table) columns(fields []string) {
 	t.top = t.at
 	for _, name := range fields {
 		name = strings.ToLower(strings.TrimSpace(name))
-		if !slices.Contains(csvColumns(), name) {
-			t.problem("the columns are "+strings.Join(csvColumns(), ", "), "there is no column %q", name)
+		if !slices.Contains(csvColumns, name) {
+			t.problem("the columns are "+strings.Join(csvColumns, ", "), "there is no column %q", name)
 		}
 		if slices.Contains(t.header, name) {
 			t.problem("", "column %s is there twice", name)
 		}
 		t.header = append(t.header, name)
 	}
-	for _, name := range csvColumns()[:4] {
+	for _, name := range csvColumns[:4] {
 		if !slices.Contains(t.header, name) {
 			t.problem("", "column %s is missing", name)
 		}
 	}
 }
+
+const maxTrial = 10000
 
 func (t *table) row(fields []string) {
 	if len(fields) != len(t.header) {
@@ -121,17 +110,16 @@ func (t *table) row(fields []string) {
 	}
 	field := func(name string) string { return t.text(fields, name) }
 	found := len(*t.ps)
-	row := metric.Row{Target: field(colTarget), Step: field(colStep), Group: field("group"),
-		Op: field("op"), Metric: field(colMetric), Per: field("per"), Source: field("source")}
-	for _, name := range []string{colTarget, colStep} {
+	row := metric.Row{Target: field("target"), Step: field("step"), Group: field("group"), Op: field("op"),
+		Metric: field("metric"), Per: field("per"), Source: field("source")}
+	for _, name := range []string{"target", "step"} {
 		if field(name) == "" {
 			t.problem("", "the %s is missing", name)
 		}
 	}
 	factor := t.metric(&row, field("unit"))
-	trial := t.integer(colTrial, field(colTrial), 1)
-	row.Trial = int(trial)
-	if row.Trial < 1 || trial > maxTrial {
+	trial := t.integer("trial", field("trial"), 1)
+	if row.Trial = int(trial); trial < 1 || trial > maxTrial {
 		t.problem("", "trial %d: trials are numbered from 1", trial)
 	}
 	row.N = t.integer("n", field("n"), 0)
@@ -139,27 +127,26 @@ func (t *table) row(fields []string) {
 	if len(*t.ps) > found {
 		return
 	}
-	if at, twice := t.seen[id]; twice {
+	at, twice := t.seen[id]
+	value, ok := number(field("value"))
+	switch {
+	case twice:
 		t.problem("number repeated runs in the column trial",
-			"line %d has this number too: %s of step %s of %s, trial %d", at, row.Metric, row.Step, row.Target,
-			row.Trial)
-		return
+			"line %d has this number too: %s of step %s of %s, trial %d", at, row.Metric, row.Step, row.Target, row.Trial)
+	case !ok:
+		t.problem("leave the line out if the number is not known", "the value %q is not a number", field("value"))
+	case value < 0:
+		t.problem("", "the value %q is below 0", field("value"))
+	default:
+		row.Value = value * factor
+		t.seen[id] = t.at
+		t.rows = append(t.rows, row)
 	}
-	value, ok := number(field(colValue))
-	if !ok {
-		t.problem("leave the line out if the number is not known", "the value %q is not a number", field(colValue))
-		return
-	}
-	if value < 0 {
-		t.problem("", "the value %q is below 0", field(colValue))
-		return
-	}
-	row.Value = value * factor
-	t.seen[id] = t.at
-	t.rows = append(t.rows, row)
 }
 
-const maxTrial = 10000
+// cpuUnits are the CPU units of published tables in µs of one CPU: Mcpu is a
+// millionth of a percent-second of all CPUs, cpu/o a percent-second.
+var cpuUnits = map[string]float64{"Mcpu": 1. / 100, "cpu/o": 1e6 / 100}
 
 // metric checks a metric and its unit, and returns the factor of its values.
 func (t *table) metric(row *metric.Row, unit string) (factor float64) {
@@ -170,15 +157,15 @@ func (t *table) metric(row *metric.Row, unit string) (factor float64) {
 	}
 	row.Unit = m.Unit
 	if share := cpuUnits[unit]; share > 0 && m.Name == hostCPU {
-		if t.o.CPUs == 0 {
+		if t.cpus == 0 {
 			t.problem("give --cpus N", "%s is a share of all CPUs, whose number is unknown", unit)
 		}
 		row.Source = strings.TrimPrefix(row.Source+", published as "+unit, ", ")
-		return share * float64(t.o.CPUs)
+		return share * float64(t.cpus)
 	}
-	own, size := sizeOf("1" + unit)
+	given, size := sizeOf("1" + unit)
 	if catalogued, ok := sizeOf("1" + m.Unit); size && ok {
-		return own / catalogued
+		return given / catalogued
 	}
 	if unit = strings.Replace(unit, "us", "µs", 1); unit != "" && unit != m.Unit {
 		t.problem("convert the value", "%s is in %s, not %s", m.Name, m.Unit, unit)
@@ -186,16 +173,12 @@ func (t *table) metric(row *metric.Row, unit string) (factor float64) {
 	return 1
 }
 
-// cpuUnits are the CPU units of published tables in µs of one CPU: Mcpu is a
-// millionth of a percent-second of all CPUs, cpu/o a percent-second.
-var cpuUnits = map[string]float64{"Mcpu": 1. / 100, "cpu/o": 1e6 / 100}
-
 func (t *table) integer(name, text string, missing int64) int64 {
-	if text == "" {
+	v, ok := whole(text)
+	switch {
+	case text == "":
 		return missing
-	}
-	v, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || v < 0 {
+	case !ok:
 		t.problem("", "%s %q is not a whole number", name, text)
 		return missing
 	}

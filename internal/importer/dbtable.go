@@ -8,131 +8,107 @@ import (
 	"rumbench/internal/metric"
 )
 
-// dbTableLog is a table of db_bench results being read.
-type dbResults struct {
-	*input
-	header
-	runs []*run
+// dbColumns are the columns of a table of results of db_bench that have a metric.
+var dbColumns = []struct {
+	name, metric string
+	size         bool // with a unit: 16GB
+	zero         bool // 0 is a value, not unknown
+	whole        bool // per step, not per operation
+}{
+	{name: "ops_sec", metric: metric.OpsPerS, zero: true},
+	{name: "ops_sec", metric: metric.RowsPerS, zero: true},
+	{name: "usec_op", metric: metric.ServiceMeanUS},
+	{name: "p50", metric: metric.ServiceP50US},
+	{name: "p99", metric: metric.ServiceP99US},
+	{name: "p99.9", metric: metric.ServiceP999US},
+	{name: "pmax", metric: metric.ServiceMaxUS},
+	{name: "lsm_sz", metric: metric.DataBytes, size: true, whole: true},
+	{name: "w_amp", metric: metric.EngineWriteAmplification, whole: true},
+	{name: "Nstall", metric: metric.EngineStalls, zero: true, whole: true},
 }
 
 // parseDBTable reads a table of results of db_bench: tab separated, a header before
 // each benchmark, a line for each repetition. Lines of mean and standard deviation
 // follow from the repetitions, and are skipped.
-func parseDBTable(in *input) []*run {
-	t := dbResults{input: in}
-	t.each(func(line string) {
+func parseDBTable(in *input) (runs []*run) {
+	var columns header
+	in.each(func(line string) {
 		fields := strings.Split(line, "\t")
 		switch {
 		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "mean=") || strings.HasPrefix(line, "#"):
 		case fields[0] == "ops_sec":
-			t.header = fields
-		case t.last && t.cut:
-			t.problem("copy the table again", "the last line is cut off")
+			columns = fields
+		case in.torn:
+			in.problem("copy the table again", "the last line is cut off")
+		case columns == nil || len(fields) > len(columns) || len(fields) < len(columns)-2: // the last columns may be empty
+			in.problem("", "%d fields do not fit the header, which has %d", len(fields), len(columns))
 		default:
-			t.row(fields)
+			if r := in.dbRow(columns, fields); r != nil {
+				runs = append(runs, r)
+			}
 		}
 	})
-	if len(t.runs) == 0 && !t.faulty {
-		t.problem("", "there are no results below the header")
+	if len(runs) == 0 && !in.faulty {
+		in.problem("", "there are no results below the header")
 	}
-	t.targets()
-	return t.runs
+	nameDBTargets(runs)
+	return runs
 }
 
-func (t *dbResults) row(fields []string) {
-	// the last columns may be empty
-	if t.header == nil || len(fields) > len(t.header) || len(fields) < len(t.header)-2 {
-		t.problem("", "%d fields do not fit the header, which has %d", len(fields), len(t.header))
-		return
+// dbRow returns the run of a line; nil if it has no rate, or no name.
+func (in *input) dbRow(columns header, fields []string) *run {
+	test, rate := columns.text(fields, "test"), columns.text(fields, "ops_sec")
+	r := newDBRun(newRun(in.file, fmtDBBench), test, test)
+	r.tool, r.engine, r.version = "db_bench, a table of results", "rocksdb", columns.text(fields, "version")
+	if _, ok := positive(rate); !ok || test == "" {
+		in.problem("", "ops_sec %q and test %q: a number and a name were expected", rate, test)
+		return nil
 	}
-	test := t.text(fields, "test")
-	r := newDBRun(newRun(t.file, fmtDBBench), test, test)
-	r.tool, r.engine, r.version = "db_bench, a table of results", "rocksdb", t.text(fields, "version")
-	rate := t.text(fields, "ops_sec")
-	if _, ok := positive(rate); !ok || r.step.Name == "" {
-		t.problem("", "ops_sec %q and test %q: a number and a name were expected", rate, r.step.Name)
-		return
-	}
-	at := []account.With{account.Of(opOperation, opOperation), account.Source("table")}
-	for _, c := range dbColumns() {
-		v := t.text(fields, c.column)
+	for _, c := range dbColumns {
+		v := columns.text(fields, c.name)
 		if v == "" || v == "NA" {
 			continue
 		}
 		n, ok := positive(v)
+		expected := "a number"
+		at := []account.With{account.Of(opOperation, opOperation), account.Source("table")}
+		if c.whole {
+			at[0] = account.Of("", "")
+		}
 		if c.size {
 			n, ok = sizeOf(v)
+			expected = "a number with KB, MB, GB or TB"
+			at = append(at, warned("printed as a whole number of its unit"))
 		}
 		if !ok {
-			t.problem("", "%s is %q: %s was expected", c.column, v, c.expected())
-			continue
-		}
-		if c.zero || n > 0 {
-			more := append(slices.Clone(at), warned(c.warnings...))
-			if c.whole {
-				more = append(more, account.Of("", ""))
-			}
-			r.put(c.metric, n*c.factor, more...)
+			in.problem("", "%s is %q: %s was expected", c.name, v, expected)
+		} else if c.zero || n > 0 {
+			r.put(c.metric, n, at...)
 		}
 	}
-	t.runs = append(t.runs, r)
+	return r
 }
 
-// dbColumn is a column of the table that has a metric.
-type dbColumn struct {
-	column, metric string
-	factor         float64
-	size           bool // with a unit: 16GB
-	zero           bool // 0 is a value, not unknown
-	whole          bool // per step, not per operation
-	warnings       []string
-}
-
-func (c dbColumn) expected() string {
-	if c.size {
-		return "a number with KB, MB, GB or TB"
-	}
-	return "a number"
-}
-
-func dbColumns() []dbColumn {
-	return []dbColumn{
-		{column: "ops_sec", metric: metric.OpsPerS, factor: 1, zero: true},
-		{column: "ops_sec", metric: metric.RowsPerS, factor: 1, zero: true},
-		{column: "usec_op", metric: metric.ServiceMeanUS, factor: 1},
-		{column: "p50", metric: metric.ServiceP50US, factor: 1},
-		{column: "p99", metric: metric.ServiceP99US, factor: 1},
-		{column: "p99.9", metric: metric.ServiceP999US, factor: 1},
-		{column: "pmax", metric: metric.ServiceMaxUS, factor: 1},
-		{column: "lsm_sz", metric: metric.DataBytes, factor: 1, size: true, whole: true,
-			warnings: []string{"printed as a whole number of its unit"}},
-		{column: "w_amp", metric: metric.EngineWriteAmplification, factor: 1, whole: true},
-		{column: "Nstall", metric: metric.EngineStalls, factor: 1, zero: true, whole: true},
-	}
-}
-
-// targets names the targets of a table with several releases after the releases,
+// nameDBTargets names the targets of a table with several releases after the releases,
 // and numbers the repetitions of a benchmark. It is a guess that lines of one
 // release are repetitions and not different configurations.
-func (t *dbResults) targets() {
-	versions, _ := groups(t.runs, func(r *run) string { return r.version })
+func nameDBTargets(all []*run) {
+	versions, _ := groups(all, func(r *run) string { return r.version })
 	versions = slices.DeleteFunc(versions, func(v string) bool { return v == "" })
-	for _, r := range t.runs {
+	for _, r := range all {
 		if len(versions) > 1 && r.version != "" {
 			r.target = r.version
 		}
 	}
-	_, same := groups(t.runs, func(r *run) [2]string { return [2]string{r.target, r.step.Name} })
+	_, same := groups(all, func(r *run) [2]string { return [2]string{r.target, r.step.Name} })
 	for _, runs := range same {
 		for i, r := range runs {
-			if len(t.runs) > 1 {
+			if len(all) > 1 {
 				r.trial = i + 1
 			}
 			if len(runs) > 1 {
-				r.guess("the %d lines of %s in %s are trials of one configuration; if they are of several, put them "+
-					"into files "+
-					"of their own",
-					len(runs), strings.TrimSpace(r.version+" "+r.step.Name), t.path)
+				r.guess("the %d lines of %s in %s are trials of one configuration; if they are of several, put them into files "+
+					"of their own", len(runs), strings.TrimSpace(r.version+" "+r.step.Name), r.file.path)
 				r.warnings = append(r.warnings, remark("guessed: %s", r.guesses[0]))
 			}
 		}
