@@ -40,10 +40,8 @@ func (d *folder) addCompanions(runs []*run, o *Options, ps *hint.Problems) {
 		return
 	}
 	c.addTo(first)
-	for _, name := range companionFormats {
-		for _, f := range d.beside(first.file, name) {
-			first.beside = append(first.beside, f.path)
-		}
+	for _, f := range d.companionsOf(first.file) {
+		first.beside = append(first.beside, f.path)
 	}
 }
 

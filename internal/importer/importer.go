@@ -141,56 +141,43 @@ func Read(paths []string, o Options) (*Campaign, error) {
 // which they are to be compared. It is "" if a directory is among them, or a file of several
 // targets is the first.
 func namedFirst(paths []string, runs []*run) string {
-	var targets [][]string
-	for _, path := range paths {
-		var found []string
-		for _, r := range runs {
-			if r.files[0].path == path && !slices.Contains(found, r.target) {
-				found = append(found, r.target)
-			}
-		}
-		if len(found) == 0 {
-			return ""
-		}
-		targets = append(targets, found)
-	}
-	if len(targets) < 2 || len(targets[0]) > 1 {
+	files, byFile := groups(runs, func(r *run) string { return r.files[0].path })
+	if len(paths) < 2 || slices.ContainsFunc(paths, func(path string) bool { return !slices.Contains(files, path) }) {
 		return ""
 	}
-	return targets[0][0]
+	targets, _ := groups(byFile[paths[0]], func(r *run) string { return r.target })
+	if len(targets) > 1 {
+		return ""
+	}
+	return targets[0]
 }
 
 // originals leaves out runs whose file is a copy of another trial's: repeated trials never agree
 // to the last digit, and copies would prove whatever they say.
-func originals(runs []*run, ps *hint.Problems) (out []*run) {
+func originals(runs []*run, ps *hint.Problems) []*run {
 	type test struct{ target, step string }
-	tests, trials := groups(runs, func(r *run) test { return test{r.target, r.step.Name} })
-	copies := map[*run]*run{}
-	for _, t := range tests {
-		if len(trials[t]) < 2 {
-			continue // there is nothing to repeat it
-		}
-		seen := map[[sha256.Size]byte]*run{}
-		for _, r := range trials[t] {
-			sum, ok := r.files[0].sum()
-			switch other := seen[sum]; {
-			case !ok:
-			case other == nil:
-				seen[sum] = r
-			case other.files[0].path != r.files[0].path && other.trial != r.trial:
-				copies[r] = other
-			}
-		}
+	type text struct {
+		test
+		sum [sha256.Size]byte
 	}
-	for _, r := range runs {
-		if other := copies[r]; other != nil {
-			ps.Add(r.files[0].path, 0, "leave it out", "it is a copy of %s, and no trial of its own",
-				other.files[0].path)
-			continue
+	testOf := func(r *run) test { return test{r.target, r.step.Name} }
+	_, trials := groups(runs, testOf)
+	seen := map[text]*run{}
+	return slices.DeleteFunc(slices.Clone(runs), func(r *run) bool {
+		if len(trials[testOf(r)]) < 2 {
+			return false // there is nothing to repeat it
 		}
-		out = append(out, r)
-	}
-	return out
+		sum, ok := r.files[0].sum()
+		first := seen[text{testOf(r), sum}]
+		if first == nil && ok {
+			seen[text{testOf(r), sum}] = r
+		}
+		copied := first != nil && ok && first.files[0].path != r.files[0].path && first.trial != r.trial
+		if copied {
+			ps.Add(r.files[0].path, 0, "leave it out", "it is a copy of %s, and no trial of its own", first.files[0].path)
+		}
+		return copied
+	})
 }
 
 // sum returns the hash of the file's text; ok is false if it cannot be read.

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -83,30 +84,25 @@ func placeOf(dir string) place {
 // folders, ordered by name. A file named directly by a path is its own target.
 func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders []*folder) {
 	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
+		same := func(p string) bool {
+			return p != path && stem(p) == stem(path) && filepath.Dir(p) == filepath.Dir(path)
+		}
+		switch info, err := os.Stat(path); {
+		case err != nil:
 			ps.Add(path, 0, "", "%v", reasonOf(err))
-			continue
-		}
-		if !info.IsDir() {
-			same := func(p string) bool {
-				return p != path && stem(p) == stem(path) && filepath.Dir(p) == filepath.Dir(path)
+		case info.IsDir():
+			found, ignored := walk(path, o, ps)
+			if len(found) == 0 && len(ignored) == 0 && len(*ps) == 0 {
+				ps.Add(path, 0, "", "the directory has no files")
 			}
-			if slices.ContainsFunc(paths, same) && standardError(path) != nil {
-				continue // attach finds it
-			}
+			folders, c.Ignored = append(folders, found...), append(c.Ignored, ignored...)
+		case slices.ContainsFunc(paths, same) && standardError(path) != nil: // attach finds it
+		default:
 			if f := load(path, o, true, ps); f != nil {
-				folders = append(folders, &folder{place: placeOfFile(path), files: append([]*file{f}, companions(path,
-					o)...),
-					named: true})
+				files := append([]*file{f}, companions(path, o)...)
+				folders = append(folders, &folder{place: placeOfFile(path), files: files, named: true})
 			}
-			continue
 		}
-		more, left := walk(path, o, ps)
-		if len(more) == 0 && len(left) == 0 && len(*ps) == 0 {
-			ps.Add(path, 0, "", "the directory has no files")
-		}
-		folders, c.Ignored = append(folders, more...), append(c.Ignored, left...)
 	}
 	for _, d := range folders {
 		attached := d.attach()
@@ -130,13 +126,13 @@ func standardError(path string) *file {
 	if err != nil || len(f.head) == 0 || !slices.Contains(errorEnds, filepath.Ext(path)) {
 		return nil
 	}
-	own := formatBy(func(c format) bool { return c.detect(f.head) }).name
-	begin, ok := map[string]string{fmtPgbench: "transaction type: ", fmtYCSB: "[OVERALL], "}[own]
+	name := formatBy(func(c format) bool { return c.detect(f.head) }).name
+	begin, ok := map[string]string{fmtPgbench: "transaction type: ", fmtYCSB: "[OVERALL], "}[name]
 	summary := func(l string) bool { return strings.HasPrefix(l, begin) }
-	if own == "" || ok && !slices.ContainsFunc(f.head, summary) {
-		return f
+	if name != "" && (!ok || slices.ContainsFunc(f.head, summary)) {
+		return nil
 	}
-	return nil
+	return f
 }
 
 // attach makes files with the standard error of the folder's runs a part of their logs.
@@ -159,11 +155,9 @@ func (d *folder) attach() (paths []string) {
 
 // placeOfFile returns the place of a file that is its own target.
 func placeOfFile(path string) place {
+	var p place
 	name, _ := clientOf(stem(path))
-	p := place{target: name}
-	if name, trial := repetition(p.target); trial > 0 {
-		p.target, p.trial = name, trial
-	}
+	p.target, p.trial = repetition(name)
 	p.home = filepath.Join(filepath.Dir(path), p.target)
 	if abs, err := filepath.Abs(p.home); err == nil {
 		p.home = abs
@@ -183,15 +177,11 @@ func walk(root string, o *Options, ps *hint.Problems) (folders []*folder, ignore
 		if strings.HasPrefix(d.Name(), ".") || !d.Type().IsRegular() {
 			return nil
 		}
-		f := load(path, o, false, ps)
-		if f == nil {
-			return nil
-		}
-		if f.format.name == "" {
+		if f := load(path, o, false, ps); f != nil && f.format.name == "" {
 			ignored = append(ignored, path)
-			return nil
+		} else if f != nil {
+			files = append(files, f)
 		}
-		files = append(files, f)
 		return nil
 	})
 	if err != nil {
@@ -315,8 +305,7 @@ func (f *file) key() string {
 // output with its logs, and the files of all clients of the insert benchmark. Costs
 // come last: without a log they lack the number of CPUs, which the others may have.
 func (d *folder) runFiles() (out [][]*file) {
-	logs := map[*file][]*file{}
-	beside := map[*file]bool{}
+	logs, beside := map[*file][]*file{}, map[*file]bool{}
 	for _, f := range d.files {
 		if f.format.name == fmtPgbench {
 			logs[f] = d.pgLogs(f)
@@ -325,11 +314,17 @@ func (d *folder) runFiles() (out [][]*file) {
 			}
 		}
 	}
-	files := slices.DeleteFunc(slices.Clone(d.files), func(f *file) bool { return f.format.parse == nil || beside[f] })
-	server := func(f *file) bool { return f.format.name == fmtPgLog }
-	files = slices.Concat(slices.DeleteFunc(slices.Clone(files), server), // logs of servers last
-		slices.DeleteFunc(files, func(f *file) bool { return !server(f) }))
-	runs, members := groups(files, func(f *file) string {
+	var files, pgLogs []*file
+	for _, f := range d.files {
+		switch {
+		case f.format.parse == nil || beside[f]:
+		case f.format.name == fmtPgLog:
+			pgLogs = append(pgLogs, f)
+		default:
+			files = append(files, f)
+		}
+	}
+	runs, members := groups(append(files, pgLogs...), func(f *file) string {
 		if f.format.name == fmtIBench || f.format.name == fmtPgLog {
 			return f.format.name + " " + f.key()
 		}
@@ -344,8 +339,7 @@ func (d *folder) runFiles() (out [][]*file) {
 // pgLogs returns the logs of option -l that may belong to a run of pgbench: those that
 // share its name, else those that share no run's.
 func (d *folder) pgLogs(f *file) []*file {
-	logs := d.beside(f, fmtPgLog)
-	if len(logs) > 0 {
+	if logs := d.beside(f, fmtPgLog); len(logs) > 0 {
 		return logs
 	}
 	return slices.DeleteFunc(slices.Clone(d.files), func(l *file) bool {
@@ -377,14 +371,20 @@ func (d *folder) beside(f *file, name string) (out []*file) {
 	return out
 }
 
+// companionsOf returns the files of iostat, vmstat and time for the run of a log.
+func (d *folder) companionsOf(log *file) (out []*file) {
+	for _, name := range companionFormats {
+		out = append(out, d.beside(log, name)...)
+	}
+	return out
+}
+
 // unused returns the companion files of a folder that belong to no run.
 func (d *folder) unused() (out []string) {
 	used := map[*file]bool{}
 	for _, group := range d.runFiles() {
-		for _, name := range companionFormats {
-			for _, b := range d.beside(group[0], name) {
-				used[b] = true
-			}
+		for _, f := range d.companionsOf(group[0]) {
+			used[f] = true
 		}
 	}
 	for _, f := range d.files {
@@ -397,15 +397,11 @@ func (d *folder) unused() (out []string) {
 
 // byName returns the order of targets: the base first, then by natural order.
 func byName(base string) func(a, b string) int {
-	return func(a, b string) int {
-		switch {
-		case a == b:
+	first := func(name string) int {
+		if name == base {
 			return 0
-		case a == base:
-			return -1
-		case b == base:
-			return 1
 		}
-		return quantity.Natural(a, b)
+		return 1
 	}
+	return func(a, b string) int { return cmp.Or(first(a)-first(b), quantity.Natural(a, b)) }
 }
