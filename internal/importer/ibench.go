@@ -2,7 +2,6 @@ package importer
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,14 +17,12 @@ type ibench struct {
 	optionAt int               // its line
 	layout   header
 	ended    bool
-	totals   ibTotals
-	indexed  float64 // seconds that building the indexes took; 0: none were built
-	shares   map[string]ibShares
+	// The figures at the end; 0: not printed. Releases without deletes print the
+	// rows that were asked for, not those that were inserted.
+	totalSeconds, totalRows figure
+	indexed                 float64 // seconds that building the indexes took; 0: none were built
+	shares                  map[string]ibShares
 }
-
-// ibTotals are the figures at the end; 0: not printed. Releases without deletes print the
-// rows that were asked for, not those that were inserted.
-type ibTotals struct{ seconds, rows figure }
 
 // ibRow is an interval line. Times in s, latencies in µs. A column that the layout
 // lacks is -1.
@@ -39,10 +36,11 @@ type ibRow struct {
 // the client's start.
 type ibCounts struct{ rate, total, highest, retries float64 }
 
-// ibKind is a kind of operation, with its columns.
-type ibKind struct {
-	op, unit                      string
-	rate, total, highest, retries string
+// ibShares is a histogram of response times: counts of ten buckets, and the maximum
+// in µs.
+type ibShares struct {
+	counts  []int64
+	highest float64
 }
 
 // The operations of the insert benchmark.
@@ -59,57 +57,32 @@ const (
 	ibQueries
 )
 
-var ibKinds = [...]ibKind{
-	ibInserts: {opInsert, "row", "i_ips", "t_ins", "max_i", "retry_i"},
-	ibDeletes: {opDelete, "row", "i_dps", "t_del", "max_d", "retry_d"},
-	ibQueries: {opQuery, "query", "i_qps", "t_query", "max_q", "retry_q"},
+// ibKinds are the operations, the denominators of their costs, and their columns.
+var ibKinds = [...]struct{ op, per, rate, total, highest, retries string }{
+	ibInserts: {opInsert, "insert row", "i_ips", "t_ins", "max_i", "retry_i"},
+	ibDeletes: {opDelete, "delete row", "i_dps", "t_del", "max_d", "retry_d"},
+	ibQueries: {opQuery, opQuery, "i_qps", "t_query", "max_q", "retry_q"},
 }
 
-// per returns the denominator of costs.
-func (k *ibKind) per() string {
-	if k.op == k.unit {
-		return k.op
-	}
-	return k.op + " " + k.unit
-}
-
-// ibShares is a histogram of response times: counts of ten buckets, and the maximum
-// in µs.
-type ibShares struct {
-	counts  []int64
-	highest float64
-}
-
-// ibLayouts returns the columns of interval lines by the number of fields. The
+// ibLayouts are the columns of interval lines by the number of fields. The
 // layout with nine fields, of 2016, was printed once every n rows.
-func ibLayouts() map[int]header {
-	split := strings.Fields
-	return map[int]header{
-		17: split("i_sec t_sec i_ips t_ips i_dps t_dps i_qps t_qps max_i max_d max_q t_ins t_del t_query retry_i " +
-			"retry_d " +
-			"retry_q"),
-		12: split("i_sec t_sec i_ips t_ips i_qps t_qps max_i max_q t_ins t_query retry_i retry_q"),
-		10: split("i_sec t_sec i_ips t_ips i_qps t_qps max_i max_q t_ins t_query"),
-		9:  split("t_ins i_sec t_sec t_ips size i_ips t_query t_qps i_qps"),
-	}
+var ibLayouts = map[int]header{
+	17: strings.Fields("i_sec t_sec i_ips t_ips i_dps t_dps i_qps t_qps max_i max_d max_q t_ins t_del t_query retry_i retry_d " +
+		"retry_q"),
+	12: strings.Fields("i_sec t_sec i_ips t_ips i_qps t_qps max_i max_q t_ins t_query retry_i retry_q"),
+	10: strings.Fields("i_sec t_sec i_ips t_ips i_qps t_qps max_i max_q t_ins t_query"),
+	9:  strings.Fields("t_ins i_sec t_sec t_ips size i_ips t_query t_qps i_qps"),
 }
 
-// ibBounds returns the upper bounds of the histogram's buckets in µs; the last
+// ibBounds are the upper bounds of the histogram's buckets in µs; the last
 // bucket has none.
-func ibBounds() []float64 { return []float64{256, 1e3, 4e3, 16e3, 64e3, 256e3, 1e6, 4e6, 16e6} }
+var ibBounds = []float64{256, 1e3, 4e3, 16e3, 64e3, 256e3, 1e6, 4e6, 16e6}
 
 func isIBench(head []string) bool {
-	for _, l := range head {
-		if strings.HasPrefix(l, "i_sec\tt_sec\t") || strings.Contains(l, "iibench.py") {
-			return true
-		}
-		if words := strings.Fields(l); len(words) == 9 {
-			if r, ok := ibLine(ibLayouts()[9], words); ok && r.plausible() {
-				return true
-			}
-		}
-	}
-	return false
+	return anyLine(`^i_sec\tt_sec\t|iibench\.py`)(head) || slices.ContainsFunc(head, func(l string) bool {
+		r, ok := ibLine(ibLayouts[9], strings.Fields(l))
+		return ok && r.plausible()
+	})
 }
 
 // plausible reports whether the rates of a line fit its counts, so that nine
@@ -140,86 +113,77 @@ func ibLine(layout header, words []string) (r ibRow, ok bool) {
 	return r, ok
 }
 
-var (
-	ibTotal   = regexp.MustCompile(`^Totals: (\d+\.\d+) secs, \S+ rows/sec, (?:(\d+) rows, .* insert-delete-query retry)?`)
-	ibCreated = regexp.MustCompile(`^Created secondary indexes in (\d+(?:\.\d+)?) seconds`)
-	ibShare   = regexp.MustCompile(`^\s*(Insert|Delete|Query) rt:\s+(.*)$`)
-)
+var ibGrammar = grammar[*ibench]{
+	on(`iibench\.py`, (*ibench).command),
+	on(`^\s*i_sec(\s|$)`, func(b *ibench, m match) {
+		b.layout = strings.Fields(m.line)
+		for _, column := range []string{"t_ins", "i_ips", "t_sec"} {
+			b.refuseIf(!slices.Contains(b.layout, column), "", "the columns t_sec, i_ips and t_ins were expected, not %q",
+				clip(m.line))
+		}
+	}),
+	on(`^Totals: (?P<seconds>\d+\.\d+) secs, \S+ rows/sec, (?:(?P<rows>\d+) rows, .* insert-delete-query retry)?`,
+		func(b *ibench, m match) {
+			b.ended, b.totalSeconds, b.totalRows = true, m.figure("seconds"), m.figure("rows")
+		}),
+	on(`^Totals:|^Done$`, func(b *ibench, _ match) { b.ended = true }),
+	on(`^Created secondary indexes in (?P<seconds>\d+(?:\.\d+)?) seconds`,
+		func(b *ibench, m match) { b.indexed = m.number("seconds") }),
+	on(`^\s*(?P<kind>Insert|Delete|Query) rt:\s+(?P<counts>.*)$`, (*ibench).share),
+	on(`^\s*\d\S*(\s+\S+){8}`, (*ibench).interval),
+}
 
-// readIBench reads a client's output and keeps at most limit intervals. It returns
-// nil if the output is unusable.
+// readIBench reads a client's output and keeps at most limit intervals.
 func readIBench(f *file, limit int, ps *hint.Problems) *ibench {
-	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{limit: limit &^ 1},
-		options: map[string]string{},
-		shares:  map[string]ibShares{}}
-	b.each(b.parse)
+	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{limit: limit &^ 1}, options: map[string]string{},
+		shares: map[string]ibShares{}}
+	b.each(func(line string) { ibGrammar.read(b, line) })
 	return b
 }
 
-func (b *ibench) parse(line string) {
-	words := strings.Fields(line)
-	switch {
-	case len(words) == 0:
-	case strings.Contains(line, "iibench.py"):
-		b.command(words)
-	case words[0] == "i_sec":
-		b.layout = words
-		b.refuseIf(!slices.Contains(words, "t_ins") || !slices.Contains(words, "i_ips") || !slices.Contains(words,
-			"t_sec"), "", "the columns t_sec, i_ips and t_ins were expected, not %q", clip(line))
-	case strings.HasPrefix(line, "Totals:"), line == "Done":
-		b.ended = true
-		if m := ibTotal.FindStringSubmatch(line); m != nil {
-			b.totals.seconds, _ = figureOf(m[1])
-			b.totals.rows, _ = figureOf(m[2])
-		}
-	case ibCreated.MatchString(line):
-		b.indexed, _ = number(ibCreated.FindStringSubmatch(line)[1])
-	case ibShare.MatchString(line):
-		b.share(ibShare.FindStringSubmatch(line))
-	case digits(words[0][:1]) && len(words) >= 9:
-		b.interval(words)
-	}
-}
-
-func (b *ibench) command(words []string) {
+func (b *ibench) command(m match) {
 	b.optionAt = b.at
-	for _, w := range words {
-		name, value, has := strings.Cut(strings.TrimPrefix(w, "--"), "=")
-		if !strings.HasPrefix(w, "--") || strings.Contains(name, "password") || strings.Contains(name, "user") ||
-			strings.Contains(name, "host") {
-			continue
-		}
+	for _, w := range strings.Fields(m.line) {
+		option, ok := strings.CutPrefix(w, "--")
+		name, value, has := strings.Cut(option, "=")
 		if !has {
 			value = "on"
 		}
-		b.options[name] = value
+		if ok && !strings.Contains(name, "password") && !strings.Contains(name, "user") && !strings.Contains(name, "host") {
+			b.options[name] = value
+		}
 	}
 }
 
 // interval adds an interval line, unless it is cut off at the end of the file.
-func (b *ibench) interval(words []string) {
-	layout := b.layout
+func (b *ibench) interval(m match) {
+	words, layout := strings.Fields(m.line), b.layout
 	if layout == nil {
-		layout = ibLayouts()[len(words)]
+		layout = ibLayouts[len(words)]
 	}
 	r, ok := ibLine(layout, words)
-	if b.last && (!ok || b.cut) {
+	if b.torn || b.last && !ok {
 		return
 	}
 	b.refuseIf(!ok, "", "%q is not an interval of the insert benchmark: %d numbers were expected (%s)",
 		clip(strings.Join(words, " ")), len(layout), strings.Join(layout, " "))
-	if k := len(b.items); k > 0 {
-		if before := &b.items[k-1]; r.end < before.end || r.kinds[ibInserts].total < before.kinds[ibInserts].total ||
-			r.kinds[ibQueries].total < before.kinds[ibQueries].total {
-			b.refuse("split the file: one run each", "counts or times are lower than in line %d: a second run "+
-				"begins here",
-				before.line)
-		} else if r.line = before.line; r == *before && r.length > 0 {
-			b.refuse("", "it is the same as line %d", before.line)
-		}
+	if before := b.end(); before != nil {
+		b.secondRun(r.end < before.end || r.kinds[ibInserts].total < before.kinds[ibInserts].total ||
+			r.kinds[ibQueries].total < before.kinds[ibQueries].total,
+			"counts or times are lower than in line %d: a second run begins here", before.line)
+		r.line = before.line
+		b.refuseIf(r == *before && r.length > 0, "", "it is the same as line %d", before.line)
 	}
 	r.line = b.at
 	b.add(r)
+}
+
+// end returns the last interval; nil if there is none.
+func (b *ibench) end() *ibRow {
+	if len(b.items) == 0 {
+		return nil
+	}
+	return &b.items[len(b.items)-1]
 }
 
 // mostRows is the greatest number of intervals kept of all clients of a step: six
@@ -241,24 +205,20 @@ func (r ibRow) join(next ibRow) ibRow {
 	return out
 }
 
-// share parses a line of a histogram. The line above it has the bounds.
-func (b *ibench) share(m []string) {
-	words := strings.Fields(m[2])
-	if len(words) != len(ibBounds())+2 || words[0] == "256us" {
+// share takes a line of a histogram. The line above it has the bounds.
+func (b *ibench) share(m match) {
+	words := strings.Fields(m.text("counts"))
+	last := len(words) - 1
+	if last != len(ibBounds)+1 {
 		return
 	}
-	s := ibShares{}
-	for _, w := range words[:len(words)-1] {
-		n, ok := whole(w)
-		if !ok {
-			return
-		}
-		s.counts = append(s.counts, n)
+	seconds, ok := positive(words[last])
+	s := ibShares{highest: account.MicrosOfSeconds(seconds)}
+	for _, w := range words[:last] {
+		n, counted := whole(w)
+		s.counts, ok = append(s.counts, n), ok && counted
 	}
-	seconds, ok := positive(words[len(words)-1])
-	if !ok {
-		return
+	if ok {
+		b.shares[strings.ToLower(m.text("kind"))] = s
 	}
-	s.highest = account.MicrosOfSeconds(seconds)
-	b.shares[strings.ToLower(m[1])] = s
 }

@@ -30,8 +30,8 @@ func parseIBench(files []*file, o *Options, ps *hint.Problems) []*run {
 	b.tool = "the insert benchmark's iibench.py"
 	for _, f := range files {
 		c := readIBench(f, mostRows/len(files), ps)
-		c.refuseIf(len(c.items) == 0 && c.indexed == 0, "", "it has no interval of the insert benchmark: 17, 12, 10 "+
-			"or 9 numbers were expected")
+		c.refuseIf(len(c.items) == 0 && c.indexed == 0, "",
+			"it has no interval of the insert benchmark: 17, 12, 10 or 9 numbers were expected")
 		b.clients = append(b.clients, c)
 	}
 	b.align()
@@ -54,20 +54,16 @@ func (b *ibRun) align() {
 			c.halve()
 		}
 	}
-	b.noteIf(longest > 1, "The logs have more than %d intervals: %d at a time of each client are merged.", mostRows,
-		longest)
+	b.noteIf(longest > 1, "The logs have more than %d intervals: %d at a time of each client are merged.", mostRows, longest)
 }
 
-// ibPlan returns the options that runs of one step must share.
-func ibPlan() []string {
-	return strings.Fields("max_rows rows_per_commit inserts_per_second query_threads num_secondary_indexes " +
-		"secondary_at_end delete_per_insert " +
-		"query_pk_only data_length_min data_length_max num_partitions max_seconds")
-}
+// ibPlan are the options that runs of one step must share.
+var ibPlan = strings.Fields("max_rows rows_per_commit inserts_per_second query_threads num_secondary_indexes " +
+	"secondary_at_end delete_per_insert query_pk_only data_length_min data_length_max num_partitions max_seconds")
 
 func (b *ibRun) settings() {
 	first := b.clients[0]
-	for _, name := range ibPlan() {
+	for _, name := range ibPlan {
 		b.ask(first.optionAt, name, first.options[name])
 	}
 	b.ask(0, "clients", strconv.Itoa(len(b.clients)))
@@ -86,11 +82,8 @@ func (b *ibRun) finish() {
 		if last != nil {
 			b.verify(c, last)
 		}
-		if !c.ended {
-			b.cut("the log of a client is cut off (%s:%d): it has no totals", c.path, c.lines)
-			if last != nil {
-				common = min(common, last.end+last.length/2)
-			}
+		if b.cutIf(!c.ended, "the log of a client is cut off (%s:%d): it has no totals", c.path, c.lines); !c.ended && last != nil {
+			common = min(common, last.end+last.length/2)
 		}
 	}
 	for _, c := range b.clients {
@@ -104,42 +97,37 @@ func (b *ibRun) finish() {
 	for k := range ibKinds {
 		b.addKind(k)
 	}
-	b.primaries()
+	for _, op := range []string{opInsert, opIndex, opQuery} { // queries are the primary operation if there are any
+		if b.has(op) {
+			if b.step.Primary = op; op != opQuery || b.step.WritesPer == "" {
+				b.step.WritesPer = op
+			}
+		}
+	}
 	if b.seconds > 0 {
 		b.put(metric.DurationS, b.seconds)
 	}
-	b.notes()
+	b.noteIf(len(b.clients) > 1, "The clients were started one after the other. The window is the longest time of a client, "+
+		"by its own clock; intervals of one number are merged.")
+	b.noteIf(b.pace > 0, "A writer of the original does not make up for what it missed, and its latencies begin when a "+
+		"statement does: there is no response time.")
+	b.noteIf(len(b.clients[0].shares) > 0, "Histograms have ten buckets, of which each ends at four times the one before: "+
+		"they show as curves, and give no percentiles.")
+}
+
+// has reports whether the step has a group of an operation.
+func (b *ibRun) has(op string) bool {
+	return slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == op })
 }
 
 // verify compares the totals of a client with its last interval.
 func (b *ibRun) verify(c *ibench, last *ibRow) {
-	rows, seconds := figure{value: last.kinds[ibInserts].total}, figure{value: last.end, half: 0.05}
-	if all := c.totals.rows; all.value > 0 && !rows.agrees(all) {
-		b.contradictIf(true, "the total of rows", all, "that of the intervals", rows)
+	rows, seconds := exact(last.kinds[ibInserts].total), figure{value: last.end, half: 0.05}
+	if c.totalRows.value > 0 {
+		b.same("the total of rows", c.totalRows, "that of the intervals", rows)
 	}
-	if all := c.totals.seconds; all.value > 0 && seconds.exceeds(all) {
-		b.contradictIf(true, "the total of seconds", all, "the end of the intervals", seconds)
-	}
-}
-
-// end returns the last interval; nil if there is none.
-func (b *ibench) end() *ibRow {
-	if len(b.items) == 0 {
-		return nil
-	}
-	return &b.items[len(b.items)-1]
-}
-
-// primaries sets the primary operation of the step: queries if there are any.
-func (b *ibRun) primaries() {
-	for _, op := range []string{opInsert, opIndex, opQuery} {
-		if !slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == op }) {
-			continue
-		}
-		if b.step.Primary = op; op != opQuery || b.step.WritesPer == "" {
-			b.step.WritesPer = op
-		}
-	}
+	b.contradictIf(c.totalSeconds.value > 0 && seconds.exceeds(c.totalSeconds), "the total of seconds", c.totalSeconds,
+		"the end of the intervals", seconds)
 }
 
 // addIndex adds the index build, one operation of each client.
@@ -159,37 +147,34 @@ func (b *ibRun) addIndex() {
 	b.put(metric.ServiceMaxUS, account.MicrosOfSeconds(longest), account.Of(opIndex, opIndex), account.Count(int64(n)))
 	b.seconds = max(b.seconds, longest)
 	b.step.Seconds = b.seconds
-	b.step.Note("The log has the time of the index build, but not its number of rows: the rate is unknown.")
+	b.note("The log has the time of the index build, but not its number of rows: the rate is unknown.")
 }
 
 // addKind adds the rows of one kind of operation, if there were any.
 func (b *ibRun) addKind(kind int) {
-	k := &ibKinds[kind]
+	op := ibKinds[kind].op
 	var total, greatest, retries float64
 	for _, c := range b.clients {
 		if last := c.end(); last != nil {
 			total += max(last.kinds[kind].total, 0)
 			retries += max(last.kinds[kind].retries, 0)
 		}
-	}
-	if total == 0 || b.seconds == 0 || k.op == opInsert &&
-		slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == opIndex }) {
-		return // an index build has only a hundred rows
-	}
-	for _, c := range b.clients {
 		for i := range c.items {
 			greatest = max(greatest, c.items[i].kinds[kind].highest)
 		}
-		greatest = max(greatest, c.shares[k.op].highest)
+		greatest = max(greatest, c.shares[op].highest)
 	}
-	g := result.Group{Name: k.op, Clients: len(b.clients), Ops: []string{k.op}}
-	if threads, _ := whole(b.clients[0].options["query_threads"]); k.op == opQuery && threads > 0 {
+	if total == 0 || b.seconds == 0 || op == opInsert && b.has(opIndex) {
+		return // an index build has only a hundred rows
+	}
+	g := result.Group{Name: op, Clients: len(b.clients), Ops: []string{op}}
+	if threads, _ := whole(b.clients[0].options["query_threads"]); op == opQuery && threads > 0 {
 		g.Clients *= int(threads)
 	}
-	at := []account.With{account.Of(k.op, k.op), account.Warned(b.partial()...)}
+	at := []account.With{account.Of(op, op), account.Warned(b.partial()...)}
 	b.put(metric.Rows, total, append(at, account.Count(int64(total)))...)
 	ops := total
-	if k.unit == "row" {
+	if op != opQuery {
 		ops = account.PerUnit(total, b.perOp) // NaN if the size of a commit is unknown
 	}
 	b.rate(metric.OpsPerS, ops, at...)
@@ -198,10 +183,10 @@ func (b *ibRun) addKind(kind int) {
 		b.put(metric.ServiceMaxUS, greatest, at...)
 	}
 	if first := b.clients[0].items; len(first) > 0 && first[0].kinds[kind].retries >= 0 {
-		b.put(metric.Errors, retries, account.Of(k.op, ""), account.Count(int64(total+retries)))
+		b.put(metric.Errors, retries, account.Of(op, ""), account.Count(int64(total+retries)))
 	}
-	b.addShares(k.op)
-	rated := b.pace > 0 && k.op != opQuery
+	b.addShares(op)
+	rated := b.pace > 0 && op != opQuery
 	if rated {
 		g.Rate, g.Pace = b.pace*float64(len(b.clients)), "seconds"
 	}
@@ -211,16 +196,15 @@ func (b *ibRun) addKind(kind int) {
 		b.addPromise(kind)
 	}
 	if b.reason == "" {
-		b.costs = append(b.costs, account.Denominator{Per: k.per(), Units: account.PerSecond(total, b.seconds),
-			N: int64(total)})
+		b.per(ibKinds[kind].per, account.PerSecond(total, b.seconds), int64(total))
 	}
 }
 
 // addShares adds the histograms of all clients as a curve. Its points are the bounds
 // of the buckets, which are too coarse for percentiles.
 func (b *ibRun) addShares(op string) {
-	counts := make([]int64, len(ibBounds())+1)
-	var all int64
+	counts := make([]int64, len(ibBounds)+1)
+	var all, seen int64
 	var greatest float64
 	for _, c := range b.clients {
 		for i, n := range c.shares[op].counts {
@@ -233,14 +217,10 @@ func (b *ibRun) addShares(op string) {
 		return
 	}
 	c := metric.Curve{Group: op, Op: op, Measure: "service", Count: all}
-	var seen int64
-	for i, bound := range ibBounds() {
+	for i, bound := range append(ibBounds, greatest) {
 		if seen += counts[i]; counts[i] > 0 {
 			c.Points = append(c.Points, [2]float64{100 * float64(seen) / float64(all), min(bound, greatest)})
 		}
-	}
-	if counts[len(counts)-1] > 0 {
-		c.Points = append(c.Points, [2]float64{100, greatest})
 	}
 	b.step.Curves = append(b.step.Curves, c)
 }
@@ -275,20 +255,22 @@ func (b *ibRun) addSteadiness(kind int, rated bool) {
 		intervals = account.Join(intervals, b.shortest())
 	}
 	b.addIntervals(ibKinds[kind].op, intervals, rated, account.Warned(warnings...))
-	lengths := stat.Values(b.clients[0].items, func(r ibRow) float64 { return r.length })
-	b.interval = stat.Median(lengths)
+	b.interval = stat.Median(stat.Values(b.clients[0].items, func(r ibRow) float64 { return r.length }))
 	b.addSeries(kind)
 }
 
 // addSeries adds the series of a kind: the growth of all clients' counts.
 func (b *ibRun) addSeries(kind int) {
-	k := &ibKinds[kind]
-	n := 0
+	op, n := ibKinds[kind].op, 0
 	for _, c := range b.clients {
 		n = max(n, len(c.items))
 	}
+	perOp := b.perOp // 0: unknown
+	if op == opQuery {
+		perOp = 1
+	}
 	for i := range n {
-		l := result.Line{Source: "ops", Group: k.op, Op: k.op}
+		l := result.Line{Source: "ops", Group: op, Op: op}
 		for _, c := range b.clients {
 			var grown float64
 			if i < len(c.items) {
@@ -300,36 +282,54 @@ func (b *ibRun) addSeries(kind int) {
 				l.T, l.DT = max(l.T, r.end), max(l.DT, r.length)
 				l.Max = max(l.Max, r.kinds[kind].highest)
 			}
-			l.Rows += int64(math.Round(max(grown, 0)))
-			l.Clients = append(l.Clients, int64(math.Round(max(grown, 0))))
-		}
-		l.Ops = l.Rows
-		if k.unit == "row" && b.perOp > 0 {
-			l.Ops = int64(math.Round(float64(l.Rows) / b.perOp))
-			for j := range l.Clients {
-				l.Clients[j] = int64(math.Round(float64(l.Clients[j]) / b.perOp))
+			rows := math.Round(max(grown, 0))
+			l.Rows += int64(rows)
+			if perOp > 0 {
+				l.Clients = append(l.Clients, int64(math.Round(rows/perOp)))
 			}
-		} else if k.unit == "row" {
-			l.Ops, l.Clients = 0, nil // the size of a commit is unknown
+		}
+		if perOp > 0 {
+			l.Ops = int64(math.Round(float64(l.Rows) / perOp))
 		}
 		b.emit(l)
 	}
 }
 
-func (b *ibRun) notes() {
-	note := func(text string) { b.step.Note(text) }
-	if len(b.clients) > 1 {
-		note("The clients were started one after the other. The window is the longest time of a client, by its own " +
-			"clock; " +
-			"intervals of one number are merged.")
+// addPromise judges whether the writers kept their promised rate, from the counts
+// at the ends of intervals. Lateness is the time since the last row done by then
+// was due.
+func (b *ibRun) addPromise(kind int) {
+	target := b.pace * float64(len(b.clients))
+	p := account.Promise{Target: target, Grain: b.perOp * float64(len(b.clients)),
+		Intervals: account.Join(b.merged(kind, b.clients), b.shortest())}
+	var late float64
+	for _, c := range b.clients {
+		end := c.end()
+		if end == nil {
+			continue // it only built indexes
+		}
+		planned := end.end
+		if n, ok := positive(c.options["max_rows"]); ok && n > 0 {
+			planned = min(planned, n/b.pace)
+		}
+		p.Done += end.kinds[kind].total
+		p.Due += b.pace * end.end
+		done := 0.0 // by the time that was planned
+		lateness := func(r *ibRow) float64 { return max(0, r.end-r.kinds[kind].total/b.pace) }
+		for i := range c.items {
+			if late = max(late, lateness(&c.items[i])); c.items[i].end <= planned {
+				done = c.items[i].kinds[kind].total
+			}
+		}
+		p.Backlog += max(0, b.pace*planned-done)
+		p.Behind = p.Behind || account.Growing(lateness(&c.items[len(c.items)/2]), lateness(end), end.end)
 	}
-	if b.pace > 0 {
-		note("A writer of the original does not make up for what it missed, and its latencies begin when a statement " +
-			"does: there is no response time.")
-	}
-	if len(b.clients[0].shares) > 0 {
-		note("Histograms have ten buckets, of which each ends at four times the one before: they show as curves, " +
-			"and give " +
-			"no percentiles.")
-	}
+	p.Seconds = p.Due / target
+	sla := p.Judge()
+	sla.MaxLateness = late
+	b.build(func(out *account.Builder) { out.Promise(ibKinds[kind].op, sla) })
 }
+
+// shortest returns the shortest period, in seconds, over which a rate can be
+// judged: ten commits of each client.
+func (b *ibRun) shortest() float64 { return 10 * max(b.perOp, 1) / b.pace }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 
@@ -157,6 +158,27 @@ func addOperations(r *run, kinds []string, done map[string]int64, all int64, cli
 	r.costs = append(r.costs, account.Denominator{Per: primary, Units: account.PerSecond(float64(all), r.step.Seconds),
 		N: all})
 	r.put(metric.DurationS, r.step.Seconds)
+}
+
+// addArrivals adds the rate that the only group was asked for, and, of a complete run,
+// whether it was held. Arrivals are random, and their number is unknown: three standard
+// deviations fewer than the rate asks for are allowed.
+func addArrivals(r *run, rate, done float64, complete bool) {
+	g := &r.step.Groups[0]
+	if g.Rate, g.Pace = rate, "poisson"; !complete {
+		return
+	}
+	expected := rate * r.step.Seconds
+	p := account.Promise{Target: rate, Done: done, Due: expected - 3*math.Sqrt(expected), Seconds: r.step.Seconds,
+		Grain: float64(g.Clients)}
+	met, at := 1.0, account.Of(g.Name, "")
+	if sla := p.Judge(); !sla.Met {
+		met = 0
+		r.step.Warnings = append(r.step.Warnings, metric.Warn(metric.SLAMissed,
+			metric.Values{"group": g.Name, "target": rate, "achieved": sla.Achieved}))
+	}
+	r.put(metric.SLATarget, rate, at)
+	r.put(metric.SLAMet, met, at)
 }
 
 // latencies counts latencies exactly, by µs.
