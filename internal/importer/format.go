@@ -103,7 +103,7 @@ func foreign(f *file) (line int, reason, hint string) {
 			return i + 1, "iostat's JSON", "run iostat without -o JSON"
 		case strings.HasPrefix(l, "col-1 : ") || strings.HasPrefix(l, "Relative to: "):
 			return i + 1, "a published table", "import the logs that it was made of"
-		case sbVersion(l) != "":
+		case hasSBHead([]string{l}):
 			return i + 1, "sysbench, but no sysbench run: nothing was timed", ""
 		}
 		return i + 1, "no format that is known here: " + known + ", not " + quoted(l),

@@ -16,30 +16,26 @@ type anatomy struct {
 	body  func(line string) bool   // other lines that only runs have
 }
 
-// anatomies are those of the formats whose files may hold several runs.
-var anatomies = map[string]anatomy{
-	fmtSysbench: {[]func(string) bool{func(l string) bool { return sbVersion(l) != "" }},
-		pattern(`^\s+execution time \(avg/stddev\):`),
-		pattern(`^\[|^\d+,|^\s*FATAL:|^Threads started|^Number of threads|^\s+\S.*:\s`)},
-	fmtPgbench: {[]func(string) bool{pattern(`^pgbench \(`), pattern(`^starting vacuum`), pattern(`^transaction type: `)},
-		pattern(`^tps = `), pattern(`^progress: |^SQL script | - |^\s+\d|^pgbench: |^statement lat|^[a-z][a-z ]*(: | = )`)},
-	fmtDBBench: {[]func(string) bool{pattern(`^(RocksDB|LevelDB): `), pattern(`^Keys: .* bytes each`)},
-		pattern(`^\S+ +: +\d+\.\d+ micros/op`), pattern(` \.\.\. thread \d+: `)},
-	fmtYCSB: {[]func(string) bool{pattern(`^Command line: `), pattern(`^YCSB Client `), pattern(`^\[OVERALL\], RunTime`),
-		pattern(`\* properties \*`), pattern(`^Run finished, takes `)},
-		pattern(`^\[[A-Z-]+\], Return=`), pattern(`^\[[A-Za-z_-]+\], |^[A-Z_]+ *- Takes|^"\w+"=| sec: \d+ operations;`)},
-	fmtIBench: {[]func(string) bool{pattern(`iibench\.py`)}, pattern(`^Totals:|^Done$`), pattern(`^\d`)},
+func newAnatomy(tail, body string, heads ...string) anatomy {
+	a := anatomy{tail: regexp.MustCompile(tail).MatchString, body: regexp.MustCompile(body).MatchString}
+	for _, head := range heads {
+		a.heads = append(a.heads, regexp.MustCompile(head).MatchString)
+	}
+	return a
 }
 
-// splitter finds the runs in a file.
-type splitter struct {
-	anatomy
-	file  *file
-	seen  map[int]bool // the heads that the current run has
-	ended bool
-	own   int // the last line that only a run has
-	parts []*file
-	other string // the last result of another tool
+// anatomies are those of the formats whose files may hold several runs.
+var anatomies = map[string]anatomy{
+	fmtSysbench: newAnatomy(`^\s+execution time \(avg/stddev\):`,
+		`^\[|^\d+,|^\s*FATAL:|^Threads started|^Number of threads|^\s+\S.*:\s`, sbHead+`|`+sbRumbench),
+	fmtPgbench: newAnatomy(`^tps = `, `^progress: |^SQL script | - |^\s+\d|^pgbench: |^statement lat|^[a-z][a-z ]*(: | = )`,
+		`^pgbench \(`, `^starting vacuum`, `^transaction type: `),
+	fmtDBBench: newAnatomy(`^\S+ +: +\d+\.\d+ micros/op`, ` \.\.\. thread \d+: `,
+		`^(RocksDB|LevelDB): `, `^Keys: .* bytes each`),
+	fmtYCSB: newAnatomy(`^\[[A-Z-]+\], Return=`,
+		`^\[[A-Za-z_-]+\], |^[A-Z_]+ *- Takes|^"\w+"=| sec: \d+ operations;`, `^Command line: `, `^YCSB Client `,
+		`^\[OVERALL\], RunTime`, `\* properties \*`, `^Run finished, takes `),
+	fmtIBench: newAnatomy(`^Totals:|^Done$`, `^\d`, `iibench\.py`),
 }
 
 // split returns the parts of a file: one for each run, in their order. The lines before
@@ -47,56 +43,51 @@ type splitter struct {
 // another tool.
 func (f *file) split() (parts []*file, left string) {
 	a, ok := anatomies[f.format.name]
-	s := &splitter{anatomy: a, file: f}
-	if !ok || f.read(s.line) != nil { // its parser reports the error
+	var seen map[int]bool    // the heads that the current run has
+	ended, until := false, 0 // the last line that only a run has
+	line := func(n int, text string, _ bool) bool {
+		for _, name := range []string{fmtSysbench, fmtPgbench, fmtDBBench} {
+			if name != f.format.name && anatomies[name].tail(text) {
+				left = fmt.Sprintf("%s:%d: results of %s are left out: give them a file of their own", f.path, n, name)
+			}
+		}
+		head := slices.IndexFunc(a.heads, func(is func(string) bool) bool { return is(text) })
+		if head >= 0 && (len(parts) == 0 || ended || seen[head]) {
+			if len(parts) > 0 {
+				parts[len(parts)-1].until = until
+			}
+			part := *f
+			part.first, part.head, part.errors = until+1, nil, nil
+			parts, seen, ended = append(parts, &part), map[int]bool{}, false
+		}
+		if len(parts) == 0 {
+			return true
+		}
+		if part := parts[len(parts)-1]; len(part.head) < looked {
+			part.head = append(part.head, text)
+		}
+		tail := a.tail(text)
+		if head >= 0 {
+			seen[head] = true
+		} else {
+			ended = ended || tail
+		}
+		if head >= 0 || tail || a.body(text) {
+			until = n
+		}
+		return true
+	}
+	if !ok || f.read(line) != nil { // its parser reports the error
 		return []*file{f}, ""
 	}
-	if len(s.parts) < 2 {
-		s.parts = []*file{f}
+	if len(parts) < 2 {
+		parts = []*file{f}
 	}
-	return s.parts, s.other
+	return parts, left
 }
 
 // isRun reports whether a part of a file is a run, not output of sysbench prepare or cleanup.
 func (f *file) isRun() bool { return f.format.detect(f.head) }
-
-func (s *splitter) line(n int, text string, _ bool) bool {
-	for _, name := range []string{fmtSysbench, fmtPgbench, fmtDBBench} {
-		if name != s.file.format.name && anatomies[name].tail(text) {
-			s.other = fmt.Sprintf("%s:%d: results of %s are left out: give them a file of their own", s.file.path, n,
-				name)
-		}
-	}
-	head := slices.IndexFunc(s.heads, func(is func(string) bool) bool { return is(text) })
-	if head >= 0 && (len(s.parts) == 0 || s.ended || s.seen[head]) {
-		s.begin()
-	}
-	if len(s.parts) == 0 {
-		return true
-	}
-	if part := s.parts[len(s.parts)-1]; len(part.head) < looked {
-		part.head = append(part.head, text)
-	}
-	switch {
-	case head >= 0:
-		s.seen[head] = true
-	case s.tail(text):
-		s.ended = true
-	case !s.body(text):
-		return true
-	}
-	s.own = n
-	return true
-}
-
-func (s *splitter) begin() {
-	part := *s.file
-	part.first, part.head, part.errors = s.own+1, nil, nil
-	if k := len(s.parts); k > 0 {
-		s.parts[k-1].until = s.own
-	}
-	s.parts, s.seen, s.ended = append(s.parts, &part), map[int]bool{}, false
-}
 
 // sections returns the runs that the files of a run hold: several if each file holds
 // so many, or if several processes of pgbench wrote logs. left describes output that
@@ -144,9 +135,6 @@ func pair(runs []*file, errs *file) (left string) {
 	}
 	return left
 }
-
-// pattern returns a function that recognises lines by an expression.
-func pattern(expr string) func(line string) bool { return regexp.MustCompile(expr).MatchString }
 
 // arrange makes the runs of one file trials, in their order, if they were asked for the
 // same, and steps if not.

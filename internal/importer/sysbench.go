@@ -29,35 +29,23 @@ type sysbench struct {
 	sbFigures
 }
 
+// The head of a run that sysbench printed, and of one that rumbench printed.
+const (
+	sbHead     = `^sysbench v?(?P<version>\d+\.\d+\S*?):?(?: |$)`
+	sbRumbench = `^rumbench: step (?P<step>".*") of (?P<target>".*"), trial (?P<trial>\d+),` +
+		`(?: operation (?P<operation>".*") of (?P<group>".*"),)? as sysbench (?P<like>\S+) prints it$`
+)
+
+// hasSBHead recognises files with a run of sysbench, or with what else it prints.
+var hasSBHead = anyLine(sbHead + `|` + sbRumbench)
+
 func isSysbench(head []string) bool {
-	version := slices.ContainsFunc(head, func(l string) bool { return sbVersion(l) != "" })
-	return version && anyLine(`^Running (the test with following options|memory speed test)`)(head)
+	return hasSBHead(head) && anyLine(`^Running (the test with following options|memory speed test)`)(head)
 }
 
 // sbBelow begin lines that sysbench prints below its version: settings and final figures.
 var sbBelow = regexp.MustCompile(`^(Running the test with|Number of threads:|Target transaction rate:|Threads started!` +
 	`|General statistics:|Test execution summary:|Throughput:)`)
-
-// The head of a run that sysbench printed, and of one that rumbench printed.
-var (
-	sbHead     = regexp.MustCompile(`^sysbench v?(\d+\.\d+\S*):?( |$)`)
-	sbRumbench = regexp.MustCompile(`^rumbench: step (".*") of (".*"), trial (\d+),(?: operation (".*") of (".*"),)? ` +
-		`as sysbench (\S+) prints it$`)
-)
-
-// sbVersion returns the version in the head of a run, "" for other lines.
-func sbVersion(line string) string {
-	if strings.HasPrefix(line, "sysbench ") {
-		if m := sbHead.FindStringSubmatch(line); m != nil {
-			return strings.TrimSuffix(m[1], ":")
-		}
-	} else if strings.HasPrefix(line, "rumbench: ") {
-		if m := sbRumbench.FindStringSubmatch(line); m != nil {
-			return m[6]
-		}
-	}
-	return ""
-}
 
 func parseSysbench(files []*file, o *Options, ps *hint.Problems) []*run {
 	s := newSysbench(&input{file: files[0], ps: ps})
@@ -71,11 +59,8 @@ func newSysbench(in *input) *sysbench {
 
 func (s *sysbench) line(line string) {
 	trimmed := strings.TrimSpace(line)
-	switch version := sbVersion(line); {
-	case version != "":
-		s.secondRun(s.header > 0, "a second run of sysbench begins here, after the one of line %d", s.header)
-		s.header, s.tool = s.at, "sysbench "+version
-		s.names(sbRumbench.FindStringSubmatch(line))
+	switch {
+	case sbHeads.read(s, line):
 	case s.header == 0:
 		s.refuseIf(sbBelow.MatchString(line), "import the log as sysbench printed it",
 			"%q is above the line with sysbench's version: the beginning of a run is missing", clip(line))
@@ -101,24 +86,29 @@ func (s *sysbench) line(line string) {
 	}
 }
 
+var sbHeads = grammar[*sysbench]{
+	on(sbHead, func(s *sysbench, m match) { s.begin("sysbench " + m.text("version")) }),
+	on(sbRumbench, (*sysbench).names),
+}
+
+func (s *sysbench) begin(tool string) {
+	s.secondRun(s.header > 0, "a second run of sysbench begins here, after the one of line %d", s.header)
+	s.header, s.tool = s.at, tool
+}
+
 // names takes the names in the head of a run that rumbench printed.
-func (s *sysbench) names(m []string) {
-	if m == nil {
-		return
+func (s *sysbench) names(m match) {
+	s.begin("rumbench, as sysbench " + m.text("like"))
+	trial := m.int("trial")
+	ok := trial > 0
+	name := func(group string) string {
+		text, err := strconv.Unquote(cmp.Or(m.text(group), `""`))
+		ok = ok && err == nil
+		return text
 	}
-	var names [6]string
-	var errs [6]error
-	for _, i := range []int{1, 2, 4, 5} {
-		if m[i] != "" {
-			names[i], errs[i] = strconv.Unquote(m[i])
-		}
-	}
-	trial, _ := whole(m[3])
-	s.refuseIf(cmp.Or(errs[:]...) != nil || trial == 0, "",
-		"%q: the names of a step and a target in quotation marks were expected, and a trial", clip(m[0]))
-	s.step.Name, s.run.target, s.run.trial = names[1], names[2], int(trial)
-	s.operation, s.group = names[4], cmp.Or(names[5], s.group)
-	s.tool = "rumbench, as sysbench " + m[6]
+	s.step.Name, s.run.target, s.run.trial = name("step"), name("target"), trial
+	s.operation, s.group = name("operation"), cmp.Or(name("group"), s.group)
+	s.refuseIf(!ok, "", "%q: the names of a step and a target in quotation marks were expected, and a trial", clip(m.line))
 }
 
 // planned are the options that runs must share, with underscores. Credentials, and
