@@ -1,7 +1,7 @@
 package importer
 
 import (
-	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -59,22 +59,22 @@ func summed(runs []*run, ps *hint.Problems) (out []*run) {
 			out = append(out, same...)
 			continue
 		}
-		first, numbers := same[0], []int{same[0].client}
-		for _, r := range same[1:] {
-			twice := slices.Contains(numbers, r.client)
-			numbers = append(numbers, r.client)
-			if twice || r.workload != first.workload || r.step.Primary != first.step.Primary ||
+		first := same[0]
+		seen := map[int]bool{}
+		for _, r := range same {
+			if seen[r.client] || r.workload != first.workload || r.step.Primary != first.step.Primary ||
 				!slices.Equal(asked(r), asked(first)) {
 				ps.Add(r.file.path, 0, "number the clients of one run, and give other runs other names",
 					"it is no other client of the run of %s", first.file.path)
 				return runs
 			}
+			seen[r.client] = true
 		}
-		if missing := slices.Max(numbers) - slices.Min(numbers) + 1 - len(numbers); missing > 0 {
-			ps.Add(first.file.path, 0, "add the others; if these are no client processes of one run, give them "+
-				"other names",
-				"%d client processes have no log here: there are %d, with numbers from %d to %d", missing, len(numbers),
-				slices.Min(numbers)-1, slices.Max(numbers)-1)
+		numbers := slices.Sorted(maps.Keys(seen))
+		low, high := numbers[0]-1, numbers[len(numbers)-1]-1
+		if missing := high - low + 1 - len(numbers); missing > 0 {
+			ps.Add(first.file.path, 0, "add the others; if these are no client processes of one run, give them other names",
+				"%d client processes have no log here: there are %d, with numbers from %d to %d", missing, len(numbers), low, high)
 			return runs
 		}
 		join(first, same[1:])
@@ -94,47 +94,30 @@ func asked(r *run) (out []string) {
 	return out
 }
 
-// additive are the metrics of all clients that follow from those of each, and how; rates with their weights.
-var additive = map[string]func(values, weights []float64) float64{
+// How a metric of all clients follows from those of each.
+const (
+	added    = iota + 1
+	weighted // by the share of the time that the client ran
+	greatest
+)
+
+var additive = map[string]int{
 	metric.OpsPerS: weighted, metric.RowsPerS: weighted, metric.QueriesPerS: weighted,
-	metric.Rows: total, metric.Errors: total, metric.Retries: total, metric.SLATarget: total,
-	metric.DurationS: highest, metric.ServiceMaxUS: highest,
-}
-
-func total(values, _ []float64) (sum float64) {
-	for _, v := range values {
-		sum += v
-	}
-	return sum
-}
-
-func highest(values, _ []float64) float64 { return slices.Max(values) }
-
-func weighted(values, weights []float64) (sum float64) {
-	for i, v := range values {
-		sum += v * weights[i]
-	}
-	return sum
+	metric.Rows: added, metric.Errors: added, metric.Retries: added, metric.SLATarget: added,
+	metric.DurationS: greatest, metric.ServiceMaxUS: greatest,
 }
 
 // join adds to a run those of other clients.
 func join(r *run, others []*run) {
 	clients := append([]*run{r}, others...)
-	seconds := func(a, b *run) int { return cmp.Compare(a.step.Seconds, b.step.Seconds) }
-	longest := slices.MaxFunc(clients, seconds).step.Seconds
-	shares := make([]float64, len(clients))
-	for i, o := range clients {
-		if shares[i] = 1; o.step.Seconds > 0 { // else no time is known
-			shares[i] = o.step.Seconds / longest
-		}
+	shortest, longest := r.step.Seconds, r.step.Seconds
+	for _, o := range others {
+		shortest, longest = min(shortest, o.step.Seconds), max(longest, o.step.Seconds)
 	}
-	if shortest := slices.MinFunc(clients, seconds).step.Seconds; shortest < longest*0.9 {
-		r.warn("its client processes ran for %.4g to %.4g s, and the rate is over the longest time", shortest, longest)
-	}
-	r.step.Seconds = longest
-	r.step.Rows = addedRows(clients, shares)
-	r.costs = nil
-	r.step.Curves, r.step.Stalls, r.series = nil, nil, section{}
+	r.warnIf(shortest < longest*0.9, "its client processes ran for %.4g to %.4g s, and the rate is over the longest time",
+		shortest, longest)
+	r.step.Rows = addedRows(clients, longest)
+	r.step.Seconds, r.costs, r.step.Curves, r.step.Stalls, r.series = longest, nil, nil, nil, section{}
 	for _, o := range others {
 		r.clients += o.clients
 		r.files, r.beside = append(r.files, o.files...), append(r.beside, o.beside...)
@@ -150,30 +133,39 @@ func join(r *run, others []*run) {
 	r.drop("what is not of all client processes together: percentiles, means, intervals, costs")
 }
 
-// addedRows returns the rows of all clients together.
-func addedRows(clients []*run, shares []float64) (rows []metric.Row) {
+// addedRows returns the rows of all clients together, of which the longest ran for a time in seconds.
+func addedRows(clients []*run, longest float64) (rows []metric.Row) {
 	for _, o := range clients {
 		for _, row := range o.step.Rows {
-			add := additive[row.Metric]
+			how := additive[row.Metric]
 			is := func(x metric.Row) bool { return x.Metric == row.Metric && x.Group == row.Group && x.Op == row.Op }
-			if add == nil || row.Per != "" || slices.ContainsFunc(rows, is) {
+			if how == 0 || row.Per != "" || slices.ContainsFunc(rows, is) {
 				continue
 			}
-			var values, weights []float64
-			row.N = 0
-			for j, p := range clients {
-				if k := slices.IndexFunc(p.step.Rows, is); k >= 0 {
-					values, weights = append(values, p.step.Rows[k].Value), append(weights, shares[j])
-					row.N += p.step.Rows[k].N
-				} else if done := p.step.Find(metric.RowsPerS, p.step.Primary, ""); done != nil && row.Op == "" {
+			found := 0
+			row.N, row.Value = 0, 0
+			for _, p := range clients {
+				k := slices.IndexFunc(p.step.Rows, is)
+				done := p.step.Find(metric.RowsPerS, p.step.Primary, "")
+				switch {
+				case k < 0 && done != nil && row.Op == "":
 					row.N += done.N // without errors it counts none
+				case k < 0:
+				case how == greatest:
+					row.Value = max(row.Value, p.step.Rows[k].Value)
+				case how == weighted && p.step.Seconds > 0: // else no time is known
+					row.Value += p.step.Rows[k].Value * (p.step.Seconds / longest)
+				default:
+					row.Value += p.step.Rows[k].Value
+				}
+				if k >= 0 {
+					found++
+					row.N += p.step.Rows[k].N
 				}
 			}
-			if row.Metric == metric.SLATarget && len(values) < len(clients) {
-				continue // what was asked of some is not what was asked of all
+			if row.Metric != metric.SLATarget || found == len(clients) { // what was asked of some is not what was asked of all
+				rows = append(rows, row)
 			}
-			row.Value = add(values, weights)
-			rows = append(rows, row)
 		}
 	}
 	return rows
