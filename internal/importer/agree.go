@@ -34,7 +34,6 @@ type conflict struct {
 	want string
 }
 
-// once leaves out duplicate runs of a step and trial.
 func once(runs []*run, ps *hint.Problems) (out []*run) {
 	type id struct {
 		target, step string

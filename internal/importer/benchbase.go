@@ -222,7 +222,6 @@ func numberByStart(runs []*run) {
 	repetitions(own, func(r *run) string { return fmt.Sprint(title(r), " ", r.clientsText(), " ", r.trial) })
 }
 
-// addLatency adds the times of requests.
 func (s *benchbase) addLatency(r *run, t *printedTimes) {
 	for name, us := range s.Latency {
 		if us >= 0 {

@@ -47,7 +47,6 @@ func (f figure) exceeds(g figure) bool { return f.value-f.half > (g.value+g.half
 // agrees reports whether two figures are equal within rounding and slack.
 func (f figure) agrees(g figure) bool { return !f.exceeds(g) && !g.exceeds(f) }
 
-// exact returns a number that is not rounded.
 func exact(v float64) figure { return figure{value: v} }
 
 // contradiction describes two figures of a log that cannot both be right: the reason to

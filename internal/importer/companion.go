@@ -1,7 +1,10 @@
 package importer
 
 import (
+	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
@@ -168,4 +171,246 @@ func (c *companionSet) client(r *run) []account.Cost {
 		r.warnIf(u.failed != "", "the client failed: %s", u.failed)
 	}
 	return []account.Cost{all}
+}
+
+// vmstat holds the samples of a file of vmstat.
+type vmstat struct {
+	*input
+	header
+	samples []vmSample
+}
+
+// vmSample is a line: the activity of the whole machine in one interval.
+type vmSample struct {
+	when     time.Time // zero without option -t
+	switches float64   // context switches per second
+	busy     float64   // user + system, percent of all CPUs
+}
+
+var isVMStat = anyLine(`swpd.* cs (?:.* )?us `)
+
+// parseVMStat reads a file of vmstat. Its two header lines are repeated every twenty
+// lines or so.
+func parseVMStat(f *file, ps *hint.Problems) *vmstat {
+	v := &vmstat{input: &input{file: f, ps: ps}}
+	usable(func() { v.each(v.line) })
+	return v
+}
+
+// line adds a sample by the names in the header. Option -t adds a date and a time,
+// which share one name in the header.
+func (v *vmstat) line(line string) {
+	words := strings.Fields(line)
+	if len(words) == 0 || strings.Contains(words[0], "procs") {
+		return
+	}
+	if slices.Contains(words, "swpd") {
+		v.header = words
+		return
+	}
+	us, user := positive(v.text(words, "us"))
+	sy, system := positive(v.text(words, "sy"))
+	cs, switches := positive(v.text(words, "cs"))
+	n, columns := len(words), len(v.header)
+	ok := user && system && switches && (n == columns || n == columns+1)
+	v.refuseIf(!ok && !v.last, "", "%q is not a line of vmstat: %d numbers were expected", clip(line), columns)
+	if !ok {
+		return // it is cut off
+	}
+	s := vmSample{switches: cs, busy: us + sy}
+	if n > columns {
+		s.when, _ = timestamp(words[n-2] + " " + words[n-1])
+	}
+	v.samples = append(v.samples, s)
+}
+
+// usage is the resource use of the client's process, from a file of /usr/bin/time.
+type usage struct {
+	cpu     float64 // user + system, seconds
+	elapsed float64 // seconds
+	failed  string  // the failure of the command, "" if it succeeded
+}
+
+// timeFields is what the scripts of RocksDB ask for: elapsed, user and system time.
+var timeFields = regexp.MustCompile(`^(\d+\.\d\d) (\d+\.\d\d) (\d+\.\d\d)$`)
+
+var isTimeLine = anyLine(`user .*elapsed|User time \(seconds\):|^real\S*\s+\S+\s*$`)
+
+func isTime(head []string) bool {
+	return isTimeLine(head) || len(head) == 1 && timeFields.MatchString(head[0])
+}
+
+// parseTime reads a file of /usr/bin/time in its default format, in the long
+// format of option -v or the POSIX format (-p), or the output of a shell's time.
+func parseTime(f *file, ps *hint.Problems) *usage {
+	in := &input{file: f, ps: ps}
+	times, failed := map[string]float64{}, "" // by the names of the default format
+	if !usable(func() {
+		in.each(func(line string) {
+			line = strings.TrimSpace(line)
+			timesIn(line, times)
+			if timeFailed.MatchString(line) {
+				failed = line
+			}
+		})
+	}) {
+		return nil
+	}
+	if len(times) < 3 {
+		ps.Add(f.path, 0, "run the command as /usr/bin/time -o FILE COMMAND",
+			"it does not contain the user, system and elapsed time of a command")
+		return nil
+	}
+	return &usage{cpu: times["user"] + times["system"], elapsed: times["elapsed"], failed: failed}
+}
+
+var timeFailed = regexp.MustCompile(`^Command (exited|terminated)|^Exit status:.*(\s[^0]\S*|\s0\S+)$`)
+
+func timesIn(line string, times map[string]float64) {
+	if m := timeFields.FindStringSubmatch(line); m != nil {
+		for i, name := range []string{"elapsed", "user", "system"} {
+			times[name], _ = positive(m[1+i])
+		}
+		return
+	}
+	words := strings.Fields(line)
+	set := func(name, text string) {
+		if v, ok := clock(text); ok {
+			times[name] = v
+		}
+	}
+	for name, other := range map[string][2]string{"user": {"User time", "user"}, "system": {"System time", "sys"},
+		"elapsed": {"Elapsed", "real"}} {
+		if strings.HasPrefix(line, other[0]) || len(words) == 2 && words[0] == other[1] {
+			set(name, words[len(words)-1])
+		}
+		for _, w := range words {
+			if v, ok := strings.CutSuffix(w, name); ok && v != "" {
+				set(name, v)
+			}
+		}
+	}
+}
+
+// clock parses a time such as 5.02, 0:05.02, 1:02:03 or 0m5.020s.
+func clock(s string) (seconds float64, ok bool) {
+	if m, rest, ok := strings.Cut(strings.TrimSuffix(s, "s"), "m"); ok {
+		s = m + ":" + rest
+	}
+	for part := range strings.SplitSeq(s, ":") {
+		v, ok := positive(part)
+		if !ok {
+			return 0, false
+		}
+		seconds = 60*seconds + v
+	}
+	return seconds, true
+}
+
+// met holds a file sb.met of the sysbench suite: the costs per operation that its
+// scripts computed from iostat and vmstat.
+type met struct {
+	*input
+	header
+	values map[string]float64 // by the names of columns: r/s, rKB/o, cpu/o
+	io, vm float64            // samples
+}
+
+const metTitle = "iostat, vmstat normalized by operation rate"
+
+func isMet(head []string) bool { return len(head) > 0 && strings.TrimSpace(head[0]) == metTitle }
+
+// readMet reads such a file: two blocks of a header and a line. It returns nil if
+// the file is unusable.
+func readMet(f *file, ps *hint.Problems) *met {
+	m := &met{input: &input{file: f, ps: ps}, values: map[string]float64{}}
+	if !usable(func() {
+		m.each(m.line)
+		m.at = 0
+		m.refuseIf(m.values["o/s"] <= 0, "", "it has no rate of operations above 0 (o/s)")
+	}) {
+		return nil
+	}
+	return m
+}
+
+func (m *met) line(line string) {
+	words := strings.Fields(line)
+	if len(words) == 0 || line == metTitle {
+		return
+	}
+	if words[0] == "samp" {
+		m.header = words
+		return
+	}
+	m.refuseIf(len(words) != len(m.header), "", "%q: %d numbers were expected", clip(line), len(m.header))
+	for i, name := range m.header {
+		v, ok := positive(words[i])
+		m.refuseIf(!ok, "", "%s is %q: a number was expected", name, clip(words[i]))
+		switch {
+		case name == "samp" && slices.Contains(m.header, "cs/s"):
+			m.vm = v
+		case name == "samp":
+			m.io = v
+		default:
+			m.values[name] = v
+		}
+	}
+}
+
+// perSecond returns a cost per second: from the cost per operation, or, if that is
+// printed as 0 and the cost per second is not, from the latter. ok is false if
+// there is neither.
+func (m *met) perSecond(per, second string, factor float64) (v float64, ok bool) {
+	a, has := m.values[per]
+	b, also := m.values[second]
+	if has && (a > 0 || b == 0) {
+		return a * m.values["o/s"], true
+	}
+	return b * factor, also
+}
+
+func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
+	add := func(name, per, second string, factor float64, warnings ...metric.Warning) {
+		if compatible {
+			second = "" // published tables have the printed cost
+		}
+		v, ok := m.perSecond(per, second, factor)
+		if !ok {
+			return
+		}
+		if v == 0 {
+			warnings = append(warnings, remark("printed as 0: below the last digit"))
+		}
+		if name == hostCPU {
+			v = cpuTime(v, r.cpus)
+		}
+		out = append(out, account.Cost{Metric: name, Value: v, Source: "sb.met, as the suite's scripts computed it",
+			Warnings: warnings})
+	}
+	add(metric.DeviceReads, "r/o", "r/s", 1)
+	add(metric.ReadKB, "rKB/o", "rMB/s", 1024)
+	add(metric.WriteKB, "wKB/o", "wMB/s", 1024, undrained())
+	var low []metric.Warning
+	if m.vm > m.io && m.io > 0 {
+		low = []metric.Warning{remark("compatible: of %.0f samples of vmstat about %.0f are header lines that count as "+
+			"zeros: it is about %.1f %% too low", m.vm, m.vm-m.io, 100*(1-m.io/m.vm))}
+	}
+	add(metric.ContextSwitches, "cs/o", "cs/s", 1, low...)
+	if _, ok := m.values["cpu/o"]; r.cpus > 0 {
+		add(hostCPU, "cpu/o", "cpu/s", 1, low...)
+	} else {
+		r.warnIf(ok, "%s", noCPUs)
+	}
+	return out
+}
+
+const noCPUs = "no file says how many CPUs the host has: percents of all CPUs cannot be converted to CPU time; give " +
+	"--cpus N"
+
+// lacking returns the costs that have no better source.
+func (m *met) lacking(known []account.Cost, r *run, compatible bool) []account.Cost {
+	return slices.DeleteFunc(m.figures(r, compatible), func(f account.Cost) bool {
+		return slices.ContainsFunc(known, func(k account.Cost) bool { return k.Metric == f.Metric })
+	})
 }

@@ -81,7 +81,6 @@ func parseCSV(files []*file, o *Options, ps *hint.Problems) (runs []*run) {
 	return runs
 }
 
-// columns reads the header.
 func (t *table) columns(fields []string) {
 	t.top = t.at
 	for _, name := range fields {

@@ -84,7 +84,6 @@ var dbSettings = grammar[*dbBench]{
 	on(`^Compression:\s*(?P<compression>.*?)\s*$`, (*dbBench).asked),
 }
 
-// parseDBBench reads the output of db_bench, or a table of such results.
 func parseDBBench(files []*file, _ *Options, ps *hint.Problems) []*run {
 	d := &dbBench{input: &input{file: files[0], ps: ps}, settings: newRun(files[0], fmtDBBench)}
 	d.settings.tool, d.settings.engine = fmtDBBench, "rocksdb"

@@ -85,7 +85,6 @@ func (g *goTPC) figures(m match) {
 	kinds[name] = now
 }
 
-// interval notes the new orders of an interval.
 func (g *goTPC) interval(n, seconds float64) {
 	end := seconds
 	if len(g.intervals) > 0 {

@@ -16,7 +16,6 @@ type goYCSBState struct {
 
 const goYCSBLine = `^(?P<name>[A-Z_]+) *- (?P<figures>Takes\(s\): .*)$`
 
-// portLine takes a line about one kind of operations.
 func (y *ycsb) portLine(m match) {
 	if y.port, y.tool = true, "go-ycsb"; y.torn {
 		return

@@ -66,14 +66,12 @@ func newLog(files []*file, workload, tool string, ps *hint.Problems) *log {
 	return &log{newFileRun(files[0], workload, tool), &input{file: files[0], ps: ps}, map[string]string{}}
 }
 
-// result returns the run of a log after its lines.
 func (l *log) result(line func(text string), finish func()) []*run {
 	l.each(line)
 	finish()
 	return []*run{l.run}
 }
 
-// asked takes the groups of a line as parameters.
 func (l *log) asked(m match) {
 	for i, name := range m.expr.SubexpNames() {
 		if name != "" {
@@ -82,7 +80,6 @@ func (l *log) asked(m match) {
 	}
 }
 
-// kept keeps the groups of a line.
 func (l *log) kept(m match) {
 	for i, name := range m.expr.SubexpNames() {
 		l.values[name] = m.groups[i]

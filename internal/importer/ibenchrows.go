@@ -24,7 +24,6 @@ type ibRun struct {
 	pace    float64 // promised rows per second of each client; 0: none, or unknown
 }
 
-// parseIBench reads the outputs of all clients of a step.
 func parseIBench(files []*file, o *Options, ps *hint.Problems) []*run {
 	b := &ibRun{run: newRun(files[0], fmtIBench), o: o}
 	b.tool = "the insert benchmark's iibench.py"
@@ -115,7 +114,6 @@ func (b *ibRun) finish() {
 		"they show as curves, and give no percentiles.")
 }
 
-// has reports whether the step has a group of an operation.
 func (b *ibRun) has(op string) bool {
 	return slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == op })
 }

@@ -145,7 +145,6 @@ func (p *pgbench) num(name string) (float64, bool) {
 	return f.value, ok
 }
 
-// rows returns the number of transactions in the summary.
 func (p *pgbench) rows() float64 {
 	v, _ := p.num("number of transactions actually processed")
 	return v
@@ -200,13 +199,11 @@ func (p *pgbench) finish(log *pgLog) {
 	p.addNotes()
 }
 
-// options returns the options of rows of transactions.
 func (p *pgbench) options(n float64, source string, more ...account.With) []account.With {
 	return append([]account.With{account.Of(opTransaction, opTransaction), account.Count(int64(n)), account.Source(source)},
 		more...)
 }
 
-// summary adds the final figures.
 func (p *pgbench) summary(done, rate float64, log *pgLog) {
 	at := p.options(done, "final figures")
 	p.work(done, rate, at...)
@@ -250,7 +247,6 @@ func (p *pgbench) addLag(mean float64, at []account.With) {
 	}
 }
 
-// check compares the final figures with each other.
 func (p *pgbench) check(done float64) {
 	clients, elapsed := float64(p.clients), exact(p.step.Seconds)
 	failed, _ := p.num("number of failed transactions")

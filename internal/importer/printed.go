@@ -221,7 +221,6 @@ func (l *latencies) times() account.Times {
 	return t
 }
 
-// percentileOf returns a percentile of sorted latencies.
 func percentileOf(us []uint32, p float64) float64 {
 	if len(us) == 0 {
 		return 0

@@ -95,7 +95,6 @@ func (r *run) about(group string, clients int, ops ...string) {
 	r.step.Groups = []result.Group{{Name: group, Clients: clients, Ops: ops}}
 }
 
-// lasted sets how long the step took.
 func (r *run) lasted(seconds float64) {
 	r.step.Seconds = seconds
 	r.put(metric.DurationS, seconds)
@@ -106,7 +105,6 @@ func (r *run) per(op string, rate float64, n int64) {
 	r.costs = append(r.costs, account.Denominator{Per: op, Units: rate, N: n})
 }
 
-// rate adds the rate of n over the step.
 func (r *run) rate(name string, n float64, more ...account.With) {
 	r.build(func(b *account.Builder) { b.Rate(name, n, r.step.Seconds, more...) })
 }
@@ -171,7 +169,6 @@ func (r *run) ask(line int, name, value string) {
 	r.params[name] = value
 }
 
-// guess notes an assumption.
 func (r *run) guess(text string, args ...any) {
 	r.guesses = append(r.guesses, fmt.Sprintf(text, args...))
 }
@@ -210,7 +207,6 @@ func (r *run) cutIf(condition bool, reason string, args ...any) {
 	}
 }
 
-// note adds a note to the step.
 func (r *run) note(text string, args ...any) { r.step.Note(fmt.Sprintf(text, args...)) }
 
 func (r *run) noteIf(condition bool, text string, args ...any) {

@@ -2,12 +2,19 @@ package importer
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"rumbench/internal/result/regular"
 	"rumbench/internal/text/escape"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
@@ -184,7 +191,6 @@ func (h header) text(fields []string, name string) string {
 	return ""
 }
 
-// number parses a finite number.
 func number(s string) (float64, bool) {
 	for i := range len(s) { // no hexadecimal, no 1_000, no Inf
 		if c := s[i]; (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
@@ -201,7 +207,6 @@ func positive(s string) (float64, bool) {
 	return v, ok && v >= 0
 }
 
-// whole parses a count.
 func whole(s string) (int64, bool) {
 	v, err := strconv.ParseInt(s, 10, 64)
 	return v, err == nil && v >= 0
@@ -213,7 +218,6 @@ var sizeUnits = []struct {
 	bytes float64
 }{{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"TB", 1 << 40}, {"B", 1}}
 
-// sizeOf parses a size with its unit.
 func sizeOf(s string) (bytes float64, ok bool) {
 	for _, u := range sizeUnits {
 		if digits, found := strings.CutSuffix(s, u.name); found {
@@ -264,7 +268,6 @@ func (t *thinned[T]) add(item T) {
 	t.items, t.joined = append(t.items, item), 1
 }
 
-// halve merges pairs of neighbours.
 func (t *thinned[T]) halve() {
 	half := t.items[:0]
 	for pair := range slices.Chunk(t.items, 2) {
@@ -289,4 +292,70 @@ func groups[K comparable, T any](items []T, key func(T) K) (keys []K, members ma
 		members[k] = append(members[k], item)
 	}
 	return keys, members
+}
+
+// openText opens a regular file, uncompressed if it is a gzip file, and in UTF-8 if it
+// is in UTF-16, as PowerShell writes it. All imported files are opened here. Its errors
+// do not name the file.
+func openText(path string) (io.ReadCloser, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, reasonOf(err)
+	}
+	in := bufio.NewReader(f)
+	text := struct {
+		io.Reader
+		io.Closer
+	}{in, f}
+	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		info, err := f.Stat()
+		if err == nil {
+			text.Reader, err = gzip.NewReader(in)
+		}
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("uncompress: %w", err)
+		}
+		text.Reader = &bounded{text.Reader, max(grace, growth*info.Size())}
+	}
+	decoded := bufio.NewReader(text.Reader)
+	text.Reader = transform.NewReader(decoded, unicode.BOMOverride(encodingOf(decoded)))
+	return text, nil
+}
+
+// encodingOf returns the decoder of a text without a byte order mark: in UTF-16 every
+// other byte of a log's first characters is 0.
+func encodingOf(in *bufio.Reader) transform.Transformer {
+	first, _ := in.Peek(4)
+	switch {
+	case len(first) < 4 || (first[0] == 0) == (first[1] == 0) || (first[2] == 0) == (first[3] == 0):
+		return transform.Nop
+	case first[0] == 0:
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()
+	}
+	return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder()
+}
+
+// errBomb is the error about a compressed file that is too large for a log.
+var errBomb = errors.New("uncompressed it is larger than any log would be")
+
+// Limits of uncompressing: a log of equal lines grows at most this many times; a
+// small file may grow to grace.
+const (
+	growth = 200
+	grace  = 16 << 20
+)
+
+// bounded reads up to a limit, beyond which there must be no more bytes.
+type bounded struct {
+	io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, errBomb
+	}
+	return n, err
 }

@@ -89,7 +89,6 @@ func (s *sysbench) addTotal(name, value, line string) {
 // latencyUnits are the units of latencies, in ms.
 var latencyUnits = map[string]float64{"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1, "s": 1e3}
 
-// millis parses a latency, and converts it to ms.
 func millis(value, unit string) (ms figure, ok bool) {
 	v, ok := figureOf(value)
 	scale := latencyUnits[unit]
@@ -185,7 +184,6 @@ func (s *sysbench) conclude() {
 	s.verifyIntervals()
 }
 
-// joined returns the figures of all parts of a run together.
 func joined(parts []sbFigures) sbFigures {
 	all, first := newFigures(), parts[0]
 	if len(parts) == 1 {

@@ -32,7 +32,6 @@ const (
 // sbClients is the group of clients of all tests, as in a run of the workload.
 const sbClients = "clients"
 
-// finish makes the rows of the run.
 func (s *sysbench) finish(o *Options) {
 	s.end = s.lines
 	if s.header == 0 {
@@ -108,7 +107,6 @@ func (s *sysbench) missing() string {
 	return ""
 }
 
-// printedHere reports whether rumbench printed the log.
 func (s *sysbench) printedHere() bool { return s.step.Name != "" && s.run.target != "" }
 
 // paced reports whether a rate was set: latencies are then measured from the time
@@ -239,7 +237,6 @@ func (s *sbRows) addOp(op string, n float64, names ...string) {
 	}
 }
 
-// options returns the options that the rows of an operation share.
 func (s *sbRows) options(op string, n float64) []account.With {
 	return []account.With{account.Of(s.group, op), account.Count(int64(n)), account.Source(s.source),
 		account.Warned(s.partial()...)}
@@ -272,7 +269,6 @@ func (s *sbRows) addScans() {
 	}
 }
 
-// addTimes adds the latencies of events.
 func (s *sbRows) addTimes() {
 	n := int64(s.events)
 	if n == 0 || s.reason != "" {

@@ -60,7 +60,6 @@ func parseTPCCMySQL(files []*file, _ *Options, ps *hint.Problems) []*run {
 	}, t.finish)
 }
 
-// interval notes the new orders of an interval.
 func (t *tpccMySQL) interval(m match) {
 	end, n := m.number("end"), m.number("orders")
 	if length := end - t.end; length > 0 {

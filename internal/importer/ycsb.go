@@ -126,7 +126,6 @@ func (y *ycsb) command(words []string) {
 // ycsbUnknown are how YCSB prints times that there are none of.
 var ycsbUnknown = []string{"NaN", "-1", "9223372036854775807", "18446744073709551615"}
 
-// figure takes a figure of YCSB's summary.
 func (y *ycsb) figure(m match) {
 	kind, name, text := m.text("kind"), m.text("name"), m.text("value")
 	v, ok := figureOf(text)
@@ -183,7 +182,6 @@ func (y *ycsb) addCount(s ycsbStatus) {
 	}
 }
 
-// finish makes the rows of the run.
 func (y *ycsb) finish() {
 	complete := y.millis.value > 0 && y.overall.value > 0 || y.ended && len(y.kinds) > 0
 	if y.port {
@@ -276,7 +274,6 @@ func (y *ycsb) checkThroughput(operations, failedInserts int64) (retried int64) 
 	return retried
 }
 
-// addTimes adds the times of each kind of operations.
 func (y *ycsb) addTimes() {
 	y.warnIf(y.mixed(), "times include those of operations that failed")
 	milliseconds := y.port && y.wholeMillis()
