@@ -136,13 +136,10 @@ func (s *benchbase) counts(r *run) (done, requests float64) {
 		return 0, 0
 	}
 	done, requests = *s.Requests, *s.Requests
-	if printed := (figure{value: *s.Throughput * r.step.Seconds}); !printed.agrees(figure{value: requests}) {
-		r.contradictIf(true, "throughput × time", printed, "measured requests", figure{value: requests})
-	}
+	r.same("throughput × time", exact(*s.Throughput*r.step.Seconds), "measured requests", exact(requests))
 	if s.Goodput != nil {
-		if done = math.Round(*s.Goodput * r.step.Seconds); done > requests*(1+slack) {
-			r.contradictIf(true, "goodput × time", figure{value: done}, "measured requests", figure{value: requests})
-		}
+		done = math.Round(*s.Goodput * r.step.Seconds)
+		r.within("goodput × time", exact(done), "measured requests", exact(requests))
 	}
 	return done, requests
 }
@@ -152,11 +149,8 @@ const summaryFile = ".summary.json" // the end of its name
 // askedRate returns the rate in the configuration that benchbase writes next to a summary; "": none is known.
 func askedRate(summary string) string {
 	name, ok := strings.CutSuffix(summary, summaryFile)
-	if !ok {
-		return ""
-	}
 	text, err := openText(name + ".config.xml")
-	if err != nil {
+	if !ok || err != nil {
 		return ""
 	}
 	defer text.Close()
@@ -172,40 +166,37 @@ func askedRate(summary string) string {
 // addSamples adds the intervals in NAME.samples.csv next to a summary, which count all requests.
 func addSamples(r *run, requests float64) {
 	name, ok := strings.CutSuffix(r.file.path, summaryFile)
-	text, err := openText(name + ".samples.csv")
+	name += ".samples.csv"
+	text, err := openText(name)
 	if !ok || err != nil {
 		return
 	}
 	defer text.Close()
 	lines, err := csv.NewReader(text).ReadAll()
 	if err != nil || len(lines) < 3 || len(lines[0]) < 2 || lines[0][1] != "Requests" {
-		r.warn("%s is left out: it is no table of samples", name+".samples.csv")
+		r.warn("%s is left out: it is no table of samples", name)
 		return
 	}
-	var counts []float64
-	var sum figure
+	var intervals []account.Interval
+	var sum, seconds figure
 	for i, line := range lines[1:] {
 		start, known := number(line[0])
 		n, counted := positive(line[1])
 		if !known || !counted || start != float64(i) { // its windows are seconds
-			r.warn("%s:%d is no sample of second %d: the file is left out", name+".samples.csv", i+2, i)
+			r.warn("%s:%d is no sample of second %d: the file is left out", name, i+2, i)
 			return
 		}
-		sum.value += n
-		counts = append(counts, n)
+		sum, seconds = sum.plus(exact(n)), seconds.plus(exact(1))
+		intervals = append(intervals, account.NewInterval(float64(i+1), 1, n))
 	}
-	if whole := float64(len(counts)); math.Abs(whole-r.step.Seconds) > 2+slack*whole {
-		r.contradictIf(true, "the seconds of samples.csv", figure{value: whole}, "the elapsed time",
-			figure{value: r.step.Seconds})
+	lasted := math.Abs(seconds.value-r.step.Seconds) <= 2+slack*seconds.value
+	r.contradictIf(!lasted, "the seconds of samples.csv", seconds, "the elapsed time", exact(r.step.Seconds))
+	if !lasted || !r.same("the sum of samples.csv", sum, "measured requests", exact(requests)) {
 		return
 	}
-	if all := (figure{value: requests}); !sum.agrees(all) {
-		r.contradictIf(true, "the sum of samples.csv", sum, "measured requests", all)
-		return
-	}
-	var intervals []account.Interval
-	for i, n := range counts[:len(counts)-1] { // the last second was not whole
-		intervals = append(intervals, r.counted(opTransaction, float64(i+1), 1, n))
+	intervals = intervals[:len(intervals)-1] // the last second was not whole
+	for _, i := range intervals {
+		r.counted(opTransaction, i.To, 1, i.Units)
 	}
 	r.addIntervals(sbClients, intervals, false)
 }
@@ -231,7 +222,7 @@ func (s *benchbase) addLatency(r *run, t *printedTimes) {
 	maps.DeleteFunc(t.percentiles, func(percent, _ float64) bool { return percent <= 0 || percent >= 100 })
 	longest := max(t.mean, t.longest) / 1e6
 	if limit := r.step.Seconds * (1 + slack); limit > 0 && longest > limit+60 { // one may have begun in the warm-up
-		r.contradictIf(true, "the greatest time", figure{value: longest}, "that of the test", figure{value: r.step.Seconds})
+		r.contradictIf(true, "the greatest time", exact(longest), "that of the test", exact(r.step.Seconds))
 		return
 	}
 	addPrinted(r, "service", opTransaction, t, "benchbase")

@@ -62,9 +62,7 @@ func (b *benchmarkSQL) finish() {
 		b.lasted(seconds)
 		count, ok := positive(counted)
 		made := figure{value: transactions / 60 * seconds, half: transactions / 60} // the clock has whole seconds
-		if f := (figure{value: count}); ok && !f.agrees(made) {
-			b.contradictIf(true, "Transaction Count", f, "tpmTOTAL × the session's minutes", made)
-		}
+		b.contradictIf(ok && !exact(count).agrees(made), "Transaction Count", exact(count), "tpmTOTAL × the session's minutes", made)
 	}
 	b.cutIf(counted == "", "the output has no Transaction Count (%s:%d)", b.path, b.lines)
 	b.warnIf(b.errors > 0, "%d errors in the log", b.errors)

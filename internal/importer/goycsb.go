@@ -46,10 +46,7 @@ func (y *ycsb) portLine(m match) {
 	y.refuseIf(!fine, "run go-ycsb with LC_ALL=C and its plain output", "%q: NAME: NUMBER, … was expected",
 		clip(m.line))
 	if o.seconds = seconds.value; rate.value > 0 && seconds.value > 0 {
-		counted := figure{value: float64(o.count)}
-		if product := rate.times(seconds); !product.agrees(counted) {
-			y.contradictIf(true, name+": OPS × seconds", product, "its count", counted)
-		}
+		y.same(name+": OPS × seconds", rate.times(seconds), "its count", exact(float64(o.count)))
 		if rate.value >= 10 { // it has more digits than the seconds
 			o.seconds = float64(o.count) / rate.value
 		}

@@ -10,7 +10,6 @@ import (
 
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
-	"rumbench/internal/result"
 )
 
 // printedTimes are the figures of a distribution that a tool prints, in µs.
@@ -58,29 +57,27 @@ func (t *printedTimes) note(name string, us float64) {
 // possible reports whether the times can be of one distribution, but for rounding; if not, that is said, and none is
 // taken.
 func (t *printedTimes) possible(r *run, op string) bool {
-	limit := func(name string, us float64) bool {
-		switch {
-		case us > 0 && us < t.shortest*(1-slack)-t.unit:
-			r.contradictIf(true, name+" of "+op, figure{value: us}, "the least", figure{value: t.shortest})
-		case t.longest > 0 && us*(1-slack)-t.unit > t.longest:
-			r.contradictIf(true, name+" of "+op, figure{value: us}, "the greatest", figure{value: t.longest})
-		default:
-			return true
-		}
-		return false
+	ok := true
+	require := func(condition bool, name string, us float64, bound string, limit float64) {
+		r.contradictIf(ok && !condition, name+" of "+op, exact(us), bound, exact(limit))
+		ok = ok && condition
 	}
-	possible := limit("the mean", t.mean) && limit("the least", t.shortest)
+	bounded := func(name string, us float64) {
+		require(us == 0 || us >= t.shortest*(1-slack)-t.unit, name, us, "the least", t.shortest)
+		require(t.longest == 0 || us*(1-slack)-t.unit <= t.longest, name, us, "the greatest", t.longest)
+	}
+	bounded("the mean", t.mean)
+	bounded("the least", t.shortest)
 	for _, percent := range slices.Sorted(maps.Keys(t.percentiles)) {
 		us, above := t.percentiles[percent], 1-percent/100
-		possible = possible && limit(fmt.Sprintf("percentile %v", percent), us)
+		bounded(fmt.Sprintf("percentile %v", percent), us)
 		if highest := us*(1-above) + t.longest*above; t.longest > 0 && t.mean*(1-slack) > highest+t.unit {
-			r.contradictIf(true, "the mean of "+op, figure{value: t.mean}, fmt.Sprintf("the highest that percentile %v allows",
-				percent),
-				figure{value: highest})
+			r.contradictIf(true, "the mean of "+op, exact(t.mean), fmt.Sprintf("the highest that percentile %v allows", percent),
+				exact(highest))
 			return false
 		}
 	}
-	return possible
+	return ok
 }
 
 // printedMetrics are the percentiles that metrics have.
@@ -93,8 +90,8 @@ func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
 		return
 	}
 	worked, time := t.mean/1e6*float64(t.count), float64(r.clients)*(r.step.Seconds+max(t.mean, t.longest)/1e6)
-	if measure == "service" && r.workload != fmtHammerDB && r.step.Seconds > 0 && time > 0 && worked > time*(1+slack) {
-		r.contradictIf(true, "mean × number of "+op, figure{value: worked}, "clients × time", figure{value: time})
+	if measure == "service" && r.workload != fmtHammerDB && r.step.Seconds > 0 && time > 0 &&
+		!r.within("mean × number of "+op, exact(worked), "clients × time", exact(time)) {
 		return // HammerDB's times have the ramp-up
 	}
 	at := []account.With{account.Of(sbClients, op), account.Source(source)}
@@ -127,14 +124,11 @@ func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
 		put(measure+"_max_us", t.longest)
 		c.Points = append(c.Points, [2]float64{100, t.longest})
 	}
-	if t.uncounted {
-		return
-	}
 	slices.SortFunc(c.Points, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
-	if slices.IsSortedFunc(c.Points, func(a, b [2]float64) int { return cmp.Compare(a[1], b[1]) }) {
+	grow := slices.IsSortedFunc(c.Points, func(a, b [2]float64) int { return cmp.Compare(a[1], b[1]) })
+	r.warnIf(!grow && !t.uncounted, "the percentiles of %s do not grow: the log contradicts itself", op)
+	if grow && !t.uncounted {
 		r.step.Curves = append(r.step.Curves, c)
-	} else {
-		r.warn("the percentiles of %s do not grow: the log contradicts itself", op)
 	}
 }
 
@@ -145,19 +139,18 @@ func addOperations(r *run, kinds []string, done map[string]int64, all int64, cli
 	if len(kinds) == 1 && done[kinds[0]] == all { // as rumbench's own workloads name it
 		primary, ops, kinds = kinds[0], kinds, nil
 	}
+	r.about(sbClients, clients, ops...)
 	r.step.Primary, r.step.WritesPer, r.clients = primary, primary, clients
-	r.step.Groups = []result.Group{{Name: sbClients, Clients: clients, Ops: ops}}
-	add := func(op string, n int64) {
+	add := func(op string, n int64) float64 {
 		rate := account.PerSecond(float64(n), r.step.Seconds)
 		r.work(float64(n), rate, account.Of(sbClients, op), account.Count(n), account.Source(source))
+		return rate
 	}
-	add(primary, all)
+	r.per(primary, add(primary, all), all)
 	for _, kind := range kinds {
 		add(kind, done[kind])
 	}
-	r.costs = append(r.costs, account.Denominator{Per: primary, Units: account.PerSecond(float64(all), r.step.Seconds),
-		N: all})
-	r.put(metric.DurationS, r.step.Seconds)
+	r.lasted(r.step.Seconds)
 }
 
 // addArrivals adds the rate that the only group was asked for, and, of a complete run,
