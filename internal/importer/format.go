@@ -93,8 +93,7 @@ func formatBy(is func(format) bool) format {
 func foreign(f *file) (line int, reason, hint string) {
 	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, YCSB, go-ycsb, go-tpc, " +
 		"tpcc-mysql, HammerDB, BenchmarkSQL, benchbase, go test -bench, or a CSV with the columns target, step, " +
-		"metric " +
-		"and value"
+		"metric and value"
 	for i, l := range f.head {
 		switch {
 		case strings.TrimSpace(l) == "":
@@ -108,8 +107,7 @@ func foreign(f *file) (line int, reason, hint string) {
 		}
 		return i + 1, "no format that is known here: " + known + ", not " + quoted(l),
 			"rumbench import --format NAME reports what is wrong with a file of that format; keep files that are " +
-				"not logs " +
-				"elsewhere"
+				"not logs elsewhere"
 	}
 	return 0, "it is empty: " + known, ""
 }

@@ -93,7 +93,7 @@ func (y *ycsb) total() bool {
 		}
 	}
 	all := y.kinds["TOTAL"]
-	return all != nil && (figure{value: sum}).agrees(figure{value: float64(all.count)})
+	return all != nil && exact(sum).agrees(exact(float64(all.count)))
 }
 
 // startTime is how long go-ycsb may take for other things than operations, in seconds.
@@ -104,7 +104,7 @@ const startTime = 2
 func (y *ycsb) checkFinal() bool {
 	late := y.took-y.longest() > startTime+0.05*y.took && !y.warmed
 	y.contradictIf(y.took > 0 && y.longest() > startTime+1.05*y.took, "seconds of the figures",
-		figure{value: y.longest()}, "seconds of the run", figure{value: y.took})
+		exact(y.longest()), "seconds of the run", exact(y.took))
 	for name, before := range y.progress {
 		now := y.kinds[name]
 		late = late || now == nil || now.count < before.count

@@ -159,8 +159,8 @@ func (y *ycsb) noteFigure(o *ycsbOp, kind, name string, v float64) {
 	case counts && (v < 0 || v > limit || v != math.Trunc(v)):
 		y.refuse("", "%s: %g is no number of operations", kind, v)
 	case counts:
-		y.contradictIf(o.counted && o.count != int64(v), kind+": operations", figure{value: float64(o.count)}, "later",
-			figure{value: v})
+		y.contradictIf(o.counted && o.count != int64(v), kind+": operations", exact(float64(o.count)), "later",
+			exact(v))
 		o.count, o.counted = int64(v), true
 	case coded:
 		if o.codes += int64(v); !slices.Contains(ycsbSuccess, code) {
@@ -266,7 +266,7 @@ func (y *ycsb) summary(clients int) {
 func (y *ycsb) checkThroughput(operations, failedInserts int64) (retried int64) {
 	counted := y.overall.times(y.millis)
 	total := figure{value: counted.value / 1e3, half: counted.half / 1e3}
-	attempts, inserts := figure{value: float64(operations)}, figure{value: float64(operations - failedInserts)}
+	attempts, inserts := exact(float64(operations)), exact(float64(operations-failedInserts))
 	if failedInserts > 0 && total.agrees(inserts) && !total.agrees(attempts) {
 		attempts, retried = inserts, failedInserts
 	}

@@ -73,8 +73,8 @@ func (y *ycsb) checkCodes() {
 		o := y.kinds[name]
 		_, uncounted := o.failed()
 		if sum := o.codes - uncounted; ycsbKinds[name] != "" && o.counted && o.codes != 0 && sum != o.count {
-			y.contradictIf(true, name+": the sum of its codes", figure{value: float64(sum)}, "its operations",
-				figure{value: float64(o.count)})
+			y.contradictIf(true, name+": the sum of its codes", exact(float64(sum)), "its operations",
+				exact(float64(o.count)))
 		}
 	}
 }
