@@ -254,10 +254,9 @@ func (d *dbBench) addIntervals(r *run, name string) {
 			rate += account.PerSecond(i.ops, i.length)
 			end, length = max(end, i.end), max(length, i.length)
 		}
-		n := math.Round(rate * length)
-		intervals = append(intervals, account.NewInterval(end, length, n))
-		r.emit(result.Line{Source: "ops", T: end, DT: length, Group: opOperation, Op: opOperation, Ops: int64(n),
-			Rows: int64(n)})
+		n := int64(math.Round(rate * length))
+		intervals = append(intervals, r.emitInterval(result.Line{T: end, DT: length, Group: opOperation, Op: opOperation, Ops: n,
+			Rows: n}))
 	}
 	if rows := r.step.Find(metric.Rows, "", ""); rows != nil {
 		r.within("the sum of its intervals", sum, "operations", exact(rows.Value))

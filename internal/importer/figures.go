@@ -24,9 +24,6 @@ func undrained() metric.Warning {
 
 // ioFigures returns the means of the devices' figures, summed over the devices.
 func ioFigures(s *iostat, devices []string) (out []account.Cost) {
-	if len(s.reports) < 2 {
-		return nil
-	}
 	for i, name := range [ioFigureCount]string{ioReads: metric.DeviceReads, ioReadKB: metric.ReadKB,
 		ioWriteKB: metric.WriteKB, ioDiscardKB: metric.DiscardKB} {
 		if s.columns.at[i] < 0 || name == "" {
@@ -102,9 +99,6 @@ const wholePercents = 10
 // vmFigures returns the means of vmstat's samples. cpus is 0 if unknown; then
 // percents cannot be converted to CPU time.
 func vmFigures(v *vmstat, cpus int) []account.Cost {
-	if len(v.samples) < 2 {
-		return nil
-	}
 	switches := mean(v.samples, func(s *vmSample) []float64 { return []float64{s.switches} })
 	busy := mean(v.samples, func(s *vmSample) []float64 { return []float64{s.busy} })
 	out := hostFigures(switches, busy, cpus, "vmstat, whole host")

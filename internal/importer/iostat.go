@@ -71,19 +71,16 @@ func (c *ioColumns) scale(figure int) float64 {
 	return c.factor
 }
 
-// ioUnits are the names of the columns in each unit of iostat: kB (option -k, and
+// ioUnits are the names of the columns in each unit of iostat, with its factor to KB: kB (option -k, and
 // the default since 2020), MB (-m), and sectors or blocks of 512 bytes. A kB is
 // always 1024 bytes.
-var ioUnits = []struct {
-	names  [ioFigureCount]string
-	factor float64 // to KB
-}{
-	{[...]string{"r/s", "rkB/s", "w/s", "wkB/s", "dkB/s"}, 1},
-	{[...]string{"r/s", "rMB/s", "w/s", "wMB/s", "dMB/s"}, 1024},
-	{[...]string{"r/s", "rsec/s", "w/s", "wsec/s", "dsec/s"}, 0.5},
-	{[...]string{"r/s", "kB_read/s", "w/s", "kB_wrtn/s", "kB_dscd/s"}, 1},
-	{[...]string{"r/s", "MB_read/s", "w/s", "MB_wrtn/s", "MB_dscd/s"}, 1024},
-	{[...]string{"r/s", "Blk_read/s", "w/s", "Blk_wrtn/s", "Blk_dscd/s"}, 0.5},
+var ioUnits = map[[ioFigureCount]string]float64{
+	{"r/s", "rkB/s", "w/s", "wkB/s", "dkB/s"}:                1,
+	{"r/s", "rMB/s", "w/s", "wMB/s", "dMB/s"}:                1024,
+	{"r/s", "rsec/s", "w/s", "wsec/s", "dsec/s"}:             0.5,
+	{"r/s", "kB_read/s", "w/s", "kB_wrtn/s", "kB_dscd/s"}:    1,
+	{"r/s", "MB_read/s", "w/s", "MB_wrtn/s", "MB_dscd/s"}:    1024,
+	{"r/s", "Blk_read/s", "w/s", "Blk_wrtn/s", "Blk_dscd/s"}: 0.5,
 }
 
 // newIOColumns returns the columns of a header; ok is false for a header without a
@@ -96,14 +93,14 @@ func newIOColumns(header []string) (c ioColumns, ok bool) {
 		c.device = len(header) - 1
 	}
 	units := 0
-	for _, u := range ioUnits {
-		found := [ioFigureCount]int{}
-		for i, name := range u.names {
+	for names, factor := range ioUnits {
+		var found [ioFigureCount]int
+		for i, name := range names {
 			found[i] = slices.Index(header, name)
 		}
 		if max(found[ioReadKB], found[ioWriteKB], found[ioDiscardKB]) >= 0 {
 			units++
-			c.factor, c.at = u.factor, found
+			c.factor, c.at = factor, found
 		}
 	}
 	return c, units == 1 || units == 0 && (last || isJoined(header))

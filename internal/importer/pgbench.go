@@ -318,9 +318,8 @@ func (p *pgbench) addProgressLines(log *pgLog) {
 	var intervals []account.Interval
 	for _, g := range p.progress {
 		n := math.Round(g.tps * g.length)
-		intervals = append(intervals, account.NewInterval(g.end, g.length, n))
-		p.emit(result.Line{Source: "ops", T: g.end, DT: g.length, Group: opTransaction, Op: opTransaction, Ops: int64(n),
-			Rows: int64(n), Errors: int64(g.failed)})
+		intervals = append(intervals, p.emitInterval(result.Line{T: g.end, DT: g.length, Group: opTransaction, Op: opTransaction,
+			Ops: int64(n), Rows: int64(n), Errors: int64(g.failed)}))
 	}
 	p.dropIf(len(intervals) > 0, "pgbench's latencies of intervals (-P)")
 	p.addIntervals(opTransaction, intervals, p.paced(), account.Warned(p.partial()...))

@@ -322,7 +322,7 @@ func (p *pgbench) addSeconds(l *pgLog) {
 		if end := begin + p.step.Seconds; end > start {
 			until = min(until, end) // the run ends within the last second
 		}
-		line := result.Line{Source: "ops", T: until - begin, DT: until - start,
+		line := result.Line{T: until - begin, DT: until - start,
 			Group: opTransaction, Op: opTransaction, Ops: s.n, Rows: s.n}
 		if l.lags || p.paced() {
 			line.ResponseMax = s.highest
@@ -335,8 +335,7 @@ func (p *pgbench) addSeconds(l *pgLog) {
 		} else {
 			line.P50, line.P99 = percentileOf(s.us, 50), percentileOf(s.us, 99)
 		}
-		p.emit(line)
-		intervals = append(intervals, account.NewInterval(line.T, line.DT, float64(s.n)))
+		intervals = append(intervals, p.emitInterval(line))
 	}
 	if len(intervals) > 2 {
 		p.addIntervals(opTransaction, intervals[1:len(intervals)-1], p.paced())

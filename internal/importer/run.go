@@ -185,40 +185,43 @@ func (r *run) dropIf(condition bool, name string) {
 	}
 }
 
-func (r *run) warn(text string, args ...any) {
-	r.step.Warnings = append(r.step.Warnings, remark(text, args...))
-}
+// warn adds a warning to the step.
+func (r *run) warn(text string, args ...any) { r.warnIf(true, text, args...) }
 
 func (r *run) warnIf(condition bool, text string, args ...any) {
 	if condition {
-		r.warn(text, args...)
+		r.step.Warnings = append(r.step.Warnings, remark(text, args...))
 	}
 }
 
 // cut marks a run that is incomplete.
-func (r *run) cut(reason string, args ...any) {
-	r.step.Status = result.Partial
-	r.reason = fmt.Sprintf(reason, args...)
-}
+func (r *run) cut(reason string, args ...any) { r.cutIf(true, reason, args...) }
 
 func (r *run) cutIf(condition bool, reason string, args ...any) {
 	if condition {
-		r.cut(reason, args...)
+		r.step.Status, r.reason = result.Partial, fmt.Sprintf(reason, args...)
 	}
 }
 
-func (r *run) note(text string, args ...any) { r.step.Note(fmt.Sprintf(text, args...)) }
+// note adds a note to the step.
+func (r *run) note(text string, args ...any) { r.noteIf(true, text, args...) }
 
 func (r *run) noteIf(condition bool, text string, args ...any) {
 	if condition {
-		r.note(text, args...)
+		r.step.Note(fmt.Sprintf(text, args...))
 	}
 }
 
-// counted adds an interval to the series, and returns it.
+// counted adds an interval of the group of clients to the series, and returns it.
 func (r *run) counted(op string, end, length, n float64) account.Interval {
-	r.emit(result.Line{Source: "ops", T: end, DT: length, Group: sbClients, Op: op, Ops: int64(n)})
-	return account.NewInterval(end, length, n)
+	return r.emitInterval(result.Line{T: end, DT: length, Group: sbClients, Op: op, Ops: int64(n)})
+}
+
+// emitInterval adds a line of operations to the series, and returns its interval.
+func (r *run) emitInterval(l result.Line) account.Interval {
+	l.Source = "ops"
+	r.emit(l)
+	return account.NewInterval(l.T, l.DT, float64(l.Ops))
 }
 
 // addIntervals adds the steadiness of a group by the rules for measured runs.

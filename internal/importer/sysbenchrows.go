@@ -370,8 +370,7 @@ func (s *sbRows) addSeries() {
 			units = iv.queries
 		}
 		n := math.Round(units * iv.length)
-		intervals = append(intervals, account.NewInterval(iv.end, iv.length, n))
-		line := result.Line{Source: "ops", T: iv.end, DT: iv.length, Group: s.group, Op: s.op, Ops: int64(n),
+		line := result.Line{T: iv.end, DT: iv.length, Group: s.group, Op: s.op, Ops: int64(n),
 			Rows: int64(n * max(1, s.scanned)), Errors: int64(math.Round(max(iv.errors, 0) * iv.length))}
 		p95, p99 := &line.P95, &line.P99
 		if s.paced() {
@@ -386,7 +385,7 @@ func (s *sbRows) addSeries() {
 		default:
 			s.drop("latencies of intervals at other or unknown percentiles")
 		}
-		s.emit(line)
+		intervals = append(intervals, s.emitInterval(line))
 	}
 	s.addIntervals(s.group, intervals, s.paced(), account.Warned(s.partial()...))
 }

@@ -311,9 +311,8 @@ func (y *ycsb) addStatusLines() {
 		before, now := y.status[i-1], y.status[i]
 		n, length := now.done-before.done, now.when.Sub(before.when).Seconds()
 		end := math.Round(now.when.Sub(y.status[0].when).Seconds()*1e3) / 1e3
-		intervals = append(intervals, account.NewInterval(end, length, n))
-		y.emit(result.Line{Source: "ops", T: end, DT: length, Group: sbClients, Op: y.step.Primary, Ops: int64(n),
-			Rows: int64(n)})
+		intervals = append(intervals, y.emitInterval(result.Line{T: end, DT: length, Group: sbClients, Op: y.step.Primary,
+			Ops: int64(n), Rows: int64(n)}))
 	}
 	if !y.port {
 		y.drop("YCSB's latencies of intervals (-s)")
