@@ -211,18 +211,15 @@ func (c *Campaign) Sizes() (targets []TargetSize, tests, files int) {
 	var all []*run
 	for _, name := range names {
 		size := TargetSize{Name: name, Trials: len(byName[name])}
-		var own []*run
+		var runs []*run
 		for _, t := range byName[name] {
 			size.Steps = max(size.Steps, len(t.Steps))
-			own = append(own, t.runs...)
+			runs = append(runs, t.runs...)
 		}
-		for _, r := range own {
-			if r.step.Status != result.Complete {
-				size.Partial++
-			}
-		}
-		size.Files = countFiles(own)
-		targets, all = append(targets, size), append(all, own...)
+		complete := func(r *run) bool { return r.step.Status == result.Complete }
+		size.Partial = len(slices.DeleteFunc(slices.Clone(runs), complete))
+		size.Files = countFiles(runs)
+		targets, all = append(targets, size), append(all, runs...)
 	}
 	return targets, len(stepsOf(all)), countFiles(all)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -56,7 +57,7 @@ func (c *Campaign) assemble(runs []*run, o *Options) error {
 // directory returns a unique name for a trial's directory.
 func directory(target string, n int, taken map[string]bool) string {
 	name := strings.Map(func(r rune) rune {
-		if r == '/' || r == ' ' || r < ' ' {
+		if r == '/' || r <= ' ' {
 			return '-'
 		}
 		return r
@@ -106,24 +107,18 @@ func commonParams(runs []*run) map[string]bool {
 			common[name] = true
 		}
 	}
-	for name := range common {
-		for _, r := range runs {
-			if !r.commanded() {
-				continue
-			}
+	for _, r := range runs {
+		for name := range common {
 			key := [2]string{r.target, name}
-			if v, seen := first[key]; !seen {
+			if v, seen := first[key]; len(r.plan) > 0 && !seen { // else its parameters are unknown
 				first[key] = r.params[name]
-			} else if v != r.params[name] {
+			} else if len(r.plan) > 0 && v != r.params[name] {
 				common[name] = false
 			}
 		}
 	}
 	return common
 }
-
-// commanded reports whether the parameters of a run are known.
-func (r *run) commanded() bool { return len(r.plan) > 0 }
 
 // storageKnob is the knob for a server's storage engine in a trial. It is not a
 // parameter of the work: storage engines are the subject of the comparison.
@@ -144,29 +139,24 @@ func (t *trial) add(r *run, common map[string]bool) {
 		row.Target, row.Trial, row.Step = t.Target, t.Trial.Trial, r.step.Name
 	}
 	besideMissed(r)
-	var own []string
-	for name, v := range r.params {
+	var special []string
+	for _, name := range slices.Sorted(maps.Keys(r.params)) {
 		if common[name] {
-			t.Params[name] = paramValue(v)
+			t.Params[name] = paramValue(r.params[name])
 		} else {
-			own = append(own, name+" "+v)
+			special = append(special, name+" "+r.params[name])
 		}
 	}
-	if slices.Sort(own); len(own) > 0 {
-		r.step.Notes = append([]metric.Warning{metric.Untyped("Parameters: " + strings.Join(own, ", ") + ".")},
+	if len(special) > 0 {
+		r.step.Notes = append([]metric.Warning{metric.Untyped("Parameters: " + strings.Join(special, ", ") + ".")},
 			r.step.Notes...)
 	}
 	r.step.Note("Imported from " + strings.Join(r.paths(), ", ") + ".")
 	t.Steps = append(t.Steps, r.step)
 	if r.step.Status != result.Complete {
-		t.Status = result.Partial
-		if t.Reason == "" {
-			t.Reason = fmt.Sprintf("step %s: %s", r.step.Name, r.reason)
-		}
+		t.Status, t.Reason = result.Partial, cmp.Or(t.Reason, fmt.Sprintf("step %s: %s", r.step.Name, r.reason))
 	}
-	if r.engine != "" {
-		t.Engine = r.engine
-	}
+	t.Engine = cmp.Or(r.engine, t.Engine)
 	if r.storage != "" {
 		t.Knobs[storageKnob] = r.storage
 	}
