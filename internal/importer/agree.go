@@ -142,11 +142,6 @@ func (r *run) planned() []param {
 	return out
 }
 
-func stepsOf(runs []*run) []string {
-	names, _ := groups(runs, func(r *run) string { return r.step.Name })
-	return names
-}
-
 // unrelated reports targets that have no step in common with the others, so that
 // nothing could be compared.
 func unrelated(runs []*run, ps *hint.Problems) {

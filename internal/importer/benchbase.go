@@ -6,12 +6,10 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
-	"fmt"
 	"io"
 	"maps"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -105,8 +103,8 @@ func (s *benchbase) fill(r *run) {
 		return
 	}
 	r.clients, _ = strconv.Atoi(s.Terminals)
-	r.about(sbClients, r.clients, opTransaction)
-	at := []account.With{account.Of(sbClients, opTransaction), account.Count(int64(done)), account.Source("summary")}
+	r.about(groupClients, r.clients, opTransaction)
+	at := []account.With{account.Of(groupClients, opTransaction), account.Count(int64(done)), account.Source("summary")}
 	r.per(opTransaction, rate, int64(done))
 	if s.Requests == nil {
 		if r.addRates(rate, at...); rate < *s.Throughput {
@@ -198,20 +196,11 @@ func addSamples(r *run, requests float64) {
 	for _, i := range intervals {
 		r.counted(opTransaction, i.To, 1, i.Units)
 	}
-	r.addIntervals(sbClients, intervals, false)
+	r.addIntervals(groupClients, intervals, false)
 }
 
 // benchbaseTime is what benchbase adds to the names of its files.
 var benchbaseTime = regexp.MustCompile(`_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d`)
-
-// numberByStart makes steps of benchbase's runs that were asked for other things, and trials, by the times of their
-// beginning, of those whose files differ in nothing else.
-func numberByStart(runs []*run) {
-	own := slices.DeleteFunc(slices.Clone(runs), func(r *run) bool { return r.file.format.name != fmtBenchbase })
-	slices.SortStableFunc(own, func(a, b *run) int { return a.step.Started.Compare(b.step.Started) })
-	distinguishAll(own)
-	repetitions(own, func(r *run) string { return fmt.Sprint(title(r), " ", r.clientsText(), " ", r.trial) })
-}
 
 func (s *benchbase) addLatency(r *run, t *printedTimes) {
 	for name, us := range s.Latency {

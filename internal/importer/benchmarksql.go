@@ -47,14 +47,14 @@ func (b *benchmarkSQL) finish() {
 	b.refuseIf(!known || !total || orders <= 0 || orders > transactions, "", "tpmC %q of tpmTOTAL %q: no rate", tpmC,
 		tpmTotal)
 	clients, _ := number(b.values["terminals"])
-	b.about(sbClients, int(clients), opNewOrder, opTransaction)
+	b.about(groupClients, int(clients), opNewOrder, opTransaction)
 	b.clients, b.step.Doc = int(clients), "BenchmarkSQL, TPC-C"
 	if db := b.values["db"]; db == "postgres" || db == "mysql" {
 		b.engine = db
 	}
-	b.put(metric.OpsPerS, orders/60, account.Of(sbClients, opNewOrder), account.Source("tpmC ÷ 60"))
-	b.put(metric.OpsPerS, transactions/60, account.Of(sbClients, opTransaction), account.Source("tpmTOTAL ÷ 60"))
-	b.put(metric.RowsPerS, orders/60, account.Of(sbClients, opNewOrder), account.Source("tpmC ÷ 60"))
+	b.put(metric.OpsPerS, orders/60, account.Of(groupClients, opNewOrder), account.Source("tpmC ÷ 60"))
+	b.put(metric.OpsPerS, transactions/60, account.Of(groupClients, opTransaction), account.Source("tpmTOTAL ÷ 60"))
+	b.put(metric.RowsPerS, orders/60, account.Of(groupClients, opNewOrder), account.Source("tpmC ÷ 60"))
 	b.per(opNewOrder, orders/60, 0)
 	start, err := time.Parse(time.DateTime, b.values["Session Start"])
 	end, endErr := time.Parse(time.DateTime, b.values["Session End"])

@@ -2,43 +2,12 @@ package importer
 
 import (
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
-
-var clientFile = regexp.MustCompile(`^(.+)[-._]client[-._]?(\d{1,4})$`)
-
-// clientOf splits a name into that of the run and the number of one of its client processes, 0 if it has none.
-func clientOf(name string) (string, int) {
-	if m := clientFile.FindStringSubmatch(name); m != nil {
-		n, _ := strconv.Atoi(m[2])
-		return m[1], n + 1 // they may be counted from 0
-	}
-	return name, 0
-}
-
-// newFileRun returns a run that has the name of its file, without the numbers of the trial and of the client.
-func newFileRun(f *file, workload, tool string) *run {
-	r := newRun(f, workload)
-	r.nameByFile(f.path)
-	r.tool = tool
-	return r
-}
-
-// nameByFile sets the names and numbers that a file's name has.
-func (n *naming) nameByFile(path string) {
-	name, client := clientOf(stem(path))
-	n.base, n.trial = repetition(name)
-	if n.client = client; client == 0 {
-		n.base, n.client = clientOf(n.base)
-	}
-	n.byFile = n.base
-}
 
 // summed makes one run of those whose files differ only in the number of the client process: its rates are over the
 // time of the longest. What cannot be added, such as percentiles, is left out.

@@ -155,7 +155,7 @@ func (t *table) metric(row *metric.Row, unit string) (factor float64) {
 		return 1
 	}
 	row.Unit = m.Unit
-	if share := cpuUnits[unit]; share > 0 && m.Name == hostCPU {
+	if share := cpuUnits[unit]; share > 0 && m.Name == metric.HostCPUUS {
 		if t.cpus == 0 {
 			t.problem("give --cpus N", "%s is a share of all CPUs, whose number is unknown", unit)
 		}

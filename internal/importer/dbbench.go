@@ -14,9 +14,6 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// opOperation is the only kind of operation in results of db_bench.
-const opOperation = "operation"
-
 // dbBench reads the output of db_bench: for each benchmark, lines of intervals, a
 // summary, and a histogram.
 type dbBench struct {

@@ -13,9 +13,6 @@ import (
 // Figures are costs per second: mean rates of the host, a device or the client's
 // process over a run.
 
-// hostCPU is the metric of the CPU time of the whole host.
-const hostCPU = metric.HostCPUUS
-
 // undrained returns the warning that applies to all figures of writes.
 func undrained() metric.Warning {
 	return remark("what was still to be written at the end of the run is not included: nothing was synced or measured " +
@@ -112,7 +109,7 @@ func vmFigures(v *vmstat, cpus int) []account.Cost {
 // hostFigures returns context switches and, if the number of CPUs is known, the CPU time.
 func hostFigures(switches, busy float64, cpus int, source string) []account.Cost {
 	out := []account.Cost{{Metric: metric.ContextSwitches, Value: switches, Source: source},
-		{Metric: hostCPU, Value: cpuTime(busy, cpus), Source: source}}
+		{Metric: metric.HostCPUUS, Value: cpuTime(busy, cpus), Source: source}}
 	return out[:1+min(cpus, 1)]
 }
 
@@ -127,7 +124,7 @@ func ioBusy(s *iostat, cpus int) []account.Cost {
 		return nil
 	}
 	busy := mean(s.reports, func(r *ioReport) []float64 { return []float64{r.busy} })
-	return []account.Cost{{Metric: hostCPU, Value: cpuTime(busy, cpus), Source: "iostat, whole host"}}
+	return []account.Cost{{Metric: metric.HostCPUUS, Value: cpuTime(busy, cpus), Source: "iostat, whole host"}}
 }
 
 // The compatible arithmetic is that of the scripts behind published figures; docs/import.md has its differences.

@@ -7,37 +7,6 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-type format struct {
-	name string
-	// detect recognises a file by its first lines.
-	detect func(head []string) bool
-	// parse reads the runs of files that belong together: usually one file, those
-	// of all clients of the insert benchmark, or pgbench's output and then its
-	// logs. It is nil for companions of a run: iostat, vmstat, time.
-	parse func(files []*file, o *Options, ps *hint.Problems) []*run
-}
-
-// Names of formats that the code refers to.
-const (
-	fmtSysbench     = "sysbench"
-	fmtIBench       = "ibench"
-	fmtPgbench      = "pgbench"
-	fmtPgLog        = "pgbench -l"
-	fmtDBBench      = "db_bench"
-	fmtYCSB         = "ycsb"
-	fmtGoTPC        = "go-tpc"
-	fmtHammerDB     = "hammerdb"
-	fmtBenchmarkSQL = "benchmarksql"
-	fmtTPCCMySQL    = "tpcc-mysql"
-	fmtGoBench      = "gobench"
-	fmtBenchbase    = "benchbase"
-	fmtCSV          = "csv"
-	fmtIOStat       = "iostat"
-	fmtVMStat       = "vmstat"
-	fmtTime         = "time"
-	fmtMet          = "costs per operation"
-)
-
 // companionFormats are the formats of the files next to a log.
 var companionFormats = []string{fmtIOStat, fmtVMStat, fmtTime, fmtMet}
 

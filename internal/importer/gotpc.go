@@ -103,7 +103,7 @@ func (g *goTPC) finish() {
 	orders := g.kinds[opNewOrder]
 	g.refuseIf(orders == nil || orders.count == 0 || orders.seconds <= 0, "",
 		"no new order succeeded: there is no rate")
-	g.about(sbClients, 0, opNewOrder)
+	g.about(groupClients, 0, opNewOrder)
 	g.step.Doc, g.step.Groups[0].Ops = "go-tpc, TPC-C", nil
 	g.lasted(orders.seconds)
 	failed, tried := int64(0), int64(0)
@@ -119,5 +119,5 @@ func (g *goTPC) finish() {
 	g.failures("transactions", failed, tried)
 	g.warnIf(len(orders.percentiles) > 0, "go-tpc's percentiles have one digit or two, rounded up")
 	g.per(opNewOrder, float64(orders.count)/orders.seconds, orders.count)
-	g.addIntervals(sbClients, g.intervals, false, account.Warned(g.partial()...))
+	g.addIntervals(groupClients, g.intervals, false, account.Warned(g.partial()...))
 }

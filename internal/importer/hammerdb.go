@@ -97,7 +97,7 @@ func (h *hammerDB) responseTimes(object string) {
 	if json.Unmarshal([]byte(object), &times) != nil || len(h.runs) == 0 {
 		return
 	}
-	r, t := h.runs[len(h.runs)-1], printedTimes{}
+	r, t := h.runs[len(h.runs)-1], printedTimes{rampUp: true}
 	for name := range times {
 		r.dropIf(name != "NEWORD", "HammerDB's times of "+name)
 	}
@@ -119,11 +119,8 @@ func (h *hammerDB) repeats(line string, rate float64) bool {
 	})
 }
 
-// The operations of a test. What a server counts as a transaction differs from server to server.
-const (
-	opNewOrder = "new_order"
-	opServers  = "server_transaction"
-)
+// opServers is what a server counts as a transaction, which differs from server to server.
+const opServers = "server_transaction"
 
 // hammerEngines are engines by the names that results have.
 var hammerEngines = map[string]string{"PostgreSQL": "postgres", "MySQL": "mysql", "MariaDB": "mysql"}
@@ -143,7 +140,7 @@ func (h *hammerDB) result(m match) {
 	}
 	r := newFileRun(h.file, fmtHammerDB, h.tool)
 	r.engine, r.clients, r.step.Doc = hammerEngines[m.text("server")], h.users, "HammerDB, TPROC-C"
-	r.about(sbClients, h.users, opNewOrder, opServers)
+	r.about(groupClients, h.users, opNewOrder, opServers)
 	if h.users > 0 {
 		r.ask(h.at, "clients", strconv.Itoa(h.users))
 	}
@@ -151,8 +148,8 @@ func (h *hammerDB) result(m match) {
 		r.ask(h.at, "minutes", strconv.FormatFloat(h.minutes, 'g', -1, 64))
 		r.lasted(60 * h.minutes)
 	}
-	r.addRates(rate, account.Of(sbClients, opNewOrder), account.Source("NOPM ÷ 60"))
-	r.put(metric.OpsPerS, transactions/60, account.Of(sbClients, opServers), account.Source("TPM ÷ 60"),
+	r.addRates(rate, account.Of(groupClients, opNewOrder), account.Source("NOPM ÷ 60"))
+	r.put(metric.OpsPerS, transactions/60, account.Of(groupClients, opServers), account.Source("TPM ÷ 60"),
 		warned("as the server counts transactions: not comparable between kinds of servers"))
 	r.per(opNewOrder, rate, 0)
 	r.cutIf(h.failed > 0, "%d virtual users failed before %s:%d", h.failed, h.path, h.at)

@@ -43,9 +43,8 @@ type ibShares struct {
 	highest float64
 }
 
-// The operations of the insert benchmark.
+// The operations of the insert benchmark besides inserts and queries.
 const (
-	opInsert = "insert"
 	opDelete = "delete"
 	opIndex  = "index"
 )

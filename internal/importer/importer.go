@@ -12,7 +12,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -248,72 +247,4 @@ func (d *folder) runs(o *Options, ps *hint.Problems) (out []*run) {
 	}
 	numberByStart(out)
 	return out
-}
-
-// settle names the target, trial and step of a run by its path, unless the run
-// names them itself.
-func (d *folder) settle(r *run, o *Options) {
-	if o.CPUs > 0 {
-		r.cpus = o.CPUs
-	}
-	if o.Target != "" {
-		r.target = o.Target
-	}
-	if r.target == "" {
-		r.target, r.home = d.place.target, d.place.home
-	}
-	r.trial = cmp.Or(r.trial, max(d.place.trial, 1))
-	if d.place.step != "" && r.workload == fmtIBench {
-		r.step.Name = d.place.step
-	}
-	if d.named && o.Target == "" && r.byFile != "" {
-		// The file names the target; steps need the same names in all files.
-		r.step.Name = script(r) + strings.TrimPrefix(r.step.Name, r.byFile)
-		if r.base != "" {
-			r.base = script(r)
-		}
-	}
-}
-
-// script returns the script of a run if it is one word, else its workload.
-func script(r *run) string {
-	word, _, _ := strings.Cut(r.params["script"], ",")
-	if word == "" || strings.ContainsAny(word, " <>") {
-		return r.workload
-	}
-	return word
-}
-
-// nameTargets adds the directory's name to targets of different directories that
-// have the same name.
-func nameTargets(runs []*run) {
-	_, same := groups(runs, func(r *run) string { return r.target })
-	for _, runs := range same {
-		homes, _ := groups(runs, func(r *run) string { return r.home })
-		if homes = slices.DeleteFunc(homes, func(h string) bool { return h == "" }); len(homes) < 2 {
-			continue
-		}
-		for _, r := range runs {
-			if r.home != "" {
-				r.target = apart(r.home, homes) + r.target
-			}
-		}
-	}
-}
-
-// apart returns the shortest end of a path, without its last element, that is
-// unique among the paths.
-func apart(path string, all []string) string {
-	parts := func(p string) []string { return strings.Split(filepath.ToSlash(filepath.Dir(p)), "/") }
-	own := parts(path)
-	for n := 1; n < len(own); n++ {
-		end := strings.Join(own[len(own)-n:], "/")
-		if !slices.ContainsFunc(all, func(o string) bool {
-			other := parts(o)
-			return o != path && strings.Join(other[max(0, len(other)-n):], "/") == end
-		}) {
-			return end + "/"
-		}
-	}
-	return strings.Join(own, "/") + "/"
 }

@@ -345,16 +345,3 @@ func sumOf(words []string) (sum float64, ok bool) {
 	}
 	return sum, len(words) > 0
 }
-
-// timestamp parses the time that option -t of iostat and vmstat prints.
-func timestamp(s string) (time.Time, bool) {
-	for _, layout := range []string{
-		"2006-01-02T15:04:05-0700", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05",
-		"01/02/2006 03:04:05 PM", "01/02/2006 15:04:05", "01/02/06 15:04:05", "01/02/06 03:04:05 PM",
-	} {
-		if t, err := time.Parse(layout, strings.TrimSpace(s)); err == nil {
-			return t, true
-		}
-	}
-	return time.Time{}, false
-}

@@ -32,37 +32,6 @@ type folder struct {
 	spool spool
 }
 
-// Patterns of names of repetitions and steps.
-var (
-	trialDir  = regexp.MustCompile(`^(?:(?:run|trial|rep)[-._]?)?0*([1-9]\d{0,3})$`)
-	trialFile = regexp.MustCompile(`^(.+)[-._](?:run|trial|rep)[-._]?0*([1-9]\d{0,3})$`)
-	// The steps of the insert benchmark name their directories: l.i0, l.x, l.i1,
-	// q100.1, qr500.L3, q.L2.ips500.
-	stepDir = regexp.MustCompile(`^(?:l\.(?:i\d?|ix|x)|q[rp]?\d+(?:\..*)?|q\.L\d.*)$`)
-)
-
-// repetition splits a file's name into the name of the run and its number, 0 if it
-// has none.
-func repetition(base string) (name string, trial int) {
-	if m := trialFile.FindStringSubmatch(base); m != nil {
-		n, _ := strconv.Atoi(m[2])
-		return m[1], n
-	}
-	return base, 0
-}
-
-// stem returns a file's name without the parts that state its kind.
-func stem(path string) string {
-	base := filepath.Base(path)
-	for _, ext := range []string{".gz", ".log", ".txt", ".out", ".err", ".stdout", ".stderr", ".csv", ".tsv", ".json",
-		".summary", ".iostat", ".vmstat", ".time", ".sysbench", ".pgbench", ".ycsb", ".hammerdb"} {
-		if s := strings.TrimSuffix(base, ext); s != "" {
-			base = s
-		}
-	}
-	return base
-}
-
 // placeOf returns the place that the names of a directory and its parents indicate.
 func placeOf(dir string) place {
 	var p place
@@ -253,21 +222,6 @@ func suspicious(path string) bool {
 		ibFile.MatchString(base) ||
 		slices.Contains([]string{".log", ".iostat", ".vmstat"}, filepath.Ext(base))
 }
-
-// reasonOf returns an error without its path, which problems already show.
-func reasonOf(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
-}
-
-// Names of files of the insert benchmark, o.KIND.dopN.CLIENT, and pgbench's
-// logs: PREFIX.PID, PREFIX.PID.THREAD.
-var (
-	ibFile    = regexp.MustCompile(`^o\.(?:ib|io|vm|ctime)\.(dop\d+)(?:\.(\d+))?$`)
-	pgLogFile = regexp.MustCompile(`^((.+?)\.\d+)(?:\.(\d+))?$`)
-)
 
 // toolWord is the name of a tool at the beginning or the end of a file's name.
 var toolWord = regexp.MustCompile(`^(?:sysbench|pgbench|ycsb|hammerdb|iostat|vmstat|time)[._-]|[._-](?:sysbench|pgbench|ycsb|` +

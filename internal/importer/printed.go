@@ -19,6 +19,7 @@ type printedTimes struct {
 	percentiles             map[float64]float64 // by percent
 	unit                    float64             // percentiles are rounded to a multiple of it; 0: they are not
 	uncounted               bool                // how many there were is not in the log
+	rampUp                  bool                // they are also those of the time before the test
 }
 
 // timeName matches how tools call the figures of a distribution: Avg(us), 99thPercentileLatency(us), p99_ms, Median
@@ -90,11 +91,11 @@ func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
 		return
 	}
 	worked, time := t.mean/1e6*float64(t.count), float64(r.clients)*(r.step.Seconds+max(t.mean, t.longest)/1e6)
-	if measure == "service" && r.workload != fmtHammerDB && r.step.Seconds > 0 && time > 0 &&
+	if measure == "service" && !t.rampUp && r.step.Seconds > 0 && time > 0 &&
 		!r.within("mean × number of "+op, exact(worked), "clients × time", exact(time)) {
-		return // HammerDB's times have the ramp-up
+		return
 	}
-	at := []account.With{account.Of(sbClients, op), account.Source(source)}
+	at := []account.With{account.Of(groupClients, op), account.Source(source)}
 	if t.count > 0 {
 		at = append(at, account.Count(t.count))
 	}
@@ -107,7 +108,7 @@ func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
 		put(metric.ServiceMeanUS, t.mean)
 	}
 	put(measure+"_min_us", t.shortest)
-	c := metric.Curve{Group: sbClients, Op: op, Measure: measure, Count: t.count}
+	c := metric.Curve{Group: groupClients, Op: op, Measure: measure, Count: t.count}
 	for _, percent := range slices.Sorted(maps.Keys(t.percentiles)) {
 		us := t.percentiles[percent]
 		if name := printedMetrics[percent]; name != "" {
@@ -139,11 +140,11 @@ func addOperations(r *run, kinds []string, done map[string]int64, all int64, cli
 	if len(kinds) == 1 && done[kinds[0]] == all { // as rumbench's own workloads name it
 		primary, ops, kinds = kinds[0], kinds, nil
 	}
-	r.about(sbClients, clients, ops...)
+	r.about(groupClients, clients, ops...)
 	r.step.Primary, r.step.WritesPer, r.clients = primary, primary, clients
 	add := func(op string, n int64) float64 {
 		rate := account.PerSecond(float64(n), r.step.Seconds)
-		r.work(float64(n), rate, account.Of(sbClients, op), account.Count(n), account.Source(source))
+		r.work(float64(n), rate, account.Of(groupClients, op), account.Count(n), account.Source(source))
 		return rate
 	}
 	r.per(primary, add(primary, all), all)

@@ -1,7 +1,10 @@
 package importer
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 
 	"rumbench/internal/account"
@@ -65,6 +68,18 @@ type naming struct {
 	client   int    // the number of the client process; 0: it is the only one
 	numbered bool   // the number is a guess: nothing but the order of runs says it
 }
+
+// The operations that logs of several formats have: a transaction has one or more queries.
+const (
+	opOperation   = "operation"
+	opQuery       = "query"
+	opTransaction = "transaction"
+	opNewOrder    = "new_order"
+	opInsert      = "insert"
+)
+
+// groupClients is the name of the only group of clients, as in runs of rumbench.
+const groupClients = "clients"
 
 // param is a parameter that runs must share to be compared, with its origin.
 type param struct {
@@ -131,7 +146,7 @@ func (r *run) addRates(rate float64, more ...account.With) {
 // failures adds the number of operations that failed, if any did.
 func (r *run) failures(name string, failed, tried int64) {
 	if failed > 0 {
-		r.put(metric.Errors, float64(failed), account.Of(sbClients, ""), account.Count(tried))
+		r.put(metric.Errors, float64(failed), account.Of(groupClients, ""), account.Count(tried))
 		r.warn("%d %s failed", failed, name)
 	}
 }
@@ -214,7 +229,7 @@ func (r *run) noteIf(condition bool, text string, args ...any) {
 
 // counted adds an interval of the group of clients to the series, and returns it.
 func (r *run) counted(op string, end, length, n float64) account.Interval {
-	return r.emitInterval(result.Line{T: end, DT: length, Group: sbClients, Op: op, Ops: int64(n)})
+	return r.emitInterval(result.Line{T: end, DT: length, Group: groupClients, Op: op, Ops: int64(n)})
 }
 
 // emitInterval adds a line of operations to the series, and returns its interval.
@@ -255,4 +270,63 @@ func (r *run) addCosts(figures []account.Cost) {
 			r.build(func(b *account.Builder) { b.Costs(figures, d) })
 		}
 	}
+}
+
+// section is the part of a spool with the lines of one run.
+type section struct{ start, end int64 }
+
+// spool keeps the series of a folder's runs until their steps have names, in a
+// temporary file: the series of all logs may be larger than memory. The file has no
+// name, so it disappears with the process. The zero spool is empty.
+type spool struct {
+	file *os.File
+	w    *bufio.Writer
+	enc  *json.Encoder
+	size int64
+	err  error
+}
+
+// emit adds a line, without a step, to the series.
+func (r *run) emit(l result.Line) {
+	s := r.file.spool
+	if s == nil {
+		return
+	}
+	if s.enc == nil {
+		s.open()
+	}
+	if r.series.end == 0 {
+		r.series.start = s.size
+	}
+	if s.err == nil {
+		s.err = s.enc.Encode(&l)
+	}
+	r.series.end = s.size
+}
+
+func (s *spool) open() {
+	s.enc = json.NewEncoder(s)
+	if s.file, s.err = os.CreateTemp("", "rumbench-import-"); s.err == nil {
+		s.w = bufio.NewWriterSize(s.file, 1<<16)
+		s.err = os.Remove(s.file.Name())
+	}
+}
+
+func (s *spool) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	s.size += int64(n)
+	return n, err
+}
+
+// flush makes the lines so far readable.
+func (s *spool) flush() error {
+	if s.err == nil && s.w != nil {
+		s.err = s.w.Flush()
+	}
+	return s.err
+}
+
+func stepsOf(runs []*run) []string {
+	names, _ := groups(runs, func(r *run) string { return r.step.Name })
+	return names
 }

@@ -3,10 +3,8 @@ package importer
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // anatomy holds the lines by which the runs in one file are recognised.
@@ -134,72 +132,4 @@ func pair(runs []*file, errs *file) (left string) {
 		}
 	}
 	return left
-}
-
-// arrange makes the runs of one file trials, in their order, if they were asked for the
-// same, and steps if not.
-func arrange(runs []*run) {
-	distinguishAll(runs)
-	repetitions(runs, func(r *run) string { return title(r) + " " + r.clientsText() })
-}
-
-// distinguishAll adds to the names of steps what their runs were asked for and others were not.
-func distinguishAll(runs []*run) {
-	_, steps := groups(runs, title)
-	for _, same := range steps {
-		byThreads(same)
-		varied := variedParams(same)
-		for _, r := range same {
-			for _, name := range varied {
-				distinguish(r, name)
-			}
-		}
-	}
-}
-
-// repetitions makes runs with one name trials, in their order.
-func repetitions(runs []*run, name func(*run) string) {
-	_, repeated := groups(runs, name)
-	for _, same := range repeated {
-		for i, r := range same {
-			r.numbered = len(same) > 1
-			if r.trial = same[0].trial + i; i == 1 {
-				r.guess("the %d runs of %s in %s are trials of one configuration", len(same), title(r), r.file.path)
-			}
-		}
-	}
-}
-
-// title returns the name of a run's step, before the clients are added.
-func title(r *run) string { return cmp.Or(r.base, r.step.Name) }
-
-// variedParams returns the names of the requested parameters in which runs differ, in
-// order. nameSteps adds the clients where they are known.
-func variedParams(runs []*run) (out []string) {
-	asked := map[string]bool{}
-	for _, r := range runs {
-		for _, p := range r.plan {
-			asked[p.name] = asked[p.name] || p.name != "clients" || r.clients == 0
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(asked)) {
-		if values, _ := groups(runs, func(r *run) string { return r.params[name] }); asked[name] && len(values) > 1 {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// distinguish adds the value of a parameter to the name of the step.
-func distinguish(r *run, name string) {
-	value := strings.TrimSuffix(strings.TrimPrefix(cmp.Or(r.params[name], "default"), "<builtin: "), ">")
-	suffix := fmt.Sprintf("_%s=%s", name, value)
-	if name == "script" {
-		suffix = "_" + value
-	}
-	if r.base != "" {
-		r.base += suffix
-	} else {
-		r.step.Name += suffix
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -358,4 +359,43 @@ func (b *bounded) Read(p []byte) (int, error) {
 		return 0, errBomb
 	}
 	return n, err
+}
+
+type format struct {
+	name string
+	// detect recognises a file by its first lines.
+	detect func(head []string) bool
+	// parse reads the runs of files that belong together: usually one file, those
+	// of all clients of the insert benchmark, or pgbench's output and then its
+	// logs. It is nil for companions of a run: iostat, vmstat, time.
+	parse func(files []*file, o *Options, ps *hint.Problems) []*run
+}
+
+// Names of formats that the code refers to.
+const (
+	fmtSysbench     = "sysbench"
+	fmtIBench       = "ibench"
+	fmtPgbench      = "pgbench"
+	fmtPgLog        = "pgbench -l"
+	fmtDBBench      = "db_bench"
+	fmtYCSB         = "ycsb"
+	fmtGoTPC        = "go-tpc"
+	fmtHammerDB     = "hammerdb"
+	fmtBenchmarkSQL = "benchmarksql"
+	fmtTPCCMySQL    = "tpcc-mysql"
+	fmtGoBench      = "gobench"
+	fmtBenchbase    = "benchbase"
+	fmtCSV          = "csv"
+	fmtIOStat       = "iostat"
+	fmtVMStat       = "vmstat"
+	fmtTime         = "time"
+	fmtMet          = "costs per operation"
+)
+
+// reasonOf returns an error without its path, which problems already show.
+func reasonOf(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
 }

@@ -53,7 +53,7 @@ func parseSysbench(files []*file, o *Options, ps *hint.Problems) []*run {
 }
 
 func newSysbench(in *input) *sysbench {
-	return &sysbench{log: &log{run: newRun(in.file, fmtSysbench), input: in}, group: sbClients, sbFigures: newFigures(),
+	return &sysbench{log: &log{run: newRun(in.file, fmtSysbench), input: in}, group: groupClients, sbFigures: newFigures(),
 		sbSeries: sbSeries{intervals: thinned[sbInterval]{limit: mostIntervals}}}
 }
 

@@ -20,17 +20,11 @@ const (
 	sbCoarse  = 0.01   // the share of a latency from which half of its last digit is a warning
 )
 
-// The names of operations. An event is one call of a script; with SQL it is a
-// transaction of one or more queries.
+// The names of events that are no queries, or none of single rows.
 const (
-	opQuery       = "query"
-	opTransaction = "transaction"
-	opEvent       = "event"
-	opScan        = "scan"
+	opEvent = "event"
+	opScan  = "scan"
 )
-
-// sbClients is the group of clients of all tests, as in a run of the workload.
-const sbClients = "clients"
 
 func (s *sysbench) finish(o *Options) {
 	s.end = s.lines

@@ -85,7 +85,7 @@ func (t *tpccMySQL) finish() {
 		counts[0].done < 1, "", "it has no results of all kinds of transactions: tpcc_start did not end, or no new "+
 		"order succeeded")
 	clients, _ := number(t.params["clients"])
-	t.about(sbClients, int(clients), opNewOrder)
+	t.about(groupClients, int(clients), opNewOrder)
 	t.step.Doc, t.step.WritesPer, t.step.Groups[0].Ops = "tpcc-mysql", opNewOrder, nil
 	t.clients, t.engine = int(clients), "mysql"
 	t.lasted(seconds.value)
@@ -100,10 +100,10 @@ func (t *tpccMySQL) finish() {
 	tried := int64(sum.done + sum.failed)
 	t.failures("transactions", int64(sum.failed), tried)
 	if sum.retried > 0 {
-		t.put(metric.Retries, sum.retried, account.Of(sbClients, ""), account.Count(tried))
+		t.put(metric.Retries, sum.retried, account.Of(groupClients, ""), account.Count(tried))
 	}
 	t.check(counts[0].done, shared[0].done, seconds.value)
-	t.addIntervals(sbClients, t.intervals, false)
+	t.addIntervals(groupClients, t.intervals, false)
 	t.drop("tpcc-mysql's times")
 }
 

@@ -247,7 +247,7 @@ func (y *ycsb) summary(clients int) {
 	if !y.port {
 		retried := y.checkThroughput(operations, failures[opInsert])
 		if retried > 0 {
-			y.put(metric.Retries, float64(retried), account.Of(sbClients, ""), account.Count(all))
+			y.put(metric.Retries, float64(retried), account.Of(groupClients, ""), account.Count(all))
 		}
 		operations, failed = operations-retried, failed-retried
 	}
@@ -311,12 +311,12 @@ func (y *ycsb) addStatusLines() {
 		before, now := y.status[i-1], y.status[i]
 		n, length := now.done-before.done, now.when.Sub(before.when).Seconds()
 		end := math.Round(now.when.Sub(y.status[0].when).Seconds()*1e3) / 1e3
-		intervals = append(intervals, y.emitInterval(result.Line{T: end, DT: length, Group: sbClients, Op: y.step.Primary,
+		intervals = append(intervals, y.emitInterval(result.Line{T: end, DT: length, Group: groupClients, Op: y.step.Primary,
 			Ops: int64(n), Rows: int64(n)}))
 	}
 	if !y.port {
 		y.drop("YCSB's latencies of intervals (-s)")
 		y.note("Its series begins with the first of %d status lines.", len(y.status))
 	}
-	y.addIntervals(sbClients, intervals, y.params["target"] != "", account.Warned(y.partial()...))
+	y.addIntervals(groupClients, intervals, y.params["target"] != "", account.Warned(y.partial()...))
 }
