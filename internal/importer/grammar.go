@@ -6,9 +6,55 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"rumbench/internal/text/hint"
 )
+
+type format struct {
+	name string
+	// detect recognises a file by its first lines.
+	detect func(head []string) bool
+	// parse reads the runs of files that belong together: usually one file, those
+	// of all clients of the insert benchmark, or pgbench's output and then its
+	// logs. It is nil for companions of a run: iostat, vmstat, time.
+	parse func(files []*file, o *Options, ps *hint.Problems) []*run
+}
+
+// Names of formats that the code refers to.
+const (
+	fmtSysbench     = "sysbench"
+	fmtIBench       = "ibench"
+	fmtPgbench      = "pgbench"
+	fmtPgLog        = "pgbench -l"
+	fmtDBBench      = "db_bench"
+	fmtYCSB         = "ycsb"
+	fmtGoTPC        = "go-tpc"
+	fmtHammerDB     = "hammerdb"
+	fmtBenchmarkSQL = "benchmarksql"
+	fmtTPCCMySQL    = "tpcc-mysql"
+	fmtGoBench      = "gobench"
+	fmtBenchbase    = "benchbase"
+	fmtCSV          = "csv"
+	fmtIOStat       = "iostat"
+	fmtVMStat       = "vmstat"
+	fmtTime         = "time"
+	fmtMet          = "costs per operation"
+)
+
+// Options control how logs are read.
+type Options struct {
+	Format     string   // one of Formats; "" recognises each file by its content
+	Target     string   // the name of the only target; "" names targets by their paths
+	Base       string   // the base of comparisons; "" is the first target by name
+	Compatible bool     // compute as the scripts behind published figures do
+	Skip       bool     // leave out faulty parts, and import the rest
+	CPUs       int      // of the host; 0 uses the number in the files
+	Devices    []string // that hold the database, by iostat's names; none takes the only one in use
+	Name       string   // of the campaign
+	Command    []string // the command line of the import
+	Now        time.Time
+}
 
 // rule is a kind of line of a format: an expression, whose named groups are what the line gives, and what the parser
 // does with them.

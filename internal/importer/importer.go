@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,40 +23,6 @@ import (
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 )
-
-// Options control how logs are read.
-type Options struct {
-	Format     string   // one of Formats; "" recognises each file by its content
-	Target     string   // the name of the only target; "" names targets by their paths
-	Base       string   // the base of comparisons; "" is the first target by name
-	Compatible bool     // compute as the scripts behind published figures do
-	Skip       bool     // leave out faulty parts, and import the rest
-	CPUs       int      // of the host; 0 uses the number in the files
-	Devices    []string // that hold the database, by iostat's names; none takes the only one in use
-	Name       string   // of the campaign
-	Command    []string // the command line of the import
-	Now        time.Time
-}
-
-// Campaign is an imported campaign, ready to be written.
-type Campaign struct {
-	result.Campaign
-	trials []trial
-	// Ignored are the files in directories that have no supported format.
-	Ignored []string
-	// Unused are files of iostat, vmstat and time that belong to no run.
-	Unused []string
-	// Left lists the parts left out, with the reasons; only with Options.Skip.
-	Left hint.Problems
-	// Missing are the tests that some targets lack.
-	Missing []Missing
-	// Guessed are assumptions that no file states.
-	Guessed []string
-	// Doubtful are the contradictions in logs, of which nothing is compared.
-	Doubtful []string
-	// Dropped are the figures of logs that no metric takes.
-	Dropped []string
-}
 
 // Programs are those whose output, as they print it, is a log of a run.
 var Programs = []string{"sysbench", "pgbench"}
@@ -72,17 +37,6 @@ func ReadOutput(path string) (*result.Trial, error) {
 		return nil, fmt.Errorf("%s holds several runs", path)
 	}
 	return c.trials[0].Trial, nil
-}
-
-// Missing is a test that some targets lack.
-type Missing struct {
-	Step    string
-	Targets []string
-}
-
-type trial struct {
-	*result.Trial
-	runs []*run
 }
 
 // Read reads files, and all files below directories. It returns all problems at
@@ -247,4 +201,29 @@ func (d *folder) runs(o *Options, ps *hint.Problems) (out []*run) {
 	}
 	numberByStart(out)
 	return out
+}
+
+// settle names the target, trial and step of a run by its path, unless the run
+// names them itself.
+func (d *folder) settle(r *run, o *Options) {
+	if o.CPUs > 0 {
+		r.cpus = o.CPUs
+	}
+	if o.Target != "" {
+		r.target = o.Target
+	}
+	if r.target == "" {
+		r.target, r.home = d.place.target, d.place.home
+	}
+	r.trial = cmp.Or(r.trial, max(d.place.trial, 1))
+	if d.place.step != "" && r.workload == fmtIBench {
+		r.step.Name = d.place.step
+	}
+	if d.named && o.Target == "" && r.byFile != "" {
+		// The file names the target; steps need the same names in all files.
+		r.step.Name = script(r) + strings.TrimPrefix(r.step.Name, r.byFile)
+		if r.base != "" {
+			r.base = script(r)
+		}
+	}
 }

@@ -123,3 +123,35 @@ func (r *run) clientsText() string {
 	}
 	return ""
 }
+
+// toolWord is the name of a tool at the beginning or the end of a file's name.
+var toolWord = regexp.MustCompile(`^(?:sysbench|pgbench|ycsb|hammerdb|iostat|vmstat|time)[._-]|[._-](?:sysbench|pgbench|ycsb|` +
+	`hammerdb|iostat|vmstat|time)$`)
+
+// key returns the common part of the names of a run's files.
+func key(path string) string {
+	base := stem(path)
+	if bare := toolWord.ReplaceAllString(base, ""); bare != "" {
+		base = bare
+	}
+	for _, re := range []*regexp.Regexp{suiteFile, ibFile} {
+		if m := re.FindStringSubmatch(base); m != nil {
+			return m[1]
+		}
+	}
+	return base
+}
+
+// key returns the key of a file whose format is known.
+func (f *file) key() string {
+	if f.id != "" {
+		return f.id
+	}
+	f.id = key(f.path)
+	if f.format.name == fmtPgLog {
+		if m := pgLogFile.FindStringSubmatch(stem(f.path)); m != nil {
+			f.id = m[2]
+		}
+	}
+	return f.id
+}

@@ -1,12 +1,10 @@
 package importer
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -223,38 +221,6 @@ func suspicious(path string) bool {
 		slices.Contains([]string{".log", ".iostat", ".vmstat"}, filepath.Ext(base))
 }
 
-// toolWord is the name of a tool at the beginning or the end of a file's name.
-var toolWord = regexp.MustCompile(`^(?:sysbench|pgbench|ycsb|hammerdb|iostat|vmstat|time)[._-]|[._-](?:sysbench|pgbench|ycsb|` +
-	`hammerdb|iostat|vmstat|time)$`)
-
-// key returns the common part of the names of a run's files.
-func key(path string) string {
-	base := stem(path)
-	if bare := toolWord.ReplaceAllString(base, ""); bare != "" {
-		base = bare
-	}
-	for _, re := range []*regexp.Regexp{suiteFile, ibFile} {
-		if m := re.FindStringSubmatch(base); m != nil {
-			return m[1]
-		}
-	}
-	return base
-}
-
-// key returns the key of a file whose format is known.
-func (f *file) key() string {
-	if f.id != "" {
-		return f.id
-	}
-	f.id = key(f.path)
-	if f.format.name == fmtPgLog {
-		if m := pgLogFile.FindStringSubmatch(stem(f.path)); m != nil {
-			f.id = m[2]
-		}
-	}
-	return f.id
-}
-
 // runFiles returns the folder's files except companions, grouped by run: pgbench's
 // output with its logs, and the files of all clients of the insert benchmark. Costs
 // come last: without a log they lack the number of CPUs, which the others may have.
@@ -347,15 +313,4 @@ func (d *folder) unused() (out []string) {
 		}
 	}
 	return out
-}
-
-// byName returns the order of targets: the base first, then by natural order.
-func byName(base string) func(a, b string) int {
-	first := func(name string) int {
-		if name == base {
-			return 0
-		}
-		return 1
-	}
-	return func(a, b string) int { return cmp.Or(first(a)-first(b), quantity.Natural(a, b)) }
 }

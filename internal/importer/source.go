@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -361,41 +363,43 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-type format struct {
-	name string
-	// detect recognises a file by its first lines.
-	detect func(head []string) bool
-	// parse reads the runs of files that belong together: usually one file, those
-	// of all clients of the insert benchmark, or pgbench's output and then its
-	// logs. It is nil for companions of a run: iostat, vmstat, time.
-	parse func(files []*file, o *Options, ps *hint.Problems) []*run
-}
-
-// Names of formats that the code refers to.
-const (
-	fmtSysbench     = "sysbench"
-	fmtIBench       = "ibench"
-	fmtPgbench      = "pgbench"
-	fmtPgLog        = "pgbench -l"
-	fmtDBBench      = "db_bench"
-	fmtYCSB         = "ycsb"
-	fmtGoTPC        = "go-tpc"
-	fmtHammerDB     = "hammerdb"
-	fmtBenchmarkSQL = "benchmarksql"
-	fmtTPCCMySQL    = "tpcc-mysql"
-	fmtGoBench      = "gobench"
-	fmtBenchbase    = "benchbase"
-	fmtCSV          = "csv"
-	fmtIOStat       = "iostat"
-	fmtVMStat       = "vmstat"
-	fmtTime         = "time"
-	fmtMet          = "costs per operation"
-)
-
 // reasonOf returns an error without its path, which problems already show.
 func reasonOf(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err
+}
+
+// spool keeps the series of a folder's runs until their steps have names, in a
+// temporary file: the series of all logs may be larger than memory. The file has no
+// name, so it disappears with the process. The zero spool is empty.
+type spool struct {
+	file *os.File
+	w    *bufio.Writer
+	enc  *json.Encoder
+	size int64
+	err  error
+}
+
+func (s *spool) open() {
+	s.enc = json.NewEncoder(s)
+	if s.file, s.err = os.CreateTemp("", "rumbench-import-"); s.err == nil {
+		s.w = bufio.NewWriterSize(s.file, 1<<16)
+		s.err = os.Remove(s.file.Name())
+	}
+}
+
+func (s *spool) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	s.size += int64(n)
+	return n, err
+}
+
+// flush makes the lines so far readable.
+func (s *spool) flush() error {
+	if s.err == nil && s.w != nil {
+		s.err = s.w.Flush()
+	}
+	return s.err
 }

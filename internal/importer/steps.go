@@ -9,40 +9,6 @@ import (
 	"strings"
 )
 
-// settle names the target, trial and step of a run by its path, unless the run
-// names them itself.
-func (d *folder) settle(r *run, o *Options) {
-	if o.CPUs > 0 {
-		r.cpus = o.CPUs
-	}
-	if o.Target != "" {
-		r.target = o.Target
-	}
-	if r.target == "" {
-		r.target, r.home = d.place.target, d.place.home
-	}
-	r.trial = cmp.Or(r.trial, max(d.place.trial, 1))
-	if d.place.step != "" && r.workload == fmtIBench {
-		r.step.Name = d.place.step
-	}
-	if d.named && o.Target == "" && r.byFile != "" {
-		// The file names the target; steps need the same names in all files.
-		r.step.Name = script(r) + strings.TrimPrefix(r.step.Name, r.byFile)
-		if r.base != "" {
-			r.base = script(r)
-		}
-	}
-}
-
-// script returns the script of a run if it is one word, else its workload.
-func script(r *run) string {
-	word, _, _ := strings.Cut(r.params["script"], ",")
-	if word == "" || strings.ContainsAny(word, " <>") {
-		return r.workload
-	}
-	return word
-}
-
 // nameTargets adds the directory's name to targets of different directories that
 // have the same name.
 func nameTargets(runs []*run) {
@@ -176,4 +142,13 @@ func distinguish(r *run, name string) {
 	} else {
 		r.step.Name += suffix
 	}
+}
+
+// script returns the script of a run if it is one word, else its workload.
+func script(r *run) string {
+	word, _, _ := strings.Cut(r.params["script"], ",")
+	if word == "" || strings.ContainsAny(word, " <>") {
+		return r.workload
+	}
+	return word
 }

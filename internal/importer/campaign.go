@@ -22,6 +22,37 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
+// Campaign is an imported campaign, ready to be written.
+type Campaign struct {
+	result.Campaign
+	trials []trial
+	// Ignored are the files in directories that have no supported format.
+	Ignored []string
+	// Unused are files of iostat, vmstat and time that belong to no run.
+	Unused []string
+	// Left lists the parts left out, with the reasons; only with Options.Skip.
+	Left hint.Problems
+	// Missing are the tests that some targets lack.
+	Missing []Missing
+	// Guessed are assumptions that no file states.
+	Guessed []string
+	// Doubtful are the contradictions in logs, of which nothing is compared.
+	Doubtful []string
+	// Dropped are the figures of logs that no metric takes.
+	Dropped []string
+}
+
+// Missing is a test that some targets lack.
+type Missing struct {
+	Step    string
+	Targets []string
+}
+
+type trial struct {
+	*result.Trial
+	runs []*run
+}
+
 // The modes of arithmetic, as recorded in trials.
 const (
 	modeCorrect    = "correct"
@@ -256,4 +287,15 @@ func (r *run) writeSeries(w *result.SeriesWriter) error {
 		return nil
 	}
 	return w.Copy(r.step.Name, io.NewSectionReader(r.file.spool.file, r.series.start, r.series.end-r.series.start))
+}
+
+// byName returns the order of targets: the base first, then by natural order.
+func byName(base string) func(a, b string) int {
+	first := func(name string) int {
+		if name == base {
+			return 0
+		}
+		return 1
+	}
+	return func(a, b string) int { return cmp.Or(first(a)-first(b), quantity.Natural(a, b)) }
 }
