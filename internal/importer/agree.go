@@ -20,7 +20,7 @@ const onePlan = "only runs of one plan can be compared: import others separately
 // agreeing returns the runs that fit into one campaign. Each reason to exclude runs
 // is one problem, however many files it affects.
 func agreeing(runs []*run, o *Options, ps *hint.Problems) []*run {
-	runs = alikeOnly(onePlanOnly(once(runs, ps), o, ps), ps)
+	runs = alikeOnly(onePlanOnly(dropRepeated(runs, ps), o, ps), ps)
 	if len(*ps) == 0 {
 		unrelated(runs, ps)
 	}
@@ -34,7 +34,7 @@ type conflict struct {
 	want string
 }
 
-func once(runs []*run, ps *hint.Problems) (out []*run) {
+func dropRepeated(runs []*run, ps *hint.Problems) (out []*run) {
 	type id struct {
 		target, step string
 		trial        int
@@ -65,37 +65,37 @@ func onePlanOnly(runs []*run, o *Options, ps *hint.Problems) []*run {
 	ordered := slices.Clone(runs)
 	slices.SortStableFunc(ordered, func(a, b *run) int { return byName(o.Base)(a.target, b.target) })
 	type asked struct{ step, name, value string }
-	var all []asked
+	var answers []asked
 	for _, r := range ordered {
 		for _, p := range r.planned() {
-			all = append(all, asked{r.step.Name, p.name, p.value})
+			answers = append(answers, asked{r.step.Name, p.name, p.value})
 		}
 	}
-	_, same := groups(all, func(a asked) asked { return a })
-	_, values := groups(all, func(a asked) asked { return asked{step: a.step, name: a.name} })
+	_, same := groups(answers, func(a asked) asked { return a })
+	_, values := groups(answers, func(a asked) asked { return asked{step: a.step, name: a.name} })
 	wants := map[asked]string{} // the most frequent value; the first if there are several
-	for subject, all := range values {
-		wants[subject] = slices.MaxFunc(all, func(a, b asked) int { return len(same[a]) - len(same[b]) }).value
+	for subject, answersOfOne := range values {
+		wants[subject] = slices.MaxFunc(answersOfOne, func(a, b asked) int { return len(same[a]) - len(same[b]) }).value
 	}
-	var other []conflict
+	var conflicts []conflict
 	out := slices.DeleteFunc(slices.Clone(runs), func(r *run) bool {
-		before := len(other)
+		found := len(conflicts)
 		for _, p := range r.planned() {
 			if want := wants[asked{step: r.step.Name, name: p.name}]; p.value != want {
-				other = append(other, conflict{r, p, want})
+				conflicts = append(conflicts, conflict{r, p, want})
 			}
 		}
-		return len(other) > before
+		return len(conflicts) > found
 	})
-	kinds, byKey := groups(other, func(c conflict) [2]string { return [2]string{c.name, c.target} })
+	kinds, byKey := groups(conflicts, func(c conflict) [2]string { return [2]string{c.name, c.target} })
 	for _, kind := range kinds {
 		c := byKey[kind][0]
-		at := c.file.path
+		location := c.file.path
 		if c.line > 0 {
-			at += fmt.Sprintf(":%d", c.line)
+			location += fmt.Sprintf(":%d", c.line)
 		}
 		ps.Add("", 0, onePlan, "%s differs in %s of target %s, first %s: %s instead of %s",
-			c.name, quantity.Count(len(byKey[kind]), "file"), c.target, at, c.value, c.want)
+			c.name, quantity.Count(len(byKey[kind]), "file"), c.target, location, c.value, c.want)
 	}
 	return out
 }
@@ -179,11 +179,11 @@ func missing(runs []*run) (out []Missing) {
 
 // counted returns what is listed of runs, each with its number of runs.
 func counted(runs []*run, listed func(*run) []string) (out []string) {
-	var all []string
+	var texts []string
 	for _, r := range runs {
-		all = append(all, listed(r)...)
+		texts = append(texts, listed(r)...)
 	}
-	out, same := groups(all, func(g string) string { return g })
+	out, same := groups(texts, func(g string) string { return g })
 	slices.SortFunc(out, func(a, b string) int { return cmp.Or(len(same[b])-len(same[a]), strings.Compare(a, b)) })
 	for i, g := range out {
 		if n := len(same[g]); n > 1 {
@@ -203,7 +203,7 @@ type TargetSize struct {
 // all.
 func (c *Campaign) Sizes() (targets []TargetSize, tests, files int) {
 	names, byName := groups(c.trials, func(t trial) string { return t.Target })
-	var all []*run
+	var allRuns []*run
 	for _, name := range names {
 		size := TargetSize{Name: name, Trials: len(byName[name])}
 		var runs []*run
@@ -214,9 +214,9 @@ func (c *Campaign) Sizes() (targets []TargetSize, tests, files int) {
 		complete := func(r *run) bool { return r.step.Status == result.Complete }
 		size.Partial = len(slices.DeleteFunc(slices.Clone(runs), complete))
 		size.Files = countFiles(runs)
-		targets, all = append(targets, size), append(all, runs...)
+		targets, allRuns = append(targets, size), append(allRuns, runs...)
 	}
-	return targets, len(stepsOf(all)), countFiles(all)
+	return targets, len(stepsOf(allRuns)), countFiles(allRuns)
 }
 
 func countFiles(runs []*run) int {

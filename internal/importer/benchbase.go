@@ -104,17 +104,18 @@ func (s *benchbase) fill(r *run) {
 	}
 	r.clients, _ = strconv.Atoi(s.Terminals)
 	r.about(groupClients, r.clients, opTransaction)
-	at := []account.With{account.Of(groupClients, opTransaction), account.Count(int64(done)), account.Source("summary")}
+	options := []account.With{account.Of(groupClients, opTransaction), account.Count(int64(done)),
+		account.Source("summary")}
 	r.per(opTransaction, rate, int64(done))
 	if s.Requests == nil {
-		if r.addRates(rate, at...); rate < *s.Throughput {
+		if r.addRates(rate, options...); rate < *s.Throughput {
 			r.warn("%.4g of %.4g requests/s were aborted, retried or failed; the times are of all", *s.Throughput-rate,
 				*s.Throughput)
 		}
 		s.addLatency(r, &printedTimes{uncounted: true})
 		return
 	}
-	r.work(done, rate, at...)
+	r.work(done, rate, options...)
 	r.lasted(r.step.Seconds)
 	r.warnIf(done < requests, "%.0f of %.0f requests were aborted, retried or failed; the times are of all",
 		requests-done, requests)
@@ -134,10 +135,11 @@ func (s *benchbase) counts(r *run) (done, requests float64) {
 		return 0, 0
 	}
 	done, requests = *s.Requests, *s.Requests
-	r.same("throughput × time", exact(*s.Throughput*r.step.Seconds), "measured requests", exact(requests))
+	r.requireSame("throughput × time", newFigure(*s.Throughput*r.step.Seconds), "measured requests",
+		newFigure(requests))
 	if s.Goodput != nil {
 		done = math.Round(*s.Goodput * r.step.Seconds)
-		r.within("goodput × time", exact(done), "measured requests", exact(requests))
+		r.requireWithin("goodput × time", newFigure(done), "measured requests", newFigure(requests))
 	}
 	return done, requests
 }
@@ -178,18 +180,18 @@ func addSamples(r *run, requests float64) {
 	var intervals []account.Interval
 	var sum, seconds figure
 	for i, line := range lines[1:] {
-		start, known := number(line[0])
-		n, counted := positive(line[1])
-		if !known || !counted || start != float64(i) { // its windows are seconds
+		start, isNumber := number(line[0])
+		n, counted := positiveNumber(line[1])
+		if !isNumber || !counted || start != float64(i) { // its windows are seconds
 			r.warn("%s:%d is no sample of second %d: the file is left out", name, i+2, i)
 			return
 		}
-		sum, seconds = sum.plus(exact(n)), seconds.plus(exact(1))
+		sum, seconds = sum.plus(newFigure(n)), seconds.plus(newFigure(1))
 		intervals = append(intervals, account.NewInterval(float64(i+1), 1, n))
 	}
 	lasted := math.Abs(seconds.value-r.step.Seconds) <= 2+slack*seconds.value
-	r.contradictIf(!lasted, "the seconds of samples.csv", seconds, "the elapsed time", exact(r.step.Seconds))
-	if !lasted || !r.same("the sum of samples.csv", sum, "measured requests", exact(requests)) {
+	r.contradictIf(!lasted, "the seconds of samples.csv", seconds, "the elapsed time", newFigure(r.step.Seconds))
+	if !lasted || !r.requireSame("the sum of samples.csv", sum, "measured requests", newFigure(requests)) {
 		return
 	}
 	intervals = intervals[:len(intervals)-1] // the last second was not whole
@@ -211,7 +213,7 @@ func (s *benchbase) addLatency(r *run, t *printedTimes) {
 	maps.DeleteFunc(t.percentiles, func(percent, _ float64) bool { return percent <= 0 || percent >= 100 })
 	longest := max(t.mean, t.longest) / 1e6
 	if limit := r.step.Seconds * (1 + slack); limit > 0 && longest > limit+60 { // one may have begun in the warm-up
-		r.contradictIf(true, "the greatest time", exact(longest), "that of the test", exact(r.step.Seconds))
+		r.contradictIf(true, "the greatest time", newFigure(longest), "that of the test", newFigure(r.step.Seconds))
 		return
 	}
 	addPrinted(r, "service", opTransaction, t, "benchbase")

@@ -29,7 +29,7 @@ var benchmarkSQLGrammar = grammar[*benchmarkSQL]{
 		}
 		b.secondRun(b.values[name] != "", "%s is there twice: a second run begins here", name)
 		if b.values[name] = value; value != "0" && benchmarkSQLAsked[name] != "" {
-			b.ask(b.at, benchmarkSQLAsked[name], value)
+			b.ask(b.lineNumber, benchmarkSQLAsked[name], value)
 		}
 	}),
 }
@@ -42,8 +42,8 @@ func parseBenchmarkSQL(files []*file, _ *Options, ps *hint.Problems) []*run {
 func (b *benchmarkSQL) finish() {
 	tpmC, tpmTotal, counted := b.values["Measured tpmC (NewOrders)"], b.values["Measured tpmTOTAL"],
 		b.values["Transaction Count"]
-	orders, known := positive(tpmC)
-	transactions, total := positive(tpmTotal)
+	orders, known := positiveNumber(tpmC)
+	transactions, total := positiveNumber(tpmTotal)
 	b.refuseIf(!known || !total || orders <= 0 || orders > transactions, "", "tpmC %q of tpmTOTAL %q: no rate", tpmC,
 		tpmTotal)
 	clients, _ := number(b.values["terminals"])
@@ -60,9 +60,10 @@ func (b *benchmarkSQL) finish() {
 	end, endErr := time.Parse(time.DateTime, b.values["Session End"])
 	if seconds := end.Sub(start).Seconds(); err == nil && endErr == nil && seconds > 0 {
 		b.lasted(seconds)
-		count, ok := positive(counted)
+		count, ok := positiveNumber(counted)
 		made := figure{value: transactions / 60 * seconds, half: transactions / 60} // the clock has whole seconds
-		b.contradictIf(ok && !exact(count).agrees(made), "Transaction Count", exact(count), "tpmTOTAL × the session's minutes", made)
+		b.contradictIf(ok && !newFigure(count).agrees(made), "Transaction Count", newFigure(count),
+			"tpmTOTAL × the session's minutes", made)
 	}
 	b.cutIf(counted == "", "the output has no Transaction Count (%s:%d)", b.path, b.lines)
 	b.warnIf(b.errors > 0, "%d errors in the log", b.errors)

@@ -230,10 +230,10 @@ func (c *Campaign) Write(dir string) error {
 	if err := result.CheckEmpty(dir); err != nil {
 		return err
 	}
-	var all errgroup.Group
-	all.SetLimit(runtime.GOMAXPROCS(0))
+	var writers errgroup.Group
+	writers.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range c.trials {
-		all.Go(func() error {
+		writers.Go(func() error {
 			path := result.TrialPath(dir, c.Trials[i].Dir)
 			if err := os.MkdirAll(path, 0o755); err != nil {
 				return fmt.Errorf("write campaign: %w", err)
@@ -244,7 +244,7 @@ func (c *Campaign) Write(dir string) error {
 			return nil
 		})
 	}
-	if err := all.Wait(); err != nil {
+	if err := writers.Wait(); err != nil {
 		return err
 	}
 	return result.WriteJSON(filepath.Join(dir, result.CampaignFile), &c.Campaign)
@@ -279,7 +279,7 @@ func (r *run) paths() (out []string) {
 			out = append(out, f.errors.path)
 		}
 	}
-	return append(out, r.beside...)
+	return append(out, r.companions...)
 }
 
 func (r *run) writeSeries(w *result.SeriesWriter) error {

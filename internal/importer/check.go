@@ -16,7 +16,7 @@ type figure struct{ value, half float64 }
 // figureOf parses a number that is not negative. A whole number is a count: it is
 // exact.
 func figureOf(text string) (figure, bool) {
-	v, ok := positive(text)
+	v, ok := positiveNumber(text)
 	if point := strings.IndexByte(text, '.'); ok && point >= 0 {
 		return figure{v, math.Pow10(point+1-len(text)) / 2}, true
 	}
@@ -47,7 +47,7 @@ func (f figure) exceeds(g figure) bool { return f.value-f.half > (g.value+g.half
 // agrees reports whether two figures are equal within rounding and slack.
 func (f figure) agrees(g figure) bool { return !f.exceeds(g) && !g.exceeds(f) }
 
-func exact(v float64) figure { return figure{value: v} }
+func newFigure(v float64) figure { return figure{value: v} }
 
 // contradiction describes two figures of a log that cannot both be right: the reason to
 // refuse it, or to compare none of its numbers.
@@ -63,14 +63,14 @@ func (r *run) contradictIf(condition bool, first string, f figure, second string
 	}
 }
 
-// same reports whether two figures agree, and marks the step if not.
-func (r *run) same(first string, f figure, second string, g figure) bool {
+// requireSame reports whether two figures agree, and marks the step if not.
+func (r *run) requireSame(first string, f figure, second string, g figure) bool {
 	r.contradictIf(!f.agrees(g), first, f, second, g)
 	return f.agrees(g)
 }
 
-// within reports whether a figure is at most another, and marks the step if not.
-func (r *run) within(first string, f figure, second string, g figure) bool {
+// requireWithin reports whether a figure is at most another, and marks the step if not.
+func (r *run) requireWithin(first string, f figure, second string, g figure) bool {
 	r.contradictIf(f.exceeds(g), first, f, second, g)
 	return !f.exceeds(g)
 }

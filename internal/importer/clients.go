@@ -42,8 +42,10 @@ func summed(runs []*run, ps *hint.Problems) (out []*run) {
 		numbers := slices.Sorted(maps.Keys(seen))
 		low, high := numbers[0]-1, numbers[len(numbers)-1]-1
 		if missing := high - low + 1 - len(numbers); missing > 0 {
-			ps.Add(first.file.path, 0, "add the others; if these are no client processes of one run, give them other names",
-				"%d client processes have no log here: there are %d, with numbers from %d to %d", missing, len(numbers), low, high)
+			ps.Add(first.file.path, 0, "add the others; if these are no client processes of one run, give them "+
+				"other names",
+				"%d client processes have no log here: there are %d, with numbers from %d to %d", missing, len(numbers),
+				low, high)
 			return runs
 		}
 		join(first, same[1:])
@@ -77,19 +79,20 @@ var additive = map[string]int{
 }
 
 // join adds to a run those of other clients.
-func join(r *run, others []*run) {
-	clients := append([]*run{r}, others...)
+func join(r *run, peers []*run) {
+	clients := append([]*run{r}, peers...)
 	shortest, longest := r.step.Seconds, r.step.Seconds
-	for _, o := range others {
+	for _, o := range peers {
 		shortest, longest = min(shortest, o.step.Seconds), max(longest, o.step.Seconds)
 	}
-	r.warnIf(shortest < longest*0.9, "its client processes ran for %.4g to %.4g s, and the rate is over the longest time",
+	r.warnIf(shortest < longest*0.9, "its client processes ran for %.4g to %.4g s, and the rate is over the longest "+
+		"time",
 		shortest, longest)
 	r.step.Rows = addedRows(clients, longest)
 	r.step.Seconds, r.costs, r.step.Curves, r.step.Stalls, r.series = longest, nil, nil, nil, section{}
-	for _, o := range others {
+	for _, o := range peers {
 		r.clients += o.clients
-		r.files, r.beside = append(r.files, o.files...), append(r.beside, o.beside...)
+		r.files, r.companions = append(r.files, o.files...), append(r.companions, o.companions...)
 		r.step.Warnings = metric.AppendNew(r.step.Warnings, o.step.Warnings...)
 		if o.step.Status != result.Complete {
 			r.step.Status, r.reason = o.step.Status, o.reason
@@ -107,14 +110,17 @@ func addedRows(clients []*run, longest float64) (rows []metric.Row) {
 	for _, o := range clients {
 		for _, row := range o.step.Rows {
 			how := additive[row.Metric]
-			is := func(x metric.Row) bool { return x.Metric == row.Metric && x.Group == row.Group && x.Op == row.Op }
-			if how == 0 || row.Per != "" || slices.ContainsFunc(rows, is) {
+			sameRow := func(x metric.Row) bool {
+				return x.Metric == row.Metric && x.Group == row.Group &&
+					x.Op == row.Op
+			}
+			if how == 0 || row.Per != "" || slices.ContainsFunc(rows, sameRow) {
 				continue
 			}
 			found := 0
 			row.N, row.Value = 0, 0
 			for _, p := range clients {
-				k := slices.IndexFunc(p.step.Rows, is)
+				k := slices.IndexFunc(p.step.Rows, sameRow)
 				done := p.step.Find(metric.RowsPerS, p.step.Primary, "")
 				switch {
 				case k < 0 && done != nil && row.Op == "":
@@ -132,7 +138,8 @@ func addedRows(clients []*run, longest float64) (rows []metric.Row) {
 					row.N += p.step.Rows[k].N
 				}
 			}
-			if row.Metric != metric.SLATarget || found == len(clients) { // what was asked of some is not what was asked of all
+			// what was asked of some is not what was asked of all
+			if row.Metric != metric.SLATarget || found == len(clients) {
 				rows = append(rows, row)
 			}
 		}

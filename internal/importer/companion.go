@@ -23,9 +23,10 @@ type companionSet struct {
 // alongside.
 func (d *folder) addCompanions(runs []*run, o *Options, ps *hint.Problems) {
 	first := runs[0]
-	c := companionSet{o: o, ps: ps, io: one(d.beside(first.file, fmtIOStat), ps, parseIOStat),
-		vm: one(d.beside(first.file, fmtVMStat), ps, parseVMStat), met: one(d.beside(first.file, fmtMet), ps, readMet)}
-	for _, f := range d.beside(first.file, fmtTime) {
+	c := companionSet{o: o, ps: ps, io: parseSingle(d.filesFor(first.file, fmtIOStat), ps, parseIOStat),
+		vm: parseSingle(d.filesFor(first.file, fmtVMStat), ps, parseVMStat), met: parseSingle(d.filesFor(first.file,
+			fmtMet), ps, readMet)}
+	for _, f := range d.filesFor(first.file, fmtTime) {
 		if u := parseTime(f, ps); u != nil {
 			c.times = append(c.times, u)
 		}
@@ -41,12 +42,12 @@ func (d *folder) addCompanions(runs []*run, o *Options, ps *hint.Problems) {
 	}
 	c.addTo(first)
 	for _, f := range d.companionsOf(first.file) {
-		first.beside = append(first.beside, f.path)
+		first.companions = append(first.companions, f.path)
 	}
 }
 
-// one parses the single file of a kind next to a run.
-func one[T any](files []*file, ps *hint.Problems, parse func(*file, *hint.Problems) *T) *T {
+// parseSingle parses the single file of a kind next to a run.
+func parseSingle[T any](files []*file, ps *hint.Problems, parse func(*file, *hint.Problems) *T) *T {
 	switch len(files) {
 	case 0:
 		return nil
@@ -60,7 +61,8 @@ func one[T any](files []*file, ps *hint.Problems, parse func(*file, *hint.Proble
 
 func (c *companionSet) addTo(r *run) {
 	c.countCPUs(r)
-	r.warnIf(r.reason != "", "the log has no final figures: what iostat, vmstat and time measured alongside is left out")
+	r.warnIf(r.reason != "", "the log has no final figures: what iostat, vmstat and time measured alongside is left "+
+		"out")
 	if r.reason != "" || len(r.costs) == 0 {
 		return
 	}
@@ -94,7 +96,8 @@ func (c *companionSet) countCPUs(r *run) {
 	case r.cpus == 0:
 		r.cpus = counted
 	case counted > 0 && counted != r.cpus:
-		r.warn("the log has %d CPUs and iostat %d, which also counts unused ones: %d is taken; --cpus overrides it", r.cpus,
+		r.warn("the log has %d CPUs and iostat %d, which also counts unused ones: %d is taken; --cpus overrides it",
+			r.cpus,
 			counted, r.cpus)
 	}
 }
@@ -121,7 +124,8 @@ func (c *companionSet) iostat(r *run) []account.Cost {
 		r.warn("iostat -s adds up reads and writes: its figures of devices are left out")
 		return nil
 	case len(devices) == 0 && len(used) != 1:
-		r.warnIf(len(used) > 1, "iostat saw the devices %s: which of them hold the database? Their figures are left out; "+
+		r.warnIf(len(used) > 1, "iostat saw the devices %s: which of them hold the database? Their figures are left "+
+			"out; "+
 			"give --device", strings.Join(used, ", "))
 		return nil
 	case len(devices) == 0:
@@ -137,7 +141,7 @@ func (c *companionSet) iostat(r *run) []account.Cost {
 		return compatibleIOFigures(c.io, devices[0])
 	}
 	for _, d := range devices {
-		if !c.io.has(d) {
+		if !c.io.hasDevice(d) {
 			c.ps.Add(c.io.path, 0, "the devices that were used are "+strings.Join(used, ", "), "it has no device %s", d)
 			return nil
 		}
@@ -153,19 +157,20 @@ const lifeTolerance = 0.05
 // warm-up is included, so costs per operation cover warm-up and window.
 func (c *companionSet) client(r *run) []account.Cost {
 	if len(c.times) < max(r.processes, 1) {
-		r.warnIf(len(c.times) > 0, "time was taken of %d of %d clients: their CPU time is left out", len(c.times), r.processes)
+		r.warnIf(len(c.times) > 0, "time was taken of %d of %d clients: their CPU time is left out", len(c.times),
+			r.processes)
 		return nil
 	}
-	all := account.Cost{Metric: metric.ClientCPUUS, Source: "/usr/bin/time of the client"}
+	cost := account.Cost{Metric: metric.ClientCPUUS, Source: "/usr/bin/time of the client"}
 	for _, u := range c.times {
 		if u.elapsed > 0 {
-			all.Value += account.MicrosOfSeconds(account.PerSecond(u.cpu, u.elapsed))
+			cost.Value += account.MicrosOfSeconds(account.PerSecond(u.cpu, u.elapsed))
 		}
 		if s := r.step.Seconds; s > 0 && (u.elapsed > s*(1+lifeTolerance) || u.elapsed < s*(1-lifeTolerance)) {
-			all.Warnings = metric.AppendNew(all.Warnings,
+			cost.Warnings = metric.AppendNew(cost.Warnings,
 				remark("the client's process lived longer or shorter than the window: its mean over its life is taken"))
 		}
 		r.warnIf(u.failed != "", "the client failed: %s", u.failed)
 	}
-	return []account.Cost{all}
+	return []account.Cost{cost}
 }

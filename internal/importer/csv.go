@@ -54,17 +54,17 @@ func parseCSV(files []*file, o *Options, ps *hint.Problems) (runs []*run) {
 			break
 		}
 		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
-			t.at = bad.Line
+			t.lineNumber = bad.Line
 			t.refuse("", "%v", bad.Err)
 		}
-		if t.at, _ = in.FieldPos(0); t.header != nil {
+		if t.lineNumber, _ = in.FieldPos(0); t.header != nil {
 			t.row(fields)
 		} else if t.columns(fields); t.faulty {
 			return nil
 		}
 	}
 	if len(t.rows) == 0 && !t.faulty {
-		t.at = t.top
+		t.lineNumber = t.top
 		t.problem("", "there are no numbers below a header with the columns target, step, metric and value")
 	}
 	type step struct {
@@ -82,7 +82,7 @@ func parseCSV(files []*file, o *Options, ps *hint.Problems) (runs []*run) {
 }
 
 func (t *table) columns(fields []string) {
-	t.top = t.at
+	t.top = t.lineNumber
 	for _, name := range fields {
 		name = strings.ToLower(strings.TrimSpace(name))
 		if !slices.Contains(csvColumns, name) {
@@ -126,19 +126,20 @@ func (t *table) row(fields []string) {
 	if len(*t.ps) > found {
 		return
 	}
-	at, twice := t.seen[id]
+	line, twice := t.seen[id]
 	value, ok := number(field("value"))
 	switch {
 	case twice:
 		t.problem("number repeated runs in the column trial",
-			"line %d has this number too: %s of step %s of %s, trial %d", at, row.Metric, row.Step, row.Target, row.Trial)
+			"line %d has this number too: %s of step %s of %s, trial %d", line, row.Metric, row.Step, row.Target,
+			row.Trial)
 	case !ok:
 		t.problem("leave the line out if the number is not known", "the value %q is not a number", field("value"))
 	case value < 0:
 		t.problem("", "the value %q is below 0", field("value"))
 	default:
 		row.Value = value * factor
-		t.seen[id] = t.at
+		t.seen[id] = t.lineNumber
 		t.rows = append(t.rows, row)
 	}
 }
@@ -162,9 +163,9 @@ func (t *table) metric(row *metric.Row, unit string) (factor float64) {
 		row.Source = strings.TrimPrefix(row.Source+", published as "+unit, ", ")
 		return share * float64(t.cpus)
 	}
-	given, size := sizeOf("1" + unit)
+	bytes, size := sizeOf("1" + unit)
 	if catalogued, ok := sizeOf("1" + m.Unit); size && ok {
-		return given / catalogued
+		return bytes / catalogued
 	}
 	if unit = strings.Replace(unit, "us", "µs", 1); unit != "" && unit != m.Unit {
 		t.problem("convert the value", "%s is in %s, not %s", m.Name, m.Unit, unit)
@@ -173,7 +174,7 @@ func (t *table) metric(row *metric.Row, unit string) (factor float64) {
 }
 
 func (t *table) integer(name, text string, missing int64) int64 {
-	v, ok := whole(text)
+	v, ok := wholeNumber(text)
 	switch {
 	case text == "":
 		return missing

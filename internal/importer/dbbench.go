@@ -45,7 +45,7 @@ var isDBBench = anyLine(`^Keys: .* bytes each|^ops_sec\tmb_sec\t|` + dbSummary)
 var dbGrammar = grammar[*dbBench]{
 	on(`\.\.\. thread (?P<thread>\d+): \((?P<ops>\d+),\d+\) ops and \([\d.]+,[\d.]+\) ops/second in `+
 		`\((?P<length>[\d.]+),(?P<end>[\d.]+)\) seconds`, func(d *dbBench, m match) {
-		i := dbInterval{d.at, m.int("thread"), m.number("ops"), m.number("length"), m.number("end")}
+		i := dbInterval{d.lineNumber, m.int("thread"), m.number("ops"), m.number("length"), m.number("end")}
 		if i.length > 0 && i.end > 0 {
 			d.intervals = append(d.intervals, i)
 		}
@@ -54,7 +54,7 @@ var dbGrammar = grammar[*dbBench]{
 	on(` micros/op`, func(d *dbBench, m match) {
 		d.refuseIf(!d.last, "", "%q: N micros/op; or N micros/op N ops/sec was expected", clip(m.line))
 		if len(d.runs) > 0 {
-			d.lastRun().warn("%s:%d: the output is cut off in the result of another benchmark", d.path, d.at)
+			d.lastRun().warn("%s:%d: the output is cut off in the result of another benchmark", d.path, d.lineNumber)
 		}
 	}),
 	on(`^\S+ \[(?:AVG|CI95|MEDIAN) +(?P<n>\d+) runs\]`, func(d *dbBench, m match) { d.repeated(m.int("n")) }),
@@ -72,7 +72,8 @@ var dbSettings = grammar[*dbBench]{
 		d.refuse("", "%q: Microseconds per operation were expected", clip(m.line))
 	}),
 	on(`^(?P<engine>RocksDB|LevelDB):\s*(?:version )?(?P<version>.*?)\s*$`, func(d *dbBench, m match) {
-		d.settings.engine, d.settings.version = strings.ToLower(m.text("engine")), m.text("engine")+" "+m.text("version")
+		d.settings.engine, d.settings.version = strings.ToLower(m.text("engine")),
+			m.text("engine")+" "+m.text("version")
 	}),
 	on(`^CPU:\s*(?P<n>\d{1,18})(?: |$)`, func(d *dbBench, m match) { d.settings.cpus = m.int("n") }),
 	on(`^Keys:\s*(?P<keys>.*?)\s*$`, (*dbBench).asked),
@@ -95,7 +96,8 @@ func parseDBBench(files []*file, _ *Options, ps *hint.Problems) []*run {
 	switch n := len(d.intervals); {
 	case n == 0:
 	case d.errors == nil:
-		last.warnings = append(last.warnings, remark("%s:%d: the output ends with intervals of a benchmark that has no "+
+		last.warnings = append(last.warnings, remark("%s:%d: the output ends with intervals of a benchmark that has "+
+			"no "+
 			"summary: it is left out, its name is unknown", d.path, d.intervals[n-1].line))
 	case len(d.runs) == 1:
 		d.addIntervals(last, last.step.Name)
@@ -145,16 +147,17 @@ func (d *dbBench) summary(m match) {
 	_, r.trial = repetition(stem(d.path))
 	mean := m.figure("mean")
 	rate, rated := figureOf(m.text("rate"))
-	at := []account.With{account.Of(opOperation, opOperation), account.Source("summary")}
+	options := []account.With{account.Of(opOperation, opOperation), account.Source("summary")}
 	rows, n := math.NaN(), int64(0)
 	if t := dbTotals.FindStringSubmatch(text); t != nil {
 		seconds, _ := figureOf(t[1])
-		n, _ = whole(t[2])
+		n, _ = wholeNumber(t[2])
 		rows = float64(n)
 		r.lasted(seconds.value)
-		at = append(at, account.Count(n))
+		options = append(options, account.Count(n))
 		printed := figure{rate.value, 1}.times(seconds) // without decimals
-		if rated && r.same("operations", exact(rows), "ops/sec × seconds", printed) && rate.value < dbCoarse {
+		if rated && r.requireSame("operations", newFigure(rows), "ops/sec × seconds", printed) &&
+			rate.value < dbCoarse {
 			rate.value = account.PerSecond(rows, seconds.value)
 		}
 	}
@@ -163,14 +166,14 @@ func (d *dbBench) summary(m match) {
 		r.warn("db_bench printed 0 ops/sec, which is less than 1: there is no rate")
 	case rated:
 		r.per(opOperation, rate.value, n)
-		r.work(rows, rate.value, at...)
+		r.work(rows, rate.value, options...)
 	default:
-		d.unrated = append(d.unrated, dbUnrated{run: r, name: name, mean: mean, rest: text})
+		d.unrated = append(d.unrated, dbUnrated{run: r, name: name, mean: mean, figures: text})
 	}
 	if mean.value > 0 {
-		r.put(metric.ServiceMeanUS, mean.value, at...)
+		r.put(metric.ServiceMeanUS, mean.value, options...)
 	}
-	found, ok := between(text, "(", " found)")
+	found, ok := textBetween(text, "(", " found)")
 	r.noteIf(ok, "Keys found: %s.", found)
 	r.dropIf(strings.Contains(text, "MB/s"), "db_bench's MB/s")
 	r.dropIf(strings.Contains(text, "reads:"), "db_bench's numbers of reads and writes")
@@ -217,9 +220,9 @@ func (d *dbBench) name(benchmark string) string {
 	return benchmark
 }
 
-// mixed reports whether a benchmark has threads of different kinds: its lines do
+// hasMixedThreads reports whether a benchmark has threads of different kinds: its lines do
 // not distinguish them.
-func mixed(name string) bool {
+func hasMixedThreads(name string) bool {
 	return strings.Contains(name, "while") || strings.Contains(name, "readrandomwriterandom")
 }
 
@@ -230,9 +233,9 @@ func (d *dbBench) addIntervals(r *run, name string) {
 	}
 	_, byThread := groups(d.intervals, func(i dbInterval) int { return i.thread })
 	threads := 1 + slices.Max(slices.Collect(maps.Keys(byThread)))
-	if mixed(name) || len(byThread) != threads {
-		r.noteIf(mixed(name), "Its intervals are left out: they do not distinguish readers and writers.")
-		r.noteIf(!mixed(name), "Its intervals are left out: they are not of all threads.")
+	if hasMixedThreads(name) || len(byThread) != threads {
+		r.noteIf(hasMixedThreads(name), "Its intervals are left out: they do not distinguish readers and writers.")
+		r.noteIf(!hasMixedThreads(name), "Its intervals are left out: they are not of all threads.")
 		return
 	}
 	r.step.Groups[0].Clients = threads
@@ -252,11 +255,12 @@ func (d *dbBench) addIntervals(r *run, name string) {
 			end, length = max(end, i.end), max(length, i.length)
 		}
 		n := int64(math.Round(rate * length))
-		intervals = append(intervals, r.emitInterval(result.Line{T: end, DT: length, Group: opOperation, Op: opOperation, Ops: n,
+		intervals = append(intervals, r.emitInterval(result.Line{T: end, DT: length, Group: opOperation,
+			Op: opOperation, Ops: n,
 			Rows: n}))
 	}
 	if rows := r.step.Find(metric.Rows, "", ""); rows != nil {
-		r.within("the sum of its intervals", sum, "operations", exact(rows.Value))
+		r.requireWithin("the sum of its intervals", sum, "operations", newFigure(rows.Value))
 	}
 	r.addIntervals(opOperation, intervals, false)
 }
@@ -291,7 +295,8 @@ func (d *dbBench) histogram(line string) {
 		for _, m := range dbPercent.FindAllStringSubmatch(line, -1) {
 			d.percent[m[1]], _ = number(m[2])
 		}
-		r.same("P50 of a histogram", figure{d.percent["P50"], 0.005}, "its median", exact(d.percent["median"]))
+		r.requireSame("P50 of a histogram", figure{d.percent["P50"], 0.005}, "its median",
+			newFigure(d.percent["median"]))
 		d.addHistogram(r)
 	} else if d.percent["max"] > 0 { // the buckets
 		d.addHistogram(r)
@@ -322,19 +327,20 @@ func (d *dbBench) addHistogram(r *run) {
 		return
 	}
 	n := int64(d.percent["count"])
-	at := []account.With{account.Of(opOperation, opOperation), account.Count(n),
+	options := []account.With{account.Of(opOperation, opOperation), account.Count(n),
 		account.Source("db_bench's histogram, interpolated within its buckets")}
 	if rows := r.step.Find(metric.Rows, "", ""); rows != nil {
-		count, all := exact(d.percent["count"]), exact(rows.Value)
-		if r.within("the count of a histogram", count, "operations", all) && all.exceeds(count) {
-			at = append(at, warned("of fewer times than operations: the histogram is of some of them, or of batches"))
+		count, operations := newFigure(d.percent["count"]), newFigure(rows.Value)
+		if r.requireWithin("the count of a histogram", count, "operations", operations) && operations.exceeds(count) {
+			options = append(options, warned("of fewer times than operations: the histogram is of some of them, or "+
+				"of batches"))
 		}
 	}
 	c := metric.Curve{Group: opOperation, Op: opOperation, Measure: "service", Count: n}
 	for _, p := range dbPercentiles {
 		v, ok := d.percent[p.name]
 		if ok && v > 0 && p.metric != "" {
-			r.put(p.metric, v, at...)
+			r.put(p.metric, v, options...)
 		}
 		if ok {
 			c.Points = append(c.Points, [2]float64{p.percent, v})
@@ -348,16 +354,16 @@ func (d *dbBench) addHistogram(r *run) {
 // dbUnrated is a benchmark without a rate: LevelDB's db_bench prints only the mean time.
 type dbUnrated struct {
 	*run
-	name string
-	mean figure // µs
-	rest string // of the line
+	name    string
+	mean    figure // µs
+	figures string // of the line
 }
 
 // rateUnrated adds the rates of benchmarks that print none: threads ÷ mean time.
 func (d *dbBench) rateUnrated() {
 	threads := d.countThreads()
 	for _, u := range d.unrated {
-		if threads == 0 || mixed(u.name) || u.mean.value <= 0 {
+		if threads == 0 || hasMixedThreads(u.name) || u.mean.value <= 0 {
 			u.warn("LevelDB's db_bench prints no rate, and its number of threads is unknown: there is no rate")
 			continue
 		}
@@ -376,20 +382,20 @@ var dbWholeEntries = []string{"fillseq", "fillbatch", "fillrandom", "fillsync", 
 func (d *dbBench) countThreads() (threads float64) {
 	size := func(name string) (float64, bool) {
 		v, _, _ := strings.Cut(d.settings.params[name], " ")
-		return positive(v)
+		return positiveNumber(v)
 	}
-	keys, known := size("keys")
-	values, also := size("values")
+	keys, keysKnown := size("keys")
+	values, valuesKnown := size("values")
 	for _, u := range d.unrated {
-		speed, unit, _ := strings.Cut(u.rest, " ")
+		speed, unit, _ := strings.Cut(u.figures, " ")
 		mb, ok := figureOf(speed)
 		if !ok || !strings.HasPrefix(unit, "MB/s") || !slices.Contains(dbWholeEntries, u.name) ||
-			mb.value < 20*mb.half || !known || !also || keys+values == 0 {
+			mb.value < 20*mb.half || !keysKnown || !valuesKnown || keys+values == 0 {
 			continue
 		}
-		several := mb.times(u.mean).times(exact((1 << 20) / (keys + values) / 1e6))
+		several := mb.times(u.mean).times(newFigure((1 << 20) / (keys + values) / 1e6))
 		n := math.Round(several.value)
-		if n < 1 || !several.agrees(exact(n)) || threads > 0 && threads != n {
+		if n < 1 || !several.agrees(newFigure(n)) || threads > 0 && threads != n {
 			return 0
 		}
 		threads = n
@@ -400,19 +406,19 @@ func (d *dbBench) countThreads() (threads float64) {
 // byThreads adds the number of threads to runs of a benchmark that differ in it, if no
 // line has it: mean time × rate is about the number.
 func byThreads(runs []*run) {
-	var at []float64
+	var threads []float64
 	for _, r := range runs {
 		mean, rate := r.step.Find(metric.ServiceMeanUS, "", ""), r.step.Find(metric.OpsPerS, "", "")
 		if r.workload != fmtDBBench || mean == nil || rate == nil || r.params["threads"] != "" {
 			return
 		}
-		at = append(at, mean.Value*rate.Value/1e6)
+		threads = append(threads, mean.Value*rate.Value/1e6)
 	}
-	if len(at) == 0 || slices.Max(at) < 1.4*slices.Min(at) {
+	if len(threads) == 0 || slices.Max(threads) < 1.4*slices.Min(threads) {
 		return
 	}
 	for i, r := range runs {
-		r.ask(0, "threads", strconv.FormatFloat(math.Round(at[i]), 'f', -1, 64))
+		r.ask(0, "threads", strconv.FormatFloat(math.Round(threads[i]), 'f', -1, 64))
 		r.guess("the number of threads of %s in %s is mean time × rate", r.step.Name, r.file.path)
 	}
 }

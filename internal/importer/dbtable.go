@@ -13,7 +13,7 @@ var dbColumns = []struct {
 	name, metric string
 	size         bool // with a unit: 16GB
 	zero         bool // 0 is a value, not unknown
-	whole        bool // per step, not per operation
+	perStep      bool // per step, not per operation
 }{
 	{name: "ops_sec", metric: metric.OpsPerS, zero: true},
 	{name: "ops_sec", metric: metric.RowsPerS, zero: true},
@@ -22,9 +22,9 @@ var dbColumns = []struct {
 	{name: "p99", metric: metric.ServiceP99US},
 	{name: "p99.9", metric: metric.ServiceP999US},
 	{name: "pmax", metric: metric.ServiceMaxUS},
-	{name: "lsm_sz", metric: metric.DataBytes, size: true, whole: true},
-	{name: "w_amp", metric: metric.EngineWriteAmplification, whole: true},
-	{name: "Nstall", metric: metric.EngineStalls, zero: true, whole: true},
+	{name: "lsm_sz", metric: metric.DataBytes, size: true, perStep: true},
+	{name: "w_amp", metric: metric.EngineWriteAmplification, perStep: true},
+	{name: "Nstall", metric: metric.EngineStalls, zero: true, perStep: true},
 }
 
 // parseDBTable reads a table of results of db_bench: tab separated, a header before
@@ -40,7 +40,8 @@ func parseDBTable(in *input) (runs []*run) {
 			columns = fields
 		case in.torn:
 			in.problem("copy the table again", "the last line is cut off")
-		case columns == nil || len(fields) > len(columns) || len(fields) < len(columns)-2: // the last columns may be empty
+		// the last columns may be empty
+		case columns == nil || len(fields) > len(columns) || len(fields) < len(columns)-2:
 			in.problem("", "%d fields do not fit the header, which has %d", len(fields), len(columns))
 		default:
 			if r := in.dbRow(columns, fields); r != nil {
@@ -60,7 +61,7 @@ func (in *input) dbRow(columns header, fields []string) *run {
 	test, rate := columns.text(fields, "test"), columns.text(fields, "ops_sec")
 	r := newDBRun(newRun(in.file, fmtDBBench), test, test)
 	r.tool, r.engine, r.version = "db_bench, a table of results", "rocksdb", columns.text(fields, "version")
-	if _, ok := positive(rate); !ok || test == "" {
+	if _, ok := positiveNumber(rate); !ok || test == "" {
 		in.problem("", "ops_sec %q and test %q: a number and a name were expected", rate, test)
 		return nil
 	}
@@ -69,21 +70,21 @@ func (in *input) dbRow(columns header, fields []string) *run {
 		if v == "" || v == "NA" {
 			continue
 		}
-		n, ok := positive(v)
+		n, ok := positiveNumber(v)
 		expected := "a number"
-		at := []account.With{account.Of(opOperation, opOperation), account.Source("table")}
-		if c.whole {
-			at[0] = account.Of("", "")
+		options := []account.With{account.Of(opOperation, opOperation), account.Source("table")}
+		if c.perStep {
+			options[0] = account.Of("", "")
 		}
 		if c.size {
 			n, ok = sizeOf(v)
 			expected = "a number with KB, MB, GB or TB"
-			at = append(at, warned("printed as a whole number of its unit"))
+			options = append(options, warned("printed as a whole number of its unit"))
 		}
 		if !ok {
 			in.problem("", "%s is %q: %s was expected", c.name, v, expected)
 		} else if c.zero || n > 0 {
-			r.put(c.metric, n, at...)
+			r.put(c.metric, n, options...)
 		}
 	}
 	return r
@@ -92,22 +93,23 @@ func (in *input) dbRow(columns header, fields []string) *run {
 // nameDBTargets names the targets of a table with several releases after the releases,
 // and numbers the repetitions of a benchmark. It is a guess that lines of one
 // release are repetitions and not different configurations.
-func nameDBTargets(all []*run) {
-	versions, _ := groups(all, func(r *run) string { return r.version })
+func nameDBTargets(table []*run) {
+	versions, _ := groups(table, func(r *run) string { return r.version })
 	versions = slices.DeleteFunc(versions, func(v string) bool { return v == "" })
-	for _, r := range all {
+	for _, r := range table {
 		if len(versions) > 1 && r.version != "" {
 			r.target = r.version
 		}
 	}
-	_, same := groups(all, func(r *run) [2]string { return [2]string{r.target, r.step.Name} })
+	_, same := groups(table, func(r *run) [2]string { return [2]string{r.target, r.step.Name} })
 	for _, runs := range same {
 		for i, r := range runs {
-			if len(all) > 1 {
+			if len(table) > 1 {
 				r.trial = i + 1
 			}
 			if len(runs) > 1 {
-				r.guess("the %d lines of %s in %s are trials of one configuration; if they are of several, put them into files "+
+				r.guess("the %d lines of %s in %s are trials of one configuration; if they are of several, put them "+
+					"into files "+
 					"of their own", len(runs), strings.TrimSpace(r.version+" "+r.step.Name), r.file.path)
 				r.warnings = append(r.warnings, remark("guessed: %s", r.guesses[0]))
 			}

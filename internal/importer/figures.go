@@ -15,7 +15,8 @@ import (
 
 // undrained returns the warning that applies to all figures of writes.
 func undrained() metric.Warning {
-	return remark("what was still to be written at the end of the run is not included: nothing was synced or measured " +
+	return remark("what was still to be written at the end of the run is not included: nothing was synced or " +
+		"measured " +
 		"after it")
 }
 
@@ -23,7 +24,7 @@ func undrained() metric.Warning {
 func ioFigures(s *iostat, devices []string) (out []account.Cost) {
 	for i, name := range [ioFigureCount]string{ioReads: metric.DeviceReads, ioReadKB: metric.ReadKB,
 		ioWriteKB: metric.WriteKB, ioDiscardKB: metric.DiscardKB} {
-		if s.columns.at[i] < 0 || name == "" {
+		if s.columns.positions[i] < 0 || name == "" {
 			continue
 		}
 		f := account.Cost{Metric: name, Source: "iostat, device " + strings.Join(devices, " + ")}
@@ -50,7 +51,7 @@ func ioFigures(s *iostat, devices []string) (out []account.Cost) {
 }
 
 func (s *iostat) writeWarnings() []metric.Warning {
-	if s.columns.at[ioDiscardKB] < 0 {
+	if s.columns.positions[ioDiscardKB] < 0 {
 		return []metric.Warning{undrained(),
 			remark("this iostat does not report discards separately: before Linux 4.19 they count as writes")}
 	}
@@ -73,17 +74,17 @@ func mean[S any, P interface {
 			break
 		}
 	}
-	var sum, all float64
+	var sum, weights float64
 	for i := 1; i < len(samples); i++ {
 		found := values(&samples[i])
 		for _, v := range found {
 			sum += lengths[i] * v
 		}
 		if len(found) > 0 {
-			all += lengths[i]
+			weights += lengths[i]
 		}
 	}
-	return sum / all
+	return sum / weights
 }
 
 func (r *ioReport) end() time.Time { return r.when }
@@ -101,7 +102,8 @@ func vmFigures(v *vmstat, cpus int) []account.Cost {
 	out := hostFigures(switches, busy, cpus, "vmstat, whole host")
 	if busy < wholePercents && cpus > 0 {
 		out[1].Warnings = []metric.Warning{
-			remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs", busy)}
+			remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs",
+				busy)}
 	}
 	return out
 }
@@ -120,7 +122,8 @@ func cpuTime(percent float64, cpus int) float64 {
 
 // ioBusy returns the CPU time from the CPU lines of iostat, for runs without vmstat.
 func ioBusy(s *iostat, cpus int) []account.Cost {
-	if len(s.reports) < 2 || cpus == 0 || slices.ContainsFunc(s.reports[1:], func(r ioReport) bool { return r.busy < 0 }) {
+	if len(s.reports) < 2 || cpus == 0 || slices.ContainsFunc(s.reports[1:],
+		func(r ioReport) bool { return r.busy < 0 }) {
 		return nil
 	}
 	busy := mean(s.reports, func(r *ioReport) []float64 { return []float64{r.busy} })
@@ -139,15 +142,15 @@ func compatibleIOFigures(s *iostat, name string) []account.Cost {
 			return true
 		}
 		words := strings.Fields(line)
-		for i, at := range s.columns.at {
-			sums[i] += leading(words, at) * s.columns.scale(i)
+		for i, position := range s.columns.positions {
+			sums[i] += leading(words, position) * s.columns.scale(i)
 		}
 		if n++; !slices.Contains(devices, words[0]) {
 			devices = append(devices, words[0])
 		}
 		return true
 	})
-	if err != nil || n == 0 || s.columns.at[ioReads] < 0 || s.human || s.columns.device > 0 {
+	if err != nil || n == 0 || s.columns.positions[ioReads] < 0 || s.human || s.columns.device > 0 {
 		return nil
 	}
 	var warnings []metric.Warning
@@ -155,21 +158,21 @@ func compatibleIOFigures(s *iostat, name string) []account.Cost {
 		warnings = []metric.Warning{remark("the mean of one of %s, not their sum", strings.Join(devices, ", "))}
 	}
 	source := "iostat, compatible, lines with " + name
-	cost := func(name string, figure int, more ...metric.Warning) account.Cost {
+	cost := func(name string, figure int, warned ...metric.Warning) account.Cost {
 		return account.Cost{Metric: name, Value: sums[figure] / n, Source: source,
-			Warnings: append(slices.Clone(warnings), more...)}
+			Warnings: append(slices.Clone(warnings), warned...)}
 	}
 	return []account.Cost{cost(metric.DeviceReads, ioReads), cost(metric.ReadKB, ioReadKB),
 		cost(metric.WriteKB, ioWriteKB, s.writeWarnings()...)}
 }
 
 // leading returns the number that a word begins with; 0 if there is none, or no word.
-func leading(words []string, at int) float64 {
-	if at < 0 || at >= len(words) {
+func leading(words []string, position int) float64 {
+	if position < 0 || position >= len(words) {
 		return 0
 	}
-	for n := len(words[at]); n > 0; n-- {
-		if v, ok := number(words[at][:n]); ok {
+	for n := len(words[position]); n > 0; n-- {
+		if v, ok := number(words[position][:n]); ok {
 			return v
 		}
 	}
@@ -209,7 +212,8 @@ func compatibleVMFigures(v *vmstat, cpus int) []account.Cost {
 	out := hostFigures(switches/n, busy/n, cpus, "vmstat, compatible, whole host")
 	correct := vmFigures(v, cpus)
 	for i := range out {
-		text := fmt.Sprintf("compatible: of %.0f samples one is the average since boot and %d are header lines that count "+
+		text := fmt.Sprintf("compatible: of %.0f samples one is the average since boot and %d are header lines that "+
+			"count "+
 			"as zeros", n, headers)
 		if i < len(correct) && correct[i].Value > 0 {
 			text += fmt.Sprintf("; it is %+.1f %% off", 100*(out[i].Value/correct[i].Value-1))

@@ -12,7 +12,7 @@ var companionFormats = []string{fmtIOStat, fmtVMStat, fmtTime, fmtMet}
 
 // formats returns the formats, the most reliably recognised ones first.
 func formats() []format {
-	all := []format{
+	list := []format{
 		{fmtSysbench, isSysbench, parseSysbench},
 		{fmtPgbench, isPgbench, parsePgbench},
 		{fmtIBench, isIBench, parseIBench},
@@ -31,15 +31,15 @@ func formats() []format {
 		{fmtTime, isTime, nil},
 		{fmtPgLog, isPgLog, parsePgLog},
 	}
-	for i, f := range all {
+	for i, f := range list {
 		if f.parse != nil {
-			all[i].parse = func(files []*file, o *Options, ps *hint.Problems) (runs []*run) {
+			list[i].parse = func(files []*file, o *Options, ps *hint.Problems) (runs []*run) {
 				usable(func() { runs = f.parse(files, o, ps) })
 				return runs
 			}
 		}
 	}
-	return all
+	return list
 }
 
 // Formats returns the names that Options.Format may have.
@@ -50,17 +50,18 @@ func Formats() []string {
 
 // formatBy returns the first format that satisfies is, or a format without a name
 // if none does.
-func formatBy(is func(format) bool) format {
-	all := formats()
-	if i := slices.IndexFunc(all, is); i >= 0 {
-		return all[i]
+func formatBy(matches func(format) bool) format {
+	list := formats()
+	if i := slices.IndexFunc(list, matches); i >= 0 {
+		return list[i]
 	}
 	return format{}
 }
 
 // foreign returns the content found in a file of an unknown format.
 func foreign(f *file) (line int, reason, hint string) {
-	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, YCSB, go-ycsb, go-tpc, " +
+	expected := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, YCSB, go-ycsb, " +
+		"go-tpc, " +
 		"tpcc-mysql, HammerDB, BenchmarkSQL, benchbase, go test -bench, or a CSV with the columns target, step, " +
 		"metric and value"
 	for i, l := range f.head {
@@ -74,11 +75,11 @@ func foreign(f *file) (line int, reason, hint string) {
 		case hasSBHead([]string{l}):
 			return i + 1, "sysbench, but no sysbench run: nothing was timed", ""
 		}
-		return i + 1, "no format that is known here: " + known + ", not " + quoted(l),
+		return i + 1, "no format that is known here: " + expected + ", not " + quoted(l),
 			"rumbench import --format NAME reports what is wrong with a file of that format; keep files that are " +
 				"not logs elsewhere"
 	}
-	return 0, "it is empty: " + known, ""
+	return 0, "it is empty: " + expected, ""
 }
 
 func quoted(s string) string { return "“" + clip(strings.TrimSpace(s)) + "”" }

@@ -35,10 +35,10 @@ func parseGoBench(files []*file, _ *Options, ps *hint.Problems) (runs []*run) {
 	for r := benchfmt.NewReader(&text, in.path); r.Scan(); {
 		switch record := r.Result().(type) {
 		case *benchfmt.SyntaxError:
-			in.at = record.Line
+			in.lineNumber = record.Line
 			in.problem("", "no result of a benchmark: %s", record.Msg)
 		case *benchfmt.Result:
-			_, in.at = record.Pos()
+			_, in.lineNumber = record.Pos()
 			if b := goBenchmark(in, record); b != nil {
 				runs = append(runs, b)
 			}

@@ -64,23 +64,23 @@ func (g *goTPC) figures(m match) {
 	if scope == "[Current] " {
 		kinds = g.current
 	}
-	before := kinds[name]
-	if before == nil {
-		before = &goTPCOp{}
+	previous := kinds[name]
+	if previous == nil {
+		previous = &goTPCOp{}
 	}
 	switch {
 	case m.text("failed") != "":
-		now.printedTimes, now.seconds, now.failed = before.printedTimes, before.seconds, now.count
-	case scope == "[Summary] " && before.count > 0:
+		now.printedTimes, now.seconds, now.failed = previous.printedTimes, previous.seconds, now.count
+	case scope == "[Summary] " && previous.count > 0:
 		g.secondRun(true, "%s has final figures twice: a second run ends here", m.text("name"))
 	case scope == "[Current] " && name == opNewOrder:
 		g.interval(float64(now.count), now.seconds)
 	case scope == "" && name == opNewOrder:
-		g.interval(float64(now.count-before.count), now.seconds-before.seconds)
+		g.interval(float64(now.count-previous.count), now.seconds-previous.seconds)
 	}
 	if scope == "[Current] " {
-		now = &goTPCOp{printedTimes{count: before.count + now.count}, before.seconds + now.seconds,
-			before.failed + now.failed}
+		now = &goTPCOp{printedTimes{count: previous.count + now.count}, previous.seconds + now.seconds,
+			previous.failed + now.failed}
 	}
 	kinds[name] = now
 }

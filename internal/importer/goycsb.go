@@ -21,19 +21,19 @@ func (y *ycsb) portLine(m match) {
 		return
 	}
 	name := m.text("name")
-	switch before := y.kinds[name]; {
+	switch previous := y.kinds[name]; {
 	case strings.HasPrefix(name, "BATCH_"):
 		y.refuse("run it without batch.size", "%s counts batches, and how many rows they had is not in the log", name)
-	case before != nil && y.ended:
+	case previous != nil && y.ended:
 		y.secondRun(true, "%s has final figures twice: a second run ends here", name)
-	case before != nil:
+	case previous != nil:
 		y.block() // the next one begins
 	}
 	y.totals = y.totals || name == "TOTAL"
-	o, fine := new(ycsbOp), true
+	o, valid := new(ycsbOp), true
 	var rate, seconds figure
 	for p, ok := range printedFigures(m.text("figures")) {
-		fine = fine && ok
+		valid = valid && ok
 		switch p.name {
 		case "Takes(s)":
 			seconds = p.figure
@@ -43,10 +43,10 @@ func (y *ycsb) portLine(m match) {
 			y.noteFigure(o, name, p.name, p.figure.value)
 		}
 	}
-	y.refuseIf(!fine, "run go-ycsb with LC_ALL=C and its plain output", "%q: NAME: NUMBER, … was expected",
+	y.refuseIf(!valid, "run go-ycsb with LC_ALL=C and its plain output", "%q: NAME: NUMBER, … was expected",
 		clip(m.line))
 	if o.seconds = seconds.value; rate.value > 0 && seconds.value > 0 {
-		y.same(name+": OPS × seconds", rate.times(seconds), "its count", exact(float64(o.count)))
+		y.requireSame(name+": OPS × seconds", rate.times(seconds), "its count", newFigure(float64(o.count)))
 		if rate.value >= 10 { // it has more digits than the seconds
 			o.seconds = float64(o.count) / rate.value
 		}
@@ -65,18 +65,18 @@ func (y *ycsb) endPort(m match) {
 
 // block notes what go-ycsb has counted since its beginning.
 func (y *ycsb) block() {
-	_, _, all, _ := y.done()
+	_, _, operations, _ := y.done()
 	if len(y.status) == 0 {
-		y.status = []ycsbStatus{{when: time.Unix(0, 0), whole: true}}
+		y.status = []ycsbStatus{{when: time.Unix(0, 0), complete: true}}
 	}
-	y.addCount(ycsbStatus{time.Unix(0, 0).Add(time.Duration(y.longest() * float64(time.Second))), float64(all),
+	y.addCount(ycsbStatus{time.Unix(0, 0).Add(time.Duration(y.longest() * float64(time.Second))), float64(operations),
 		y.total()})
 }
 
 // longest returns how long go-ycsb has measured: since the first operation of all.
 func (y *ycsb) longest() (seconds float64) {
-	if all := y.kinds["TOTAL"]; all != nil {
-		return all.seconds
+	if total := y.kinds["TOTAL"]; total != nil {
+		return total.seconds
 	}
 	for _, o := range y.kinds {
 		seconds = max(seconds, o.seconds)
@@ -92,8 +92,8 @@ func (y *ycsb) total() bool {
 			sum += float64(o.count)
 		}
 	}
-	all := y.kinds["TOTAL"]
-	return all != nil && exact(sum).agrees(exact(float64(all.count)))
+	total := y.kinds["TOTAL"]
+	return total != nil && newFigure(sum).agrees(newFigure(float64(total.count)))
 }
 
 // startTime is how long go-ycsb may take for other things than operations, in seconds.
@@ -104,10 +104,10 @@ const startTime = 2
 func (y *ycsb) checkFinal() bool {
 	late := y.took-y.longest() > startTime+0.05*y.took && !y.warmed
 	y.contradictIf(y.took > 0 && y.longest() > startTime+1.05*y.took, "seconds of the figures",
-		exact(y.longest()), "seconds of the run", exact(y.took))
-	for name, before := range y.progress {
+		newFigure(y.longest()), "seconds of the run", newFigure(y.took))
+	for name, previous := range y.progress {
 		now := y.kinds[name]
-		late = late || now == nil || now.count < before.count
+		late = late || now == nil || now.count < previous.count
 	}
 	return !late && (!y.totals || y.total())
 }

@@ -121,7 +121,7 @@ func (l *log) result(line func(text string), finish func()) []*run {
 func (l *log) asked(m match) {
 	for i, name := range m.expr.SubexpNames() {
 		if name != "" {
-			l.ask(l.at, name, m.groups[i])
+			l.ask(l.lineNumber, name, m.groups[i])
 		}
 	}
 }

@@ -56,7 +56,7 @@ var hammerLines = grammar[*hammerDB]{
 		if h.begun || len(h.runs) == 0 {
 			h.failed++
 		} else {
-			h.runs[len(h.runs)-1].cut("a virtual user failed at %s:%d", h.path, h.at)
+			h.runs[len(h.runs)-1].cut("a virtual user failed at %s:%d", h.path, h.lineNumber)
 		}
 	}),
 	on(hammerResult, (*hammerDB).result),
@@ -102,7 +102,7 @@ func (h *hammerDB) responseTimes(object string) {
 		r.dropIf(name != "NEWORD", "HammerDB's times of "+name)
 	}
 	for name, text := range times["NEWORD"] {
-		if v, ok := positive(text); ok && name == "calls" {
+		if v, ok := positiveNumber(text); ok && name == "calls" {
 			t.count = int64(v)
 		} else if ok {
 			t.note(name, v)
@@ -142,19 +142,19 @@ func (h *hammerDB) result(m match) {
 	r.engine, r.clients, r.step.Doc = hammerEngines[m.text("server")], h.users, "HammerDB, TPROC-C"
 	r.about(groupClients, h.users, opNewOrder, opServers)
 	if h.users > 0 {
-		r.ask(h.at, "clients", strconv.Itoa(h.users))
+		r.ask(h.lineNumber, "clients", strconv.Itoa(h.users))
 	}
 	if h.minutes > 0 {
-		r.ask(h.at, "minutes", strconv.FormatFloat(h.minutes, 'g', -1, 64))
+		r.ask(h.lineNumber, "minutes", strconv.FormatFloat(h.minutes, 'g', -1, 64))
 		r.lasted(60 * h.minutes)
 	}
 	r.addRates(rate, account.Of(groupClients, opNewOrder), account.Source("NOPM ÷ 60"))
 	r.put(metric.OpsPerS, transactions/60, account.Of(groupClients, opServers), account.Source("TPM ÷ 60"),
 		warned("as the server counts transactions: not comparable between kinds of servers"))
 	r.per(opNewOrder, rate, 0)
-	r.cutIf(h.failed > 0, "%d virtual users failed before %s:%d", h.failed, h.path, h.at)
+	r.cutIf(h.failed > 0, "%d virtual users failed before %s:%d", h.failed, h.path, h.lineNumber)
 	r.cutIf(h.early > 0, "%d virtual users had ended before the test did, at %s:%d: the rate is that of fewer", h.early,
-		h.path, h.at)
+		h.path, h.lineNumber)
 	r.dropIf(h.counter, "HammerDB's transaction counter, N tpm")
 	h.runs, h.hammerState = append(h.runs, r), hammerState{}
 }

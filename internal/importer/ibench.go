@@ -66,7 +66,8 @@ var ibKinds = [...]struct{ op, per, rate, total, highest, retries string }{
 // ibLayouts are the columns of interval lines by the number of fields. The
 // layout with nine fields, of 2016, was printed once every n rows.
 var ibLayouts = map[int]header{
-	17: strings.Fields("i_sec t_sec i_ips t_ips i_dps t_dps i_qps t_qps max_i max_d max_q t_ins t_del t_query retry_i retry_d " +
+	17: strings.Fields("i_sec t_sec i_ips t_ips i_dps t_dps i_qps t_qps max_i max_d max_q t_ins t_del t_query " +
+		"retry_i retry_d " +
 		"retry_q"),
 	12: strings.Fields("i_sec t_sec i_ips t_ips i_qps t_qps max_i max_q t_ins t_query retry_i retry_q"),
 	10: strings.Fields("i_sec t_sec i_ips t_ips i_qps t_qps max_i max_q t_ins t_query"),
@@ -96,18 +97,18 @@ func ibLine(layout header, words []string) (r ibRow, ok bool) {
 		return r, false
 	}
 	ok = true
-	at := func(name string) float64 {
+	column := func(name string) float64 {
 		word := layout.text(words, name)
 		if word == "" {
 			return -1
 		}
-		v, good := number(word)
-		ok = ok && good && (v >= 0 || strings.HasPrefix(name, "max_")) // older releases: -1 for none
+		v, parsed := number(word)
+		ok = ok && parsed && (v >= 0 || strings.HasPrefix(name, "max_")) // older releases: -1 for none
 		return v
 	}
-	r.length, r.end, r.cumulative = at("i_sec"), at("t_sec"), at("t_ips")
+	r.length, r.end, r.cumulative = column("i_sec"), column("t_sec"), column("t_ips")
 	for i, k := range ibKinds {
-		r.kinds[i] = ibCounts{at(k.rate), at(k.total), at(k.highest), at(k.retries)}
+		r.kinds[i] = ibCounts{column(k.rate), column(k.total), column(k.highest), column(k.retries)}
 	}
 	return r, ok
 }
@@ -117,7 +118,8 @@ var ibGrammar = grammar[*ibench]{
 	on(`^\s*i_sec(\s|$)`, func(b *ibench, m match) {
 		b.layout = strings.Fields(m.line)
 		for _, column := range []string{"t_ins", "i_ips", "t_sec"} {
-			b.refuseIf(!slices.Contains(b.layout, column), "", "the columns t_sec, i_ips and t_ins were expected, not %q",
+			b.refuseIf(!slices.Contains(b.layout, column), "",
+				"the columns t_sec, i_ips and t_ins were expected, not %q",
 				clip(m.line))
 		}
 	}),
@@ -134,21 +136,23 @@ var ibGrammar = grammar[*ibench]{
 
 // readIBench reads a client's output and keeps at most limit intervals.
 func readIBench(f *file, limit int, ps *hint.Problems) *ibench {
-	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{limit: limit &^ 1}, options: map[string]string{},
-		shares: map[string]ibShares{}}
+	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{limit: limit &^ 1},
+		options: map[string]string{},
+		shares:  map[string]ibShares{}}
 	b.each(func(line string) { ibGrammar.read(b, line) })
 	return b
 }
 
 func (b *ibench) command(m match) {
-	b.optionAt = b.at
+	b.optionAt = b.lineNumber
 	for _, w := range strings.Fields(m.line) {
 		option, ok := strings.CutPrefix(w, "--")
-		name, value, has := strings.Cut(option, "=")
-		if !has {
+		name, value, assigned := strings.Cut(option, "=")
+		if !assigned {
 			value = "on"
 		}
-		if ok && !strings.Contains(name, "password") && !strings.Contains(name, "user") && !strings.Contains(name, "host") {
+		if ok && !strings.Contains(name, "password") && !strings.Contains(name, "user") && !strings.Contains(name,
+			"host") {
 			b.options[name] = value
 		}
 	}
@@ -166,14 +170,14 @@ func (b *ibench) interval(m match) {
 	}
 	b.refuseIf(!ok, "", "%q is not an interval of the insert benchmark: %d numbers were expected (%s)",
 		clip(strings.Join(words, " ")), len(layout), strings.Join(layout, " "))
-	if before := b.end(); before != nil {
-		b.secondRun(r.end < before.end || r.kinds[ibInserts].total < before.kinds[ibInserts].total ||
-			r.kinds[ibQueries].total < before.kinds[ibQueries].total,
-			"counts or times are lower than in line %d: a second run begins here", before.line)
-		r.line = before.line
-		b.refuseIf(r == *before && r.length > 0, "", "it is the same as line %d", before.line)
+	if previous := b.end(); previous != nil {
+		b.secondRun(r.end < previous.end || r.kinds[ibInserts].total < previous.kinds[ibInserts].total ||
+			r.kinds[ibQueries].total < previous.kinds[ibQueries].total,
+			"counts or times are lower than in line %d: a second run begins here", previous.line)
+		r.line = previous.line
+		b.refuseIf(r == *previous && r.length > 0, "", "it is the same as line %d", previous.line)
 	}
-	r.line = b.at
+	r.line = b.lineNumber
 	b.add(r)
 }
 
@@ -211,10 +215,10 @@ func (b *ibench) share(m match) {
 	if last != len(ibBounds)+1 {
 		return
 	}
-	seconds, ok := positive(words[last])
+	seconds, ok := positiveNumber(words[last])
 	s := ibShares{highest: account.MicrosOfSeconds(seconds)}
 	for _, w := range words[:last] {
-		n, counted := whole(w)
+		n, counted := wholeNumber(w)
 		s.counts, ok = append(s.counts, n), ok && counted
 	}
 	if ok {

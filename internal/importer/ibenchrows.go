@@ -53,7 +53,8 @@ func (b *ibRun) align() {
 			c.halve()
 		}
 	}
-	b.noteIf(longest > 1, "The logs have more than %d intervals: %d at a time of each client are merged.", mostRows, longest)
+	b.noteIf(longest > 1, "The logs have more than %d intervals: %d at a time of each client are merged.", mostRows,
+		longest)
 }
 
 // ibPlan are the options that runs of one step must share.
@@ -67,8 +68,8 @@ func (b *ibRun) settings() {
 	}
 	b.ask(0, "clients", strconv.Itoa(len(b.clients)))
 	b.engine = strings.Replace(first.options["dbms"], "mongo", "mongodb", 1)
-	b.perOp, _ = positive(first.options["rows_per_commit"])
-	b.pace, _ = positive(first.options["inserts_per_second"])
+	b.perOp, _ = positiveNumber(first.options["rows_per_commit"])
+	b.pace, _ = positiveNumber(first.options["inserts_per_second"])
 	if m := ibFile.FindStringSubmatch(stem(b.file.path)); m != nil && m[1] != fmt.Sprintf("dop%d", len(b.clients)) {
 		b.warn("the files are of %s, and there are %d of them", m[1], len(b.clients))
 	}
@@ -81,7 +82,8 @@ func (b *ibRun) finish() {
 		if last != nil {
 			b.verify(c, last)
 		}
-		if b.cutIf(!c.ended, "the log of a client is cut off (%s:%d): it has no totals", c.path, c.lines); !c.ended && last != nil {
+		if b.cutIf(!c.ended, "the log of a client is cut off (%s:%d): it has no totals", c.path, c.lines); !c.ended &&
+			last != nil {
 			common = min(common, last.end+last.length/2)
 		}
 	}
@@ -97,7 +99,7 @@ func (b *ibRun) finish() {
 		b.addKind(k)
 	}
 	for _, op := range []string{opInsert, opIndex, opQuery} { // queries are the primary operation if there are any
-		if b.has(op) {
+		if b.hasGroup(op) {
 			if b.step.Primary = op; op != opQuery || b.step.WritesPer == "" {
 				b.step.WritesPer = op
 			}
@@ -106,23 +108,26 @@ func (b *ibRun) finish() {
 	if b.seconds > 0 {
 		b.put(metric.DurationS, b.seconds)
 	}
-	b.noteIf(len(b.clients) > 1, "The clients were started one after the other. The window is the longest time of a client, "+
+	b.noteIf(len(b.clients) > 1, "The clients were started one after the other. The window is the longest time of a "+
+		"client, "+
 		"by its own clock; intervals of one number are merged.")
-	b.noteIf(b.pace > 0, "A writer of the original does not make up for what it missed, and its latencies begin when a "+
+	b.noteIf(b.pace > 0, "A writer of the original does not make up for what it missed, and its latencies begin "+
+		"when a "+
 		"statement does: there is no response time.")
-	b.noteIf(len(b.clients[0].shares) > 0, "Histograms have ten buckets, of which each ends at four times the one before: "+
+	b.noteIf(len(b.clients[0].shares) > 0, "Histograms have ten buckets, of which each ends at four times the one "+
+		"before: "+
 		"they show as curves, and give no percentiles.")
 }
 
-func (b *ibRun) has(op string) bool {
+func (b *ibRun) hasGroup(op string) bool {
 	return slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == op })
 }
 
 // verify compares the totals of a client with its last interval.
 func (b *ibRun) verify(c *ibench, last *ibRow) {
-	rows, seconds := exact(last.kinds[ibInserts].total), figure{value: last.end, half: 0.05}
+	rows, seconds := newFigure(last.kinds[ibInserts].total), figure{value: last.end, half: 0.05}
 	if c.totalRows.value > 0 {
-		b.same("the total of rows", c.totalRows, "that of the intervals", rows)
+		b.requireSame("the total of rows", c.totalRows, "that of the intervals", rows)
 	}
 	b.contradictIf(c.totalSeconds.value > 0 && seconds.exceeds(c.totalSeconds), "the total of seconds", c.totalSeconds,
 		"the end of the intervals", seconds)
@@ -162,23 +167,23 @@ func (b *ibRun) addKind(kind int) {
 		}
 		greatest = max(greatest, c.shares[op].highest)
 	}
-	if total == 0 || b.seconds == 0 || op == opInsert && b.has(opIndex) {
+	if total == 0 || b.seconds == 0 || op == opInsert && b.hasGroup(opIndex) {
 		return // an index build has only a hundred rows
 	}
 	g := result.Group{Name: op, Clients: len(b.clients), Ops: []string{op}}
-	if threads, _ := whole(b.clients[0].options["query_threads"]); op == opQuery && threads > 0 {
+	if threads, _ := wholeNumber(b.clients[0].options["query_threads"]); op == opQuery && threads > 0 {
 		g.Clients *= int(threads)
 	}
-	at := []account.With{account.Of(op, op), account.Warned(b.partial()...)}
-	b.put(metric.Rows, total, append(at, account.Count(int64(total)))...)
+	options := []account.With{account.Of(op, op), account.Warned(b.partial()...)}
+	b.put(metric.Rows, total, append(options, account.Count(int64(total)))...)
 	ops := total
 	if op != opQuery {
 		ops = account.PerUnit(total, b.perOp) // NaN if the size of a commit is unknown
 	}
-	b.rate(metric.OpsPerS, ops, at...)
-	b.rate(metric.RowsPerS, total, at...)
+	b.rate(metric.OpsPerS, ops, options...)
+	b.rate(metric.RowsPerS, total, options...)
 	if greatest > 0 {
-		b.put(metric.ServiceMaxUS, greatest, at...)
+		b.put(metric.ServiceMaxUS, greatest, options...)
 	}
 	if first := b.clients[0].items; len(first) > 0 && first[0].kinds[kind].retries >= 0 {
 		b.put(metric.Errors, retries, account.Of(op, ""), account.Count(int64(total+retries)))
@@ -202,22 +207,22 @@ func (b *ibRun) addKind(kind int) {
 // of the buckets, which are too coarse for percentiles.
 func (b *ibRun) addShares(op string) {
 	counts := make([]int64, len(ibBounds)+1)
-	var all, seen int64
+	var counted, seen int64
 	var greatest float64
 	for _, c := range b.clients {
 		for i, n := range c.shares[op].counts {
 			counts[i] += n
-			all += n
+			counted += n
 		}
 		greatest = max(greatest, c.shares[op].highest)
 	}
-	if all == 0 {
+	if counted == 0 {
 		return
 	}
-	c := metric.Curve{Group: op, Op: op, Measure: "service", Count: all}
+	c := metric.Curve{Group: op, Op: op, Measure: "service", Count: counted}
 	for i, bound := range append(ibBounds, greatest) {
 		if seen += counts[i]; counts[i] > 0 {
-			c.Points = append(c.Points, [2]float64{100 * float64(seen) / float64(all), min(bound, greatest)})
+			c.Points = append(c.Points, [2]float64{100 * float64(seen) / float64(counted), min(bound, greatest)})
 		}
 	}
 	b.step.Curves = append(b.step.Curves, c)
@@ -307,7 +312,7 @@ func (b *ibRun) addPromise(kind int) {
 			continue // it only built indexes
 		}
 		planned := end.end
-		if n, ok := positive(c.options["max_rows"]); ok && n > 0 {
+		if n, ok := positiveNumber(c.options["max_rows"]); ok && n > 0 {
 			planned = min(planned, n/b.pace)
 		}
 		p.Done += end.kinds[kind].total

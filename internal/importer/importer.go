@@ -127,7 +127,8 @@ func originals(runs []*run, ps *hint.Problems) []*run {
 		}
 		copied := first != nil && ok && first.files[0].path != r.files[0].path && first.trial != r.trial
 		if copied {
-			ps.Add(r.files[0].path, 0, "leave it out", "it is a copy of %s, and no trial of its own", first.files[0].path)
+			ps.Add(r.files[0].path, 0, "leave it out", "it is a copy of %s, and no trial of its own",
+				first.files[0].path)
 		}
 		return copied
 	})
@@ -150,15 +151,15 @@ func (f *file) sum() (sum [sha256.Size]byte, ok bool) {
 // readRuns parses the runs of folders, several at a time.
 func readRuns(folders []*folder, o *Options, ps *hint.Problems) ([]*run, error) {
 	runs, problems := make([][]*run, len(folders)), make([]hint.Problems, len(folders))
-	var all errgroup.Group
-	all.SetLimit(runtime.GOMAXPROCS(0))
+	var parsers errgroup.Group
+	parsers.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range folders {
-		all.Go(func() error {
+		parsers.Go(func() error {
 			runs[i] = folders[i].runs(o, &problems[i])
 			return folders[i].spool.flush()
 		})
 	}
-	err := all.Wait()
+	err := parsers.Wait()
 	*ps = append(*ps, slices.Concat(problems...)...)
 	return slices.Concat(runs...), err
 }

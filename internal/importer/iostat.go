@@ -58,10 +58,10 @@ type ioDevice struct {
 // ioColumns are the positions of the relevant columns in a header, which differ
 // between releases of iostat; -1: no such column.
 type ioColumns struct {
-	count  int
-	device int // the position of the device's name
-	at     [ioFigureCount]int
-	factor float64 // to KB; 0: no column has a unit
+	count     int
+	device    int // the position of the device's name
+	positions [ioFigureCount]int
+	factor    float64 // to KB; 0: no column has a unit
 }
 
 func (c *ioColumns) scale(figure int) float64 {
@@ -87,7 +87,7 @@ var ioUnits = map[[ioFigureCount]string]float64{
 // known unit, or with two. Option -h splits the columns into several headers, the last
 // of which has no unit, and puts the names last.
 func newIOColumns(header []string) (c ioColumns, ok bool) {
-	c = ioColumns{count: len(header), at: [...]int{-1, -1, -1, -1, -1}}
+	c = ioColumns{count: len(header), positions: [...]int{-1, -1, -1, -1, -1}}
 	last := !strings.HasPrefix(header[0], "Device")
 	if last {
 		c.device = len(header) - 1
@@ -100,7 +100,7 @@ func newIOColumns(header []string) (c ioColumns, ok bool) {
 		}
 		if max(found[ioReadKB], found[ioWriteKB], found[ioDiscardKB]) >= 0 {
 			units++
-			c.factor, c.at = factor, found
+			c.factor, c.positions = factor, found
 		}
 	}
 	return c, units == 1 || units == 0 && (last || isJoined(header))
@@ -130,7 +130,7 @@ func parseIOStat(f *file, ps *hint.Problems) *iostat {
 			return len(r.devices) == 0 && (s.zeros || !r.headed)
 		})
 	} else if !s.faulty {
-		s.at = 0
+		s.lineNumber = 0
 		s.problem("run it as iostat -y -kx SECONDS", "no line begins with Device: it is not a device report of iostat")
 	}
 	return s
@@ -173,8 +173,8 @@ func (s *iostat) banner(line string) {
 	if words := strings.Fields(line); len(words) > 1 {
 		s.kernel = words[1]
 	}
-	n, _ := between(line[max(0, strings.LastIndex(line, "(")):], "(", " CPU")
-	if cpus, ok := whole(n); ok {
+	n, _ := textBetween(line[max(0, strings.LastIndex(line, "(")):], "(", " CPU")
+	if cpus, ok := wholeNumber(n); ok {
 		s.cpus = int(cpus)
 	}
 }
@@ -191,14 +191,14 @@ func (s *iostat) header(words []string) {
 		strings.Join(words, " "))
 	s.refuseIf(s.columns.count != 0 && !s.columns.allows(c), "the files of two runs were concatenated",
 		"the columns differ from earlier ones: the file mixes layouts or units")
-	if n := len(s.reports); n == 0 || c.device == 0 && s.reports[n-1].headed || s.reports[n-1].has(c) {
+	if n := len(s.reports); n == 0 || c.device == 0 && s.reports[n-1].headed || s.reports[n-1].hasFigures(c) {
 		s.report() // without CPU figures: option -d
 	}
 	if s.joined = isJoined(words); s.columns.count == 0 {
 		s.columns = c
 	}
-	for i := range c.at {
-		s.columns.at[i] = max(s.columns.at[i], c.at[i])
+	for i := range c.positions {
+		s.columns.positions[i] = max(s.columns.positions[i], c.positions[i])
 	}
 	s.columns.factor = max(s.columns.factor, c.factor)
 	s.reports[len(s.reports)-1].headed = true
@@ -214,27 +214,27 @@ func (c ioColumns) allows(next ioColumns) bool {
 	return c.factor == 0 || next.factor == 0 || c.factor == next.factor
 }
 
-// has reports whether a report has figures of these columns.
-func (r *ioReport) has(c ioColumns) bool {
-	return slices.ContainsFunc(r.devices, func(d ioDevice) bool { return c.device == 0 || d.known(c) > 0 })
+// hasFigures reports whether a report has figures of these columns.
+func (r *ioReport) hasFigures(c ioColumns) bool {
+	return slices.ContainsFunc(r.devices, func(d ioDevice) bool { return c.device == 0 || d.countFigures(c) > 0 })
 }
 
 // covers reports whether a report has all devices of the one before, or some are idle, and all figures.
-func (r *ioReport) covers(before *ioReport, c *ioColumns, idle bool) bool {
+func (r *ioReport) covers(previous *ioReport, c *ioColumns, idle bool) bool {
 	figures := 0
-	for _, at := range c.at {
-		if at >= 0 {
+	for _, position := range c.positions {
+		if position >= 0 {
 			figures++
 		}
 	}
-	return (idle || len(r.devices) >= len(before.devices)) &&
-		!slices.ContainsFunc(r.devices, func(d ioDevice) bool { return d.known(*c) < figures })
+	return (idle || len(r.devices) >= len(previous.devices)) &&
+		!slices.ContainsFunc(r.devices, func(d ioDevice) bool { return d.countFigures(*c) < figures })
 }
 
-// known returns how many of the columns' figures a device has.
-func (d *ioDevice) known(c ioColumns) (n int) {
-	for i, at := range c.at {
-		if at >= 0 && d.values[i] >= 0 {
+// countFigures returns how many of the columns' figures a device has.
+func (d *ioDevice) countFigures(c ioColumns) (n int) {
+	for i, position := range c.positions {
+		if position >= 0 && d.values[i] >= 0 {
 			n++
 		}
 	}
@@ -255,20 +255,20 @@ func (s *iostat) device(words []string) {
 		s.bad(words, "a device's figures")
 		return
 	}
-	name, known := s.names[words[c.device]]
-	if !known {
+	name, interned := s.names[words[c.device]]
+	if !interned {
 		name = strings.Clone(words[c.device])
 		s.names[name] = name
 	}
 	busy := func(w string) bool { return w != name && strings.ContainsAny(w, "123456789") }
 	s.zeros = s.zeros || !slices.ContainsFunc(words, busy)
 	d := s.reports[len(s.reports)-1].device(name)
-	s.refuseIf(d.known(*c) > 0, "", "device %s is twice in the report", name)
-	for i, at := range c.at {
-		if at < 0 {
+	s.refuseIf(d.countFigures(*c) > 0, "", "device %s is twice in the report", name)
+	for i, position := range c.positions {
+		if position < 0 {
 			continue
 		}
-		v, human, ok := c.number(i, words[at])
+		v, human, ok := c.number(i, words[position])
 		if !ok {
 			s.bad(words, "a device's figures")
 			return
@@ -291,10 +291,10 @@ func (r *ioReport) device(name string) *ioDevice {
 func (c *ioColumns) number(figure int, word string) (v float64, human, ok bool) {
 	n := len(word) - 1
 	if exp := strings.IndexByte("BkMGTP", word[n]); exp >= 0 && figure != ioReads && figure != ioWrites {
-		v, ok = positive(word[:n])
+		v, ok = positiveNumber(word[:n])
 		return v * math.Pow(1024, float64(exp-1)), true, ok
 	}
-	v, ok = positive(word)
+	v, ok = positiveNumber(word)
 	return v * c.scale(figure), false, ok
 }
 
@@ -329,7 +329,7 @@ func (s *iostat) used() (names []string) {
 	return names
 }
 
-func (s *iostat) has(device string) bool {
+func (s *iostat) hasDevice(device string) bool {
 	return slices.ContainsFunc(s.reports, func(r ioReport) bool {
 		return slices.ContainsFunc(r.devices, func(d ioDevice) bool { return d.name == device })
 	})
@@ -337,7 +337,7 @@ func (s *iostat) has(device string) bool {
 
 func sumOf(words []string) (sum float64, ok bool) {
 	for _, w := range words {
-		v, ok := positive(strings.TrimSuffix(w, "%"))
+		v, ok := positiveNumber(strings.TrimSuffix(w, "%"))
 		if !ok {
 			return 0, false
 		}

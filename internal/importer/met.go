@@ -28,7 +28,7 @@ func readMet(f *file, ps *hint.Problems) *met {
 	m := &met{input: &input{file: f, ps: ps}, values: map[string]float64{}}
 	if !usable(func() {
 		m.each(m.line)
-		m.at = 0
+		m.lineNumber = 0
 		m.refuseIf(m.values["o/s"] <= 0, "", "it has no rate of operations above 0 (o/s)")
 	}) {
 		return nil
@@ -47,7 +47,7 @@ func (m *met) line(line string) {
 	}
 	m.refuseIf(len(words) != len(m.header), "", "%q: %d numbers were expected", clip(line), len(m.header))
 	for i, name := range m.header {
-		v, ok := positive(words[i])
+		v, ok := positiveNumber(words[i])
 		m.refuseIf(!ok, "", "%s is %q: a number was expected", name, clip(words[i]))
 		switch {
 		case name == "samp" && slices.Contains(m.header, "cs/s"):
@@ -64,12 +64,12 @@ func (m *met) line(line string) {
 // printed as 0 and the cost per second is not, from the latter. ok is false if
 // there is neither.
 func (m *met) perSecond(per, second string, factor float64) (v float64, ok bool) {
-	a, has := m.values[per]
-	b, also := m.values[second]
-	if has && (a > 0 || b == 0) {
+	a, perOperation := m.values[per]
+	b, perTime := m.values[second]
+	if perOperation && (a > 0 || b == 0) {
 		return a * m.values["o/s"], true
 	}
-	return b * factor, also
+	return b * factor, perTime
 }
 
 func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
@@ -95,7 +95,8 @@ func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
 	add(metric.WriteKB, "wKB/o", "wMB/s", 1024, undrained())
 	var low []metric.Warning
 	if m.vm > m.io && m.io > 0 {
-		low = []metric.Warning{remark("compatible: of %.0f samples of vmstat about %.0f are header lines that count as "+
+		low = []metric.Warning{remark("compatible: of %.0f samples of vmstat about %.0f are header lines that count "+
+			"as "+
 			"zeros: it is about %.1f %% too low", m.vm, m.vm-m.io, 100*(1-m.io/m.vm))}
 	}
 	add(metric.ContextSwitches, "cs/o", "cs/s", 1, low...)
@@ -108,9 +109,9 @@ func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
 }
 
 // lacking returns the costs that have no better source.
-func (m *met) lacking(known []account.Cost, r *run, compatible bool) []account.Cost {
+func (m *met) lacking(costs []account.Cost, r *run, compatible bool) []account.Cost {
 	return slices.DeleteFunc(m.figures(r, compatible), func(f account.Cost) bool {
-		return slices.ContainsFunc(known, func(k account.Cost) bool { return k.Metric == f.Metric })
+		return slices.ContainsFunc(costs, func(k account.Cost) bool { return k.Metric == f.Metric })
 	})
 }
 

@@ -100,8 +100,8 @@ func suiteTestOf(name string) (t suiteTest, ok bool) {
 	return suiteTest{}, false
 }
 
-// is makes a run a run of a suite's test.
-func (r *run) is(t suiteTest) {
+// setSuiteTest makes a run a run of a suite's test.
+func (r *run) setSuiteTest(t suiteTest) {
 	r.test, r.base = t.test, t.test
 	r.step.Doc = "sysbench, test " + t.test
 	if t.reach != "" {

@@ -49,7 +49,7 @@ var pgbenchGrammar = grammar[*pgbench]{
 	on(`^ - `, func(*pgbench, match) {}),
 	on(`^pgbench: (?:error|fatal):|^client .* aborted |Run was aborted`, func(p *pgbench, m match) {
 		if p.failed == "" {
-			p.failed = fmt.Sprintf("%s:%d: %s", p.path, p.at, clip(m.line))
+			p.failed = fmt.Sprintf("%s:%d: %s", p.path, p.lineNumber, clip(m.line))
 		}
 	}),
 	on(`^(?P<name>[^ ].*?)(?:: | = )(?P<value>.*)$`, (*pgbench).total),
@@ -106,7 +106,8 @@ func (p *pgbench) total(m match) {
 		return
 	}
 	name, v := m.text("name"), m.text("value")
-	p.refuseIf(strings.HasPrefix(name, "latency ") && !strings.HasSuffix(strings.TrimSuffix(v, includingFailures), " ms"), "",
+	p.refuseIf(strings.HasPrefix(name, "latency ") && !strings.HasSuffix(strings.TrimSuffix(v, includingFailures),
+		" ms"), "",
 		"%q: a latency in ms was expected", clip(m.line))
 	switch {
 	case name != "tps":
@@ -117,21 +118,21 @@ func (p *pgbench) total(m match) {
 	case strings.Contains(v, "(excluding"): // up to release 13; with -C most of the time is left out of it
 		name = "tps excluding connecting"
 	}
-	before, seen := p.values[name]
+	previous, seen := p.values[name]
 	taken := slices.Contains(pbTaken, name)
-	p.secondRun(seen && (name == "transaction type" || before != v && (pbAsked[name] != "" || taken)),
-		"a second run of pgbench ends here: %q and, before, %q", clip(m.line), clip(before))
+	p.secondRun(seen && (name == "transaction type" || previous != v && (pbAsked[name] != "" || taken)),
+		"a second run of pgbench ends here: %q and, before, %q", clip(m.line), clip(previous))
 	p.values[name] = v
 	p.computed = name == "latency average" && strings.Contains(m.line, " = ") || p.computed && name != "latency stddev"
 	first, _, _ := strings.Cut(v, " ")
 	switch n, _ := number(first); {
 	case pbAsked[name] != "":
-		p.ask(p.at, pbAsked[name], v)
+		p.ask(p.lineNumber, pbAsked[name], v)
 	case p.values["transaction type"] != "" && !taken:
 		p.dropIf(n != 0, "pgbench's "+name)
 	default:
-		whole, decimals, comma := strings.Cut(first, ",")
-		p.refuseIf(comma && whole != "" && decimals != "" && digits(whole+decimals), "run pgbench with LC_ALL=C",
+		integer, decimals, comma := strings.Cut(first, ",")
+		p.refuseIf(comma && integer != "" && decimals != "" && digits(integer+decimals), "run pgbench with LC_ALL=C",
 			"%q: a decimal point was expected", clip(m.line))
 	}
 	switch name {
@@ -187,7 +188,8 @@ func (p *pgbench) finish(log *pgLog) {
 			done += math.Round(g.tps * g.length)
 			p.step.Seconds = g.end
 		}
-		p.work(done, account.PerSecond(done, p.step.Seconds), p.options(done, "intervals", account.Warned(p.partial()...))...)
+		p.work(done, account.PerSecond(done, p.step.Seconds), p.options(done, "intervals",
+			account.Warned(p.partial()...))...)
 	}
 	p.cutIf(p.failed != "", "pgbench stopped: %s", p.failed)
 	p.addProgressLines(log)
@@ -199,14 +201,15 @@ func (p *pgbench) finish(log *pgLog) {
 	p.addNotes()
 }
 
-func (p *pgbench) options(n float64, source string, more ...account.With) []account.With {
-	return append([]account.With{account.Of(opTransaction, opTransaction), account.Count(int64(n)), account.Source(source)},
-		more...)
+func (p *pgbench) options(n float64, source string, additional ...account.With) []account.With {
+	return append([]account.With{account.Of(opTransaction, opTransaction), account.Count(int64(n)),
+		account.Source(source)},
+		additional...)
 }
 
 func (p *pgbench) summary(done, rate float64, log *pgLog) {
-	at := p.options(done, "final figures")
-	p.work(done, rate, at...)
+	options := p.options(done, "final figures")
+	p.work(done, rate, options...)
 	p.per(opTransaction, rate, int64(done))
 	failed, counted := p.num("number of failed transactions")
 	tried := []account.With{account.Of(opTransaction, ""), account.Count(int64(failed + done))}
@@ -218,76 +221,78 @@ func (p *pgbench) summary(done, rate float64, log *pgLog) {
 		p.put(metric.Retries, v, tried...)
 	}
 	mean, ok := p.num("latency average")
-	if !ok || mean == 0 || log != nil && log.exact() {
+	if !ok || mean == 0 || log != nil && log.hasTransactions() {
 		return
 	}
 	if p.paced() {
-		p.addLag(mean, at)
+		p.addLag(mean, options)
 		return
 	}
 	if p.allAttempts() {
-		at = append(at, account.Count(int64(failed+done)), warned("the mean of all attempts, those that failed included"))
+		options = append(options, account.Count(int64(failed+done)),
+			warned("the mean of all attempts, those that failed included"))
 	}
-	p.put(metric.ServiceMeanUS, account.MicrosOfMillis(mean), at...)
+	p.put(metric.ServiceMeanUS, account.MicrosOfMillis(mean), options...)
 }
 
 // addLag adds the times of a run with a rate, from its mean latency in ms: that is the
 // mean response time, of which the schedule lag is a part.
-func (p *pgbench) addLag(mean float64, at []account.With) {
+func (p *pgbench) addLag(mean float64, options []account.With) {
 	lag := p.values["rate limit schedule lag"]
-	average, _ := between(lag, "avg ", " ")
-	greatest, _ := between(lag, "(max ", ")")
-	if v, ok := positive(average); ok && v <= mean {
+	average, _ := textBetween(lag, "avg ", " ")
+	greatest, _ := textBetween(lag, "(max ", ")")
+	if v, ok := positiveNumber(average); ok && v <= mean {
 		p.put(metric.ServiceMeanUS, account.MicrosOfMillis(mean-v),
-			append(at, account.Source("mean latency − mean schedule lag"))...)
+			append(options, account.Source("mean latency − mean schedule lag"))...)
 		p.note("The mean response time was %g ms.", mean)
 	}
-	if v, ok := positive(greatest); ok {
-		p.put(metric.LatenessMaxUS, account.MicrosOfMillis(v), at...)
+	if v, ok := positiveNumber(greatest); ok {
+		p.put(metric.LatenessMaxUS, account.MicrosOfMillis(v), options...)
 	}
 }
 
 func (p *pgbench) check(done float64) {
-	clients, elapsed := float64(p.clients), exact(p.step.Seconds)
+	clients, elapsed := float64(p.clients), newFigure(p.step.Seconds)
 	failed, _ := p.num("number of failed transactions")
 	planned, timed := p.value("duration")
-	mean, known := p.value("latency average")
-	if known && clients > 0 && !p.paced() {
+	mean, printed := p.value("latency average")
+	if printed && clients > 0 && !p.paced() {
 		attempts := done
 		if p.allAttempts() {
 			attempts += failed
 		}
-		busy, all := mean.times(exact(attempts/1e3)), elapsed.times(exact(clients))
-		p.within("mean latency × transactions", busy, "clients × time", all)
+		busy, capacity := mean.times(newFigure(attempts/1e3)), elapsed.times(newFigure(clients))
+		p.requireWithin("mean latency × transactions", busy, "clients × time", capacity)
 		if p.computed && mean.value > 0 {
-			p.within("clients × time", all, "mean latency × transactions", busy)
+			p.requireWithin("clients × time", capacity, "mean latency × transactions", busy)
 		}
 	}
 	if net, ok := p.value("tps excluding connecting"); ok { // of old releases
 		rate, _ := p.value("tps")
-		p.within("tps including connections", rate, "tps excluding them", net)
+		p.requireWithin("tps including connections", rate, "tps excluding them", net)
 	}
 	connecting, _ := p.num("initial connection time")
 	if timed && p.failed == "" && !p.paced() {
-		p.within("its duration", planned, "transactions ÷ tps", exact(p.step.Seconds+connecting/1e3))
+		p.requireWithin("its duration", planned, "transactions ÷ tps", newFigure(p.step.Seconds+connecting/1e3))
 		if p.values["latency average"] == "" { // up to 9.3; a transaction may have been in flight
-			p.within("transactions ÷ tps", elapsed, "its duration", planned.times(exact(1.1)))
+			p.requireWithin("transactions ÷ tps", elapsed, "its duration", planned.times(newFigure(1.1)))
 		}
 	}
 	if p.scripted > 0 {
-		p.same("the sum of its scripts", exact(p.scripted), "transactions", exact(done))
+		p.requireSame("the sum of its scripts", newFigure(p.scripted), "transactions", newFigure(done))
 	}
 	var sum, covered, highest float64
 	for _, g := range p.progress {
 		sum, covered, highest = sum+math.Round(g.tps*g.length), g.end, max(highest, g.tps)
 	}
 	if covered > 0 {
-		p.within("the sum of its intervals", exact(sum), "transactions", exact(done+clients))
-		rest := p.progress[0].length
+		p.requireWithin("the sum of its intervals", newFigure(sum), "transactions", newFigure(done+clients))
+		uncovered := p.progress[0].length
 		if !timed { // the thread that prints intervals may end before others
-			rest += max(0, p.step.Seconds-covered)
+			uncovered += max(0, p.step.Seconds-covered)
 		}
-		p.within("transactions", exact(done), "the most that its intervals allow", exact(sum+1.2*highest*rest+clients))
+		p.requireWithin("transactions", newFigure(done), "the most that its intervals allow",
+			newFigure(sum+1.2*highest*uncovered+clients))
 	}
 }
 
@@ -295,7 +300,7 @@ func (p *pgbench) check(done float64) {
 // --progress-timestamp prints the time of day: then the first interval is as long as
 // the next one.
 func (p *pgbench) settleProgress() {
-	start, before := 0.0, 0.0
+	start, previous := 0.0, 0.0
 	if n := len(p.progress); n > 0 && p.progress[0].end >= epoch2001 {
 		if n == 1 {
 			p.progress = nil
@@ -306,7 +311,7 @@ func (p *pgbench) settleProgress() {
 	for i := range p.progress {
 		g := &p.progress[i]
 		g.end = math.Round((g.end-start)*1e3) / 1e3
-		g.length, before = g.end-before, g.end
+		g.length, previous = g.end-previous, g.end
 	}
 }
 
@@ -318,7 +323,8 @@ func (p *pgbench) addProgressLines(log *pgLog) {
 	var intervals []account.Interval
 	for _, g := range p.progress {
 		n := math.Round(g.tps * g.length)
-		intervals = append(intervals, p.emitInterval(result.Line{T: g.end, DT: g.length, Group: opTransaction, Op: opTransaction,
+		intervals = append(intervals, p.emitInterval(result.Line{T: g.end, DT: g.length, Group: opTransaction,
+			Op:  opTransaction,
 			Ops: int64(n), Rows: int64(n), Errors: int64(g.failed)}))
 	}
 	p.dropIf(len(intervals) > 0, "pgbench's latencies of intervals (-P)")
@@ -326,7 +332,8 @@ func (p *pgbench) addProgressLines(log *pgLog) {
 }
 
 func (p *pgbench) addNotes() {
-	p.noteIf(p.paced(), "A rate was set: pgbench's latencies are response times, from the moment at which a transaction "+
+	p.noteIf(p.paced(), "A rate was set: pgbench's latencies are response times, from the moment at which a "+
+		"transaction "+
 		"was due.")
 	if rate, _ := number(p.params["rate"]); rate > 0 {
 		addArrivals(p.run, rate, p.rows(), p.reason == "")
@@ -337,5 +344,6 @@ func (p *pgbench) addNotes() {
 		"%s transactions were skipped because they were later than the limit", skipped)
 	net, _, _ := strings.Cut(p.values["tps excluding connecting"], " ")
 	p.warnIf(net != "", "the rate includes the time to connect; pgbench prints %s/s without it", net)
-	p.warnIf(net == "" && p.values["tps without connecting"] == "" && p.reason == "", "the rate includes the time to connect")
+	p.warnIf(net == "" && p.values["tps without connecting"] == "" && p.reason == "",
+		"the rate includes the time to connect")
 }

@@ -67,21 +67,21 @@ func pgTransaction(w []string) bool {
 	if len(w) < 6 || len(w) > 8 {
 		return false
 	}
-	_, latency := whole(w[2])
+	_, latency := wholeNumber(w[2])
 	failure := w[2] == "skipped" || w[2] == "failed" || w[2] == "serialization" || w[2] == "deadlock"
-	micros, fine := whole(w[5])
-	return (latency || failure) && isEpoch(w[4]) && fine && micros < 1e6 && digits(w[0]) && digits(w[1])
+	micros, microsOK := wholeNumber(w[5])
+	return (latency || failure) && isEpoch(w[4]) && microsOK && micros < 1e6 && digits(w[0]) && digits(w[1])
 }
 
 // pgSums recognises a line of sums: epoch of the interval's start, transactions, sum
 // of latencies, of their squares, minimum, maximum; then fields that releases add.
 func pgSums(w []string) bool {
-	bad := func(s string) bool { _, ok := positive(s); return !ok }
+	bad := func(s string) bool { _, ok := positiveNumber(s); return !ok }
 	return len(w) >= 6 && isEpoch(w[0]) && !slices.ContainsFunc(w, bad)
 }
 
 func isEpoch(s string) bool {
-	v, ok := whole(s)
+	v, ok := wholeNumber(s)
 	return ok && v >= epoch2001 && v < epoch2096
 }
 
@@ -151,29 +151,30 @@ func (l *pgLog) add(w []string, line string) {
 
 func (l *pgLog) transaction(w []string, require func(condition bool, reason string, args ...any)) {
 	require(len(w) == 6+len(l.columns), "%d columns: the meaning of those beyond the sixth is unknown", len(w))
-	n, _ := whole(w[1])
-	before, seen := l.clients[w[0]]
-	require(!seen || n > before, "the client's transaction before has the number %d: it is another run's, or not in order",
-		before)
+	n, _ := wholeNumber(w[1])
+	previous, seen := l.clients[w[0]]
+	require(!seen || n > previous, "the client's transaction before has the number %d: it is another run's, or not "+
+		"in order",
+		previous)
 	if !seen {
 		w[0] = strings.Clone(w[0])
 	}
 	l.clients[w[0]] = n
 	l.lines++
-	us, ok := whole(w[2])
+	us, ok := wholeNumber(w[2])
 	if !ok {
 		return // it failed, or was skipped
 	}
 	require(us <= math.MaxUint32, "a latency of more than an hour: µs were expected")
 	l.latency.add(uint32(us))
 	if l.lags {
-		lag, ok := whole(w[6])
+		lag, ok := wholeNumber(w[6])
 		require(ok && lag <= us, "the seventh column, the lag in µs, is no part of the latency")
 		l.lag.add(uint32(lag))
 		l.service.add(uint32(us - lag))
 	}
-	epoch, _ := whole(w[4])
-	micros, _ := whole(w[5])
+	epoch, _ := wholeNumber(w[4])
+	micros, _ := wholeNumber(w[5])
 	begun := time.Unix(epoch, micros*1e3).Add(-time.Duration(us) * time.Microsecond)
 	if l.started.IsZero() || begun.Before(l.started) {
 		l.started = begun
@@ -196,10 +197,10 @@ func (l *pgLog) second(epoch int64) *pgSecond {
 
 // sums adds a line of sums. Only the first six columns are the same in all releases.
 func (l *pgLog) sums(w []string, require func(condition bool, reason string, args ...any)) {
-	epoch, _ := whole(w[0])
-	n, ok := whole(w[1])
-	greatest, fine := positive(w[5])
-	require(ok && fine, "sums were expected: epoch, transactions, sum, sum of squares, least, greatest latency")
+	epoch, _ := wholeNumber(w[0])
+	n, ok := wholeNumber(w[1])
+	greatest, greatestOK := positiveNumber(w[5])
+	require(ok && greatestOK, "sums were expected: epoch, transactions, sum, sum of squares, least, greatest latency")
 	require(epoch > l.newest, "its interval does not begin after the one before")
 	l.newest = epoch
 	s := l.second(epoch)
@@ -207,8 +208,8 @@ func (l *pgLog) sums(w []string, require func(condition bool, reason string, arg
 	s.highest = max(s.highest, greatest)
 }
 
-// exact reports whether the log has every transaction separately.
-func (l *pgLog) exact() bool { return !l.grouped && l.latency.n > 0 }
+// hasTransactions reports whether the log has every transaction separately.
+func (l *pgLog) hasTransactions() bool { return !l.grouped && l.latency.n > 0 }
 
 func (l *pgLog) total() (n int64) {
 	for _, s := range l.seconds {
@@ -227,7 +228,7 @@ func (l *pgLog) complete() bool {
 	for _, n := range l.clients {
 		last += n
 	}
-	return l.exact() && l.lines == last
+	return l.hasTransactions() && l.lines == last
 }
 
 // span returns the time between the log's first and last interval, in seconds.
@@ -269,10 +270,13 @@ func (p *pgbench) fromLog(l *pgLog) {
 		p.note("The log holds %d of the transactions: a sample.", l.total())
 	}
 	add := func(measure string, times *latencies) {
-		p.build(func(b *account.Builder) { b.Latency(measure, opTransaction, opTransaction, times.times(), options...) })
+		p.build(func(b *account.Builder) {
+			b.Latency(measure, opTransaction, opTransaction, times.times(),
+				options...)
+		})
 	}
 	switch {
-	case !l.exact():
+	case !l.hasTransactions():
 		measure, greatest := "service", 0.0
 		if p.paced() {
 			measure = "response"
@@ -290,7 +294,7 @@ func (p *pgbench) fromLog(l *pgLog) {
 	default:
 		add("service", &l.latency)
 	}
-	if l.exact() {
+	if l.hasTransactions() {
 		p.step.Started = l.started.UTC()
 	}
 	if !sampled && len(l.seconds) > 0 {
@@ -366,16 +370,17 @@ func processes(logs []*file) (out [][]*file) {
 // ownLogs returns the logs of this run: those of the only process that logged, or of
 // the one that logged as many transactions as the run has.
 func (p *pgbench) ownLogs(logs []*file) []*file {
-	all := processes(logs)
-	matching := slices.DeleteFunc(slices.Clone(all), func(files []*file) bool {
-		return len(all) > 1 && float64(logged(files)) != p.rows()
+	byProcess := processes(logs)
+	matching := slices.DeleteFunc(slices.Clone(byProcess), func(files []*file) bool {
+		return len(byProcess) > 1 && float64(logged(files)) != p.rows()
 	})
 	if len(matching) == 1 {
 		return matching[0]
 	}
-	if len(all) > 1 {
-		p.warn("the logs of %d processes, such as %s, are left out: %d of them hold as many transactions as this run has",
-			len(all), logs[0].path, len(matching))
+	if len(byProcess) > 1 {
+		p.warn("the logs of %d processes, such as %s, are left out: %d of them hold as many transactions as this "+
+			"run has",
+			len(byProcess), logs[0].path, len(matching))
 	}
 	return nil
 }
@@ -397,11 +402,11 @@ func logged(logs []*file) (n int64) {
 // doneIn returns the number of transactions that a line of a log counts as done.
 func doneIn(w []string) (n int64) {
 	if pgTransaction(w) {
-		if _, ok := whole(w[2]); ok {
+		if _, ok := wholeNumber(w[2]); ok {
 			n = 1
 		}
 	} else if pgSums(w) {
-		n, _ = whole(w[1])
+		n, _ = wholeNumber(w[1])
 	}
 	return n
 }
@@ -420,10 +425,10 @@ func (p *pgbench) misfit(l *pgLog) string {
 		return fmt.Sprintf("it covers %d s, and the run took %.0f", l.span(), p.step.Seconds)
 	}
 	// A mean that was computed from the run's time has also pauses between transactions.
-	mean, known := p.value("latency average")
+	mean, printed := p.value("latency average")
 	measured := p.values["latency stddev"] != ""
-	logged := exact(l.latency.mean() / 1e3)
-	comparable := known && l.exact() && !l.sampled(done) && (measured || p.computed) && !p.allAttempts()
+	logged := newFigure(l.latency.mean() / 1e3)
+	comparable := printed && l.hasTransactions() && !l.sampled(done) && (measured || p.computed) && !p.allAttempts()
 	if comparable && (logged.exceeds(mean) || measured && mean.exceeds(logged)) {
 		return fmt.Sprintf("its mean latency is %v ms, and that of the run %v", logged, mean)
 	}

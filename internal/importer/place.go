@@ -170,12 +170,12 @@ func companions(path string, o *Options) (out []*file) {
 		return nil // companions are optional
 	}
 	for _, e := range entries {
-		other := filepath.Join(filepath.Dir(path), e.Name())
-		if e.Name() == filepath.Base(path) || !e.Type().IsRegular() || key(other) != key(path) {
+		companion := filepath.Join(filepath.Dir(path), e.Name())
+		if e.Name() == filepath.Base(path) || !e.Type().IsRegular() || key(companion) != key(path) {
 			continue
 		}
 		var none hint.Problems // a different run may have the name too
-		if f := load(other, o, false, &none); f != nil &&
+		if f := load(companion, o, false, &none); f != nil &&
 			(f.format.name == fmtPgLog || f.format.name != "" && f.format.parse == nil) {
 			out = append(out, f)
 		}
@@ -225,19 +225,19 @@ func suspicious(path string) bool {
 // output with its logs, and the files of all clients of the insert benchmark. Costs
 // come last: without a log they lack the number of CPUs, which the others may have.
 func (d *folder) runFiles() (out [][]*file) {
-	logs, beside := map[*file][]*file{}, map[*file]bool{}
+	logs, attached := map[*file][]*file{}, map[*file]bool{}
 	for _, f := range d.files {
 		if f.format.name == fmtPgbench {
 			logs[f] = d.pgLogs(f)
 			for _, l := range logs[f] {
-				beside[l] = true
+				attached[l] = true
 			}
 		}
 	}
 	var files, pgLogs []*file
 	for _, f := range d.files {
 		switch {
-		case f.format.parse == nil || beside[f]:
+		case f.format.parse == nil || attached[f]:
 		case f.format.name == fmtPgLog:
 			pgLogs = append(pgLogs, f)
 		default:
@@ -259,7 +259,7 @@ func (d *folder) runFiles() (out [][]*file) {
 // pgLogs returns the logs of option -l that may belong to a run of pgbench: those that
 // share its name, else those that share no run's.
 func (d *folder) pgLogs(f *file) []*file {
-	if logs := d.beside(f, fmtPgLog); len(logs) > 0 {
+	if logs := d.filesFor(f, fmtPgLog); len(logs) > 0 {
 		return logs
 	}
 	return slices.DeleteFunc(slices.Clone(d.files), func(l *file) bool {
@@ -269,24 +269,24 @@ func (d *folder) pgLogs(f *file) []*file {
 	})
 }
 
-// beside returns the companion files of one kind for the run of a log: those that
+// filesFor returns the companion files of one kind for the run of a log: those that
 // share its name, or all if the folder has only one run.
-func (d *folder) beside(f *file, name string) (out []*file) {
+func (d *folder) filesFor(f *file, name string) (out []*file) {
 	runs := map[string]bool{}
-	var all []*file
+	var files []*file
 	for _, o := range d.files {
 		switch {
 		case o.format.parse != nil && o.format.name != fmtPgLog:
 			runs[o.key()] = true
 		case o.format.name == name:
-			all = append(all, o)
+			files = append(files, o)
 		}
 		if o != f && o.format.name == name && o.key() == f.key() {
 			out = append(out, o)
 		}
 	}
 	if len(out) == 0 && len(runs) <= 1 {
-		return all
+		return files
 	}
 	return out
 }
@@ -294,7 +294,7 @@ func (d *folder) beside(f *file, name string) (out []*file) {
 // companionsOf returns the files of iostat, vmstat and time for the run of a log.
 func (d *folder) companionsOf(log *file) (out []*file) {
 	for _, name := range companionFormats {
-		out = append(out, d.beside(log, name)...)
+		out = append(out, d.filesFor(log, name)...)
 	}
 	return out
 }

@@ -55,12 +55,12 @@ func (t *printedTimes) note(name string, us float64) {
 	}
 }
 
-// possible reports whether the times can be of one distribution, but for rounding; if not, that is said, and none is
+// isPossible reports whether the times can be of one distribution, but for rounding; if not, that is said, and none is
 // taken.
-func (t *printedTimes) possible(r *run, op string) bool {
+func (t *printedTimes) isPossible(r *run, op string) bool {
 	ok := true
 	require := func(condition bool, name string, us float64, bound string, limit float64) {
-		r.contradictIf(ok && !condition, name+" of "+op, exact(us), bound, exact(limit))
+		r.contradictIf(ok && !condition, name+" of "+op, newFigure(us), bound, newFigure(limit))
 		ok = ok && condition
 	}
 	bounded := func(name string, us float64) {
@@ -73,8 +73,9 @@ func (t *printedTimes) possible(r *run, op string) bool {
 		us, above := t.percentiles[percent], 1-percent/100
 		bounded(fmt.Sprintf("percentile %v", percent), us)
 		if highest := us*(1-above) + t.longest*above; t.longest > 0 && t.mean*(1-slack) > highest+t.unit {
-			r.contradictIf(true, "the mean of "+op, exact(t.mean), fmt.Sprintf("the highest that percentile %v allows", percent),
-				exact(highest))
+			r.contradictIf(true, "the mean of "+op, newFigure(t.mean),
+				fmt.Sprintf("the highest that percentile %v allows", percent),
+				newFigure(highest))
 			return false
 		}
 	}
@@ -87,21 +88,21 @@ var printedMetrics = map[float64]string{50: "_p50_us", 95: "_p95_us", 99: "_p99_
 // addPrinted adds the rows and the curve of printed times. A time of 0 is less than its last digit,
 // and unknown. measure is the prefix of their metrics' names; only service times have a mean.
 func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
-	if t.count == 0 && !t.uncounted || !t.possible(r, op) {
+	if t.count == 0 && !t.uncounted || !t.isPossible(r, op) {
 		return
 	}
 	worked, time := t.mean/1e6*float64(t.count), float64(r.clients)*(r.step.Seconds+max(t.mean, t.longest)/1e6)
 	if measure == "service" && !t.rampUp && r.step.Seconds > 0 && time > 0 &&
-		!r.within("mean × number of "+op, exact(worked), "clients × time", exact(time)) {
+		!r.requireWithin("mean × number of "+op, newFigure(worked), "clients × time", newFigure(time)) {
 		return
 	}
-	at := []account.With{account.Of(groupClients, op), account.Source(source)}
+	options := []account.With{account.Of(groupClients, op), account.Source(source)}
 	if t.count > 0 {
-		at = append(at, account.Count(t.count))
+		options = append(options, account.Count(t.count))
 	}
 	put := func(name string, us float64) {
 		if us > 0 {
-			r.put(name, us, at...)
+			r.put(name, us, options...)
 		}
 	}
 	if measure == "service" {
@@ -135,9 +136,9 @@ func addPrinted(r *run, measure, op string, t *printedTimes, source string) {
 
 // addOperations adds the operations of several kinds done by one group of clients in the step's
 // seconds, and their sum. A single kind needs no sum.
-func addOperations(r *run, kinds []string, done map[string]int64, all int64, clients int, source string) {
+func addOperations(r *run, kinds []string, done map[string]int64, total int64, clients int, source string) {
 	primary, ops := opOperation, append([]string{opOperation}, kinds...)
-	if len(kinds) == 1 && done[kinds[0]] == all { // as rumbench's own workloads name it
+	if len(kinds) == 1 && done[kinds[0]] == total { // as rumbench's own workloads name it
 		primary, ops, kinds = kinds[0], kinds, nil
 	}
 	r.about(groupClients, clients, ops...)
@@ -147,7 +148,7 @@ func addOperations(r *run, kinds []string, done map[string]int64, all int64, cli
 		r.work(float64(n), rate, account.Of(groupClients, op), account.Count(n), account.Source(source))
 		return rate
 	}
-	r.per(primary, add(primary, all), all)
+	r.per(primary, add(primary, total), total)
 	for _, kind := range kinds {
 		add(kind, done[kind])
 	}
@@ -165,14 +166,14 @@ func addArrivals(r *run, rate, done float64, complete bool) {
 	expected := rate * r.step.Seconds
 	p := account.Promise{Target: rate, Done: done, Due: expected - 3*math.Sqrt(expected), Seconds: r.step.Seconds,
 		Grain: float64(g.Clients)}
-	met, at := 1.0, account.Of(g.Name, "")
+	met, group := 1.0, account.Of(g.Name, "")
 	if sla := p.Judge(); !sla.Met {
 		met = 0
 		r.step.Warnings = append(r.step.Warnings, metric.Warn(metric.SLAMissed,
 			metric.Values{"group": g.Name, "target": rate, "achieved": sla.Achieved}))
 	}
-	r.put(metric.SLATarget, rate, at)
-	r.put(metric.SLAMet, met, at)
+	r.put(metric.SLATarget, rate, group)
+	r.put(metric.SLAMet, met, group)
 }
 
 // latencies counts latencies exactly, by µs.
@@ -199,7 +200,7 @@ func (l *latencies) mean() (us float64) {
 // times returns the latencies with their maximum and the points of a curve.
 func (l *latencies) times() account.Times {
 	sorted := slices.Sorted(maps.Keys(l.counts))
-	at := func(rank int64) float64 {
+	ranked := func(rank int64) float64 {
 		for _, us := range sorted {
 			if rank -= l.counts[us]; rank <= 0 {
 				return float64(us)
@@ -207,7 +208,8 @@ func (l *latencies) times() account.Times {
 		}
 		return 0
 	}
-	t := account.Ranked(l.n, at, []float64{0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 97, 98, 99, 99.5, 99.7,
+	t := account.Ranked(l.n, ranked, []float64{0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 97, 98, 99, 99.5,
+		99.7,
 		99.9, 99.95, 99.99, 100})
 	if l.n > 0 {
 		t.Greatest = t.At(100)

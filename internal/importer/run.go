@@ -35,10 +35,10 @@ type origin struct {
 	file *file
 	tool string // with its version, if known
 	// files are the files that the run was read from, next to their companions.
-	files   []*file
-	beside  []string
-	guesses []string // assumptions
-	dropped []string // figures of the log that no metric takes
+	files      []*file
+	companions []string
+	guesses    []string // assumptions
+	dropped    []string // figures of the log that no metric takes
 }
 
 // database is the database that a run used; "" is unknown.
@@ -97,8 +97,8 @@ func (r *run) build(f func(*account.Builder)) {
 }
 
 // put adds a row, unless its value is unknown.
-func (r *run) put(name string, value float64, more ...account.With) {
-	r.build(func(b *account.Builder) { b.Put(name, value, more...) })
+func (r *run) put(name string, value float64, options ...account.With) {
+	r.build(func(b *account.Builder) { b.Put(name, value, options...) })
 }
 
 // about sets the operations of the only group of clients, the first of which the step is about.
@@ -117,14 +117,14 @@ func (r *run) per(op string, rate float64, n int64) {
 	r.costs = append(r.costs, account.Denominator{Per: op, Units: rate, N: n})
 }
 
-func (r *run) rate(name string, n float64, more ...account.With) {
-	r.build(func(b *account.Builder) { b.Rate(name, n, r.step.Seconds, more...) })
+func (r *run) rate(name string, n float64, options ...account.With) {
+	r.build(func(b *account.Builder) { b.Rate(name, n, r.step.Seconds, options...) })
 }
 
 // work adds the number of operations on one row each, and their rate.
-func (r *run) work(rows, rate float64, more ...account.With) {
-	r.put(metric.Rows, rows, more...)
-	r.addRates(rate, more...)
+func (r *run) work(rows, rate float64, options ...account.With) {
+	r.put(metric.Rows, rows, options...)
+	r.addRates(rate, options...)
 }
 
 // addKind adds operations of a kind to those of the step's group.
@@ -135,9 +135,9 @@ func (r *run) addKind(op string, n int64, seconds float64, source string) {
 }
 
 // addRates adds the rate of operations on one row each.
-func (r *run) addRates(rate float64, more ...account.With) {
-	r.put(metric.OpsPerS, rate, more...)
-	r.put(metric.RowsPerS, rate, more...)
+func (r *run) addRates(rate float64, options ...account.With) {
+	r.put(metric.OpsPerS, rate, options...)
+	r.put(metric.RowsPerS, rate, options...)
 }
 
 // failures adds the number of operations that failed, if any did.
@@ -238,7 +238,7 @@ func (r *run) emitInterval(l result.Line) account.Interval {
 
 // addIntervals adds the steadiness of a group by the rules for measured runs.
 // Intervals shorter than half of the usual length do not count as rates.
-func (r *run) addIntervals(group string, intervals []account.Interval, rated bool, more ...account.With) {
+func (r *run) addIntervals(group string, intervals []account.Interval, rated bool, options ...account.With) {
 	if len(intervals) == 0 {
 		return
 	}
@@ -251,7 +251,7 @@ func (r *run) addIntervals(group string, intervals []account.Interval, rated boo
 		intervals = intervals[:n-1]
 	}
 	r.build(func(b *account.Builder) {
-		marks := b.Logged(group, intervals, rated, more...)
+		marks := b.Logged(group, intervals, rated, options...)
 		for i := range r.step.Rows {
 			if row := &r.step.Rows[i]; row.Group == group {
 				row.Warnings = append(row.Warnings, marks...)

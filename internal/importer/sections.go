@@ -49,7 +49,7 @@ func (f *file) split() (parts []*file, left string) {
 				left = fmt.Sprintf("%s:%d: results of %s are left out: give them a file of their own", f.path, n, name)
 			}
 		}
-		head := slices.IndexFunc(a.heads, func(is func(string) bool) bool { return is(text) })
+		head := slices.IndexFunc(a.heads, func(matches func(string) bool) bool { return matches(text) })
 		if head >= 0 && (len(parts) == 0 || ended || seen[head]) {
 			if len(parts) > 0 {
 				parts[len(parts)-1].until = until

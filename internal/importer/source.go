@@ -128,11 +128,11 @@ func nextLine(in *bufio.Reader) (string, error) {
 // input is a file that is read line by line.
 type input struct {
 	*file
-	ps     *hint.Problems
-	at     int  // the number of the line that is being read, from 1
-	last   bool // it is the last one
-	torn   bool // it has no line end: it may be cut off in the middle of a number
-	faulty bool // it has a problem
+	ps         *hint.Problems
+	lineNumber int  // the number of the line that is being read, from 1
+	last       bool // it is the last one
+	torn       bool // it has no line end: it may be cut off in the middle of a number
+	faulty     bool // it has a problem
 }
 
 // each calls line with the lines, and then with those of the standard error.
@@ -140,20 +140,20 @@ func (in *input) each(line func(text string)) {
 	log := in.file
 	for ; in.file != nil; in.file = in.errors {
 		err := in.read(func(n int, text string, last bool) bool {
-			in.at, in.last, in.torn = n, last, last && in.file.cut
+			in.lineNumber, in.last, in.torn = n, last, last && in.file.cut
 			line(text)
 			return true
 		})
 		if err != nil {
-			in.at = 0
+			in.lineNumber = 0
 			in.refuse("", "%v", reasonOf(err))
 		}
 	}
-	in.file, in.at = log, log.lines
+	in.file, in.lineNumber = log, log.lines
 }
 
 func (in *input) problem(hint, reason string, args ...any) {
-	in.ps.Add(in.path, in.at, hint, reason, args...)
+	in.ps.Add(in.path, in.lineNumber, hint, reason, args...)
 	in.faulty = true
 }
 
@@ -204,13 +204,13 @@ func number(s string) (float64, bool) {
 	return v, err == nil && quantity.Finite(v)
 }
 
-// positive parses a finite number that is not negative.
-func positive(s string) (float64, bool) {
+// positiveNumber parses a finite number that is not negative.
+func positiveNumber(s string) (float64, bool) {
 	v, ok := number(s)
 	return v, ok && v >= 0
 }
 
-func whole(s string) (int64, bool) {
+func wholeNumber(s string) (int64, bool) {
 	v, err := strconv.ParseInt(s, 10, 64)
 	return v, err == nil && v >= 0
 }
@@ -224,23 +224,23 @@ var sizeUnits = []struct {
 func sizeOf(s string) (bytes float64, ok bool) {
 	for _, u := range sizeUnits {
 		if digits, found := strings.CutSuffix(s, u.name); found {
-			v, ok := positive(strings.TrimSpace(digits))
+			v, ok := positiveNumber(strings.TrimSpace(digits))
 			return v * u.bytes, ok
 		}
 	}
 	return 0, false
 }
 
-// between returns the text between two others, trimmed.
-func between(s, before, after string) (string, bool) {
-	_, rest, ok := strings.Cut(s, before)
+// textBetween returns the text between two others, trimmed.
+func textBetween(s, start, after string) (string, bool) {
+	_, tail, ok := strings.Cut(s, start)
 	if !ok {
 		return "", false
 	}
 	if after == "" {
-		return strings.TrimSpace(rest), true
+		return strings.TrimSpace(tail), true
 	}
-	in, _, ok := strings.Cut(rest, after)
+	in, _, ok := strings.Cut(tail, after)
 	return strings.TrimSpace(in), ok
 }
 

@@ -28,19 +28,19 @@ func nameTargets(runs []*run) {
 
 // apart returns the shortest end of a path, without its last element, that is
 // unique among the paths.
-func apart(path string, all []string) string {
+func apart(path string, paths []string) string {
 	parts := func(p string) []string { return strings.Split(filepath.ToSlash(filepath.Dir(p)), "/") }
-	own := parts(path)
-	for n := 1; n < len(own); n++ {
-		end := strings.Join(own[len(own)-n:], "/")
-		if !slices.ContainsFunc(all, func(o string) bool {
-			other := parts(o)
-			return o != path && strings.Join(other[max(0, len(other)-n):], "/") == end
+	elements := parts(path)
+	for n := 1; n < len(elements); n++ {
+		end := strings.Join(elements[len(elements)-n:], "/")
+		if !slices.ContainsFunc(paths, func(o string) bool {
+			candidate := parts(o)
+			return o != path && strings.Join(candidate[max(0, len(candidate)-n):], "/") == end
 		}) {
 			return end + "/"
 		}
 	}
-	return strings.Join(own, "/") + "/"
+	return strings.Join(elements, "/") + "/"
 }
 
 // nameSteps names the steps whose runs contain only their test, as published tables
@@ -70,10 +70,11 @@ func nameSteps(runs []*run) {
 // numberByStart makes steps of benchbase's runs that were asked for other things, and trials, by the times of their
 // beginning, of those whose files differ in nothing else.
 func numberByStart(runs []*run) {
-	own := slices.DeleteFunc(slices.Clone(runs), func(r *run) bool { return r.file.format.name != fmtBenchbase })
-	slices.SortStableFunc(own, func(a, b *run) int { return a.step.Started.Compare(b.step.Started) })
-	distinguishAll(own)
-	repetitions(own, func(r *run) string { return fmt.Sprint(title(r), " ", r.clientsText(), " ", r.trial) })
+	benchbaseRuns := slices.DeleteFunc(slices.Clone(runs),
+		func(r *run) bool { return r.file.format.name != fmtBenchbase })
+	slices.SortStableFunc(benchbaseRuns, func(a, b *run) int { return a.step.Started.Compare(b.step.Started) })
+	distinguishAll(benchbaseRuns)
+	repetitions(benchbaseRuns, func(r *run) string { return fmt.Sprint(title(r), " ", r.clientsText(), " ", r.trial) })
 }
 
 // arrange makes the runs of one file trials, in their order, if they were asked for the

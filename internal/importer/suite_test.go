@@ -169,7 +169,7 @@ func TestStreaming(t *testing.T) {
 		expect.True(t, usable(func() {
 			in.each(func(line string) {
 				if in.last {
-					last = append(last, fmt.Sprintf("%d %s", in.at, line))
+					last = append(last, fmt.Sprintf("%d %s", in.lineNumber, line))
 				}
 			})
 		}) && f.cut && f.lines == 1001, f.lines, f.cut)

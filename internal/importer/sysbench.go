@@ -53,8 +53,9 @@ func parseSysbench(files []*file, o *Options, ps *hint.Problems) []*run {
 }
 
 func newSysbench(in *input) *sysbench {
-	return &sysbench{log: &log{run: newRun(in.file, fmtSysbench), input: in}, group: groupClients, sbFigures: newFigures(),
-		sbSeries: sbSeries{intervals: thinned[sbInterval]{limit: mostIntervals}}}
+	return &sysbench{log: &log{run: newRun(in.file, fmtSysbench), input: in}, group: groupClients,
+		sbFigures: newFigures(),
+		sbSeries:  sbSeries{intervals: thinned[sbInterval]{limit: mostIntervals}}}
 }
 
 func (s *sysbench) line(line string) {
@@ -72,7 +73,7 @@ func (s *sysbench) line(line string) {
 	case isReportCSV(line):
 		s.csv(line)
 	case strings.HasPrefix(trimmed, "FATAL:") && s.fatal == "":
-		s.fatal = fmt.Sprintf("(%s:%d): %s", s.path, s.at, trimmed)
+		s.fatal = fmt.Sprintf("(%s:%d): %s", s.path, s.lineNumber, trimmed)
 	case strings.Contains(trimmed, "|") && s.section == "histogram":
 		s.bucket(trimmed)
 	case strings.HasPrefix(trimmed, "Latency histogram"):
@@ -93,7 +94,7 @@ var sbHeads = grammar[*sysbench]{
 
 func (s *sysbench) begin(tool string) {
 	s.secondRun(s.header > 0, "a second run of sysbench begins here, after the one of line %d", s.header)
-	s.header, s.tool = s.at, tool
+	s.header, s.tool = s.lineNumber, tool
 }
 
 // names takes the names in the head of a run that rumbench printed.
@@ -108,7 +109,8 @@ func (s *sysbench) names(m match) {
 	}
 	s.step.Name, s.run.target, s.run.trial = name("step"), name("target"), trial
 	s.operation, s.group = name("operation"), cmp.Or(name("group"), s.group)
-	s.refuseIf(!ok, "", "%q: the names of a step and a target in quotation marks were expected, and a trial", clip(m.line))
+	s.refuseIf(!ok, "", "%q: the names of a step and a target in quotation marks were expected, and a trial",
+		clip(m.line))
 }
 
 // planned are the options that runs must share, with underscores. Credentials, and
@@ -132,7 +134,7 @@ func sbOption(word string) string {
 // put the command there, and the number of CPUs.
 func (s *sysbench) command(line string) {
 	if cpus, ok := strings.CutSuffix(strings.TrimSpace(line), " CPUs"); ok {
-		if v, ok := whole(cpus); ok {
+		if v, ok := wholeNumber(cpus); ok {
 			s.cpus = int(v)
 		}
 		return
@@ -142,17 +144,17 @@ func (s *sysbench) command(line string) {
 		return
 	}
 	for _, w := range arguments {
-		name, value, has := strings.Cut(w, "=")
-		if !has {
+		name, value, assigned := strings.Cut(w, "=")
+		if !assigned {
 			value = "on"
 		}
 		switch option := sbOption(name); {
 		case name == "--test" || !strings.HasPrefix(w, "-") && w != "run" && !slices.Contains(sbBuiltIn, w):
 			script := strings.TrimPrefix(w, "--test=")
-			s.ask(s.at, "script", strings.TrimSuffix(script[strings.LastIndex(script, "/")+1:], ".lua"))
+			s.ask(s.lineNumber, "script", strings.TrimSuffix(script[strings.LastIndex(script, "/")+1:], ".lua"))
 		case option == "rate" && value == "0": // as without it
 		case option != "":
-			s.ask(s.at, option, value)
+			s.ask(s.lineNumber, option, value)
 		case name == "--db-driver":
 			s.engine = strings.Replace(value, "pgsql", "postgres", 1)
 		case name == "--mysql-storage-engine":
@@ -183,7 +185,7 @@ func sbArguments(words []string) []string {
 var sbSettings = grammar[*sysbench]{
 	on(`^Number of threads:\s*(?P<threads>\d{1,18})$`, func(s *sysbench, m match) {
 		s.threads = m.int("threads")
-		s.ask(s.at, "clients", strconv.Itoa(s.threads))
+		s.ask(s.lineNumber, "clients", strconv.Itoa(s.threads))
 	}),
 	on(`^Target transaction rate:\s*(?P<rate>.*?)(?:/sec)?$`, func(s *sysbench, m match) {
 		if s.queue = true; s.params["rate"] == "" {
@@ -192,17 +194,17 @@ var sbSettings = grammar[*sysbench]{
 	}),
 	on(`^Doing (?P<test>(?:.* )?test)$`, func(s *sysbench, m match) {
 		if s.params["file_size"] != "" {
-			s.ask(s.at, "script", "fileio "+m.text("test"))
+			s.ask(s.lineNumber, "script", "fileio "+m.text("test"))
 		}
 	}),
 	on(`^Prime numbers limit:\s*(?P<limit>.*)`, func(s *sysbench, m match) {
-		s.ask(s.at, "script", "cpu, primes up to "+m.text("limit"))
+		s.ask(s.lineNumber, "script", "cpu, primes up to "+m.text("limit"))
 	}),
 	on(`^Block size (?P<block_size>.*)`, (*sysbench).asked),
 	on(`^(?P<file_size>.*) total file size$`, (*sysbench).asked),
 	on(`^operation: (?P<operation>.*)`, func(s *sysbench, m match) {
 		if s.section == "Running memory speed test with the following options:" {
-			s.ask(s.at, "script", "memory "+m.text("operation"))
+			s.ask(s.lineNumber, "script", "memory "+m.text("operation"))
 		}
 	}),
 }

@@ -75,7 +75,7 @@ func (s *sysbench) addTotal(name, value, line string) {
 	switch {
 	case ok && strings.Contains(sbTaken, "|"+name+"|"):
 		s.totals[name] = v
-		printed, _ := between(line, "(", " per sec")
+		printed, _ := textBetween(line, "(", " per sec")
 		if rate, ok := figureOf(printed); ok {
 			s.rates[name] = rate
 		}
@@ -101,7 +101,7 @@ func (s *sysbench) latencyUnit() (unit string, ok bool) {
 	if slices.Contains([]string{"response time:", "per-request statistics:", "Latency statistics:"}, s.section) {
 		return "", true
 	}
-	return between(s.section, "Latency (", ")")
+	return textBetween(s.section, "Latency (", ")")
 }
 
 func (s *sysbench) addLatency(name, text, unit string) {
@@ -110,7 +110,8 @@ func (s *sysbench) addLatency(name, text, unit string) {
 	}
 	value := strings.TrimRightFunc(text, unicode.IsLetter)
 	v, ok := millis(value, cmp.Or(text[len(value):], unit))
-	s.refuseIf(!ok && !s.last, "", "%s: %q: a latency was expected, in ns, us, ms or s, with a decimal point and no sign",
+	s.refuseIf(!ok && !s.last, "", "%s: %q: a latency was expected, in ns, us, ms or s, with a decimal point and no "+
+		"sign",
 		name, clip(text))
 	name = strings.TrimPrefix(name, "approx.")
 	if p, found := strings.CutSuffix(strings.TrimSpace(name), "percentile"); found {
@@ -126,7 +127,7 @@ var sbBucket = regexp.MustCompile(`^(\d+\.\d+) \|\**\s+(\d+)$`)
 func (s *sysbench) bucket(line string) {
 	if m := sbBucket.FindStringSubmatch(line); m != nil {
 		v, _ := number(m[1])
-		n, _ := whole(m[2])
+		n, _ := wholeNumber(m[2])
 		s.histogram = append(s.histogram, account.Bucket{Micros: account.MicrosOfMillis(v), Count: n})
 	}
 }
@@ -139,20 +140,21 @@ func (f *sbFigures) sum(names ...string) (out figure) {
 	return out
 }
 
-// has reports whether the log has one of some totals.
-func (f *sbFigures) has(names ...string) bool {
+// hasTotal reports whether the log has one of some totals.
+func (f *sbFigures) hasTotal(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { _, ok := f.totals[name]; return ok })
 }
 
 // busy returns the sum of latencies in ms, 0 if it is unknown.
 func (f *sbFigures) busy() figure {
-	return cmp.Or(f.latency["sum"], f.totals[sbEvents].times(exact(1000)), f.latency["avg"].times(f.totals[sbNumber]))
+	return cmp.Or(f.latency["sum"], f.totals[sbEvents].times(newFigure(1000)),
+		f.latency["avg"].times(f.totals[sbNumber]))
 }
 
 // endFigures ends the figures of a checkpoint or of the run.
 func (s *sysbench) endFigures() {
-	s.countFrom(s.before)
-	s.before = s.before.plus(s.sum(sbSeconds...))
+	s.countFrom(s.untilCheckpoint)
+	s.untilCheckpoint = s.untilCheckpoint.plus(s.sum(sbSeconds...))
 	if s.complete = true; s.checkpoint {
 		s.parts, s.sbFigures, s.checkpoint = append(s.parts, s.sbFigures), newFigures(), false
 	}
@@ -160,14 +162,14 @@ func (s *sysbench) endFigures() {
 
 // countFrom sets the time of a part to its own, if the printed time includes that of the
 // parts before: in release 1.0 and later it does. The printed rate decides.
-func (f *sbFigures) countFrom(before figure) {
-	all, rate := f.sum(sbSeconds...), cmp.Or(f.rates["transactions"], f.sum(sbEventRates...))
+func (f *sbFigures) countFrom(previous figure) {
+	printed, rate := f.sum(sbSeconds...), cmp.Or(f.rates["transactions"], f.sum(sbEventRates...))
 	n := f.sum("transactions")
-	if !f.has("transactions") {
+	if !f.hasTotal("transactions") {
 		n = f.sum(sbNumber)
 	}
-	part := figure{all.value - before.value, all.half + before.half}
-	if before.value > 0 && rate.times(part).agrees(n) && !rate.times(all).agrees(n) {
+	part := figure{printed.value - previous.value, printed.half + previous.half}
+	if previous.value > 0 && rate.times(part).agrees(n) && !rate.times(printed).agrees(n) {
 		delete(f.totals, "time elapsed")
 		f.totals["total time"] = part
 	}
@@ -180,12 +182,13 @@ func (s *sysbench) conclude() {
 		s.verify(&parts[i], i == len(parts)-1)
 	}
 	s.sbFigures = joined(parts)
-	s.noteIf(len(parts) > 1, "Checkpoints began new counts, which are added here. Percentiles of the whole run are unknown.")
+	s.noteIf(len(parts) > 1, "Checkpoints began new counts, which are added here. Percentiles of the whole run are "+
+		"unknown.")
 	s.verifyIntervals()
 }
 
 func joined(parts []sbFigures) sbFigures {
-	all, first := newFigures(), parts[0]
+	sums, first := newFigures(), parts[0]
 	if len(parts) == 1 {
 		return first
 	}
@@ -193,7 +196,7 @@ func joined(parts []sbFigures) sbFigures {
 	for i := range parts {
 		p := &parts[i]
 		for name, v := range p.totals {
-			all.totals[name] = all.totals[name].plus(v)
+			sums.totals[name] = sums.totals[name].plus(v)
 		}
 		if p.latency["min"].value < low.value {
 			low = p.latency["min"]
@@ -202,14 +205,14 @@ func joined(parts []sbFigures) sbFigures {
 			high = p.latency["max"]
 		}
 		busy = busy.plus(p.busy())
-		all.uncounted = all.uncounted || p.uncounted
+		sums.uncounted = sums.uncounted || p.uncounted
 	}
-	all.complete = true
-	all.latency["min"], all.latency["max"], all.latency["sum"] = low, high, busy
-	if n := all.sum(sbNumber).value; n > 0 {
-		all.latency["avg"] = figure{busy.value / n, busy.half / n}
+	sums.complete = true
+	sums.latency["min"], sums.latency["max"], sums.latency["sum"] = low, high, busy
+	if n := sums.sum(sbNumber).value; n > 0 {
+		sums.latency["avg"] = figure{busy.value / n, busy.half / n}
 	}
-	return all
+	return sums
 }
 
 // verify checks figures against each other. A log is refused if its events contradict
@@ -218,7 +221,7 @@ func (s *sysbench) verify(f *sbFigures, last bool) {
 	seconds, events, transactions := f.sum(sbSeconds...), f.sum(sbNumber), f.sum("transactions")
 	require := func(printed bool, first string, a figure, second string, b figure) {
 		if printed && !a.agrees(b) {
-			s.at = s.end
+			s.lineNumber = s.end
 			s.refuse("import the log as sysbench printed it", "%s", contradiction(first, a, second, b))
 		}
 	}
@@ -226,13 +229,14 @@ func (s *sysbench) verify(f *sbFigures, last bool) {
 	require(printed, "the rate of transactions × the total time", rate.times(seconds), "their number", transactions)
 	rate = f.sum(sbEventRates...)
 	require(rate.value > 0, "the rate of events × the total time", rate.times(seconds), "their number", events)
-	require(f.has("queries") && f.has("transactions"), "the number of transactions", transactions, "that of events", events)
+	require(f.hasTotal("queries") && f.hasTotal("transactions"), "the number of transactions", transactions,
+		"that of events", events)
 	s.verifyStatements(f, seconds)
 	s.verifyLatencies(f, seconds, events)
 	if each, ok := f.totals["events (avg/stddev)"]; ok && last && s.threads > 0 { // at checkpoints threads go on
-		all := each.times(exact(float64(s.threads)))
-		all.half += float64(s.threads)
-		s.same("events per thread × threads", all, "the number of events", events)
+		byThread := each.times(newFigure(float64(s.threads)))
+		byThread.half += float64(s.threads)
+		s.requireSame("events per thread × threads", byThread, "the number of events", events)
 	}
 }
 
@@ -241,14 +245,16 @@ func (s *sysbench) verify(f *sbFigures, last bool) {
 func (s *sysbench) verifyStatements(f *sbFigures, seconds figure) {
 	ok := true
 	check := func(printed bool, first string, a figure, second string, b figure) {
-		ok = (!printed || s.same(first, a, second, b)) && ok
+		ok = (!printed || s.requireSame(first, a, second, b)) && ok
 	}
 	for _, name := range append(sbRequests, "other operations") {
 		rate, printed := f.rates[name]
 		check(printed, "the rate of "+name+" × the total time", rate.times(seconds), "their number", f.sum(name))
 	}
-	kinds, queries, requests := f.has("read") && f.has("write") && f.has("other"), f.has("queries"), f.has("read/write requests")
-	check(kinds && f.has("total"), "the sum of reads, writes and others", f.sum(sbKinds...), "their total", f.sum("total"))
+	kinds, queries, requests := f.hasTotal("read") && f.hasTotal("write") && f.hasTotal("other"), f.hasTotal("queries"),
+		f.hasTotal("read/write requests")
+	check(kinds && f.hasTotal("total"), "the sum of reads, writes and others", f.sum(sbKinds...), "their total",
+		f.sum("total"))
 	check(kinds && queries, "the sum of reads, writes and others", f.sum(sbKinds...), "the number of queries",
 		f.sum("queries"))
 	check(kinds && !queries && requests, "the sum of reads and writes", f.sum("read", "write"),
@@ -261,11 +267,11 @@ func (s *sysbench) verifyStatements(f *sbFigures, seconds figure) {
 func (s *sysbench) verifyLatencies(f *sbFigures, seconds, events figure) {
 	mean, high, busy := f.latency["avg"], f.latency["max"], f.busy()
 	if mean.value > 0 && busy.value > 0 {
-		s.same("the mean latency × the number of events", mean.times(events), "the sum of latencies", busy)
+		s.requireSame("the mean latency × the number of events", mean.times(events), "the sum of latencies", busy)
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.latency)) {
 		if name != "sum" && high.value > 0 {
-			s.within("latency "+name+" in ms", f.latency[name], "the greatest", high)
+			s.requireWithin("latency "+name+" in ms", f.latency[name], "the greatest", high)
 		}
 	}
 	if len(f.histogram) > 0 && !f.fits(events.value) {
@@ -273,8 +279,8 @@ func (s *sysbench) verifyLatencies(f *sbFigures, seconds, events figure) {
 		f.histogram = nil
 	}
 	if s.threads > 0 && !s.paced() {
-		s.within("the sum of latencies in ms", busy, "the time of all threads",
-			seconds.times(exact(1000)).plus(mean).times(exact(float64(s.threads))))
+		s.requireWithin("the sum of latencies in ms", busy, "the time of all threads",
+			seconds.times(newFigure(1000)).plus(mean).times(newFigure(float64(s.threads))))
 	}
 }
 
@@ -302,11 +308,11 @@ func (s *sysbench) verifyIntervals() {
 		sum, greatest := figure{half: float64(s.threads)}, n.value/seconds
 		for i := range items {
 			rate := rates(&items[i])
-			sum = sum.plus(figure{rate, 0.005}.times(exact(items[i].length)))
+			sum = sum.plus(figure{rate, 0.005}.times(newFigure(items[i].length)))
 			greatest = max(greatest, rate)
 		}
 		sum.half += greatest
-		high := sum.plus(exact(2 * greatest * max(0, seconds-s.until)))
+		high := sum.plus(newFigure(2 * greatest * max(0, seconds-s.until)))
 		s.contradictIf(sum.exceeds(n) || n.exceeds(high), "the sum of the intervals", sum,
 			"the number of "+strings.TrimPrefix(name, "total number of "), n)
 	}

@@ -16,11 +16,11 @@ type sbInterval struct {
 
 // sbSeries are the intervals of a run.
 type sbSeries struct {
-	intervals thinned[sbInterval]
-	until     float64 // the end of the last one
-	partly    bool    // they count only reads and writes, as those of 0.4 and 0.5
-	reset     int     // left out: counters were reset in them
-	before    figure  // the time up to the last checkpoint
+	intervals       thinned[sbInterval]
+	until           float64 // the end of the last one
+	partly          bool    // they count only reads and writes, as those of 0.4 and 0.5
+	reset           int     // left out: counters were reset in them
+	untilCheckpoint figure  // the time up to the last checkpoint
 }
 
 // sbImpossible is a rate that no client reaches. Where counters are reset within an
@@ -51,12 +51,14 @@ func (s *sysbench) interval(line string) {
 	case strings.HasPrefix(text, "reads:"):
 		s.drop("MiB/s of intervals") // without a number of operations
 	case !iv.parse(text):
-		s.refuseIf(!s.last, "", "%q is not an interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected",
+		s.refuseIf(!s.last, "", "%q is not an interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were "+
+			"expected",
 			clip(line))
 	default:
 		s.partly = s.partly || strings.Contains(text, "reads")
 		iv.length = end - s.until
-		s.refuseIf(iv.length <= 0, "the logs of two runs were concatenated", "the time goes back from %g s to %g s", s.until, end)
+		s.refuseIf(iv.length <= 0, "the logs of two runs were concatenated", "the time goes back from %g s to %g s",
+			s.until, end)
 		if s.until = end; max(iv.events, iv.queries, iv.errors) >= sbImpossible {
 			s.reset++
 		} else {
@@ -83,11 +85,11 @@ func (s *sysbench) csv(line string) {
 }
 
 // sbElapsed cuts the time, as in “[ 12s ] ”, off an interval line.
-func sbElapsed(line string) (seconds float64, rest string, ok bool) {
-	at, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "] ")
-	at, unit := strings.CutSuffix(strings.TrimSpace(at), "s")
-	seconds, good := positive(at)
-	return seconds, rest, ok && unit && good
+func sbElapsed(line string) (seconds float64, text string, ok bool) {
+	elapsed, text, ok := strings.Cut(strings.TrimPrefix(line, "["), "] ")
+	elapsed, unit := strings.CutSuffix(strings.TrimSpace(elapsed), "s")
+	seconds, parsed := positiveNumber(elapsed)
+	return seconds, text, ok && unit && parsed
 }
 
 // parse takes the names and numbers of an interval line. It reports whether the line
@@ -101,16 +103,16 @@ func (iv *sbInterval) parse(text string) bool {
 		if word == sbUnknown {
 			return -1
 		}
-		v, good := number(word)
-		if ok = ok && good; v < 0 {
+		v, parsed := number(word)
+		if ok = ok && parsed; v < 0 {
 			return sbImpossible
 		}
 		return v
 	}
 	latency := func(value, unit string) {
 		if timed = true; value != sbUnknown {
-			ms, good := millis(value, unit)
-			iv.latency, ok = ms.value, ok && good
+			ms, parsed := millis(value, unit)
+			iv.latency, ok = ms.value, ok && parsed
 		}
 	}
 	var name string // the last word
@@ -161,7 +163,7 @@ func (s *sbSeries) addParts(parts []sbFigures) {
 		p := &parts[i]
 		length := p.sum(sbSeconds...).value
 		iv := sbInterval{length: length, events: p.sum(sbNumber).value / length, latency: -1, queries: -1}
-		if s.partly = p.has("read/write requests"); p.has(sbRequests...) {
+		if s.partly = p.hasTotal("read/write requests"); p.hasTotal(sbRequests...) {
 			iv.queries = p.sum(sbRequests...).value / length
 		}
 		if length > 0 && max(iv.events, iv.queries) < sbImpossible {

@@ -29,7 +29,7 @@ const (
 func (s *sysbench) finish(o *Options) {
 	s.end = s.lines
 	if s.header == 0 {
-		s.at = 1
+		s.lineNumber = 1
 		s.refuse("", "it is not what sysbench run prints: no line begins with “sysbench VERSION”")
 	}
 	s.name()
@@ -40,10 +40,11 @@ func (s *sysbench) finish(o *Options) {
 	} else {
 		s.cutIf(!s.complete, "%s: it has no final figures", cutOff)
 	}
-	s.at = s.end
+	s.lineNumber = s.end
 	if s.reason == "" {
 		missing := s.missing()
-		s.refuseIf(missing != "", "", "the final figures have no %s: nothing can be divided by it, and it must not count as 0",
+		s.refuseIf(missing != "", "", "the final figures have no %s: nothing can be divided by it, and it must not "+
+			"count as 0",
 			missing)
 		s.conclude()
 	} else if len(s.intervals.items) == 0 {
@@ -77,10 +78,10 @@ func (s *sysbench) name() {
 	}
 	s.clients = s.threads
 	if t, ok := suiteTestOf(stem(s.path)); ok {
-		s.at = 1
+		s.lineNumber = 1
 		s.refuseIf(t.clients > 0 && s.threads > 0 && t.clients != s.threads, "",
 			"its name says %d clients, and the log has %d", t.clients, s.threads)
-		s.is(t)
+		s.setSuiteTest(t)
 		return
 	}
 	s.nameByFile(s.path)
@@ -89,13 +90,13 @@ func (s *sysbench) name() {
 
 // missing returns a final figure that a log lacks although it has an end.
 func (s *sysbench) missing() string {
-	queries := s.has("transactions") || len(s.intervals.items) > 0 && s.intervals.items[0].queries >= 0
+	queries := s.hasTotal("transactions") || len(s.intervals.items) > 0 && s.intervals.items[0].queries >= 0
 	switch {
 	case s.sum(sbSeconds...).value <= 0:
 		return "“total time” above 0"
-	case !s.has(sbNumber):
+	case !s.hasTotal(sbNumber):
 		return "“total number of events”"
-	case queries && !s.has(sbRequests...) && !s.uncounted:
+	case queries && !s.hasTotal(sbRequests...) && !s.uncounted:
 		return "“queries”"
 	}
 	return ""
@@ -126,7 +127,7 @@ type sbRows struct {
 func (s *sysbench) rows(o *Options) *sbRows {
 	r := &sbRows{sysbench: s, source: "final figures", compatible: o.Compatible && s.reason == "",
 		seconds: s.sum(sbSeconds...).value, events: s.sum(sbNumber).value, requests: s.sum(sbRequests...).value}
-	if r.queries = r.requests; s.has("read/write requests") {
+	if r.queries = r.requests; s.hasTotal("read/write requests") {
 		r.queries = s.sum(sbKinds...).value
 	}
 	if s.reason != "" {
@@ -139,15 +140,15 @@ func (s *sysbench) rows(o *Options) *sbRows {
 		r.events, r.requests = math.Round(r.events), math.Round(r.requests)
 		r.queries = r.requests
 	}
-	sql := s.has(sbRequests...) || len(s.intervals.items) > 0 && s.intervals.items[0].queries >= 0
+	sql := s.hasTotal(sbRequests...) || len(s.intervals.items) > 0 && s.intervals.items[0].queries >= 0
 	// Counting begins and ends while events are in flight, so the counts of single
 	// statements may differ by one per client.
 	single := math.Abs(r.requests-r.events) <= float64(s.threads)
 	s.uncounted = s.uncounted || s.reason != "" && s.partly && !single
-	script, known := s.params["script"]
-	scan := script == scanScript || !known && (s.test == "scan" || strings.HasPrefix(s.test, "scan."))
+	script, named := s.params["script"]
+	scan := script == scanScript || !named && (s.test == "scan" || strings.HasPrefix(s.test, "scan."))
 	if scan && s.operation == "" && sql && single {
-		r.scanned, _ = positive(s.params["table_size"])
+		r.scanned, _ = positiveNumber(s.params["table_size"])
 	}
 	switch {
 	case s.operation != "":
@@ -203,15 +204,15 @@ func (s *sbRows) addRates() {
 // addOperation adds the rates of an operation that sysbench does not have. Its rows are
 // among the final figures unless each operation handles one row.
 func (s *sbRows) addOperation() {
-	if s.reason == "" && !s.has("rows") {
+	if s.reason == "" && !s.hasTotal("rows") {
 		s.addOp(s.op, s.events)
 		return
 	}
-	at := s.options(s.op, s.events)
-	s.rate(metric.OpsPerS, s.events, at...)
-	if rows := s.sum("rows").value; s.has("rows") {
-		s.put(metric.Rows, rows, at...)
-		s.rate(metric.RowsPerS, rows, at...)
+	options := s.options(s.op, s.events)
+	s.rate(metric.OpsPerS, s.events, options...)
+	if rows := s.sum("rows").value; s.hasTotal("rows") {
+		s.put(metric.Rows, rows, options...)
+		s.rate(metric.RowsPerS, rows, options...)
 	}
 }
 
@@ -249,15 +250,15 @@ const (
 // addScans adds the rates of a test that scans whole tables, in rows. Published rates
 // describe one client, in thousands of rows, computed from the mean latency.
 func (s *sbRows) addScans() {
-	at, rows := s.options(opScan, s.events), s.events*s.scanned
-	s.put(metric.Rows, rows, at...)
-	s.rate(metric.OpsPerS, s.events, at...)
+	options, rows := s.options(opScan, s.events), s.events*s.scanned
+	s.put(metric.Rows, rows, options...)
+	s.rate(metric.OpsPerS, s.events, options...)
 	costs := account.Denominator{Per: scanRow, Units: account.PerSecond(rows, s.seconds), N: int64(rows)}
 	if s.compatible {
 		costs = account.Denominator{Per: scanPublished, Units: math.Round(s.scanned / s.latency["avg"].value)}
-		at = append(at, account.Source("mean latency, compatible"), warned(scanUnit))
+		options = append(options, account.Source("mean latency, compatible"), warned(scanUnit))
 	}
-	s.put(metric.RowsPerS, costs.Units, at...)
+	s.put(metric.RowsPerS, costs.Units, options...)
 	if s.reason == "" && s.events > 0 {
 		s.costs = append(s.costs, costs)
 	}
@@ -276,16 +277,16 @@ func (s *sbRows) addTimes() {
 		mean := s.latency["avg"].value
 		s.noteIf(mean > 0, "The mean response time was %.4g ms.", mean)
 	}
-	at := []account.With{account.Of(s.group, s.op), account.Count(n), account.Source("final figures")}
+	options := []account.With{account.Of(s.group, s.op), account.Count(n), account.Source("final figures")}
 	put := func(name string, warnings ...metric.Warning) {
 		if us, coarse, ok := s.printed(name); ok {
 			name = cmp.Or(map[string]string{"avg": "mean"}[name], name)
-			s.put(measure+"_"+name+"_us", us, append(at, account.Warned(append(coarse, warnings...)...))...)
+			s.put(measure+"_"+name+"_us", us, append(options, account.Warned(append(coarse, warnings...)...))...)
 		}
 	}
 	if sum := s.latency["sum"].value; sum > 0 && measure == "service" {
 		mean := account.PerUnit(account.MicrosOfMillis(sum), float64(n)) // avg has two digits only
-		s.put(metric.ServiceMeanUS, mean, append(at, account.Source("sum of latencies ÷ events"))...)
+		s.put(metric.ServiceMeanUS, mean, append(options, account.Source("sum of latencies ÷ events"))...)
 	} else if measure == "service" {
 		put("avg")
 	}
@@ -325,7 +326,8 @@ func (s *sysbench) printed(name string) (us float64, warnings []metric.Warning, 
 	case !ok:
 		return 0, nil, false
 	case f.value == 0:
-		s.note("Latency %s is printed as 0: below %.3g µs, or not recorded. It is unknown.", name, account.MicrosOfMillis(f.half))
+		s.note("Latency %s is printed as 0: below %.3g µs, or not recorded. It is unknown.", name,
+			account.MicrosOfMillis(f.half))
 		return 0, nil, false
 	case strings.HasPrefix(name, "p") && f.value >= sbLongest:
 		s.warn("latency %s is above 100 s, the end of sysbench's histogram: it is unknown", name)
@@ -339,13 +341,14 @@ func (s *sysbench) printed(name string) (us float64, warnings []metric.Warning, 
 // addErrors adds the errors that sysbench ignored: after each it ran the event again.
 func (s *sbRows) addErrors() {
 	for _, name := range []string{"ignored errors", "deadlocks"} {
-		if s.reason != "" || !s.has(name) {
+		if s.reason != "" || !s.hasTotal(name) {
 			continue
 		}
 		n := s.sum(name).value
 		s.put(metric.Errors, n, account.Of(s.group, ""), account.Count(int64(n+s.events)))
 		s.warnIf(n > 0 && s.printedHere(), "%.0f attempts failed: their time is in the latencies", n)
-		s.warnIf(n > 0 && !s.printedHere(), "%.0f errors were ignored: the events were run again with other values, their "+
+		s.warnIf(n > 0 && !s.printedHere(), "%.0f errors were ignored: the events were run again with other values, "+
+			"their "+
 			"failed tries are in the latencies and the queries", n)
 	}
 }
@@ -388,14 +391,16 @@ func (s *sbRows) addSeries() {
 func (s *sbRows) addNotes() {
 	s.noteIf(s.events > 0 && s.queries > s.events && s.op == opTransaction && !s.uncounted,
 		"A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", s.queries/s.events)
-	s.noteIf(s.reset > 0, "%d of the log's intervals have impossible rates, as sysbench reset its counters in them: they "+
+	s.noteIf(s.reset > 0, "%d of the log's intervals have impossible rates, as sysbench reset its counters in them: "+
+		"they "+
 		"are left out.", s.reset)
 	s.noteIf(s.intervals.stride > 1, "The log has more than %d intervals: %d at a time are merged.", mostIntervals,
 		s.intervals.stride)
-	other := s.sum("other").value
-	s.warnIf(strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" && s.has("queries"),
-		"%.0f of %.0f deletes found no row: sysbench counts them as done", other, s.queries)
+	missed := s.sum("other").value
+	s.warnIf(strings.Contains(s.params["script"], "delete") && missed > 0 && s.reason == "" && s.hasTotal("queries"),
+		"%.0f of %.0f deletes found no row: sysbench counts them as done", missed, s.queries)
 	shed, late := s.sum("shed").value, s.sum("not done at the end").value
-	s.warnIf(shed+late > 0, "%.0f operations were shed, and %.0f had arrived and were not done at the end: they are in no "+
+	s.warnIf(shed+late > 0, "%.0f operations were shed, and %.0f had arrived and were not done at the end: they are "+
+		"in no "+
 		"response time", shed, late)
 }

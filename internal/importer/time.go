@@ -52,7 +52,7 @@ var timeFailed = regexp.MustCompile(`^Command (exited|terminated)|^Exit status:.
 func timesIn(line string, times map[string]float64) {
 	if m := timeFields.FindStringSubmatch(line); m != nil {
 		for i, name := range []string{"elapsed", "user", "system"} {
-			times[name], _ = positive(m[1+i])
+			times[name], _ = positiveNumber(m[1+i])
 		}
 		return
 	}
@@ -62,9 +62,9 @@ func timesIn(line string, times map[string]float64) {
 			times[name] = v
 		}
 	}
-	for name, other := range map[string][2]string{"user": {"User time", "user"}, "system": {"System time", "sys"},
+	for name, names := range map[string][2]string{"user": {"User time", "user"}, "system": {"System time", "sys"},
 		"elapsed": {"Elapsed", "real"}} {
-		if strings.HasPrefix(line, other[0]) || len(words) == 2 && words[0] == other[1] {
+		if strings.HasPrefix(line, names[0]) || len(words) == 2 && words[0] == names[1] {
 			set(name, words[len(words)-1])
 		}
 		for _, w := range words {
@@ -77,11 +77,11 @@ func timesIn(line string, times map[string]float64) {
 
 // clock parses a time such as 5.02, 0:05.02, 1:02:03 or 0m5.020s.
 func clock(s string) (seconds float64, ok bool) {
-	if m, rest, ok := strings.Cut(strings.TrimSuffix(s, "s"), "m"); ok {
-		s = m + ":" + rest
+	if m, text, ok := strings.Cut(strings.TrimSuffix(s, "s"), "m"); ok {
+		s = m + ":" + text
 	}
 	for part := range strings.SplitSeq(s, ":") {
-		v, ok := positive(part)
+		v, ok := positiveNumber(part)
 		if !ok {
 			return 0, false
 		}

@@ -65,7 +65,7 @@ func (t *tpccMySQL) interval(m match) {
 	if length := end - t.end; length > 0 {
 		t.intervals = append(t.intervals, t.counted(opNewOrder, end, length, n))
 	} else {
-		t.contradictIf(true, "the end of an interval", exact(end), "that of the one before", exact(t.end))
+		t.contradictIf(true, "the end of an interval", newFigure(end), "that of the one before", newFigure(t.end))
 	}
 	t.end, t.orders.value = end, t.orders.value+n
 }
@@ -109,12 +109,12 @@ func (t *tpccMySQL) finish() {
 
 // check compares TpmC and the intervals with the counts.
 func (t *tpccMySQL) check(done, shared, seconds float64) {
-	counted, made := exact(shared), exact(shared*60/seconds)
+	counted, made := newFigure(shared), newFigure(shared*60/seconds)
 	rate, printed := t.value("rate")
 	t.cutIf(!printed, "the output has no TpmC (%s:%d)", t.path, t.lines)
 	t.contradictIf(printed && !rate.agrees(made), "TpmC", rate, tpccShared+" per minute", made)
 	if shared > done*(1+slack) {
-		t.contradictIf(true, tpccShared, counted, tpccSummed, exact(done))
+		t.contradictIf(true, tpccShared, counted, tpccSummed, newFigure(done))
 	} else if lost := 1 - shared/done; lost > slack {
 		t.warn("TpmC lacks %.2g %% of the new orders: the threads share its counter without a lock; the sum of "+
 			"their own counts is taken", 100*lost)

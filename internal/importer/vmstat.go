@@ -43,9 +43,9 @@ func (v *vmstat) line(line string) {
 		v.header = words
 		return
 	}
-	us, user := positive(v.text(words, "us"))
-	sy, system := positive(v.text(words, "sy"))
-	cs, switches := positive(v.text(words, "cs"))
+	us, user := positiveNumber(v.text(words, "us"))
+	sy, system := positiveNumber(v.text(words, "sy"))
+	cs, switches := positiveNumber(v.text(words, "cs"))
 	n, columns := len(words), len(v.header)
 	ok := user && system && switches && (n == columns || n == columns+1)
 	v.refuseIf(!ok && !v.last, "", "%q is not a line of vmstat: %d numbers were expected", clip(line), columns)

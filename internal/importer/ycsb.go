@@ -38,9 +38,9 @@ type ycsbOp struct {
 
 // ycsbStatus is the number of operations done at a time.
 type ycsbStatus struct {
-	when  time.Time
-	done  float64
-	whole bool // go-ycsb's figures of each kind agree with those of all
+	when     time.Time
+	done     float64
+	complete bool // go-ycsb's figures of each kind agree with those of all
 }
 
 const ycsbForeign = `"measurement" ?: ?"RunTime\(ms\)"|latency raw data: op|^Raw data measurement`
@@ -83,11 +83,11 @@ func (y *ycsb) property(name, value string) {
 	case name == "warmuptime":
 		y.warmed = value != "0"
 	case name == "threadcount":
-		y.ask(y.at, "clients", value)
+		y.ask(y.lineNumber, "clients", value)
 	case name == "dotransactions":
-		y.ask(y.at, "script", map[string]string{"true": "run", "false": "load"}[value])
+		y.ask(y.lineNumber, "script", map[string]string{"true": "run", "false": "load"}[value])
 	case slices.Contains(ycsbAsked, name):
-		y.ask(y.at, name, value)
+		y.ask(y.lineNumber, name, value)
 	}
 }
 
@@ -99,9 +99,9 @@ func (y *ycsb) command(words []string) {
 		next := words[i+1]
 		switch w {
 		case "-threads":
-			y.ask(y.at, "clients", next)
+			y.ask(y.lineNumber, "clients", next)
 		case "-target":
-			y.ask(y.at, "target", next)
+			y.ask(y.lineNumber, "target", next)
 		case "-p":
 			name, value, _ := strings.Cut(next, "=")
 			y.property(name, value)
@@ -120,7 +120,7 @@ func (y *ycsb) command(words []string) {
 	case script == "" && slices.Contains(words, "-t"):
 		script = "run"
 	}
-	y.ask(y.at, "script", script)
+	y.ask(y.lineNumber, "script", script)
 }
 
 // ycsbUnknown are how YCSB prints times that there are none of.
@@ -159,8 +159,8 @@ func (y *ycsb) noteFigure(o *ycsbOp, kind, name string, v float64) {
 	case counts && (v < 0 || v > limit || v != math.Trunc(v)):
 		y.refuse("", "%s: %g is no number of operations", kind, v)
 	case counts:
-		y.contradictIf(o.counted && o.count != int64(v), kind+": operations", exact(float64(o.count)), "later",
-			exact(v))
+		y.contradictIf(o.counted && o.count != int64(v), kind+": operations", newFigure(float64(o.count)), "later",
+			newFigure(v))
 		o.count, o.counted = int64(v), true
 	case coded:
 		if o.codes += int64(v); !slices.Contains(ycsbSuccess, code) {
@@ -190,10 +190,10 @@ func (y *ycsb) finish() {
 			y.block()
 		}
 		if y.totals { // lines of the others are missing
-			y.status = slices.DeleteFunc(y.status, func(s ycsbStatus) bool { return !s.whole })
+			y.status = slices.DeleteFunc(y.status, func(s ycsbStatus) bool { return !s.complete })
 		}
 	}
-	clients, _ := whole(y.params["clients"])
+	clients, _ := wholeNumber(y.params["clients"])
 	switch several := len(y.status) > 1; {
 	case complete:
 		if y.step.Seconds = y.millis.value / 1e3; y.port {
@@ -223,7 +223,7 @@ func (y *ycsb) finish() {
 // summary adds the operations that succeeded, and their times.
 func (y *ycsb) summary(clients int) {
 	y.checkCodes()
-	kinds, done, all, failures := y.done()
+	kinds, done, total, failures := y.done()
 	failed := int64(0)
 	for _, n := range failures {
 		failed += n
@@ -236,18 +236,18 @@ func (y *ycsb) summary(clients int) {
 	switch {
 	case y.tornPairs():
 		y.refuse("", "reads or updates of read-modify-writes failed: how many operations succeeded is not in the log")
-	case len(kinds) == 0 || all <= 0 || y.step.Seconds <= 0:
+	case len(kinds) == 0 || total <= 0 || y.step.Seconds <= 0:
 		y.refuse("", "no operation succeeded: there is no rate")
 	}
 	if y.params["script"] == "" {
-		y.ask(y.at, "operations", strings.Join(kinds, "+"))
+		y.ask(y.lineNumber, "operations", strings.Join(kinds, "+"))
 	}
-	addOperations(y.run, kinds, done, all, clients, "final figures")
-	operations := all + failed
+	addOperations(y.run, kinds, done, total, clients, "final figures")
+	operations := total + failed
 	if !y.port {
 		retried := y.checkThroughput(operations, failures[opInsert])
 		if retried > 0 {
-			y.put(metric.Retries, float64(retried), account.Of(groupClients, ""), account.Count(all))
+			y.put(metric.Retries, float64(retried), account.Of(groupClients, ""), account.Count(total))
 		}
 		operations, failed = operations-retried, failed-retried
 	}
@@ -256,7 +256,7 @@ func (y *ycsb) summary(clients int) {
 	}
 	y.addTimes()
 	if target, ok := number(y.params["target"]); ok && target > 0 {
-		addArrivals(y.run, target, float64(all), y.reason == "")
+		addArrivals(y.run, target, float64(total), y.reason == "")
 		y.step.Groups[0].Pace = "fixed"
 	}
 }
@@ -266,7 +266,7 @@ func (y *ycsb) summary(clients int) {
 func (y *ycsb) checkThroughput(operations, failedInserts int64) (retried int64) {
 	counted := y.overall.times(y.millis)
 	total := figure{value: counted.value / 1e3, half: counted.half / 1e3}
-	attempts, inserts := exact(float64(operations)), exact(float64(operations-failedInserts))
+	attempts, inserts := newFigure(float64(operations)), newFigure(float64(operations-failedInserts))
 	if failedInserts > 0 && total.agrees(inserts) && !total.agrees(attempts) {
 		attempts, retried = inserts, failedInserts
 	}
@@ -275,7 +275,7 @@ func (y *ycsb) checkThroughput(operations, failedInserts int64) (retried int64) 
 }
 
 func (y *ycsb) addTimes() {
-	y.warnIf(y.mixed(), "times include those of operations that failed")
+	y.warnIf(y.timesFailures(), "times include those of operations that failed")
 	milliseconds := y.port && y.wholeMillis()
 	y.warnIf(y.coarse, "times are whole milliseconds, rounded down: -p measurementtype=hdrhistogram has more digits")
 	y.warnIf(milliseconds, "percentiles are whole milliseconds, rounded up")
@@ -308,10 +308,11 @@ func (y *ycsb) addStatusLines() {
 	}
 	var intervals []account.Interval
 	for i := 1; i < len(y.status); i++ {
-		before, now := y.status[i-1], y.status[i]
-		n, length := now.done-before.done, now.when.Sub(before.when).Seconds()
+		previous, now := y.status[i-1], y.status[i]
+		n, length := now.done-previous.done, now.when.Sub(previous.when).Seconds()
 		end := math.Round(now.when.Sub(y.status[0].when).Seconds()*1e3) / 1e3
-		intervals = append(intervals, y.emitInterval(result.Line{T: end, DT: length, Group: groupClients, Op: y.step.Primary,
+		intervals = append(intervals, y.emitInterval(result.Line{T: end, DT: length, Group: groupClients,
+			Op:  y.step.Primary,
 			Ops: int64(n), Rows: int64(n)}))
 	}
 	if !y.port {

@@ -33,21 +33,21 @@ func ycsbKind(name string) (kind string, failed bool) {
 }
 
 // done returns the kinds of operations, how many of each and of all succeeded, and how many of each failed.
-func (y *ycsb) done() (kinds []string, done map[string]int64, all int64, failed map[string]int64) {
+func (y *ycsb) done() (kinds []string, done map[string]int64, total int64, failed map[string]int64) {
 	done, failed = map[string]int64{}, map[string]int64{}
 	uncounted := map[string]int64{} // in the codes, and in a kind of their own if that is printed
 	for name, o := range y.kinds {
-		switch kind, wrong := ycsbKind(name); {
+		switch kind, failure := ycsbKind(name); {
 		case kind == "":
-		case wrong:
+		case failure:
 			failed[kind] += o.count
 		case o.counted:
 			counted, codesOnly := o.failed()
 			kinds = append(kinds, kind)
 			done[kind], uncounted[kind] = o.count-counted, codesOnly
 			failed[kind] += counted
-			if all += done[kind]; kind == "read_modify_write" {
-				all -= 2 * done[kind]
+			if total += done[kind]; kind == "read_modify_write" {
+				total -= 2 * done[kind]
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func (y *ycsb) done() (kinds []string, done map[string]int64, all int64, failed 
 		failed[kind] = max(failed[kind], n)
 	}
 	slices.Sort(kinds)
-	return kinds, done, all, failed
+	return kinds, done, total, failed
 }
 
 // failed returns how many of the counted operations failed, and how many more did that are not counted. Releases of
@@ -73,14 +73,14 @@ func (y *ycsb) checkCodes() {
 		o := y.kinds[name]
 		_, uncounted := o.failed()
 		if sum := o.codes - uncounted; ycsbKinds[name] != "" && o.counted && o.codes != 0 && sum != o.count {
-			y.contradictIf(true, name+": the sum of its codes", exact(float64(sum)), "its operations",
-				exact(float64(o.count)))
+			y.contradictIf(true, name+": the sum of its codes", newFigure(float64(sum)), "its operations",
+				newFigure(float64(o.count)))
 		}
 	}
 }
 
-// mixed reports whether operations that failed are among those whose times are printed.
-func (y *ycsb) mixed() bool {
+// timesFailures reports whether operations that failed are among those whose times are printed.
+func (y *ycsb) timesFailures() bool {
 	for name, o := range y.kinds {
 		if counted, _ := o.failed(); ycsbKinds[name] != "" && counted > 0 {
 			return true
