@@ -42,10 +42,10 @@ func summed(runs []*run, ps *hint.Problems) (out []*run) {
 		numbers := slices.Sorted(maps.Keys(seen))
 		low, high := numbers[0]-1, numbers[len(numbers)-1]-1
 		if missing := high - low + 1 - len(numbers); missing > 0 {
-			ps.Add(first.file.path, 0, "add the others; if these are no client processes of one run, give them "+
-				"other names",
-				"%d client processes have no log here: there are %d, with numbers from %d to %d", missing, len(numbers),
-				low, high)
+			ps.Add(first.file.path, 0,
+				"add the others; if these are no client processes of one run, give them other names",
+				"%d client processes have no log here: there are %d, with numbers from %d to %d",
+				missing, len(numbers), low, high)
 			return runs
 		}
 		join(first, same[1:])
@@ -85,9 +85,8 @@ func join(r *run, peers []*run) {
 	for _, o := range peers {
 		shortest, longest = min(shortest, o.step.Seconds), max(longest, o.step.Seconds)
 	}
-	r.warnIf(shortest < longest*0.9, "its client processes ran for %.4g to %.4g s, and the rate is over the longest "+
-		"time",
-		shortest, longest)
+	r.warnIf(shortest < longest*0.9,
+		"its client processes ran for %.4g to %.4g s, and the rate is over the longest time", shortest, longest)
 	r.step.Rows = addedRows(clients, longest)
 	r.step.Seconds, r.costs, r.step.Curves, r.step.Stalls, r.series = longest, nil, nil, nil, section{}
 	for _, o := range peers {

@@ -24,8 +24,8 @@ type companionSet struct {
 func (d *folder) addCompanions(runs []*run, o *Options, ps *hint.Problems) {
 	first := runs[0]
 	c := companionSet{o: o, ps: ps, io: parseSingle(d.filesFor(first.file, fmtIOStat), ps, parseIOStat),
-		vm: parseSingle(d.filesFor(first.file, fmtVMStat), ps, parseVMStat), met: parseSingle(d.filesFor(first.file,
-			fmtMet), ps, readMet)}
+		vm:  parseSingle(d.filesFor(first.file, fmtVMStat), ps, parseVMStat),
+		met: parseSingle(d.filesFor(first.file, fmtMet), ps, readMet)}
 	for _, f := range d.filesFor(first.file, fmtTime) {
 		if u := parseTime(f, ps); u != nil {
 			c.times = append(c.times, u)
@@ -97,8 +97,7 @@ func (c *companionSet) countCPUs(r *run) {
 		r.cpus = counted
 	case counted > 0 && counted != r.cpus:
 		r.warn("the log has %d CPUs and iostat %d, which also counts unused ones: %d is taken; --cpus overrides it",
-			r.cpus,
-			counted, r.cpus)
+			r.cpus, counted, r.cpus)
 	}
 }
 

@@ -255,9 +255,8 @@ func (d *dbBench) addIntervals(r *run, name string) {
 			end, length = max(end, i.end), max(length, i.length)
 		}
 		n := int64(math.Round(rate * length))
-		intervals = append(intervals, r.emitInterval(result.Line{T: end, DT: length, Group: opOperation,
-			Op: opOperation, Ops: n,
-			Rows: n}))
+		line := result.Line{T: end, DT: length, Group: opOperation, Op: opOperation, Ops: n, Rows: n}
+		intervals = append(intervals, r.emitInterval(line))
 	}
 	if rows := r.step.Find(metric.Rows, "", ""); rows != nil {
 		r.requireWithin("the sum of its intervals", sum, "operations", newFigure(rows.Value))

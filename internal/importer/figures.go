@@ -101,9 +101,8 @@ func vmFigures(v *vmstat, cpus int) []account.Cost {
 	busy := mean(v.samples, func(s *vmSample) []float64 { return []float64{s.busy} })
 	out := hostFigures(switches, busy, cpus, "vmstat, whole host")
 	if busy < wholePercents && cpus > 0 {
-		out[1].Warnings = []metric.Warning{
-			remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs",
-				busy)}
+		out[1].Warnings = []metric.Warning{remark("vmstat prints whole percents, and the mean is %.2g %%: "+
+			"it may be off by a percent of the CPUs", busy)}
 	}
 	return out
 }

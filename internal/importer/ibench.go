@@ -2,6 +2,7 @@ package importer
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -134,11 +135,13 @@ var ibGrammar = grammar[*ibench]{
 	on(`^\s*\d\S*(\s+\S+){8}`, (*ibench).interval),
 }
 
+// ibPrivate matches the options that are not kept.
+var ibPrivate = regexp.MustCompile(`password|user|host`)
+
 // readIBench reads a client's output and keeps at most limit intervals.
 func readIBench(f *file, limit int, ps *hint.Problems) *ibench {
 	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{limit: limit &^ 1},
-		options: map[string]string{},
-		shares:  map[string]ibShares{}}
+		options: map[string]string{}, shares: map[string]ibShares{}}
 	b.each(func(line string) { ibGrammar.read(b, line) })
 	return b
 }
@@ -151,8 +154,7 @@ func (b *ibench) command(m match) {
 		if !assigned {
 			value = "on"
 		}
-		if ok && !strings.Contains(name, "password") && !strings.Contains(name, "user") && !strings.Contains(name,
-			"host") {
+		if ok && !ibPrivate.MatchString(name) {
 			b.options[name] = value
 		}
 	}

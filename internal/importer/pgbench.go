@@ -106,9 +106,8 @@ func (p *pgbench) total(m match) {
 		return
 	}
 	name, v := m.text("name"), m.text("value")
-	p.refuseIf(strings.HasPrefix(name, "latency ") && !strings.HasSuffix(strings.TrimSuffix(v, includingFailures),
-		" ms"), "",
-		"%q: a latency in ms was expected", clip(m.line))
+	millis := strings.HasSuffix(strings.TrimSuffix(v, includingFailures), " ms")
+	p.refuseIf(strings.HasPrefix(name, "latency ") && !millis, "", "%q: a latency in ms was expected", clip(m.line))
 	switch {
 	case name != "tps":
 	case !strings.HasSuffix(v, ")"):
@@ -202,9 +201,8 @@ func (p *pgbench) finish(log *pgLog) {
 }
 
 func (p *pgbench) options(n float64, source string, additional ...account.With) []account.With {
-	return append([]account.With{account.Of(opTransaction, opTransaction), account.Count(int64(n)),
-		account.Source(source)},
-		additional...)
+	options := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(n)), account.Source(source)}
+	return append(options, additional...)
 }
 
 func (p *pgbench) summary(done, rate float64, log *pgLog) {
@@ -324,8 +322,7 @@ func (p *pgbench) addProgressLines(log *pgLog) {
 	for _, g := range p.progress {
 		n := math.Round(g.tps * g.length)
 		intervals = append(intervals, p.emitInterval(result.Line{T: g.end, DT: g.length, Group: opTransaction,
-			Op:  opTransaction,
-			Ops: int64(n), Rows: int64(n), Errors: int64(g.failed)}))
+			Op: opTransaction, Ops: int64(n), Rows: int64(n), Errors: int64(g.failed)}))
 	}
 	p.dropIf(len(intervals) > 0, "pgbench's latencies of intervals (-P)")
 	p.addIntervals(opTransaction, intervals, p.paced(), account.Warned(p.partial()...))

@@ -153,9 +153,8 @@ func (l *pgLog) transaction(w []string, require func(condition bool, reason stri
 	require(len(w) == 6+len(l.columns), "%d columns: the meaning of those beyond the sixth is unknown", len(w))
 	n, _ := wholeNumber(w[1])
 	previous, seen := l.clients[w[0]]
-	require(!seen || n > previous, "the client's transaction before has the number %d: it is another run's, or not "+
-		"in order",
-		previous)
+	require(!seen || n > previous,
+		"the client's transaction before has the number %d: it is another run's, or not in order", previous)
 	if !seen {
 		w[0] = strings.Clone(w[0])
 	}
@@ -270,10 +269,8 @@ func (p *pgbench) fromLog(l *pgLog) {
 		p.note("The log holds %d of the transactions: a sample.", l.total())
 	}
 	add := func(measure string, times *latencies) {
-		p.build(func(b *account.Builder) {
-			b.Latency(measure, opTransaction, opTransaction, times.times(),
-				options...)
-		})
+		t := times.times()
+		p.build(func(b *account.Builder) { b.Latency(measure, opTransaction, opTransaction, t, options...) })
 	}
 	switch {
 	case !l.hasTransactions():
@@ -378,9 +375,8 @@ func (p *pgbench) ownLogs(logs []*file) []*file {
 		return matching[0]
 	}
 	if len(byProcess) > 1 {
-		p.warn("the logs of %d processes, such as %s, are left out: %d of them hold as many transactions as this "+
-			"run has",
-			len(byProcess), logs[0].path, len(matching))
+		p.warn("the logs of %d processes, such as %s, are left out: %d of them hold as many transactions as this run "+
+			"has", len(byProcess), logs[0].path, len(matching))
 	}
 	return nil
 }

@@ -209,8 +209,7 @@ func (l *latencies) times() account.Times {
 		return 0
 	}
 	t := account.Ranked(l.n, ranked, []float64{0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 97, 98, 99, 99.5,
-		99.7,
-		99.9, 99.95, 99.99, 100})
+		99.7, 99.9, 99.95, 99.99, 100})
 	if l.n > 0 {
 		t.Greatest = t.At(100)
 	}

@@ -54,8 +54,7 @@ func parseSysbench(files []*file, o *Options, ps *hint.Problems) []*run {
 
 func newSysbench(in *input) *sysbench {
 	return &sysbench{log: &log{run: newRun(in.file, fmtSysbench), input: in}, group: groupClients,
-		sbFigures: newFigures(),
-		sbSeries:  sbSeries{intervals: thinned[sbInterval]{limit: mostIntervals}}}
+		sbFigures: newFigures(), sbSeries: sbSeries{intervals: thinned[sbInterval]{limit: mostIntervals}}}
 }
 
 func (s *sysbench) line(line string) {

@@ -110,9 +110,8 @@ func (s *sysbench) addLatency(name, text, unit string) {
 	}
 	value := strings.TrimRightFunc(text, unicode.IsLetter)
 	v, ok := millis(value, cmp.Or(text[len(value):], unit))
-	s.refuseIf(!ok && !s.last, "", "%s: %q: a latency was expected, in ns, us, ms or s, with a decimal point and no "+
-		"sign",
-		name, clip(text))
+	s.refuseIf(!ok && !s.last, "",
+		"%s: %q: a latency was expected, in ns, us, ms or s, with a decimal point and no sign", name, clip(text))
 	name = strings.TrimPrefix(name, "approx.")
 	if p, found := strings.CutSuffix(strings.TrimSpace(name), "percentile"); found {
 		name = "p" + strings.TrimRight(strings.TrimSpace(p), "thsnrd")
