@@ -56,7 +56,7 @@ func contradiction(first string, f figure, second string, g figure) string {
 }
 
 // contradictIf marks the step as one that cannot be compared, because of two figures.
-func (r *run) contradictIf(condition bool, first string, f figure, second string, g figure) {
+func (r *outcome) contradictIf(condition bool, first string, f figure, second string, g figure) {
 	if condition {
 		r.step.Warnings = append(r.step.Warnings,
 			metric.Warn(metric.Contradictory, metric.Values{"reason": contradiction(first, f, second, g)}))
@@ -64,13 +64,13 @@ func (r *run) contradictIf(condition bool, first string, f figure, second string
 }
 
 // requireSame reports whether two figures agree, and marks the step if not.
-func (r *run) requireSame(first string, f figure, second string, g figure) bool {
+func (r *outcome) requireSame(first string, f figure, second string, g figure) bool {
 	r.contradictIf(!f.agrees(g), first, f, second, g)
 	return f.agrees(g)
 }
 
 // requireWithin reports whether a figure is at most another, and marks the step if not.
-func (r *run) requireWithin(first string, f figure, second string, g figure) bool {
+func (r *outcome) requireWithin(first string, f figure, second string, g figure) bool {
 	r.contradictIf(f.exceeds(g), first, f, second, g)
 	return !f.exceeds(g)
 }

@@ -48,7 +48,7 @@ func parseGoBench(files []*file, _ *Options, ps *hint.Problems) (runs []*run) {
 		in.problem("", "no benchmark has a time per operation, or a rate")
 		return nil
 	}
-	runs[len(runs)-1].cutIf(in.file.cut, "the output ends within a line (%s)", in.path)
+	runs[len(runs)-1].cutIf(in.file.endless, "the output ends within a line (%s)", in.path)
 	for _, r := range runs {
 		r.warnIf(failed != "", "not all benchmarks of this output succeeded: %s", failed)
 	}

@@ -1,10 +1,3 @@
-// Package importer turns the logs of other tools into campaign directories:
-// sysbench, pgbench, db_bench, the insert benchmark, YCSB, go-ycsb, HammerDB, benchbase, and tables of numbers, with
-// the output of iostat, vmstat and /usr/bin/time from the same runs.
-//
-// It invents nothing. Data missing from a log are left out, partial data are
-// marked, and contradictions are refused, with the file, the line and a hint. It
-// writes the same files as a run does, and judges no number.
 package importer
 
 import (

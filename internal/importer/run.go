@@ -13,22 +13,27 @@ import (
 
 // run is one step of one trial, read from a log.
 type run struct {
+	outcome
 	origin
 	naming
 	database
 	workload string
-	step     result.Step
 	series   section
 	plan     []param // the requested parameters
 	params   map[string]string
-	costs    []account.Denominator // units per second
-	interval float64               // seconds; 0 is unknown
-	cpus     int                   // of the host; 0 is unknown
+	interval float64 // seconds; 0 is unknown
+	cpus     int     // of the host; 0 is unknown
 	// processes is the number of client processes, if several.
 	processes int
-	reason    string // why it is not complete
 	warnings  []metric.Warning
 	host      observe.Facts
+}
+
+// outcome is what came out of a run.
+type outcome struct {
+	step   result.Step
+	costs  []account.Denominator // units per second
+	reason string                // why it is not complete
 }
 
 type origin struct {
@@ -85,63 +90,63 @@ type param struct {
 }
 
 func newRun(f *file, workload string) *run {
-	return &run{origin: origin{file: f}, workload: workload, step: result.Step{Status: result.Complete},
-		params: map[string]string{}}
+	return &run{outcome: outcome{step: result.Step{Status: result.Complete}}, origin: origin{file: f},
+		workload: workload, params: map[string]string{}}
 }
 
 // build adds to the step the rows that f builds.
-func (r *run) build(f func(*account.Builder)) {
+func (r *outcome) build(f func(*account.Builder)) {
 	var b account.Builder
 	f(&b)
 	r.step.Take(&b.Sheet)
 }
 
 // put adds a row, unless its value is unknown.
-func (r *run) put(name string, value float64, options ...account.With) {
+func (r *outcome) put(name string, value float64, options ...account.With) {
 	r.build(func(b *account.Builder) { b.Put(name, value, options...) })
 }
 
 // about sets the operations of the only group of clients, the first of which the step is about.
-func (r *run) about(group string, clients int, ops ...string) {
+func (r *outcome) about(group string, clients int, ops ...string) {
 	r.step.Primary, r.step.WritesPer = ops[0], ops[0]
 	r.step.Groups = []result.Group{{Name: group, Clients: clients, Ops: ops}}
 }
 
-func (r *run) lasted(seconds float64) {
+func (r *outcome) lasted(seconds float64) {
 	r.step.Seconds = seconds
 	r.put(metric.DurationS, seconds)
 }
 
 // per adds a denominator of costs: the rate of an operation, and its number, 0 if that is unknown.
-func (r *run) per(op string, rate float64, n int64) {
+func (r *outcome) per(op string, rate float64, n int64) {
 	r.costs = append(r.costs, account.Denominator{Per: op, Units: rate, N: n})
 }
 
-func (r *run) rate(name string, n float64, options ...account.With) {
+func (r *outcome) rate(name string, n float64, options ...account.With) {
 	r.build(func(b *account.Builder) { b.Rate(name, n, r.step.Seconds, options...) })
 }
 
 // work adds the number of operations on one row each, and their rate.
-func (r *run) work(rows, rate float64, options ...account.With) {
+func (r *outcome) work(rows, rate float64, options ...account.With) {
 	r.put(metric.Rows, rows, options...)
 	r.addRates(rate, options...)
 }
 
 // addKind adds operations of a kind to those of the step's group.
-func (r *run) addKind(op string, n int64, seconds float64, source string) {
+func (r *outcome) addKind(op string, n int64, seconds float64, source string) {
 	g := &r.step.Groups[0]
 	g.Ops = append(g.Ops, op)
 	r.work(float64(n), float64(n)/seconds, account.Of(g.Name, op), account.Count(n), account.Source(source))
 }
 
 // addRates adds the rate of operations on one row each.
-func (r *run) addRates(rate float64, options ...account.With) {
+func (r *outcome) addRates(rate float64, options ...account.With) {
 	r.put(metric.OpsPerS, rate, options...)
 	r.put(metric.RowsPerS, rate, options...)
 }
 
 // failures adds the number of operations that failed, if any did.
-func (r *run) failures(name string, failed, tried int64) {
+func (r *outcome) failures(name string, failed, tried int64) {
 	if failed > 0 {
 		r.put(metric.Errors, float64(failed), account.Of(groupClients, ""), account.Count(tried))
 		r.warn("%d %s failed", failed, name)
@@ -164,7 +169,7 @@ func warned(texts ...string) account.With {
 
 // partial returns the warnings about the numbers of a run: they cover only a part
 // of it if the log is cut off.
-func (r *run) partial() []metric.Warning {
+func (r *outcome) partial() []metric.Warning {
 	if r.reason == "" {
 		return nil
 	}
@@ -181,7 +186,7 @@ func (r *run) ask(line int, name, value string) {
 	r.params[name] = value
 }
 
-func (r *run) guess(text string, args ...any) {
+func (r *origin) guess(text string, args ...any) {
 	r.guesses = append(r.guesses, fmt.Sprintf(text, args...))
 }
 
@@ -189,36 +194,36 @@ func (r *run) guess(text string, args ...any) {
 const mostDropped = 20
 
 // drop lists a figure of the log that no metric takes.
-func (r *run) drop(name string) { r.dropIf(true, name) }
+func (r *origin) drop(name string) { r.dropIf(true, name) }
 
-func (r *run) dropIf(condition bool, name string) {
+func (r *origin) dropIf(condition bool, name string) {
 	if name = clip(name); condition && len(r.dropped) < mostDropped && !slices.Contains(r.dropped, name) {
 		r.dropped = append(r.dropped, name)
 	}
 }
 
 // warn adds a warning to the step.
-func (r *run) warn(text string, args ...any) { r.warnIf(true, text, args...) }
+func (r *outcome) warn(text string, args ...any) { r.warnIf(true, text, args...) }
 
-func (r *run) warnIf(condition bool, text string, args ...any) {
+func (r *outcome) warnIf(condition bool, text string, args ...any) {
 	if condition {
 		r.step.Warnings = append(r.step.Warnings, remark(text, args...))
 	}
 }
 
 // cut marks a run that is incomplete.
-func (r *run) cut(reason string, args ...any) { r.cutIf(true, reason, args...) }
+func (r *outcome) cut(reason string, args ...any) { r.cutIf(true, reason, args...) }
 
-func (r *run) cutIf(condition bool, reason string, args ...any) {
+func (r *outcome) cutIf(condition bool, reason string, args ...any) {
 	if condition {
 		r.step.Status, r.reason = result.Partial, fmt.Sprintf(reason, args...)
 	}
 }
 
 // note adds a note to the step.
-func (r *run) note(text string, args ...any) { r.noteIf(true, text, args...) }
+func (r *outcome) note(text string, args ...any) { r.noteIf(true, text, args...) }
 
-func (r *run) noteIf(condition bool, text string, args ...any) {
+func (r *outcome) noteIf(condition bool, text string, args ...any) {
 	if condition {
 		r.step.Note(fmt.Sprintf(text, args...))
 	}
@@ -261,7 +266,7 @@ func (r *run) addIntervals(group string, intervals []account.Interval, rated boo
 }
 
 // addCosts adds the figures divided by each denominator.
-func (r *run) addCosts(figures []account.Cost) {
+func (r *outcome) addCosts(figures []account.Cost) {
 	for _, d := range r.costs {
 		if d.Units > 0 {
 			r.build(func(b *account.Builder) { b.Costs(figures, d) })

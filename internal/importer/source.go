@@ -30,16 +30,16 @@ const longest = 1 << 20
 // file is a file to import. Its text is not kept but read again when needed, as a
 // log may be larger than memory.
 type file struct {
-	path   string
-	format format
-	id     string   // shared by the files of the same run; see key
-	head   []string // its first lines, which identify the format
-	lines  int      // number of the line that was read last
-	cut    bool     // the last line has no line end; known once read
-	first  int      // the first line of a run of several; 0: the file has one
-	until  int      // its last line; 0: that of the file
-	errors *file    // the standard error of the same command, if it was kept apart
-	logged int64    // transactions in a log of pgbench; 0: not counted yet
+	path    string
+	format  format
+	id      string   // shared by the files of the same run; see key
+	head    []string // its first lines, which identify the format
+	lines   int      // number of the line that was read last
+	endless bool     // the last line has no line end; known once read
+	first   int      // the first line of a run of several; 0: the file has one
+	until   int      // its last line; 0: that of the file
+	errors  *file    // the standard error of the same command, if it was kept apart
+	logged  int64    // transactions in a log of pgbench; 0: not counted yet
 	// open opens the text, uncompressed.
 	open func() (io.ReadCloser, error)
 	// spool receives the lines of series; if nil they are not made.
@@ -83,7 +83,7 @@ func (f *file) read(line func(n int, text string, last bool) bool) error {
 	}
 	defer r.Close()
 	in := bufio.NewReaderSize(io.LimitReader(r, limit), 1<<16)
-	f.lines, f.cut = 0, false
+	f.lines, f.endless = 0, false
 	for size := 0; ; {
 		text, err := nextLine(in)
 		if err != nil || text == "" {
@@ -97,7 +97,7 @@ func (f *file) read(line func(n int, text string, last bool) bool) error {
 		if err != nil && !last {
 			return err
 		}
-		f.cut = last && !strings.HasSuffix(text, "\n")
+		f.endless = last && !strings.HasSuffix(text, "\n")
 		if f.lines++; f.lines < f.first {
 			continue
 		}
@@ -140,7 +140,7 @@ func (in *input) each(line func(text string)) {
 	log := in.file
 	for ; in.file != nil; in.file = in.errors {
 		err := in.read(func(n int, text string, last bool) bool {
-			in.lineNumber, in.last, in.torn = n, last, last && in.file.cut
+			in.lineNumber, in.last, in.torn = n, last, last && in.file.endless
 			line(text)
 			return true
 		})

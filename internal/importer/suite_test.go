@@ -172,7 +172,7 @@ func TestStreaming(t *testing.T) {
 					last = append(last, fmt.Sprintf("%d %s", in.lineNumber, line))
 				}
 			})
-		}) && f.cut && f.lines == 1001, f.lines, f.cut)
+		}) && f.endless && f.lines == 1001, f.lines, f.endless)
 	}
 	expect.Equal(t, strings.Join(last, " "), "1001 end 1001 end", last)
 	for text, want := range map[string]string{"a\x00b\n": "x: it is not a text file", strings.Repeat("a", longest+2): "x: it is not a text file"} {
