@@ -64,7 +64,7 @@ var rooms = []room{
 	{"internal/fleet", 3_401, []string{"internal/fleet"}},
 	{"internal/explain", 5_722, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_893, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
-	{"internal/report", 13_189, []string{"internal/report/view internal/report/course internal/report/verdict internal/report/published internal/report/trend", "internal/report", "internal/report/serve"}},
+	{"internal/report", 13_189, []string{"internal/report/view internal/report/course internal/report/published", "internal/report/verdict internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_531, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_565, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 440, []string{"scripts/man scripts/suite"}},

@@ -13,6 +13,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/report/view"
 	"rumbench/internal/result"
 )
 
@@ -104,9 +105,7 @@ func (c *campaign) headlines(base, t *target) *compare.Judgement {
 
 // stepsWith returns the steps that have any of the measures, without warm-ups.
 func (c *campaign) stepsWith(measures []measure) []*step {
-	return slices.DeleteFunc(slices.Clone(c.steps), func(s *step) bool {
-		return s.Warmup || !slices.ContainsFunc(measures, func(m measure) bool { return m.in(s) })
-	})
+	return view.Filter(c.steps, func(s *step) bool { return !s.Warmup && len(measuredIn(measures, s)) > 0 })
 }
 
 // mostColumns is the number of steps shown side by side if steps may be left out.
@@ -119,11 +118,7 @@ func (c *campaign) columns(all []*step) (out []*step, leftOut string) {
 	if len(all) <= mostColumns {
 		return all, ""
 	}
-	for _, s := range all {
-		if w := c.sweepOf(s); w == nil || w.representative() == s {
-			out = append(out, s)
-		}
-	}
+	out = view.Filter(all, c.represents)
 	if len(out) == len(all) {
 		return out, ""
 	}
@@ -138,11 +133,17 @@ func (c *campaign) crowded() bool { return len(c.sweeps) > 0 && len(c.steps) > m
 // sweepOf returns the sweep that a step belongs to, nil if there is none.
 func (c *campaign) sweepOf(s *step) *sweep {
 	for _, w := range c.sweeps {
-		if slices.ContainsFunc(w.levels, func(l levelStep) bool { return l.step == s }) {
+		if slices.Contains(stepsOf(w.levels), s) {
 			return w
 		}
 	}
 	return nil
+}
+
+// represents reports whether a step belongs to no sweep, or represents its sweep.
+func (c *campaign) represents(s *step) bool {
+	w := c.sweepOf(s)
+	return w == nil || w.representative() == s
 }
 
 // inSummary returns the sweep that represents a step in the verdict and in the

@@ -10,6 +10,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/report/view"
 	"rumbench/internal/text/quantity"
 )
 
@@ -78,13 +79,12 @@ const mostHeated = 36
 
 // heated returns the steps of a map.
 func (c *campaign) heated(find func(*step) (key, bool)) (out []*step) {
-	for _, s := range c.steps {
-		if _, ok := find(s); ok && !s.Warmup && !compare.IsProbe(s.Step) && s.Primary != "" {
-			out = append(out, s)
-		}
-	}
+	out = view.Filter(c.steps, func(s *step) bool {
+		_, ok := find(s)
+		return ok && !s.Warmup && !compare.IsProbe(s.Step) && s.Primary != ""
+	})
 	if len(out) > mostHeated {
-		out = slices.DeleteFunc(out, func(s *step) bool { w := c.sweepOf(s); return w != nil && w.representative() != s })
+		out = view.Filter(out, c.represents)
 	}
 	return out
 }

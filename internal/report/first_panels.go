@@ -234,7 +234,7 @@ func (c *campaign) entries(s *step) (out []entry) {
 		return out
 	}
 	for _, s := range c.steps {
-		if w := c.sweepOf(s); s.Primary != "" && !s.Warmup && (w == nil || w.representative() == s) {
+		if s.Primary != "" && !s.Warmup && c.represents(s) {
 			out = append(out, entry{s.Name, s, c.Targets[0]})
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/page"
+	"rumbench/internal/report/view"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -21,9 +22,7 @@ import (
 func firstScreen(v *composer) []page.Block {
 	out := []page.Block{page.Prose("head", strings.Join(headline(v.campaign), " · ")), trust(v.campaign, v.in)}
 	first, below := sentences(v)
-	for _, sentence := range first {
-		out = append(out, page.Prose("answer", sentence))
-	}
+	out = append(out, page.Paragraphs("answer", first...)...)
 	if steps := v.leading(); len(steps) > 0 {
 		out = append(out, page.Medium{Drawn: panels(v, steps), Written: []page.Block{numbersTable(v.standing(steps[0]))}})
 	}
@@ -44,10 +43,7 @@ func firstScreen(v *composer) []page.Block {
 	if tests := testsMean(v.campaign); tests != "" {
 		out = append(out, page.Prose("about", tests))
 	}
-	for _, sentence := range below {
-		out = append(out, page.Prose("answer", sentence))
-	}
-	return out
+	return append(out, page.Paragraphs("answer", below...)...)
 }
 
 // testsMean returns the question that each test answers, of those on the first screen; "" if
@@ -279,7 +275,7 @@ func clients(c *campaign) string {
 
 // machine returns the host of the first trial whose server was on it, in a few words.
 func machine(c *campaign) string {
-	seen := slices.DeleteFunc(slices.Clone(c.Targets), unseen)
+	seen := view.Filter(c.Targets, func(t *target) bool { return !unseen(t) })
 	if len(seen) == 0 {
 		return "server's machine unknown"
 	}
@@ -303,10 +299,8 @@ func machine(c *campaign) string {
 	case limits != "":
 		text = "limited to " + limits + " of " + text
 	}
-	if others := slices.DeleteFunc(slices.Clone(c.Targets), func(t *target) bool { return !unseen(t) }); len(others) > 0 {
-		text += "; unknown for " + quantity.Joined(quantity.Texts(others, func(t *target) string { return t.Name }))
-	}
-	return text
+	others := view.Filter(c.Targets, unseen)
+	return text + listing("; unknown for ", quantity.Texts(others, func(t *target) string { return t.Name }), "")
 }
 
 // limitsOf returns what a trial's target may use of the machine; "" if that is all of it.

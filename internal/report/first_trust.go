@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/report/view"
 	"rumbench/internal/result"
 	"rumbench/internal/result/redact"
 	"rumbench/internal/text/quantity"
@@ -112,7 +113,7 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 		fair = slices.Concat(fair, said(steps[0].unequalMemory()), steps[0].tooSmall(), said(steps[0].limitedByClient()),
 			steps[0].twoModes(), drifts(c), unequalMachine(c), verdict.MachinesApart(c.Campaign))
 	}
-	fair = append(fair, slices.DeleteFunc(slices.Clone(in.Warnings), func(w string) bool { return w == redact.Notice })...)
+	fair = append(fair, view.Filter(in.Warnings, func(w string) bool { return w != redact.Notice })...)
 	return poor, append(fair, onAsked(c)...)
 }
 
@@ -134,12 +135,8 @@ func othersWorked(c *campaign) (worst float64, text string) {
 
 // contained names the servers that ran in containers, if others did not.
 func contained(c *campaign) (out []string) {
-	for _, t := range c.Targets[1:] {
-		if text := compare.Contained(c.Targets[0], t); text != "" {
-			out = compare.AppendNew(out, text+".")
-		}
-	}
-	return out
+	texts := quantity.Texts(c.Targets[1:], func(t *target) string { return compare.Contained(c.Targets[0], t) })
+	return quantity.Texts(compare.AppendNew(nil, said(texts...)...), func(text string) string { return text + "." })
 }
 
 // noAnswer names the targets that lack a number asked about, or whose number cannot be

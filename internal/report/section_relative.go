@@ -30,10 +30,7 @@ func relativeTables(v *composer) []page.Section {
 	r := v.Relative(compare.RelativeOptions{})
 	n := page.NewNotes("relative")
 	sec := page.Section{ID: "relative", Title: "Relative table", Nav: "Relative table"}
-	for _, line := range relativeCautions(r) {
-		sec.Blocks = append(sec.Blocks, page.Prose("caution", line))
-	}
-	sec.Blocks = append(sec.Blocks, relativeTable(r, RelativeStyle{Notes: v.in.Notes}, n, v.data), n)
+	sec.Blocks = append(page.Paragraphs("caution", relativeCautions(r)...), relativeTable(r, RelativeStyle{Notes: v.in.Notes}, n, v.data), n)
 	return []page.Section{sec}
 }
 
@@ -280,10 +277,7 @@ func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width i
 		}
 	}
 	t.Title = ""
-	blocks = append(blocks, t)
-	for _, line := range relativeCautions(r) {
-		blocks = append(blocks, page.Prose("", line))
-	}
+	blocks = append(append(blocks, t), page.Paragraphs("", relativeCautions(r)...)...)
 	return page.Text(w, append(blocks, n), page.TextStyle{Width: width, Wrap: true})
 }
 
@@ -343,10 +337,6 @@ func RelativeMarkdown(w io.Writer, r *compare.Relative, style RelativeStyle) err
 	if r.Durability != "" {
 		d.Lead = append(d.Lead, page.Banner(verdict.DurabilityDiffers(r.Durability)))
 	}
-	cautions := page.List{}
-	for _, line := range relativeCautions(r) {
-		cautions.Items = append(cautions.Items, page.Item{Text: line})
-	}
-	d.Lead = append(d.Lead, t, cautions, n)
+	d.Lead = append(d.Lead, t, page.Texts("", relativeCautions(r)...), n)
 	return page.Markdown(w, d, true)
 }

@@ -10,6 +10,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/report/view"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -132,7 +133,7 @@ func (w *sweep) allArrive() bool {
 // end returns the last step, if it is the only one that the workload judges: the sweep
 // is about its result. nil: it is about the greatest throughput.
 func (w *sweep) end() *step {
-	judged := slices.DeleteFunc(slices.Clone(w.levels), func(l levelStep) bool { return len(l.Judged) == 0 })
+	judged := view.Filter(w.levels, func(l levelStep) bool { return len(l.Judged) > 0 })
 	if last := w.levels[len(w.levels)-1].step; len(w.panels) == 1 && len(judged) == 1 && judged[0].step == last {
 		return last
 	}
@@ -220,13 +221,10 @@ func sweepSentences(w *sweep) []page.Item {
 }
 
 // varied returns the axes of a step along which the sweep varies.
-func (w *sweep) varied(s *step) (out []result.Axis) {
-	for _, a := range s.Axes {
-		if a.Name == w.Axis || slices.ContainsFunc(w.Panels[0].At, func(o result.Axis) bool { return o.Name == a.Name }) {
-			out = append(out, a)
-		}
-	}
-	return out
+func (w *sweep) varied(s *step) []result.Axis {
+	return view.Filter(s.Axes, func(a result.Axis) bool {
+		return a.Name == w.Axis || slices.ContainsFunc(w.Panels[0].At, func(o result.Axis) bool { return o.Name == a.Name })
+	})
 }
 
 // axes returns the names of the axes along which the sweep varies.

@@ -126,14 +126,14 @@ func Why(list []*explain.Explanation, all bool) (out []page.Block) {
 // Settled returns the result of an experiment, under a heading of a level; nothing if the
 // targets are no experiment.
 func Settled(list []*explain.Explanation, level int) []page.Block {
-	var l page.List
+	var texts []string
 	for _, s := range explain.Settle(list) {
-		l.Items = append(l.Items, page.Item{Text: s.String()})
+		texts = append(texts, s.String())
 	}
-	if len(l.Items) == 0 {
+	if len(texts) == 0 {
 		return nil
 	}
-	return []page.Block{page.Heading{Level: level, Text: "What each setting does"}, l}
+	return []page.Block{page.Heading{Level: level, Text: "What each setting does"}, page.Texts("", texts...)}
 }
 
 // waterfall draws the proven sum that differs most in the step that the panels show first;
@@ -208,11 +208,9 @@ func tradeoff(r *explain.RUM) *page.Drawing {
 // differing lists the differences between the two that the first sentence does not name: causes of
 // causes are among them, which only an experiment can tell apart.
 func differing(e *explain.Explanation) page.Block {
-	var l page.List
-	for _, d := range e.Unlisted() {
-		l.Items = append(l.Items, page.Item{Text: "also differs: " + d.String()})
-	}
-	return l
+	return page.Texts("", quantity.Texts(e.Unlisted(), func(d compare.Difference) string {
+		return "also differs: " + d.String()
+	})...)
 }
 
 // itemsOf is a table of all items of a step.

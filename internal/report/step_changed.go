@@ -118,26 +118,16 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 			break
 		}
 		row := plainRow(name)
-		if m := meaningOf(all, name); m != "" {
-			row.Head = m + ": " + name
-		}
-		for i := range s.c.Targets {
-			row.Cells = append(row.Cells, changedCell(all[0][name], all[i][name], i == 0 ||
-				s.Unlike(base, s.c.Targets[i]) != ""))
+		for i, t := range s.c.Targets {
+			g, known := all[i][name]
+			if row.Head == name && known && g.meaning != "" {
+				row.Head = g.meaning + ": " + name
+			}
+			row.Cells = append(row.Cells, changedCell(all[0][name], g, i == 0 || s.Unlike(base, t) != ""))
 		}
 		t.Add(row)
 	}
 	return t
-}
-
-// meaningOf returns the meaning of a counter on every engine; "" if only one has it.
-func meaningOf(all []map[string]growth, name string) string {
-	for _, byName := range all {
-		if g, ok := byName[name]; ok {
-			return g.meaning
-		}
-	}
-	return ""
 }
 
 // kinship is how many counters of two targets can be compared.
@@ -165,19 +155,13 @@ func kinshipOf(base, subject *target) kinship {
 func changesOf(s *step, all []map[string]growth) map[string]float64 {
 	out := map[string]float64{}
 	for i, tg := range s.c.Targets {
-		if s.Unlike(s.c.Targets[0], tg) != "" {
+		if s.Unlike(s.c.Targets[0], tg) != "" || len(all[i]) == 0 || len(all[0]) == 0 {
 			continue
 		}
 		kin := kinshipOf(s.c.Targets[0], tg)
-		if len(all[i]) == 0 || len(all[0]) == 0 {
-			continue
-		}
-		for name, g := range all[i] {
-			out[name] = max(out[name], change(all[0][name], g, kin))
-		}
-		for name, b := range all[0] {
-			if _, ok := all[i][name]; !ok {
-				out[name] = max(out[name], change(b, growth{}, kin))
+		for _, names := range []map[string]growth{all[0], all[i]} {
+			for name := range names {
+				out[name] = max(out[name], change(all[0][name], all[i][name], kin))
 			}
 		}
 	}

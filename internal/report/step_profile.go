@@ -90,14 +90,9 @@ func ProfileTable(list []*Profile) page.Table {
 		rows = append(rows, side.name)
 	}
 	for _, name := range rows {
-		if costs[name] == nil || slices.Max(costs[name]) == 0 {
-			continue
+		if costs[name] != nil && slices.Max(costs[name]) > 0 {
+			t.Add(costRow(name, costs[name]...))
 		}
-		row := page.Row{Head: name, Series: -1}
-		for _, v := range costs[name] {
-			row.Cells = append(row.Cells, costCell(v))
-		}
-		t.Add(row)
 	}
 	return t
 }
@@ -111,6 +106,14 @@ func sampleOf(list []*Profile) string {
 }
 
 func costCell(v float64) page.Cell { return page.Exact(quantity.Digits(v), quantity.Full(v)) }
+
+func costRow(name string, costs ...float64) page.Row {
+	row := plainRow(name)
+	for _, v := range costs {
+		row.Cells = append(row.Cells, costCell(v))
+	}
+	return row
+}
 
 // FunctionTable lists the functions of an engine with the most CPU time of their own.
 func FunctionTable(p *Profile, limit int) page.Table {
@@ -138,7 +141,7 @@ func LockTables(p *Profile, high int) (out []page.Table) {
 			if c.Cost < low*p.Locks[kind][0].Cost {
 				break
 			}
-			t.Add(plainRow(c.Function, costCell(c.Cost), costCell(c.Waits)))
+			t.Add(costRow(c.Function, c.Cost, c.Waits))
 		}
 		if !t.Empty() {
 			out = append(out, t)
@@ -294,11 +297,15 @@ type transferred struct {
 	requests float64    // reads and writes
 }
 
-func (t *transferred) add(o *transferred) {
-	for i := range t.kb {
-		t.kb[i] += o.kb[i]
+func summed(name string, list []transferred) transferred {
+	sum := transferred{name: name}
+	for _, t := range list {
+		for i, v := range t.kb {
+			sum.kb[i] += v
+		}
+		sum.requests += t.requests
 	}
-	t.requests += o.requests
+	return sum
 }
 
 // FileTable shows the reads and writes of the device in a step, by class of file, and
@@ -308,27 +315,21 @@ func FileTable(p *Profile, limit int) page.Table {
 		Columns: []page.Column{{Name: "read"}, {Name: "written"}, {Name: "discarded"},
 			{Name: "requests", Title: "that read or write, per " + p.Per}},
 		Note: "By the requests that the device was given, the sync after the step included."}
-	all := transferred{name: "in all"}
 	list := byClass(p)
-	for i := range list {
-		all.add(&list[i])
-	}
-	rest := transferred{name: "other classes and tables"}
-	for len(list) > limit {
-		rest.add(&list[len(list)-1])
-		list = list[:len(list)-1]
-	}
-	if rest != (transferred{name: rest.name}) {
-		list = append(list, rest)
+	all := summed("in all", list)
+	rest := summed("other classes and tables", list[min(limit, len(list)):])
+	if list = list[:min(limit, len(list))]; rest != (transferred{name: rest.name}) {
+		list = append(slices.Clip(list), rest)
 	}
 	for _, c := range append(list, all) {
-		t.Add(plainRow(c.name, costCell(c.kb[0]), costCell(c.kb[1]), costCell(c.kb[2]), costCell(c.requests)))
+		t.Add(costRow(c.name, append(c.kb[:], c.requests)...))
 	}
 	read, known := p.Device[blockio.Read]
-	written, too := p.Device[blockio.Write]
-	if known && too {
+	if written, too := p.Device[blockio.Write]; known && too {
+		row := costRow("the device, without rumbench’s own files", read, written)
 		apart := page.Absent("see the step’s costs")
-		t.Add(plainRow("the device, without rumbench’s own files", costCell(read), costCell(written), apart, apart))
+		row.Cells = append(row.Cells, apart, apart)
+		t.Add(row)
 	}
 	return t
 }

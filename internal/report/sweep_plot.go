@@ -157,14 +157,8 @@ func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
 	base := f.Targets[0]
 	out := []page.Block{page.Heading{Level: 3,
 		Text: fmt.Sprintf("What %s does: relative to %s", f.Knob, knobName(f, base))}}
-	summary := page.List{Class: "about"}
-	for _, t := range f.Targets[1:] {
-		if text := familySentence(w, f, t); text != "" {
-			summary.Items = append(summary.Items, page.Item{Text: text})
-		}
-	}
-	if len(summary.Items) > 0 {
-		out = append(out, summary)
+	if texts := said(quantity.Texts(f.Targets[1:], func(t *target) string { return familySentence(w, f, t) })...); len(texts) > 0 {
+		out = append(out, page.Texts("about", texts...))
 	}
 	ratio := ratioCurve(w, f)
 	var plots page.Plots
@@ -238,7 +232,7 @@ func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 	}
 	t.Columns = append(t.Columns, page.Column{Name: "mean",
 		Title: "Geometric mean over the levels, with its 95 % interval; only of throughput"})
-	repeated := slices.DeleteFunc(p.measured(sweepMeasures), func(m measure) bool { return !m.each })
+	repeated := view.Filter(p.measured(sweepMeasures), func(m measure) bool { return m.each })
 	for _, m := range append([]measure{{metric: metric.RowsPerS}, {name: "p99 latency", metric: metric.ServiceP99US},
 		{metric: metric.CPUUS}}, repeated...) {
 		c := m.column()

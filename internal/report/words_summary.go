@@ -9,6 +9,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/report/view"
 	"rumbench/internal/text/quantity"
 )
 
@@ -51,10 +52,7 @@ func summary(c *campaign, in *Input) []page.Block {
 	if len(c.Targets) > 1 {
 		below = s.Sentences()
 		first := min(len(below), 3)
-		for _, sentence := range below[:first] {
-			out = append(out, page.Prose("", sentence))
-		}
-		below = below[first:]
+		out, below = append(out, page.Paragraphs("", below[:first]...)...), below[first:]
 	}
 	if t := settingsThatDiffer(c); t != nil {
 		out = append(out, inLine(t))
@@ -69,10 +67,7 @@ func summary(c *campaign, in *Input) []page.Block {
 			out = append(out, sweepSummary(w, n))
 		}
 	}
-	out = append(out, n)
-	for _, sentence := range below {
-		out = append(out, page.Prose("", sentence))
-	}
+	out = append(append(out, n), page.Paragraphs("", below...)...)
 	for _, b := range warned {
 		out = append(out, page.Banner(b))
 	}
@@ -85,30 +80,13 @@ func summary(c *campaign, in *Input) []page.Block {
 
 // summaryTable returns a step's part of the summary.
 func summaryTable(s *step, n *page.Notes) page.Table {
-	t := page.Table{}
-	for _, m := range summaryMeasures {
-		t.Columns = append(t.Columns, page.Column{Name: m.label()})
-	}
-	g := page.Group{Name: headlineOf(s)}
-	for _, tg := range s.c.Targets {
-		if len(s.Runs[tg]) == 0 && s.Copied(tg.Trials[0]) {
-			continue
-		}
-		row := plainRow(tg.Name + targetMarks(s, tg, n))
-		for _, m := range summaryMeasures {
-			row.Cells = append(row.Cells, summaryCell(s, tg, m, n))
-		}
-		g.Rows = append(g.Rows, row)
-	}
-	g.Foot = append(answerLines(s, n), settledLines(s, n)...)
-	g.Foot = append(g.Foot, ownLines(s)...)
-	for _, tg := range s.c.Targets {
-		if line := failuresOf(s, tg).line(); line != "" {
-			g.Foot = append(g.Foot, line)
-		}
-	}
-	t.Groups = []page.Group{g}
-	return t
+	targets := view.Filter(s.c.Targets, func(t *target) bool { return len(s.Runs[t]) > 0 || !s.Copied(t.Trials[0]) })
+	marked := func(t *target) page.Row { return plainRow(t.Name + targetMarks(s, t, n)) }
+	g := page.Group{Name: headlineOf(s), Rows: view.Rows(targets, marked, summaryMeasures,
+		func(t *target, m measure) page.Cell { return summaryCell(s, t, m, n) })}
+	failed := quantity.Texts(s.c.Targets, func(t *target) string { return failuresOf(s, t).line() })
+	g.Foot = slices.Concat(answerLines(s, n), settledLines(s, n), ownLines(s), said(failed...))
+	return page.Table{Columns: page.Columns(quantity.Texts(summaryMeasures, measure.label)...), Groups: []page.Group{g}}
 }
 
 // targetMarks note the reason why a target is not compared in a step.
@@ -177,20 +155,17 @@ func againstBase(s *step, t *target) page.Cell {
 
 // headlineOf returns the heading of a step's numbers.
 func headlineOf(s *step) string {
-	var parts []string
+	var rate, latency, writes string
 	if s.Primary != "" {
-		parts = append(parts, s.units(s.Primary)+"/s")
+		rate = s.units(s.Primary) + "/s"
 		if k, ok := s.Latency(s.Primary, "p99"); ok {
-			parts = append(parts, string(metric.FamilyOf(k.Metric))+" time of "+k.Op)
+			latency = string(metric.FamilyOf(k.Metric)) + " time of " + k.Op
+		}
+		if k, ok := s.Own(metric.WriteKB); ok && k.Per != s.costPer() {
+			writes = "writes per " + k.Per
 		}
 	}
-	if per := s.costPer(); per != "" {
-		parts = append(parts, "per "+per)
-	}
-	if k, ok := s.Own(metric.WriteKB); ok && s.Primary != "" && k.Per != s.costPer() {
-		parts = append(parts, "writes per "+k.Per)
-	}
-	return strings.TrimSpace(s.Name + "  " + strings.Join(parts, ", "))
+	return strings.TrimSpace(s.Name + "  " + strings.Join(said(rate, latency, labelled("per", s.costPer()), writes), ", "))
 }
 
 // ownLines returns how a step restarted the engines, or began after that, and which targets executed custom
@@ -203,20 +178,15 @@ func ownLines(s *step) (out []string) {
 	if begun.Caches != "" && !begun.Restarts() {
 		out = append(out, "begun "+compare.Begun(begun))
 	}
-	for _, t := range s.c.Targets {
-		if times := restartTimes(s, t); times != "" {
-			out = append(out, t.Name+": "+times)
+	times := quantity.Texts(s.c.Targets, func(t *target) string { return labelled(t.Name+":", restartTimes(s, t)) })
+	own := quantity.Texts(s.c.Targets, func(t *target) string {
+		text := labelled(t.Name+":", ownSQL(t, s.Name))
+		if k, ok := s.Own(metric.SpaceAmplification); text != "" && (!ok || s.Number(t, k).Missing != "") {
+			text += ", and what it wrote has no known size: no amplification"
 		}
-	}
-	for _, t := range s.c.Targets {
-		if own := ownSQL(t, s.Name); own != "" {
-			if k, ok := s.Own(metric.SpaceAmplification); !ok || s.Number(t, k).Missing != "" {
-				own += ", and what it wrote has no known size: no amplification"
-			}
-			out = append(out, t.Name+": "+own)
-		}
-	}
-	return out
+		return text
+	})
+	return append(out, said(append(times, own...)...)...)
 }
 
 // restartTimes returns how long a target took to restart in a step, or to warm up after that.
@@ -283,20 +253,12 @@ func sweepSummary(w *sweep, n *page.Notes) page.Table {
 	if k, ok := s.Latency(s.Primary, "p99"); arrive && ok {
 		subject += ", p99 of " + string(metric.FamilyOf(k.Metric)) + " time,"
 	}
-	t := page.Table{Title: fmt.Sprintf("%s  %s over %s", w.Base, subject, w.Axis)}
-	for _, tg := range w.c.Targets {
-		t.Columns = append(t.Columns, page.Column{Name: tg.Name})
-	}
+	t := page.Table{Title: fmt.Sprintf("%s  %s over %s", w.Base, subject, w.Axis),
+		Columns: page.Columns(quantity.Texts(w.c.Targets, func(t *target) string { return t.Name })...)}
+	level := func(l levelStep) page.Row { return plainRow(quantity.Amount(l.value)) }
 	for _, p := range w.panels {
-		g := page.Group{Name: p.name}
-		for _, l := range p.levels {
-			row := plainRow(quantity.Amount(l.value))
-			for _, tg := range w.c.Targets {
-				row.Cells = append(row.Cells, w.levelCell(l, tg, arrive, n))
-			}
-			g.Rows = append(g.Rows, row)
-		}
-		t.Groups = append(t.Groups, g)
+		t.Groups = append(t.Groups, page.Group{Name: p.name, Rows: view.Rows(p.levels, level, w.c.Targets,
+			func(l levelStep, t *target) page.Cell { return w.levelCell(l, t, arrive, n) })})
 	}
 	last := &t.Groups[len(t.Groups)-1]
 	for _, tg := range w.c.Targets {

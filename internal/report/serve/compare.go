@@ -22,11 +22,8 @@ const (
 // mostCompared limits the campaigns of a comparison.
 const mostCompared = 20
 
-// comparison returns the report of the chosen campaigns, or of one target of each.
-func (s *Site) comparison(q url.Values) ([]byte, error) { return s.comparisonFor(q, comparePage) }
-
-// comparisonFor returns it for an address.
-func (s *Site) comparisonFor(q url.Values, at string) ([]byte, error) {
+// comparison returns the report of the chosen campaigns, or of one target of each, for an address.
+func (s *Site) comparison(q url.Values, at string) ([]byte, error) {
 	base, others, err := s.chosen(q)
 	if err != nil {
 		return nil, err
@@ -105,11 +102,7 @@ func (s *Site) targetsForm(q url.Values, base *entry, others []*entry) page.Form
 	var names []string
 	for _, e := range others {
 		f.Fields = append(f.Fields, page.Field{Name: newValue, Value: e.rel, Hidden: true})
-		for _, t := range targetsOf(e.about) {
-			if !slices.Contains(names, t) {
-				names = append(names, t)
-			}
-		}
+		names = compare.AppendNew(names, targetsOf(e.about)...)
 	}
 	choice := func(name, label string, targets []string) page.Field {
 		field := page.Field{Name: name, Label: label, Value: q.Get(name), Choices: []page.FieldChoice{{Text: "all targets"}}}

@@ -90,9 +90,7 @@ func (s *Site) list(q url.Values, all bool) *page.Document {
 		}
 	}
 	d := &page.Document{Title: "Campaigns", Links: s.links(listPage)}
-	shown, at := lines, 0
 	if !all {
-		shown, at = part(lines, q)
 		d.Lead = append(d.Lead, searchForm(q))
 	}
 	about := quantity.Count(len(lines), "campaign")
@@ -104,11 +102,13 @@ func (s *Site) list(q url.Values, all bool) *page.Document {
 		d.Every = renewed
 	}
 	d.Lead = append(d.Lead, page.Prose("about", about+"."))
-	table := linesTable(shown, all)
-	blocks := []page.Block{table}
+	blocks := []page.Block{linesTable(lines, true)}
 	if !all {
-		blocks = []page.Block{page.Form{To: comparePage, Button: "Compare the chosen ones", Blocks: blocks},
-			pageLinks(q, len(lines), at)}
+		at, _ := strconv.Atoi(q.Get("page")) // from 0
+		at = max(0, min(at, (len(lines)-1)/rowsOfPage))
+		shown := lines[min(at*rowsOfPage, len(lines)):min((at+1)*rowsOfPage, len(lines))]
+		blocks = []page.Block{page.Form{To: comparePage, Button: "Compare the chosen ones",
+			Blocks: []page.Block{linesTable(shown, false)}}, pageLinks(q, len(lines), at)}
 	}
 	d.Sections = []page.Section{{ID: "list", Title: "All results", Blocks: blocks}}
 	return d
@@ -121,13 +121,6 @@ func searchForm(q url.Values) page.Form {
 	}
 	return page.Form{Button: "Show", Fields: []page.Field{
 		{Name: "q", Label: "words in plan, targets, machine, answer, status", Value: q.Get("q")}, sorts}}
-}
-
-// part returns the lines of the page that is asked for, and its number from 0.
-func part(lines []*line, q url.Values) ([]*line, int) {
-	at, _ := strconv.Atoi(q.Get("page"))
-	at = max(0, min(at, (len(lines)-1)/rowsOfPage))
-	return lines[min(at*rowsOfPage, len(lines)):min((at+1)*rowsOfPage, len(lines))], at
 }
 
 func pageLinks(q url.Values, lines, at int) page.Links {

@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/course"
+	"rumbench/internal/report/view"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
@@ -123,7 +124,7 @@ func (l *lives) document(v *live, e *entry) (*page.Document, error) {
 	}
 	trials := v.begun(e.dir, c, running)
 	d.Lead = l.state(e, c, trials, running)
-	if machines := machinesOf(c); running && len(machines.Groups) > 0 {
+	if machines := machinesOf(c); running && !machines.Empty() {
 		d.Sections = append(d.Sections, page.Section{ID: "machines", Title: "Machines", Blocks: []page.Block{machines,
 			page.Prose("about", "Their numbers come with the end of each trial.")}})
 	}
@@ -174,9 +175,6 @@ func machinesOf(c *result.Campaign) page.Table {
 		}
 	}
 	slices.SortFunc(rows, slices.Compare)
-	if len(rows) == 0 {
-		return page.Table{}
-	}
 	return page.WordTable([]string{"machine", "runs", "for"}, rows...)
 }
 
@@ -185,13 +183,10 @@ const mostWarnings = 8
 
 // warningsOf returns the warnings so far, each with the step or the trial that it is about.
 func warningsOf(trials []*result.Trial) []page.Block {
-	var lines []page.Item
+	var lines []string
 	for _, t := range trials {
 		add := func(where, text string) {
-			item := page.Item{Text: fmt.Sprintf("%s.%d%s: %s", t.Target, t.Trial, where, text)}
-			if !slices.ContainsFunc(lines, func(l page.Item) bool { return l.Text == item.Text }) {
-				lines = append(lines, item)
-			}
+			lines = compare.AppendNew(lines, fmt.Sprintf("%s.%d%s: %s", t.Target, t.Trial, where, text))
 		}
 		if t.Reason != "" {
 			add("", string(t.Status)+": "+t.Reason)
@@ -211,9 +206,8 @@ func warningsOf(trials []*result.Trial) []page.Block {
 	if len(lines) == 0 {
 		return nil
 	}
-	more := max(0, len(lines)-mostWarnings)
-	out := []page.Block{page.List{Class: "words", Items: lines[more:]}}
-	if more > 0 {
+	out := []page.Block{page.Texts("words", lines[max(0, len(lines)-mostWarnings):]...)}
+	if len(lines) > mostWarnings {
 		text := fmt.Sprintf("The last %d of %d; the report has all.", mostWarnings, len(lines))
 		out = append(out, page.Prose("about", text))
 	}
@@ -223,8 +217,8 @@ func warningsOf(trials []*result.Trial) []page.Block {
 // soFar returns the medians of the main numbers of complete steps: a row per step, a column
 // per target.
 func soFar(c *result.Campaign, trials []*result.Trial) page.Table {
-	t := page.Table{Head: "step"}
-	values := map[string]map[string][]float64{} // by step and target
+	type place struct{ step, target string }
+	values := map[place][]float64{}
 	var steps []string
 	for _, read := range trials {
 		if read.Profiled == result.ProfileExtra {
@@ -233,23 +227,17 @@ func soFar(c *result.Campaign, trials []*result.Trial) page.Table {
 		for i := range read.Steps {
 			s := &read.Steps[i]
 			rate := s.Find(metric.RowsPerS, s.Primary, "")
-			if s.Status != result.Complete || s.Primary == "" || rate == nil {
-				continue
+			if s.Status == result.Complete && s.Primary != "" && rate != nil {
+				at := place{s.Name, read.Target}
+				steps, values[at] = compare.AppendNew(steps, s.Name), append(values[at], rate.Value)
 			}
-			if values[s.Name] == nil {
-				steps, values[s.Name] = append(steps, s.Name), map[string][]float64{}
-			}
-			values[s.Name][read.Target] = append(values[s.Name][read.Target], rate.Value)
 		}
 	}
-	targets := targetsOf(c)
-	t.Columns = page.Columns(targets...)
-	for _, step := range steps {
-		row := page.Row{Head: step, Series: -1}
-		for _, name := range targets {
-			row.Cells = append(row.Cells, medianCell(values[step][name]))
-		}
-		t.Add(row)
+	t := page.Table{Head: "step", Columns: page.Columns(targetsOf(c)...)}
+	if len(steps) > 0 {
+		t.Add(view.Rows(steps, view.Named, targetsOf(c), func(step, target string) page.Cell {
+			return medianCell(values[place{step, target}])
+		})...)
 	}
 	return t
 }

@@ -90,7 +90,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case at == historyPage:
 		body, err = s.history()
 	case at == comparePage:
-		body, err = s.comparison(r.URL.Query())
+		body, err = s.comparison(r.URL.Query(), at)
 	case ok && name == reportName:
 		body, err = s.report(dir)
 	case ok && name == liveName:
@@ -160,13 +160,13 @@ func (s *Site) page(d *page.Document, links []page.Link) ([]byte, error) {
 // links returns the links of a page to the others.
 func (s *Site) links(at string) []page.Link {
 	up := strings.Repeat("../", strings.Count(at, "/"))
-	all := []page.Link{{Text: "campaigns", To: up + listPage}, {Text: "history", To: up + historyPage}}
-	for i, name := range []string{listPage, historyPage} {
+	link := func(text, name string) page.Link {
 		if at == name {
-			all[i].To = ""
+			return page.Link{Text: text}
 		}
+		return page.Link{Text: text, To: up + name}
 	}
-	return all
+	return []page.Link{link("campaigns", listPage), link("history", historyPage)}
 }
 
 // addressOf returns the address of a campaign's page, from the root.
@@ -313,7 +313,7 @@ func Write(c Config, write func(name string, body []byte) error, note func(text 
 	})
 	put(historyPage, body, failed)
 	for name, q := range compared {
-		body, failed := s.comparisonFor(q, name)
+		body, failed := s.comparison(q, name)
 		if failed != nil {
 			d := &page.Document{Title: "Not compared", Lead: []page.Block{page.Banner(s.said(failed))}}
 			body, failed = s.page(d, s.links(name))

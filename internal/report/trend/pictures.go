@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"rumbench/internal/compare/history"
 	"rumbench/internal/page"
+	"rumbench/internal/report/view"
 	"rumbench/internal/text/escape"
 	"rumbench/internal/text/quantity"
 )
@@ -182,8 +182,8 @@ func runTicks(points []history.Point) (out []page.Tick) {
 
 // moves returns the changes of a finding that a view shows.
 func (v View) moves(f *history.Finding) []history.Move {
-	moves := slices.DeleteFunc(slices.Clone(f.Moves), func(m history.Move) bool {
-		return !m.Moves(v.Least/100) && (m.Kind != history.Split || !m.Main())
+	moves := view.Filter(f.Moves, func(m history.Move) bool {
+		return m.Moves(v.Least/100) || m.Kind == history.Split && m.Main()
 	})
 	if f.Split && len(moves) == 0 {
 		moves = f.Moves[:min(1, len(f.Moves))]

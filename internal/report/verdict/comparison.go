@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/report/view"
 	"rumbench/internal/text/escape"
 	"rumbench/internal/text/quantity"
 )
@@ -73,23 +74,19 @@ func (c Comparison) blocks() (out []page.Block) {
 	if c.Gate != "" {
 		sentences = append(sentences, "Gate: "+c.Gate+".")
 	}
-	for _, sentence := range sentences {
-		out = append(out, page.Prose("", sentence))
-	}
+	out = append(out, page.Paragraphs("", sentences...)...)
 	for _, d := range c.Caveats {
 		out = append(out, page.Banner(d))
 	}
-	var differs page.List
-	for _, n := range c.Notes {
-		differs.Items = append(differs.Items, page.Item{Text: "differs: " + n.String()})
-	}
 	if len(c.Notes) > 0 {
-		out = append(out, differs)
+		out = append(out, page.Texts("", quantity.Texts(c.Notes, func(n compare.Difference) string {
+			return "differs: " + n.String()
+		})...))
 	}
 	notes := page.NewNotes("")
 	for i, title := range []string{"", "Beyond the question (exploratory, corrected by itself)"} {
 		asked := i == 0
-		items := slices.DeleteFunc(slices.Clone(c.Items), func(it compare.Item) bool { return it.Asked != asked })
+		items := view.Filter(c.Items, func(it compare.Item) bool { return it.Asked == asked })
 		if len(items) > 0 {
 			out = append(out, c.table(title, items, notes))
 		}
