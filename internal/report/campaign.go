@@ -118,7 +118,7 @@ func (c *campaign) columns(all []*step) (out []*step, leftOut string) {
 	if len(all) <= mostColumns {
 		return all, ""
 	}
-	out = view.Filter(all, c.represents)
+	out = view.Filter(all, (*step).represents)
 	if len(out) == len(all) {
 		return out, ""
 	}
@@ -141,8 +141,8 @@ func (c *campaign) sweepOf(s *step) *sweep {
 }
 
 // represents reports whether a step belongs to no sweep, or represents its sweep.
-func (c *campaign) represents(s *step) bool {
-	w := c.sweepOf(s)
+func (s *step) represents() bool {
+	w := s.c.sweepOf(s)
 	return w == nil || w.representative() == s
 }
 

@@ -274,8 +274,8 @@ func pageData(c *campaign, e *embedder) ([]page.Data, error) {
 
 // judgementsOf judges the pairs of targets that the page can show.
 func judgementsOf(c *campaign, e *embedder) *embeddedJudgements {
-	out := embeddedJudgements{About: aboutJudgements, Verdicts: []pageVerdict{}, Pairs: []judgementPair{}, Apart: classesOf(c),
-		index: map[pageVerdict]int{}}
+	out := embeddedJudgements{About: aboutJudgements, Verdicts: []pageVerdict{}, Pairs: []judgementPair{},
+		Apart: classesOf(c), index: map[pageVerdict]int{}}
 	shown := map[keyOfStep]bool{}
 	for _, s := range c.steps {
 		for _, k := range scoreKeys(s) {

@@ -84,7 +84,7 @@ func (c *campaign) heated(find func(*step) (key, bool)) (out []*step) {
 		return ok && !s.Warmup && !compare.IsProbe(s.Step) && s.Primary != ""
 	})
 	if len(out) > mostHeated {
-		out = view.Filter(out, c.represents)
+		out = view.Filter(out, (*step).represents)
 	}
 	return out
 }

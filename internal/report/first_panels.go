@@ -234,7 +234,7 @@ func (c *campaign) entries(s *step) (out []entry) {
 		return out
 	}
 	for _, s := range c.steps {
-		if s.Primary != "" && !s.Warmup && c.represents(s) {
+		if s.Primary != "" && !s.Warmup && s.represents() {
 			out = append(out, entry{s.Name, s, c.Targets[0]})
 		}
 	}

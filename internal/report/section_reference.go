@@ -341,7 +341,8 @@ func parameters(c *campaign) page.Table {
 			names[name] = true
 		}
 	}
-	rows := sharedRows(c, sortedKeys(names), func(t *result.Trial, name string) string { return plainValue(t.Params[name]) })
-	return page.Table{Title: "Parameters", Head: "parameter", Groups: []page.Group{{Rows: rows}},
+	value := func(t *result.Trial, name string) string { return plainValue(t.Params[name]) }
+	return page.Table{Title: "Parameters", Head: "parameter",
+		Groups:  []page.Group{{Rows: sharedRows(c, sortedKeys(names), value)}},
 		Columns: []page.Column{{Name: "value", Title: "As in the trials; ≠ where these differ"}}}
 }

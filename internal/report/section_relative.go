@@ -30,7 +30,8 @@ func relativeTables(v *composer) []page.Section {
 	r := v.Relative(compare.RelativeOptions{})
 	n := page.NewNotes("relative")
 	sec := page.Section{ID: "relative", Title: "Relative table", Nav: "Relative table"}
-	sec.Blocks = append(page.Paragraphs("caution", relativeCautions(r)...), relativeTable(r, RelativeStyle{Notes: v.in.Notes}, n, v.data), n)
+	sec.Blocks = append(page.Paragraphs("caution", relativeCautions(r)...),
+		relativeTable(r, RelativeStyle{Notes: v.in.Notes}, n, v.data), n)
 	return []page.Section{sec}
 }
 

@@ -157,7 +157,8 @@ func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
 	base := f.Targets[0]
 	out := []page.Block{page.Heading{Level: 3,
 		Text: fmt.Sprintf("What %s does: relative to %s", f.Knob, knobName(f, base))}}
-	if texts := said(quantity.Texts(f.Targets[1:], func(t *target) string { return familySentence(w, f, t) })...); len(texts) > 0 {
+	texts := quantity.Texts(f.Targets[1:], func(t *target) string { return familySentence(w, f, t) })
+	if texts = said(texts...); len(texts) > 0 {
 		out = append(out, page.Texts("about", texts...))
 	}
 	ratio := ratioCurve(w, f)
