@@ -85,14 +85,8 @@ func searchSentence(s *step) string {
 			parts = append(parts, fmt.Sprintf("%s on %s%s", a.Rate(), a.target.Name, a.span()))
 		}
 	}
-	var text []string
-	if len(parts) > 0 {
-		text = append(text, "the highest rate with "+all[0].Words()+": "+quantity.Joined(parts))
-	}
-	if len(never) > 0 {
-		text = append(text, "no rate that was tried kept "+all[0].Words()+" in most of its probes on "+quantity.Joined(never))
-	}
-	return strings.Join(text, "; ") + "." + caution
+	return strings.Join(said(listing("the highest rate with "+all[0].Words()+": ", parts, ""),
+		listing("no rate that was tried kept "+all[0].Words()+" in most of its probes on ", never, "")), "; ") + "." + caution
 }
 
 // arriving reports whether a step is one of several arrival rates.
@@ -113,14 +107,14 @@ func heldSentence(w *sweep) string {
 		for held < len(levels) && len(levels[held].Refusals(t)) == 0 && len(levels[held].Runs[t]) > 0 {
 			held++
 		}
+		rate := func(i int) string { return quantity.Amount(levels[i].value) + "/s" }
 		switch held {
 		case 0:
-			parts = append(parts, fmt.Sprintf("%s none, not even %s/s", t.Name, quantity.Amount(levels[0].value)))
+			parts = append(parts, t.Name+" none, not even "+rate(0))
 		case len(levels):
-			parts = append(parts, fmt.Sprintf("%s all, up to %s/s", t.Name, quantity.Amount(levels[held-1].value)))
+			parts = append(parts, t.Name+" all, up to "+rate(held-1))
 		default:
-			parts = append(parts, fmt.Sprintf("%s up to %s/s, not %s/s", t.Name, quantity.Amount(levels[held-1].value),
-				quantity.Amount(levels[held].value)))
+			parts = append(parts, t.Name+" up to "+rate(held-1)+", not "+rate(held))
 		}
 	}
 	return "Of the rates of arrival " + strings.Join(parts, "; ") + " were held."

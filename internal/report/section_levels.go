@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/report/view"
 	"rumbench/internal/text/quantity"
 )
 
@@ -88,14 +89,10 @@ func familyName(f compare.Family) string {
 // ladder is the families of a knob that is a number, into which all targets of a campaign fall: each a
 // target at several levels.
 func (c *campaign) ladder() (out []compare.Family) {
-	placed := map[*target]bool{}
-	for _, f := range c.Families() {
-		if len(out) > 0 && f.Knob != out[0].Knob || !numbered(f) {
-			continue
-		}
-		out = append(out, f)
-		for _, t := range f.Targets {
-			placed[t] = true
+	var placed []*target
+	for _, f := range view.Filter(c.Families(), numbered) {
+		if len(out) == 0 || f.Knob == out[0].Knob {
+			out, placed = append(out, f), compare.AppendNew(placed, f.Targets...)
 		}
 	}
 	if len(placed) < len(c.Targets) {
@@ -112,11 +109,9 @@ func byLevel(lead *step) (out []string) {
 	if len(families) < 2 {
 		return nil
 	}
-	out = stepByLevel(lead, families)
-	for _, s := range lead.c.steps {
-		if s != lead && len(s.Asked()) > 0 {
-			out = append(out, stepByLevel(s, families)...)
-		}
+	others := view.Filter(lead.c.steps, func(s *step) bool { return s != lead && len(s.Asked()) > 0 })
+	for _, s := range append([]*step{lead}, others...) {
+		out = append(out, stepByLevel(s, families)...)
 	}
 	return out
 }
@@ -140,9 +135,7 @@ func stepByLevel(s *step, families []compare.Family) (out []string) {
 				}
 			}
 		}
-		if len(parts) > 0 {
-			out = append(out, fmt.Sprintf("%s ÷ %s: %s.", familyName(f), familyName(families[0]), quantity.Joined(parts)))
-		}
+		out = append(out, said(listing(familyName(f)+" ÷ "+familyName(families[0])+": ", parts, "."))...)
 	}
 	return out
 }
@@ -164,14 +157,8 @@ func fromFirst(s *step, f compare.Family, k key) string {
 	if base == nil {
 		return familyName(f) + " has no result that can be compared"
 	}
-	text := fmt.Sprintf("%s %s with %s of %s", familyName(f), verdict.Did(s.Step, base, k), f.Value(base), f.Knob)
-	if len(parts) > 0 {
-		text += ", " + quantity.Joined(parts)
-	}
-	if len(lost) > 0 {
-		text += "; with " + quantity.Joined(lost) + " it has no result that can be compared"
-	}
-	return text
+	return fmt.Sprintf("%s %s with %s of %s", familyName(f), verdict.Did(s.Step, base, k), f.Value(base), f.Knob) +
+		listing(", ", parts, "") + listing("; with ", lost, " it has no result that can be compared")
 }
 
 // counts reports whether a target's number in the step can be compared.

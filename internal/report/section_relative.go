@@ -139,13 +139,13 @@ func meanRows(r *compare.Relative, g *compare.RelativeGroup, columns int, n *pag
 	mean, interval := plainRow(meanHead), plainRow(intervalHead)
 	enough := leastTrials(r) >= compare.LeastTrials
 	for i, m := range g.Means {
-		low := page.Absent(m.Why)
+		bounds := page.Absent(m.Why)
 		if m.Why == "" {
-			low = page.Cell{Text: twoDecimals(m.Low) + "…" + twoDecimals(m.High), Number: true}
+			bounds = page.Cell{Text: boundsText(m), Number: true}
 		} else if i > 0 && m.Tests > 0 && enough { // otherwise a caution reports it
-			low.Note(n.Mark(fmt.Sprintf("%s, %s: no interval: %s.", r.Targets[i].Name, g.Group, m.Why)))
+			bounds.Note(n.Mark(fmt.Sprintf("%s, %s: no interval: %s.", r.Targets[i].Name, g.Group, m.Why)))
 		}
-		mean.Cells, interval.Cells = append(mean.Cells, meanCell(r.Targets[i], g, &m, n)), append(interval.Cells, low)
+		mean.Cells, interval.Cells = append(mean.Cells, meanCell(r.Targets[i], g, &m, n)), append(interval.Cells, bounds)
 	}
 	for len(mean.Cells) < columns { // the notes
 		mean.Cells, interval.Cells = append(mean.Cells, page.Words("")), append(interval.Cells, page.Words(""))
@@ -174,6 +174,8 @@ func leastTrials(r *compare.Relative) int {
 	}
 	return lowest
 }
+
+func boundsText(m compare.Mean) string { return twoDecimals(m.Low) + "…" + twoDecimals(m.High) }
 
 const (
 	meanHead     = "geometric mean"

@@ -33,21 +33,21 @@ func whyDifferent(v *composer) []page.Section {
 		}
 	}
 	sec.Blocks = append(sec.Blocks, Settled(list, 3)...)
-	said, shown := map[string]bool{}, 4
+	leads, shown := map[string]bool{}, 4
 	if len(list) > 1 {
 		shown = 2 // all fit on a screen; rumbench explain reports more of each
 	}
 	for _, e := range list {
-		var cells [][]page.Block
-		if l := paragraphs(e, said, shown); len(l.Items) > 0 {
-			cells = append(cells, []page.Block{l})
+		l := paragraphs(e, leads, shown)
+		if len(l.Items) == 0 {
+			continue
 		}
-		if w := v.waterfall(e); w != nil && len(cells) > 0 {
-			cells = append(cells, []page.Block{page.Drawing{Caption: w.Title, Picture: w.Picture()}})
+		parts := []page.Block{l}
+		if w := v.waterfall(e); w != nil {
+			parts = append(parts, page.Drawing{Caption: w.Title, Picture: w.Picture()})
 		}
-		if len(cells) > 0 {
-			sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: verdict.Pair(base, e.New)}, page.Panels{Cells: cells})
-		}
+		sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: verdict.Pair(base, e.New)},
+			page.Panels{Cells: cells(parts...)})
 	}
 	if len(sec.Blocks) == 0 {
 		return nil
@@ -74,13 +74,13 @@ func causeIn(s *step) string {
 
 // paragraphs lists the effects in groups of steps with their causes. Warnings that stand with
 // another pair of targets are not repeated, and groups beyond those shown are only named.
-func paragraphs(e *explain.Explanation, said map[string]bool, shown int) page.List {
+func paragraphs(e *explain.Explanation, repeated map[string]bool, shown int) page.List {
 	l := page.List{Class: "verdict"}
 	for _, text := range e.Lead() {
-		if !said[text] {
+		if !repeated[text] {
 			l.Items = append(l.Items, page.Item{Text: text})
 		}
-		said[text] = true
+		repeated[text] = true
 	}
 	var more []string
 	groups, silent := e.Paragraphs()
@@ -96,12 +96,8 @@ func paragraphs(e *explain.Explanation, said map[string]bool, shown int) page.Li
 		}
 		l.Items = append(l.Items, page.Item{Name: p.Names(), Text: lines[0], More: lines[1:]})
 	}
-	if len(more) > 0 {
-		l.Items = append(l.Items, page.Item{Text: "Smaller differences in " + quantity.Joined(more) + "."})
-	}
-	if len(silent) > 0 {
-		l.Items = append(l.Items, page.Item{Text: "Nothing is proven and explained in " + quantity.Joined(silent) + "."})
-	}
+	l.Items = append(l.Items, page.Texts("", said(listing("Smaller differences in ", more, "."),
+		listing("Nothing is proven and explained in ", silent, "."))...).Items...)
 	return l
 }
 
@@ -109,10 +105,10 @@ func paragraphs(e *explain.Explanation, said map[string]bool, shown int) page.Li
 // table of every item of every sum.
 func Why(list []*explain.Explanation, all bool) (out []page.Block) {
 	const shown = 6
-	said := map[string]bool{}
+	leads := map[string]bool{}
 	for _, e := range list {
 		out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("Why %s differs from %s", e.New.Name, e.Base.Name)},
-			paragraphs(e, said, shown))
+			paragraphs(e, leads, shown))
 		if all {
 			for _, s := range e.Steps {
 				out = append(out, itemsOf(s))
@@ -159,19 +155,22 @@ func (v *composer) waterfall(e *explain.Explanation) *page.Waterfall {
 		}
 		return "worse"
 	}
+	fall := func(name string, c explain.Contribution) page.Fall {
+		return page.Fall{Name: name, Text: quantity.Times(c.Factor()), Class: class(c.Log), Factor: c.Factor(),
+			Low: math.Exp(c.Low), High: math.Exp(c.High)}
+	}
 	w := &page.Waterfall{Title: fmt.Sprintf("%s in %s: what makes the ratio of %s to %s", metric.Label(sum.Metric),
 		own.Name, e.New.Name, e.Base.Name), About: "Factors whose product is the ratio, with 95 % intervals."}
 	rest := sum.Total.Log
 	const shown = 5
 	for _, c := range sum.Named()[:min(shown, len(sum.Named()))] {
 		rest -= c.Log
-		w.Rows = append(w.Rows, page.Fall{Name: string(c.Item), Text: quantity.Times(c.Factor()), Class: class(c.Log),
-			Factor: c.Factor(), Low: math.Exp(c.Low), High: math.Exp(c.High)})
+		w.Rows = append(w.Rows, fall(string(c.Item), c.Contribution))
 	}
+	whole := fall("in all", sum.Total)
+	whole.Whole = true
 	w.Rows = append(w.Rows, page.Fall{Name: "not explained", Text: quantity.Times(math.Exp(rest)), Class: class(rest),
-		Factor: math.Exp(rest), Open: true},
-		page.Fall{Name: "in all", Text: quantity.Times(sum.Total.Factor()), Class: class(sum.Total.Log),
-			Factor: sum.Total.Factor(), Low: math.Exp(sum.Total.Low), High: math.Exp(sum.Total.High), Whole: true})
+		Factor: math.Exp(rest), Open: true}, whole)
 	return w
 }
 

@@ -90,10 +90,9 @@ func curvePlot(curves []indexed) page.Plot {
 		line := page.Line{Series: cv.index}
 		for _, at := range cv.Points {
 			point := page.Gap(p.X.To)
-			if at[0] < 100 {
+			if point.Y = max(0.1, at[1]); at[0] < 100 {
 				point.X = nines(at[0])
 			}
-			point.Y = max(0.1, at[1])
 			line.Points = append(line.Points, point)
 		}
 		p.Lines = append(p.Lines, line)
@@ -111,11 +110,7 @@ func roundDuration(us float64) string {
 // it.
 func barsIn(s *step) []page.Bars {
 	var out []page.Bars
-	kinds := []string{s.Primary}
-	if s.WritesPer != s.Primary {
-		kinds = append(kinds, s.WritesPer)
-	}
-	for _, op := range kinds {
+	for _, op := range compare.AppendNew([]string{s.Primary}, s.WritesPer) {
 		if k, ok := s.Rate(op); ok {
 			out = append(out, barsOf(s, k))
 		}
@@ -131,25 +126,23 @@ func barsOf(s *step, k key) page.Bars {
 			promised = g.Promised(k.Op)
 		}
 	}
+	goal := ""
+	if promised > 0 {
+		goal = quantity.Digits(promised) + "/s promised"
+		b.Key = "The dashed line is at " + goal + "."
+	}
 	limit := promised
 	for _, t := range s.c.Targets {
 		limit = max(limit, s.number(t, k).High)
 	}
 	for _, t := range s.c.Targets {
 		n := s.number(t, k)
-		bar := page.Bar{Head: t.Name, Series: t.Index, Cell: s.cell(t, s.c.Targets[0], k, &page.Notes{})}
+		bar := page.Bar{Head: t.Name, Series: t.Index, Cell: s.cell(t, s.c.Targets[0], k, &page.Notes{}), GoalTitle: goal}
 		if limit > 0 && n.Missing == "" {
 			bar.Length, bar.Low, bar.Range = 100*n.Value/limit, 100*n.Low/limit, 100*(n.High-n.Low)/limit
-			bar.Spread = len(n.Rows) > 1
-			bar.Goal = 100 * promised / limit
-		}
-		if promised > 0 {
-			bar.GoalTitle = quantity.Digits(promised) + "/s promised"
+			bar.Spread, bar.Goal = len(n.Rows) > 1, 100*promised/limit
 		}
 		b.Rows = append(b.Rows, bar)
-	}
-	if promised > 0 {
-		b.Key = "The dashed line is at " + quantity.Digits(promised) + "/s promised."
 	}
 	return b
 }

@@ -292,7 +292,7 @@ func meanOverCell(m compare.Mean, isBase bool) page.Cell {
 	}
 	c := page.Cell{Text: twoDecimals(m.Ratio), Number: true, Title: fmt.Sprintf("of %d levels", m.Tests)}
 	if m.Why == "" {
-		c.Ratio = twoDecimals(m.Low) + "…" + twoDecimals(m.High)
+		c.Ratio = boundsText(m)
 	} else {
 		c.Title += "; no interval: " + m.Why
 	}
