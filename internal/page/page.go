@@ -63,14 +63,6 @@ type Span struct {
 // Prose returns a paragraph of one style.
 func Prose(class, text string) Paragraph { return Paragraph{Class: class, Spans: []Span{{Text: text}}} }
 
-// Paragraphs returns a paragraph of one style for each text.
-func Paragraphs(class string, texts ...string) (out []Block) {
-	for _, text := range texts {
-		out = append(out, Prose(class, text))
-	}
-	return out
-}
-
 // Banner is a message to read before anything else.
 type Banner string
 
@@ -78,15 +70,6 @@ type Banner string
 type List struct {
 	Class string
 	Items []Item
-}
-
-// Texts returns a list of texts without names.
-func Texts(class string, texts ...string) List {
-	l := List{Class: class}
-	for _, text := range texts {
-		l.Items = append(l.Items, Item{Text: text})
-	}
-	return l
 }
 
 // Item is a line of a list, with more lines below it; Link is the id of the part that

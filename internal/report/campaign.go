@@ -12,9 +12,12 @@ import (
 	"rumbench/internal/explain"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/plan"
+	"rumbench/internal/report/course"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/report/view"
 	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
 )
 
 type (
@@ -257,3 +260,173 @@ func targetRow(t *target, cells ...page.Cell) page.Row {
 func plainRow(head string, cells ...page.Cell) page.Row {
 	return page.Row{Head: head, Series: -1, Cells: cells}
 }
+
+// Input is the data that a report is made from.
+type Input struct {
+	Title    string
+	Plan     string        // the plan file as given
+	Started  time.Time     // of the first campaign; zero if unknown
+	Commands []string      // the exact commands that produced the results
+	Trials   []Trial       // in the plan's order: the first one's target is the base of all comparisons
+	Client   *result.Trial // the client's calibration on the null engine; may be nil
+	Warnings []string
+	Running  []string // how far each campaign is that still runs, as "trial 3 of 8"
+	// Published are figures from elsewhere, shown apart; Like names targets as in
+	// Trials.
+	Published []plan.Published
+	// Notes are remarks on steps, by name.
+	Notes map[string]string
+	// Profiles are the profiles of the steps' CPU time.
+	Profiles []*Profile
+	Links    []page.Link // to other pages, of a page of a site
+	// Across are the differences of targets that do not prevent comparisons.
+	Across compare.Across
+}
+
+// Trial is a trial with its series.
+type Trial struct {
+	*result.Trial
+	// Series streams the lines of the trial's series in the order of time; nil
+	// if there are none.
+	Series func(yield func(result.Line) error) error
+	Plans  []result.StatementPlan // of its statements; none for an engine without a planner
+	// Usual are the values of its parameters in the preset, or their defaults; nil
+	// if they are unknown, as for imported logs.
+	Usual map[string]any
+}
+
+// composer is what sections are made from.
+type composer struct {
+	*campaign
+	in     *Input
+	client *campaign                 // the client's calibration; nil without one
+	tracks map[*step][]*course.Track // for charts over time; nil if none are drawn, as in Markdown
+	count  int                       // of numbers
+}
+
+func newComposer(in *Input) *composer {
+	v := &composer{campaign: in.campaign(), in: in}
+	all := in.Trials
+	if in.Client != nil {
+		client := Trial{Trial: in.Client}
+		v.client, all = newCampaign([]Trial{client}), append(slices.Clone(all), client)
+	}
+	for _, t := range all {
+		for i := range t.Steps {
+			v.count += len(t.Steps[i].Rows)
+		}
+	}
+	return v
+}
+
+func describe(t *target) string {
+	first := t.Trials[0]
+	var name, version, server, container string
+	if first.Engine != t.Name {
+		name = first.Engine
+	}
+	for _, v := range first.Versions {
+		switch v.Name {
+		case first.Engine, "engine":
+			version = v.Value
+		case "server":
+			server = "server " + v.Value // the engine's own version is its driver's
+		}
+	}
+	if first.Contained() {
+		container = "in a container"
+	}
+	return strings.Join(said(name, first.Structure, cmp.Or(server, version), container, ownSQL(t, "")), ", ")
+}
+
+// ownSQL returns the operations in which a target executed custom SQL in a step, or in
+// all for "", as "own SQL: take"; "" if there are none.
+func ownSQL(t *target, step string) string {
+	var ops []string
+	for _, trial := range t.Trials {
+		for i := range trial.Steps {
+			if s := &trial.Steps[i]; step == "" || s.Name == step {
+				ops = compare.AppendNew(ops, s.OwnSQL...)
+			}
+		}
+	}
+	return labelled("own SQL:", strings.Join(ops, ", "))
+}
+
+func labelled(label, text string) string {
+	if text == "" {
+		return ""
+	}
+	return label + " " + text
+}
+
+// mostLeading is the number of steps that the panels can show.
+const mostLeading = 4
+
+// leading returns the steps that the panels show, the first of them initially: those that the
+// campaign is about, one for each sweep.
+func (c *campaign) leading() (out []*step) {
+	sweeps := map[*sweep]bool{}
+	for _, leading := range c.verdicts.Leading() {
+		s := c.stepOf(leading)
+		if w := c.sweepOf(s); w != nil && !compare.IsProbe(s.Step) {
+			if sweeps[w] {
+				continue
+			}
+			sweeps[w] = true
+		}
+		out = append(out, s)
+	}
+	return out[:min(len(out), mostLeading)]
+}
+
+// searchOf returns the sweep of the probes of a step's search; nil without one.
+func (c *campaign) searchOf(s *step) *sweep {
+	for _, w := range c.sweeps {
+		if w.Base == s.Name && compare.IsProbe(w.first().Step) {
+			return w
+		}
+	}
+	return nil
+}
+
+// fromTo returns a range; one end if both are equal.
+func fromTo(low, high string) string {
+	if low == high {
+		return high
+	}
+	return low + " to " + high
+}
+
+// standing returns the step that represents the sweep of a step.
+func (c *campaign) standing(s *step) *step {
+	if w := c.sweepOf(s); w != nil && !compare.IsProbe(s.Step) {
+		return w.representative()
+	}
+	return s
+}
+
+// said returns the texts that are not empty.
+func said(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+}
+
+// listing returns texts in a sentence, without those that are empty; "" if all are.
+func listing(lead string, texts []string, end string) string {
+	if texts = said(texts...); len(texts) == 0 {
+		return ""
+	}
+	return lead + quantity.Joined(texts) + end
+}
+
+// explained explains two targets, once.
+func explained(c *campaign, base, t *target) *explain.Explanation {
+	pair := [2]*target{base, t}
+	if c.explained[pair] == nil {
+		c.explained[pair] = explain.Explain(c.Campaign, c.headlines(base, t))
+	}
+	return c.explained[pair]
+}
+
+// unseen reports whether the machine of a target's server is unknown.
+func unseen(t *target) bool { return t.Trials[0].Unseen }

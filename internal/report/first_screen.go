@@ -22,7 +22,7 @@ import (
 func firstScreen(v *composer) []page.Block {
 	out := []page.Block{page.Prose("head", strings.Join(headline(v.campaign), " · ")), trust(v.campaign, v.in)}
 	first, below := sentences(v)
-	out = append(out, page.Paragraphs("answer", first...)...)
+	out = append(out, view.Paragraphs("answer", first...)...)
 	if steps := v.leading(); len(steps) > 0 {
 		out = append(out, page.Medium{Drawn: panels(v, steps), Written: []page.Block{numbersTable(v.standing(steps[0]))}})
 	}
@@ -43,7 +43,7 @@ func firstScreen(v *composer) []page.Block {
 	if tests := testsMean(v.campaign); tests != "" {
 		out = append(out, page.Prose("about", tests))
 	}
-	return append(out, page.Paragraphs("answer", below...)...)
+	return append(out, view.Paragraphs("answer", below...)...)
 }
 
 // testsMean returns the question that each test answers, of those on the first screen; "" if
@@ -98,38 +98,6 @@ func headline(c *campaign) []string {
 		labelled("cache", caches(c)), labelled("durability", durability(c)), machine(c), trials, startedAt(c))
 }
 
-func trialCount(t *target) []string { return []string{fmt.Sprint(len(t.Trials))} }
-
-// caches returns the cache that all targets have, or the cache of each target for which
-// it is known.
-func caches(c *campaign) string {
-	sizes, byName := holders(c, (*result.Trial).CacheText)
-	if len(sizes) == 1 && len(byName[sizes[0]]) == len(c.Targets) {
-		return sizes[0]
-	}
-	for i, size := range sizes {
-		sizes[i] = quantity.Joined(byName[size]) + ": " + size
-	}
-	return strings.Join(sizes, "; ")
-}
-
-// durability returns the level with its meaning; the level alone if its meaning differs
-// between targets.
-func durability(c *campaign) string {
-	if texts, _ := holders(c, (*result.Trial).DurabilityText); len(texts) == 1 {
-		return texts[0]
-	}
-	level, _ := shared(c, func(t *result.Trial) string { return t.Durability })
-	return level
-}
-
-func labelled(label, text string) string {
-	if text == "" {
-		return ""
-	}
-	return label + " " + text
-}
-
 // versions returns the targets with the versions of their engines and their custom SQL,
 // shared by those of one version.
 func versions(c *campaign) string {
@@ -155,20 +123,6 @@ func versions(c *campaign) string {
 	return strings.Join(parts, ", ")
 }
 
-// ownSQL returns the operations in which a target executed custom SQL in a step, or in
-// all for "", as "own SQL: take"; "" if there are none.
-func ownSQL(t *target, step string) string {
-	var ops []string
-	for _, trial := range t.Trials {
-		for i := range trial.Steps {
-			if s := &trial.Steps[i]; step == "" || s.Name == step {
-				ops = compare.AppendNew(ops, s.OwnSQL...)
-			}
-		}
-	}
-	return labelled("own SQL:", strings.Join(ops, ", "))
-}
-
 // extent returns the amount of data and the duration of the step that leads.
 func extent(c *campaign) string {
 	steps := c.leading()
@@ -192,54 +146,6 @@ func extent(c *campaign) string {
 		}
 	}
 	return strings.Join(said(data, disk, seconds), ", ")
-}
-
-// dataText returns an amount of data of the targets, which end a run with the amount that they
-// inserted.
-func dataText(low, high float64) string {
-	return fromTo(quantity.BytesAs(low, quantity.Digits), quantity.BytesAs(high, quantity.Digits))
-}
-
-// fromTo returns a range; one end if both are equal.
-func fromTo(low, high string) string {
-	if low == high {
-		return high
-	}
-	return low + " to " + high
-}
-
-// span returns the least and the greatest of the targets' numbers.
-func (s *step) span(metric string) (low, high float64, ok bool) {
-	k, known := s.Own(metric)
-	low = math.Inf(1)
-	for _, t := range s.c.Targets {
-		if n := s.number(t, k); known && n.Missing == "" {
-			low, high, ok = min(low, n.Value), max(high, n.Value), true
-		}
-	}
-	return low, high, ok
-}
-
-// length is the duration of a target's window in a step.
-type length struct {
-	target  *target
-	seconds float64
-}
-
-// lengths returns the shortest and the longest of the step's windows.
-func (s *step) lengths() (short, long length) {
-	short.seconds = math.Inf(1)
-	for _, t := range s.c.Targets {
-		for _, r := range s.Used(t) {
-			if r.Step.Seconds < short.seconds {
-				short = length{t, r.Step.Seconds}
-			}
-			if r.Step.Seconds > long.seconds {
-				long = length{t, r.Step.Seconds}
-			}
-		}
-	}
-	return short, long
 }
 
 // clients returns the numbers of clients in the steps that the campaign is about, and where they were if that
@@ -314,39 +220,6 @@ func limitsOf(t *result.Trial) string {
 		cpus = quantity.Count(n, "CPU")
 	}
 	return quantity.Joined(said(size, cpus))
-}
-
-// unseen reports whether the machine of a target's server is unknown.
-func unseen(t *target) bool { return t.Trials[0].Unseen }
-
-// mostLeading is the number of steps that the panels can show.
-const mostLeading = 4
-
-// leading returns the steps that the panels show, the first of them initially: those that the
-// campaign is about, one for each sweep.
-func (c *campaign) leading() (out []*step) {
-	sweeps := map[*sweep]bool{}
-	for _, leading := range c.verdicts.Leading() {
-		s := c.stepOf(leading)
-		if w := c.sweepOf(s); w != nil && !compare.IsProbe(s.Step) {
-			if sweeps[w] {
-				continue
-			}
-			sweeps[w] = true
-		}
-		out = append(out, s)
-	}
-	return out[:min(len(out), mostLeading)]
-}
-
-// searchOf returns the sweep of the probes of a step's search; nil without one.
-func (c *campaign) searchOf(s *step) *sweep {
-	for _, w := range c.sweeps {
-		if w.Base == s.Name && compare.IsProbe(w.first().Step) {
-			return w
-		}
-	}
-	return nil
 }
 
 // mostSettings is the number of settings on the first screen; the table has all.

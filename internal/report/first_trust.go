@@ -52,18 +52,6 @@ func trust(c *campaign, in *Input) page.Badge {
 	return b
 }
 
-// meanings returns the meaning of the level of durability, with the targets if it
-// differs.
-func meanings(c *campaign) []string {
-	levels, byName := holders(c, (*result.Trial).DurabilityText)
-	if len(levels) > 1 {
-		for i, text := range levels {
-			levels[i] = strings.Join(byName[text], ", ") + ": " + text
-		}
-	}
-	return levels
-}
-
 // sound returns the reasons to trust a comparison.
 func sound(c *campaign) string {
 	text := quantity.Count(len(c.Targets[0].Trials), "trial")

@@ -2,7 +2,9 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -249,4 +251,146 @@ func unitName(u string) string {
 		return "per second"
 	}
 	return u
+}
+
+// withBlocks adds the non-empty blocks.
+func withBlocks(sec page.Section, folds page.Folds, n *page.Notes) page.Section {
+	if len(folds) > 0 {
+		sec.Blocks = append(sec.Blocks, folds)
+	}
+	sec.Blocks = append(sec.Blocks, n)
+	return sec
+}
+
+// folded returns a collapsed section with a table and what belongs to it; none if the table is empty.
+func folded(sec page.Section, t page.Table, more ...page.Block) []page.Section {
+	if t.Empty() {
+		return nil
+	}
+	sec.Folded, sec.Blocks = true, append([]page.Block{t}, more...)
+	return []page.Section{sec}
+}
+
+// filled returns the groups that have rows.
+func filled(groups ...page.Group) []page.Group {
+	return slices.DeleteFunc(groups, func(g page.Group) bool { return len(g.Rows) == 0 })
+}
+
+// targetRows returns a row of cells for each target.
+func targetRows(targets []*target, columns int, cell func(t *target, column int) page.Cell) []page.Row {
+	var rows []page.Row
+	for _, t := range targets {
+		row := targetRow(t)
+		for i := range columns {
+			row.Cells = append(row.Cells, cell(t, i))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// targetColumns returns a column per target.
+func targetColumns(targets []*target) (out []page.Column) {
+	for _, t := range targets {
+		out = append(out, page.Column{Name: t.Name, Title: cmp.Or(describe(t), t.Name)})
+	}
+	return out
+}
+
+// byTarget is a table with a column per target and rows by name.
+type byTarget map[string]map[*target]page.Cell
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// ranked returns names, those with the highest score first.
+func ranked[V any](names map[string]V, score map[string]float64) []string {
+	out := sortedKeys(names)
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
+	return out
+}
+
+func (b byTarget) set(row string, t *target, c page.Cell) {
+	if b[row] == nil {
+		b[row] = map[*target]page.Cell{}
+	}
+	b[row][t] = c
+}
+
+// rows returns the rows sorted by name.
+func (b byTarget) rows(targets []*target, absent string) []page.Row {
+	var rows []page.Row
+	for _, name := range sortedKeys(b) {
+		row := plainRow(name)
+		for _, t := range targets {
+			cell, ok := b[name][t]
+			if !ok {
+				cell = page.Absent(absent)
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// span returns the least and the greatest of the targets' numbers.
+func (s *step) span(metric string) (low, high float64, ok bool) {
+	k, known := s.Own(metric)
+	low = math.Inf(1)
+	for _, t := range s.c.Targets {
+		if n := s.number(t, k); known && n.Missing == "" {
+			low, high, ok = min(low, n.Value), max(high, n.Value), true
+		}
+	}
+	return low, high, ok
+}
+
+// length is the duration of a target's window in a step.
+type length struct {
+	target  *target
+	seconds float64
+}
+
+// lengths returns the shortest and the longest of the step's windows.
+func (s *step) lengths() (short, long length) {
+	short.seconds = math.Inf(1)
+	for _, t := range s.c.Targets {
+		for _, r := range s.Used(t) {
+			if r.Step.Seconds < short.seconds {
+				short = length{t, r.Step.Seconds}
+			}
+			if r.Step.Seconds > long.seconds {
+				long = length{t, r.Step.Seconds}
+			}
+		}
+	}
+	return short, long
+}
+
+// dataText returns an amount of data of the targets, which end a run with the amount that they
+// inserted.
+func dataText(low, high float64) string {
+	return fromTo(quantity.BytesAs(low, quantity.Digits), quantity.BytesAs(high, quantity.Digits))
+}
+
+// plainValue formats a value of a plan. Numbers read from JSON are floats, and
+// a million must not become 1e+06.
+func plainValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case int:
+		return quantity.Amount(float64(v))
+	case int64:
+		return quantity.Amount(float64(v))
+	case float64:
+		return quantity.Amount(v)
+	case fmt.Stringer:
+		return v.String()
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
 }

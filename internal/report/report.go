@@ -1,12 +1,3 @@
-// Package report composes reports of a campaign's trials: a page of sections,
-// one file each, as HTML or Markdown, and the short summary that a run prints
-// at its end.
-//
-// It measures nothing, and computes nothing but medians over trials and ratios
-// of rows: every number on a page is a metric.Row, or refers to its rows;
-// verdicts and means come from package compare.
-// Only published figures come from elsewhere; they are shown apart and
-// labelled. It reads no files and uses no network.
 package report
 
 import (
@@ -15,14 +6,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
-	"rumbench/internal/compare"
 	"rumbench/internal/page"
 	"rumbench/internal/page/picture"
-	"rumbench/internal/plan"
-	"rumbench/internal/report/course"
-	"rumbench/internal/result"
 )
 
 //go:embed assets/report.css
@@ -31,69 +17,11 @@ var reportStyle string
 //go:embed assets/report.js
 var reportScript string
 
-// Input is the data that a report is made from.
-type Input struct {
-	Title    string
-	Plan     string        // the plan file as given
-	Started  time.Time     // of the first campaign; zero if unknown
-	Commands []string      // the exact commands that produced the results
-	Trials   []Trial       // in the plan's order: the first one's target is the base of all comparisons
-	Client   *result.Trial // the client's calibration on the null engine; may be nil
-	Warnings []string
-	Running  []string // how far each campaign is that still runs, as "trial 3 of 8"
-	// Published are figures from elsewhere, shown apart; Like names targets as in
-	// Trials.
-	Published []plan.Published
-	// Notes are remarks on steps, by name.
-	Notes map[string]string
-	// Profiles are the profiles of the steps' CPU time.
-	Profiles []*Profile
-	Links    []page.Link // to other pages, of a page of a site
-	// Across are the differences of targets that do not prevent comparisons.
-	Across compare.Across
-}
-
-// Trial is a trial with its series.
-type Trial struct {
-	*result.Trial
-	// Series streams the lines of the trial's series in the order of time; nil
-	// if there are none.
-	Series func(yield func(result.Line) error) error
-	Plans  []result.StatementPlan // of its statements; none for an engine without a planner
-	// Usual are the values of its parameters in the preset, or their defaults; nil
-	// if they are unknown, as for imported logs.
-	Usual map[string]any
-}
-
 // sections are the sections of a report: the results, then their explanations, and
 // folded the reference parts. A function may return none, or several.
 var sections = []func(*composer) []page.Section{
 	findings, whyDifferent, numbers, overLevels, results, relativeTables, overTheSteps, publishedFigures, promises,
 	preparations, serverMachines, clientMachines, clientAlone, settings, plans, host, glossary, appendix,
-}
-
-// composer is what sections are made from.
-type composer struct {
-	*campaign
-	in     *Input
-	client *campaign                 // the client's calibration; nil without one
-	tracks map[*step][]*course.Track // for charts over time; nil if none are drawn, as in Markdown
-	count  int                       // of numbers
-}
-
-func newComposer(in *Input) *composer {
-	v := &composer{campaign: in.campaign(), in: in}
-	all := in.Trials
-	if in.Client != nil {
-		client := Trial{Trial: in.Client}
-		v.client, all = newCampaign([]Trial{client}), append(slices.Clone(all), client)
-	}
-	for _, t := range all {
-		for i := range t.Steps {
-			v.count += len(t.Steps[i].Rows)
-		}
-	}
-	return v
 }
 
 // campaign sorts the trials into a campaign with the input's rules.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
@@ -87,35 +86,4 @@ func searchSentence(s *step) string {
 	}
 	return strings.Join(said(listing("the highest rate with "+all[0].Words()+": ", parts, ""),
 		listing("no rate that was tried kept "+all[0].Words()+" in most of its probes on ", never, "")), "; ") + "." + caution
-}
-
-// arriving reports whether a step is one of several arrival rates.
-func arriving(s *step) bool {
-	return slices.ContainsFunc(s.Axes, func(a result.Axis) bool { return a.Name == rateAxis })
-}
-
-// heldSentence reports the arrival rate up to which each target kept up; "" if
-// other axes vary too, or a search chose the rates.
-func heldSentence(w *sweep) string {
-	if w.Axis != rateAxis || len(w.panels) != 1 || compare.IsProbe(w.first().Step) {
-		return ""
-	}
-	levels := w.panels[0].levels
-	var parts []string
-	for _, t := range w.c.Targets {
-		held := 0
-		for held < len(levels) && len(levels[held].Refusals(t)) == 0 && len(levels[held].Runs[t]) > 0 {
-			held++
-		}
-		rate := func(i int) string { return quantity.Amount(levels[i].value) + "/s" }
-		switch held {
-		case 0:
-			parts = append(parts, t.Name+" none, not even "+rate(0))
-		case len(levels):
-			parts = append(parts, t.Name+" all, up to "+rate(held-1))
-		default:
-			parts = append(parts, t.Name+" up to "+rate(held-1)+", not "+rate(held))
-		}
-	}
-	return "Of the rates of arrival " + strings.Join(parts, "; ") + " were held."
 }

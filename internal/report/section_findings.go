@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,26 +119,6 @@ func sentenceTail(reason, hint string) string {
 		s += " Hint: " + hint
 	}
 	return s
-}
-
-func describe(t *target) string {
-	first := t.Trials[0]
-	var name, version, server, container string
-	if first.Engine != t.Name {
-		name = first.Engine
-	}
-	for _, v := range first.Versions {
-		switch v.Name {
-		case first.Engine, "engine":
-			version = v.Value
-		case "server":
-			server = "server " + v.Value // the engine's own version is its driver's
-		}
-	}
-	if first.Contained() {
-		container = "in a container"
-	}
-	return strings.Join(said(name, first.Structure, cmp.Or(server, version), container, ownSQL(t, "")), ", ")
 }
 
 // headFacts returns the first line: the conditions of the measurement.
@@ -260,24 +239,52 @@ func params(p map[string]any) string {
 	return strings.Join(quantity.Texts(sortedKeys(p), text), ", ")
 }
 
-// plainValue formats a value of a plan. Numbers read from JSON are floats, and
-// a million must not become 1e+06.
-func plainValue(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case int:
-		return quantity.Amount(float64(v))
-	case int64:
-		return quantity.Amount(float64(v))
-	case float64:
-		return quantity.Amount(v)
-	case fmt.Stringer:
-		return v.String()
+// meanings returns the meaning of the level of durability, with the targets if it
+// differs.
+func meanings(c *campaign) []string {
+	levels, byName := holders(c, (*result.Trial).DurabilityText)
+	if len(levels) > 1 {
+		for i, text := range levels {
+			levels[i] = strings.Join(byName[text], ", ") + ": " + text
+		}
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
+	return levels
+}
+
+// ranApart returns a warning about targets whose trials did not run side by
+// side with the base's; "" if all did, or there are no verdicts.
+func ranApart(base *compare.Target, targets []*compare.Target) string {
+	var names []string
+	for _, t := range targets {
+		if t != base && min(len(t.Trials), len(base.Trials)) >= compare.LeastTrials && !compare.Beside(base, t) {
+			names = append(names, t.Name)
+		}
 	}
-	return string(b)
+	return listing("", names, " did not run side by side with "+base.Name+
+		": what the machine did in between is in every difference.")
+}
+
+func trialCount(t *target) []string { return []string{fmt.Sprint(len(t.Trials))} }
+
+// caches returns the cache that all targets have, or the cache of each target for which
+// it is known.
+func caches(c *campaign) string {
+	sizes, byName := holders(c, (*result.Trial).CacheText)
+	if len(sizes) == 1 && len(byName[sizes[0]]) == len(c.Targets) {
+		return sizes[0]
+	}
+	for i, size := range sizes {
+		sizes[i] = quantity.Joined(byName[size]) + ": " + size
+	}
+	return strings.Join(sizes, "; ")
+}
+
+// durability returns the level with its meaning; the level alone if its meaning differs
+// between targets.
+func durability(c *campaign) string {
+	if texts, _ := holders(c, (*result.Trial).DurabilityText); len(texts) == 1 {
+		return texts[0]
+	}
+	level, _ := shared(c, func(t *result.Trial) string { return t.Durability })
+	return level
 }

@@ -39,11 +39,6 @@ func host(v *composer) []page.Section {
 		Blocks: []page.Block{t}}}
 }
 
-// filled returns the groups that have rows.
-func filled(groups ...page.Group) []page.Group {
-	return slices.DeleteFunc(groups, func(g page.Group) bool { return len(g.Rows) == 0 })
-}
-
 func factRows(c *campaign, facts func(*result.Trial) observe.Facts) []page.Row {
 	return sharedRows(c, factNames(c, facts), func(t *result.Trial, name string) string { return facts(t).Value(name) })
 }
@@ -290,15 +285,6 @@ func clientAlone(v *composer) []page.Section {
 		return cell
 	})...)
 	return folded(page.Section{ID: "client", Title: "The client alone", Nav: "Client"}, t, n)
-}
-
-// folded returns a collapsed section with a table and what belongs to it; none if the table is empty.
-func folded(sec page.Section, t page.Table, more ...page.Block) []page.Section {
-	if t.Empty() {
-		return nil
-	}
-	sec.Folded, sec.Blocks = true, append([]page.Block{t}, more...)
-	return []page.Section{sec}
 }
 
 // glossary returns the meanings of all metrics.

@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/page"
 	"rumbench/internal/report/published"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/report/view"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
@@ -30,7 +31,7 @@ func relativeTables(v *composer) []page.Section {
 	r := v.Relative(compare.RelativeOptions{})
 	n := page.NewNotes("relative")
 	sec := page.Section{ID: "relative", Title: "Relative table", Nav: "Relative table"}
-	sec.Blocks = append(page.Paragraphs("caution", relativeCautions(r)...),
+	sec.Blocks = append(view.Paragraphs("caution", relativeCautions(r)...),
 		relativeTable(r, RelativeStyle{Notes: v.in.Notes}, n, v.data), n)
 	return []page.Section{sec}
 }
@@ -239,19 +240,6 @@ func relativeCautions(r *compare.Relative) []string {
 	return out
 }
 
-// ranApart returns a warning about targets whose trials did not run side by
-// side with the base's; "" if all did, or there are no verdicts.
-func ranApart(base *compare.Target, targets []*compare.Target) string {
-	var names []string
-	for _, t := range targets {
-		if t != base && min(len(t.Trials), len(base.Trials)) >= compare.LeastTrials && !compare.Beside(base, t) {
-			names = append(names, t.Name)
-		}
-	}
-	return listing("", names, " did not run side by side with "+base.Name+
-		": what the machine did in between is in every difference.")
-}
-
 // RelativeText writes a relative table as text. Columns that do not fit into
 // the width are placed below; a width of 0 is unlimited.
 func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width int) error {
@@ -280,7 +268,7 @@ func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width i
 		}
 	}
 	t.Title = ""
-	blocks = append(append(blocks, t), page.Paragraphs("", relativeCautions(r)...)...)
+	blocks = append(append(blocks, t), view.Paragraphs("", relativeCautions(r)...)...)
 	return page.Text(w, append(blocks, n), page.TextStyle{Width: width, Wrap: true})
 }
 
@@ -340,6 +328,6 @@ func RelativeMarkdown(w io.Writer, r *compare.Relative, style RelativeStyle) err
 	if r.Durability != "" {
 		d.Lead = append(d.Lead, page.Banner(verdict.DurabilityDiffers(r.Durability)))
 	}
-	d.Lead = append(d.Lead, t, page.Texts("", relativeCautions(r)...), n)
+	d.Lead = append(d.Lead, t, view.Texts("", relativeCautions(r)...), n)
 	return page.Markdown(w, d, true)
 }

@@ -78,15 +78,6 @@ func stepSection(v *composer, s *step, folded bool) page.Section {
 	return withBlocks(sec, folds, n)
 }
 
-// withBlocks adds the non-empty blocks.
-func withBlocks(sec page.Section, folds page.Folds, n *page.Notes) page.Section {
-	if len(folds) > 0 {
-		sec.Blocks = append(sec.Blocks, folds)
-	}
-	sec.Blocks = append(sec.Blocks, n)
-	return sec
-}
-
 // pictures returns the bars of a step next to its throughput over time and the
 // percentiles of its latency.
 func pictures(s *step, over *page.Charts) []page.Block {
@@ -114,22 +105,6 @@ func pictures(s *step, over *page.Charts) []page.Block {
 		return []page.Block{out}
 	}
 	return []page.Block{out, onScreen(strings.Join(about, " "))}
-}
-
-// onScreen returns a remark on drawings, which only a page has.
-func onScreen(text string) page.Paragraph {
-	return page.Paragraph{Class: "about", Spans: []page.Span{{Text: text, Screen: true}}}
-}
-
-// oneTrial names the trials shown by a drawing that shows one of several.
-func oneTrial(s *step) string {
-	var trials []string
-	for t, r := range s.leaders() {
-		if len(s.Used(t)) > 1 {
-			trials = append(trials, fmt.Sprintf("%d of %s", r.Trial.Trial, t.Name))
-		}
-	}
-	return listing("of one trial each, that with the median throughput: ", trials, ".")
 }
 
 // mainMeasures are the columns of a step's main table.

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,9 +12,285 @@ import (
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/report/view"
-	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
+
+// wide is the ratio of the greatest to the least value above which latencies
+// and ratios are drawn on a logarithmic axis.
+const wide = 3
+
+// sweepCurve is a quantity over the axis of a sweep, panel by panel. All panels
+// have the same scales.
+type sweepCurve struct {
+	title, axis string
+	panels      [][]page.Line
+	scale       page.Scale
+	tick        func(float64) string // of the axis; nil: quantity.Tick
+}
+
+// sweepCurves returns the curves of a sweep: throughput and the tail of the latency.
+func sweepCurves(w *sweep) []*sweepCurve {
+	s := w.first()
+	rate := curveOf(w, s.units(s.Primary)+"/s ("+s.Primary+") over "+w.Axis,
+		func(s *step) (key, bool) { return s.Rate(s.Primary) })
+	rate.scale = page.Scale{Format: quantity.Tick}
+	p99 := curveOf(w, "p99 latency over "+w.Axis, func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") })
+	if k, ok := s.Latency(s.Primary, "p99"); ok {
+		p99.title = "p99 " + string(metric.FamilyOf(k.Metric)) + " time (" + k.Op + ") over " + w.Axis
+	}
+	p99.scale = page.Scale{Format: roundDuration, Spread: wide, Near: promised(w)}
+	return []*sweepCurve{rate, p99}
+}
+
+// promised returns the p99 in µs that the search promised which made the sweep; 0 if none did.
+func promised(w *sweep) float64 {
+	if base := w.c.Step(w.Base); base != nil && compare.IsProbe(w.first().Step) {
+		for _, a := range answersOf(w.c.stepOf(base)) {
+			if limit := a.Limit(); strings.HasPrefix(a.Promise, "p99_") && limit > 0 {
+				return limit * 1e3
+			}
+		}
+	}
+	return 0
+}
+
+// curveOf looks up a number at all levels.
+func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
+	c := &sweepCurve{title: title, axis: w.Axis}
+	for _, p := range w.panels {
+		c.panels = append(c.panels, view.Lines(w.c.Targets, indexOfTarget, p.levels, func(t *target, l levelStep) page.Point {
+			k, ok := find(l.step)
+			switch {
+			case !ok:
+				return page.Gap(l.value)
+			case compare.IsProbe(l.step.Step):
+				return w.probed(l, t, k)
+			}
+			return l.point(t, k, l.value)
+		}))
+	}
+	return c
+}
+
+// drawn returns the plots of a panel, without those that are empty in all
+// panels.
+func drawn(panel int, curves ...*sweepCurve) (out []page.Plot) {
+	for _, c := range curves {
+		if list := page.Reach(c.panels...); len(list) > 0 {
+			out = append(out, page.Plot{
+				Title: c.title, Label: c.title, Height: 240, X: c.axisX(), Y: c.scale.Axis(list), Level: c.scale.Near,
+				Lines: c.panels[panel],
+			})
+		}
+	}
+	return out
+}
+
+// axisX returns the axis of the levels of all panels: logarithmic if they grow
+// by factors and not by equal steps.
+func (c *sweepCurve) axisX() page.Axis {
+	places := map[float64]bool{}
+	for _, line := range slices.Concat(c.panels...) {
+		for _, p := range line.Points {
+			places[p.X] = true
+		}
+	}
+	all := sortedKeys(places)
+	first, last := all[0], all[len(all)-1]
+	a := page.Axis{Caption: c.axis, Thin: true, From: first, To: last}
+	even := len(all) > 2 && math.Abs((last-all[len(all)-2])-(all[1]-first)) < 0.01*(all[1]-first)
+	if first > 0 && last/first >= 8 && !even {
+		a.Log, a.From, a.To = true, math.Log10(first), math.Log10(last)
+	}
+	side := 0.05 * (a.To - a.From)
+	if first == last {
+		side = 0.5
+	}
+	a.From, a.To = a.From-side, a.To+side
+	for _, v := range all {
+		text := quantity.Tick(v)
+		if c.tick != nil {
+			text = c.tick(v)
+		}
+		a.Ticks = append(a.Ticks, page.Tick{At: v, Text: text})
+	}
+	return a
+}
+
+// familyBlocks compares the targets that differ in one knob with the first of
+// them, level by level, for readers who have to choose the knob's value.
+func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
+	base := f.Targets[0]
+	out := []page.Block{page.Heading{Level: 3,
+		Text: fmt.Sprintf("What %s does: relative to %s", f.Knob, knobName(f, base))}}
+	texts := quantity.Texts(f.Targets[1:], func(t *target) string { return familySentence(w, f, t) })
+	if texts = said(texts...); len(texts) > 0 {
+		out = append(out, view.Texts("about", texts...))
+	}
+	ratio := ratioCurve(w, f)
+	var plots page.Plots
+	var tables []page.Block
+	for i, p := range w.panels {
+		for _, plot := range drawn(i, ratio) {
+			if plot.Title = fmt.Sprintf("throughput relative to %s, by %s", base.Name, w.Axis); p.name != "" {
+				plot.Title = p.name + ": " + plot.Title
+			}
+			plots.Plots = append(plots.Plots, plot)
+		}
+		tables = append(tables, familyTable(w, f, p))
+	}
+	out = append(out, plots)
+	if first {
+		out = append(out, page.Paragraph{Class: "about", Spans: []page.Span{
+			{Text: "A whisker is the 95 % interval of the ratio; without one the trials are too few for it. ", Screen: true},
+			{Text: "The signs are the verdicts of the whole campaign, corrected for all of its numbers: where trials are few, " +
+				"the mean over the levels is proven before any single level is."},
+		}})
+	}
+	return append(out, tables...)
+}
+
+// knobName returns a target's name with its value of the knob.
+func knobName(f compare.Family, t *target) string {
+	return fmt.Sprintf("%s (%s)", t.Name, cmp.Or(f.Value(t), "not set"))
+}
+
+// familySentence describes the knob's effect on throughput.
+func familySentence(w *sweep, f compare.Family, t *target) string {
+	base := f.Targets[0]
+	mean := w.c.MeanOver(base, t, w.Steps())
+	if mean.Tests == 0 {
+		return ""
+	}
+	text := verdict.MeanInWords(mean, knobName(f, t), base.Name)
+	type effect struct {
+		*compare.Effect
+		step string
+	}
+	var all []effect
+	counts := map[compare.Verdict]int{}
+	for _, l := range w.levels {
+		k, _ := l.Rate(l.Primary)
+		if e := l.effect(t, base, k); e != nil && !math.IsNaN(e.Ratio) && e.Verdict != "" {
+			all = append(all, effect{e, l.Name})
+			counts[e.Verdict]++
+		}
+	}
+	if len(all) == 0 {
+		return text + "."
+	}
+	byRatio := func(a, b effect) int { return cmp.Compare(a.Ratio, b.Ratio) }
+	if low, high := slices.MinFunc(all, byRatio), slices.MaxFunc(all, byRatio); low.step != high.step {
+		text += fmt.Sprintf("; from %s in %s to %s in %s", quantity.Times(low.Ratio), low.step, quantity.Times(high.Ratio),
+			high.step)
+	}
+	return text + "; " + quantity.Joined(verdict.Counts(counts)) + "."
+}
+
+// familyTable returns the matrix of a panel: values of the knob × levels.
+func familyTable(w *sweep, f compare.Family, p panel) page.Table {
+	base := f.Targets[0]
+	t := page.Table{Title: p.name, Level: 4, Head: "target",
+		Note: "Ratios to " + knobName(f, base) + " at the same level, with the numbers themselves " +
+			"below; what is tried again and given up is per completed operation."}
+	for _, l := range p.levels {
+		t.Columns = append(t.Columns, page.Column{Name: quantity.Amount(l.value), Sub: w.Axis, Title: "step " + l.Name,
+			Link: l.id})
+	}
+	t.Columns = append(t.Columns, page.Column{Name: "mean",
+		Title: "Geometric mean over the levels, with its 95 % interval; only of throughput"})
+	repeated := view.Filter(p.measured(sweepMeasures), func(m measure) bool { return m.each })
+	for _, m := range append([]measure{{metric: metric.RowsPerS}, {name: "p99 latency", metric: metric.ServiceP99US},
+		{metric: metric.CPUUS}}, repeated...) {
+		c := m.column()
+		g := page.Group{Name: c.Name, Link: c.Link, Title: c.Title}
+		if m.each {
+			g.Name += " per operation"
+		}
+		g.Rows = targetRows(f.Targets, len(t.Columns), func(t *target, i int) page.Cell {
+			switch {
+			case i < len(p.levels) && m.each:
+				return m.perOperation(p.levels[i].step, t)
+			case i < len(p.levels):
+				return ratioCell(p.levels[i].step, t, base, m)
+			case m.metric == metric.RowsPerS:
+				return meanOverCell(w.c.MeanOver(base, t, p.Steps()), t == base)
+			}
+			return page.Absent("only of throughput")
+		})
+		t.Groups = append(t.Groups, g)
+	}
+	return t
+}
+
+// ratioCell returns a ratio with its verdict. It refers to no rows, as it is
+// not their median.
+func ratioCell(s *step, t, base *target, m measure) page.Cell {
+	k, ok := m.key(s)
+	if !ok {
+		return page.Absent("not measured here")
+	}
+	num := s.number(t, k)
+	if num.Missing != "" {
+		return page.Absent(num.Missing)
+	}
+	c := page.Cell{Text: quantity.Unknown, Number: true, Title: num.Hover(), Tag: tagOf(num, s.Refusals(t))}
+	switch e := s.effect(t, base, k); {
+	case t == base:
+		c.Text, c.Ratio = twoDecimals(1), num.String()
+	case e == nil:
+	case math.IsNaN(e.Ratio):
+		c.Title += "; no ratio: " + e.Why
+	default:
+		mark := verdict.MarkOf(e)
+		c.Text, c.Class, c.Ratio = strings.TrimSpace(twoDecimals(e.Ratio)+" "+mark.Sign), mark.Class, num.String()
+		c.Title += "; " + verdict.InWords(e, base.Name)
+	}
+	return c
+}
+
+func meanOverCell(m compare.Mean, isBase bool) page.Cell {
+	switch {
+	case isBase:
+		return page.Cell{Text: twoDecimals(1), Number: true}
+	case m.Tests == 0:
+		return page.Absent(m.Why)
+	}
+	c := page.Cell{Text: twoDecimals(m.Ratio), Number: true, Title: fmt.Sprintf("of %d levels", m.Tests)}
+	if m.Why == "" {
+		c.Ratio = boundsText(m)
+	} else {
+		c.Title += "; no interval: " + m.Why
+	}
+	return c
+}
+
+// ratioCurve draws the throughputs ÷ the base's, with the 95 % intervals of the
+// ratios.
+func ratioCurve(w *sweep, f compare.Family) *sweepCurve {
+	c := curveOf(w, "rate/s relative to "+f.Targets[0].Name+" over "+w.Axis,
+		func(s *step) (key, bool) { return s.Rate(s.Primary) })
+	c.scale = page.Scale{Near: 1, Spread: wide, Format: func(v float64) string { return fmt.Sprintf("%.3g×", v) }}
+	for i, p := range w.panels {
+		rates := c.panels[i]
+		c.panels[i] = nil
+		for _, t := range f.Targets[1:] {
+			for k, l := range p.levels {
+				point := page.Gap(l.value)
+				point.Ring = rates[t.Index].Points[k].Ring
+				rate, _ := l.Rate(l.Primary)
+				if e := l.effect(t, f.Targets[0], rate); e != nil && quantity.Finite(e.Ratio) {
+					if point.Y = e.Ratio; quantity.Finite(e.Low) && quantity.Finite(e.High) {
+						point.Low, point.High = e.Low, e.High
+					}
+				}
+				rates[t.Index].Points[k] = point
+			}
+			c.panels[i] = append(c.panels[i], rates[t.Index])
+		}
+	}
+	return c
+}
 
 // sweepSection returns the results as a number, such as that of clients, increases.
 func sweepSection(v *composer, w *sweep) page.Section {
@@ -51,129 +328,6 @@ func markTwice(w *sweep, n *page.Notes) {
 		}
 		n.Mark(fmt.Sprintf("%s is at the same place as an earlier step: it is not in the charts here.", s.Name))
 	}
-}
-
-// sweep is a sweep with its id on the page.
-type sweep struct {
-	compare.Sweep
-	c      *campaign
-	id     string
-	panels []panel
-	levels []levelStep // of all panels
-	again  []levelStep // steps at the places of others
-	stands *step       // see representative
-}
-
-type panel struct {
-	compare.Panel
-	name   string
-	levels []levelStep
-}
-
-// levelStep is a step and its value on the axis.
-type levelStep struct {
-	value float64
-	*step
-}
-
-// newSweeps finds the sweeps of a campaign.
-func newSweeps(c *campaign) (out []*sweep) {
-	for i, found := range c.Sweeps() {
-		w := &sweep{Sweep: found, c: c, id: fmt.Sprintf("w%d-%s", i+1, slug(found.Base))}
-		for _, p := range found.Panels {
-			own := panel{Panel: p, name: axesText(p.At)}
-			for _, l := range p.Levels {
-				own.levels = append(own.levels, levelStep{l.Value, c.stepOf(l.Step)})
-			}
-			w.panels, w.levels = append(w.panels, own), append(w.levels, own.levels...)
-		}
-		for _, s := range found.Twice {
-			for _, a := range s.Axes {
-				if a.Name == found.Axis {
-					w.again = append(w.again, levelStep{a.Value, c.stepOf(s)})
-				}
-			}
-		}
-		out = append(out, w)
-	}
-	return out
-}
-
-func axesText(axes []result.Axis) string {
-	text := func(a result.Axis) string { return a.Name + " " + quantity.Amount(a.Value) }
-	return strings.Join(quantity.Texts(axes, text), ", ")
-}
-
-// first returns the first step, for the properties that all steps share.
-func (w *sweep) first() *step { return w.levels[0].step }
-
-// best returns the step in which a target had the greatest throughput that
-// counts, with that throughput. Steps with an arrival rate count only if there
-// are no others.
-func (w *sweep) best(t *target) (best *step, value number) {
-	all := w.allArrive()
-	for _, l := range w.levels {
-		if arriving(l.step) && !all {
-			continue
-		}
-		k, ok := l.Rate(l.Primary)
-		if n := l.number(t, k); ok && n.Missing == "" && len(l.Refusals(t)) == 0 && (best == nil || n.Value > value.Value) {
-			best, value = l.step, n
-		}
-	}
-	return best, value
-}
-
-// allArrive reports whether all steps have arrival rates: throughput is then not the
-// targets' capacity.
-func (w *sweep) allArrive() bool {
-	return !slices.ContainsFunc(w.levels, func(l levelStep) bool { return !arriving(l.step) })
-}
-
-// end returns the last step, if it is the only one that the workload judges: the sweep
-// is about its result. nil: it is about the greatest throughput.
-func (w *sweep) end() *step {
-	judged := view.Filter(w.levels, func(l levelStep) bool { return len(l.Judged) > 0 })
-	if last := w.levels[len(w.levels)-1].step; len(w.panels) == 1 && len(judged) == 1 && judged[0].step == last {
-		return last
-	}
-	return nil
-}
-
-// kept compares the throughput of each target at the end with its own at the
-// beginning; "" if the sweep is not about its end.
-func (w *sweep) kept() string {
-	end, start := w.end(), w.first()
-	k, ok := start.Rate(start.Primary)
-	if end == nil || !ok {
-		return ""
-	}
-	shares := map[*target]float64{}
-	targets := slices.DeleteFunc(slices.Clone(w.c.Targets), func(t *target) bool {
-		r, ok := end.number(t, k).Over(start.Number(t, k))
-		shares[t] = r
-		return !ok || len(end.Refusals(t))+len(start.Refusals(t)) > 0
-	})
-	if len(targets) == 0 {
-		return ""
-	}
-	slices.SortStableFunc(targets, func(a, b *target) int { return cmp.Compare(shares[b], shares[a]) })
-	parts := quantity.Texts(targets, func(t *target) string { return t.Name + " " + quantity.Times(shares[t]) })
-	return fmt.Sprintf("%s/s at %s ÷ its own at %s: %s", start.units(start.Primary), axesText(w.varied(end)),
-		axesText(w.varied(start)), quantity.Joined(parts))
-}
-
-// representative returns the step that represents the sweep: its end, or the step in
-// which the base was fastest.
-func (w *sweep) representative() *step {
-	if end := w.end(); end != nil {
-		return end
-	}
-	for i := 0; i < len(w.c.Targets) && w.stands == nil; i++ {
-		w.stands, _ = w.best(w.c.Targets[i])
-	}
-	w.stands = cmp.Or(w.stands, w.first())
-	return w.stands
 }
 
 // sweepSentences describes the sweep: each target's highest throughput, and the effect
@@ -220,18 +374,6 @@ func sweepSentences(w *sweep) []page.Item {
 	return out
 }
 
-// varied returns the axes of a step along which the sweep varies.
-func (w *sweep) varied(s *step) []result.Axis {
-	return view.Filter(s.Axes, func(a result.Axis) bool {
-		return a.Name == w.Axis || slices.ContainsFunc(w.Panels[0].At, func(o result.Axis) bool { return o.Name == a.Name })
-	})
-}
-
-// axes returns the names of the axes along which the sweep varies.
-func (w *sweep) axes() []string {
-	return quantity.Texts(w.varied(w.first()), func(a result.Axis) string { return a.Name })
-}
-
 func aboutSweep(w *sweep) string {
 	return fmt.Sprintf("%d steps that do the same and differ in %s only.", len(w.Steps()), quantity.Joined(w.axes())) +
 		" A point is the median of the trials, its whisker goes from the least to the greatest of " +
@@ -249,13 +391,6 @@ var sweepMeasures = append(measuresOf(metric.RowsPerS, metric.ServiceP50US, metr
 
 // measured returns the measures that any level of the panel has.
 func (p panel) measured(all []measure) []measure { return measuredIn(all, stepsOf(p.levels)...) }
-
-func stepsOf(levels []levelStep) (out []*step) {
-	for _, l := range levels {
-		out = append(out, l.step)
-	}
-	return out
-}
 
 // levelsTable returns numbers of a panel, level by level.
 func levelsTable(w *sweep, p panel, measures []measure, n *page.Notes) page.Table {
@@ -298,3 +433,29 @@ func (w *sweep) shown(p panel) (out []levelStep) {
 
 // manyRows is the number of rows of a table that are shown at first.
 const manyRows = 32
+
+// heldSentence reports the arrival rate up to which each target kept up; "" if
+// other axes vary too, or a search chose the rates.
+func heldSentence(w *sweep) string {
+	if w.Axis != rateAxis || len(w.panels) != 1 || compare.IsProbe(w.first().Step) {
+		return ""
+	}
+	levels := w.panels[0].levels
+	var parts []string
+	for _, t := range w.c.Targets {
+		held := 0
+		for held < len(levels) && len(levels[held].Refusals(t)) == 0 && len(levels[held].Runs[t]) > 0 {
+			held++
+		}
+		rate := func(i int) string { return quantity.Amount(levels[i].value) + "/s" }
+		switch held {
+		case 0:
+			parts = append(parts, t.Name+" none, not even "+rate(0))
+		case len(levels):
+			parts = append(parts, t.Name+" all, up to "+rate(held-1))
+		default:
+			parts = append(parts, t.Name+" up to "+rate(held-1)+", not "+rate(held))
+		}
+	}
+	return "Of the rates of arrival " + strings.Join(parts, "; ") + " were held."
+}

@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/report/view"
 	"rumbench/internal/text/quantity"
 )
 
@@ -55,23 +56,6 @@ func whyDifferent(v *composer) []page.Section {
 	return []page.Section{sec}
 }
 
-// explained explains two targets, once.
-func explained(c *campaign, base, t *target) *explain.Explanation {
-	pair := [2]*target{base, t}
-	if c.explained[pair] == nil {
-		c.explained[pair] = explain.Explain(c.Campaign, c.headlines(base, t))
-	}
-	return c.explained[pair]
-}
-
-// causeIn returns why two targets differ in a step; "" of more targets, or if nothing is known.
-func causeIn(s *step) string {
-	if len(s.c.Targets) != 2 || len(compare.Unlike(s.c.Targets[0], s.c.Targets[1])) > 0 {
-		return ""
-	}
-	return explained(s.c, s.c.Targets[0], s.c.Targets[1]).Cause(s.Step)
-}
-
 // paragraphs lists the effects in groups of steps with their causes. Warnings that stand with
 // another pair of targets are not repeated, and groups beyond those shown are only named.
 func paragraphs(e *explain.Explanation, repeated map[string]bool, shown int) page.List {
@@ -96,7 +80,7 @@ func paragraphs(e *explain.Explanation, repeated map[string]bool, shown int) pag
 		}
 		l.Items = append(l.Items, page.Item{Name: p.Names(), Text: lines[0], More: lines[1:]})
 	}
-	l.Items = append(l.Items, page.Texts("", said(listing("Smaller differences in ", more, "."),
+	l.Items = append(l.Items, view.Texts("", said(listing("Smaller differences in ", more, "."),
 		listing("Nothing is proven and explained in ", silent, "."))...).Items...)
 	return l
 }
@@ -129,7 +113,7 @@ func Settled(list []*explain.Explanation, level int) []page.Block {
 	if len(texts) == 0 {
 		return nil
 	}
-	return []page.Block{page.Heading{Level: level, Text: "What each setting does"}, page.Texts("", texts...)}
+	return []page.Block{page.Heading{Level: level, Text: "What each setting does"}, view.Texts("", texts...)}
 }
 
 // waterfall draws the proven sum that differs most in the step that the panels show first;
@@ -207,7 +191,7 @@ func tradeoff(r *explain.RUM) *page.Drawing {
 // differing lists the differences between the two that the first sentence does not name: causes of
 // causes are among them, which only an experiment can tell apart.
 func differing(e *explain.Explanation) page.Block {
-	return page.Texts("", quantity.Texts(e.Unlisted(), func(d compare.Difference) string {
+	return view.Texts("", quantity.Texts(e.Unlisted(), func(d compare.Difference) string {
 		return "also differs: " + d.String()
 	})...)
 }

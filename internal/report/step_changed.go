@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/observe"
 	"rumbench/internal/page"
+	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
@@ -200,4 +201,15 @@ func inUnit(v float64, unit string) string {
 		return quantity.Micros(v)
 	}
 	return quantity.Digits(v)
+}
+
+func counterName(n result.CounterChange) string {
+	name := n.Name
+	if n.Labels != "" {
+		name += "{" + n.Labels + "}"
+	}
+	if n.Kind == engine.Gauge {
+		name += " (gauge)"
+	}
+	return name
 }

@@ -348,3 +348,19 @@ func newTrack(s *step, r *run, limit int) *course.Track {
 	t.Apart = r.Trial.Hosting == result.Server
 	return t
 }
+
+// oneTrial names the trials shown by a drawing that shows one of several.
+func oneTrial(s *step) string {
+	var trials []string
+	for t, r := range s.leaders() {
+		if len(s.Used(t)) > 1 {
+			trials = append(trials, fmt.Sprintf("%d of %s", r.Trial.Trial, t.Name))
+		}
+	}
+	return listing("of one trial each, that with the median throughput: ", trials, ".")
+}
+
+// onScreen returns a remark on drawings, which only a page has.
+func onScreen(text string) page.Paragraph {
+	return page.Paragraph{Class: "about", Spans: []page.Span{{Text: text, Screen: true}}}
+}

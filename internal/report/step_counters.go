@@ -85,17 +85,6 @@ func keepChanged(s *step, byName byTarget, growths []map[string]growth, limit in
 	}
 }
 
-func counterName(n result.CounterChange) string {
-	name := n.Name
-	if n.Labels != "" {
-		name += "{" + n.Labels + "}"
-	}
-	if n.Kind == engine.Gauge {
-		name += " (gauge)"
-	}
-	return name
-}
-
 func counterCell(n result.CounterChange) page.Cell {
 	c := page.Cell{Text: inUnit(n.Value, n.Unit), Number: true}
 	if n.Reset {

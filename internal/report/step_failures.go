@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"rumbench/internal/account"
@@ -78,4 +79,12 @@ func failedWords(ranks []rank) string {
 		}
 	}
 	return listing("; ", out, "")
+}
+
+// inDoubt returns a remark if the rates that a sentence compares have warnings.
+func inDoubt(ranks []rank) string {
+	if slices.ContainsFunc(ranks, func(r rank) bool { return len(r.rate.Warnings) > 0 }) {
+		return " ⚠ The step has warnings: read them first."
+	}
+	return ""
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"rumbench/internal/compare"
@@ -86,19 +85,6 @@ func nameTables(tables []page.Table) {
 	}
 }
 
-// targetRows returns a row of cells for each target.
-func targetRows(targets []*target, columns int, cell func(t *target, column int) page.Cell) []page.Row {
-	var rows []page.Row
-	for _, t := range targets {
-		row := targetRow(t)
-		for i := range columns {
-			row.Cells = append(row.Cells, cell(t, i))
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 // String names the subject.
 func (sub subject) String() string {
 	switch {
@@ -111,50 +97,6 @@ func (sub subject) String() string {
 	}
 	return sub.op + " (group " + sub.group + ")"
 }
-
-// byTarget is a table with a column per target and rows by name.
-type byTarget map[string]map[*target]page.Cell
-
-func (b byTarget) set(row string, t *target, c page.Cell) {
-	if b[row] == nil {
-		b[row] = map[*target]page.Cell{}
-	}
-	b[row][t] = c
-}
-
-// rows returns the rows sorted by name.
-func (b byTarget) rows(targets []*target, absent string) []page.Row {
-	var rows []page.Row
-	for _, name := range sortedKeys(b) {
-		row := plainRow(name)
-		for _, t := range targets {
-			cell, ok := b[name][t]
-			if !ok {
-				cell = page.Absent(absent)
-			}
-			row.Cells = append(row.Cells, cell)
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// targetColumns returns a column per target.
-func targetColumns(targets []*target) (out []page.Column) {
-	for _, t := range targets {
-		out = append(out, page.Column{Name: t.Name, Title: cmp.Or(describe(t), t.Name)})
-	}
-	return out
-}
-
-// ranked returns names, those with the highest score first.
-func ranked[V any](names map[string]V, score map[string]float64) []string {
-	out := sortedKeys(names)
-	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
-	return out
-}
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // fewColumns is the number of metrics that fit side by side for every denominator.
 const fewColumns = 3

@@ -52,7 +52,7 @@ func summary(c *campaign, in *Input) []page.Block {
 	if len(c.Targets) > 1 {
 		below = s.Sentences()
 		first := min(len(below), 3)
-		out, below = append(out, page.Paragraphs("", below[:first]...)...), below[first:]
+		out, below = append(out, view.Paragraphs("", below[:first]...)...), below[first:]
 	}
 	if t := settingsThatDiffer(c); t != nil {
 		out = append(out, inLine(t))
@@ -67,7 +67,7 @@ func summary(c *campaign, in *Input) []page.Block {
 			out = append(out, sweepSummary(w, n))
 		}
 	}
-	out = append(append(out, n), page.Paragraphs("", below...)...)
+	out = append(append(out, n), view.Paragraphs("", below...)...)
 	for _, b := range warned {
 		out = append(out, page.Banner(b))
 	}
@@ -240,9 +240,6 @@ func settledLines(s *step, n *page.Notes) (out []string) {
 	}
 	return out
 }
-
-// rateAxis is the axis of steps that differ in arrival rate.
-const rateAxis = "rate"
 
 // sweepSummary returns the throughputs of a sweep: levels × targets. At an arrival
 // rate all targets do the same work: there only the latency differs.

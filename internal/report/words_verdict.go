@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 	"strings"
 
 	"rumbench/internal/compare"
@@ -72,14 +71,6 @@ func (s *step) finding(rate key) string {
 	return strings.TrimSpace(text+" "+costs) + stalls + inDoubt(ranks)
 }
 
-// inDoubt returns a remark if the rates that a sentence compares have warnings.
-func inDoubt(ranks []rank) string {
-	if slices.ContainsFunc(ranks, func(r rank) bool { return len(r.rate.Warnings) > 0 }) {
-		return " ⚠ The step has warnings: read them first."
-	}
-	return ""
-}
-
 // standstill returns which targets stalled.
 func standstill(s *step) string {
 	k, ok := s.Own(metric.StallS)
@@ -93,14 +84,6 @@ func standstill(s *step) string {
 		}
 		return t.Name + " for " + quantity.Amount(n.Value) + " s"
 	}), ".")
-}
-
-// listing returns texts in a sentence, without those that are empty; "" if all are.
-func listing(lead string, texts []string, end string) string {
-	if texts = said(texts...); len(texts) == 0 {
-		return ""
-	}
-	return lead + quantity.Joined(texts) + end
 }
 
 // spaceSentence returns the space at the end of the last step that all targets
@@ -148,15 +131,10 @@ func sentences(v *composer) (first, below []string) {
 		said(s.Proven, strings.Join(s.Tests[len(tests):], " "), strings.TrimSpace(strings.Join(limits, " ")))
 }
 
-// said returns the texts that are not empty.
-func said(texts ...string) []string {
-	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
-}
-
-// standing returns the step that represents the sweep of a step.
-func (c *campaign) standing(s *step) *step {
-	if w := c.sweepOf(s); w != nil && !compare.IsProbe(s.Step) {
-		return w.representative()
+// causeIn returns why two targets differ in a step; "" of more targets, or if nothing is known.
+func causeIn(s *step) string {
+	if len(s.c.Targets) != 2 || len(compare.Unlike(s.c.Targets[0], s.c.Targets[1])) > 0 {
+		return ""
 	}
-	return s
+	return explained(s.c, s.c.Targets[0], s.c.Targets[1]).Cause(s.Step)
 }

@@ -206,7 +206,7 @@ func warningsOf(trials []*result.Trial) []page.Block {
 	if len(lines) == 0 {
 		return nil
 	}
-	out := []page.Block{page.Texts("words", lines[max(0, len(lines)-mostWarnings):]...)}
+	out := []page.Block{view.Texts("words", lines[max(0, len(lines)-mostWarnings):]...)}
 	if len(lines) > mostWarnings {
 		text := fmt.Sprintf("The last %d of %d; the report has all.", mostWarnings, len(lines))
 		out = append(out, page.Prose("about", text))

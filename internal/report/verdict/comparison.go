@@ -74,12 +74,12 @@ func (c Comparison) blocks() (out []page.Block) {
 	if c.Gate != "" {
 		sentences = append(sentences, "Gate: "+c.Gate+".")
 	}
-	out = append(out, page.Paragraphs("", sentences...)...)
+	out = append(out, view.Paragraphs("", sentences...)...)
 	for _, d := range c.Caveats {
 		out = append(out, page.Banner(d))
 	}
 	if len(c.Notes) > 0 {
-		out = append(out, page.Texts("", quantity.Texts(c.Notes, func(n compare.Difference) string {
+		out = append(out, view.Texts("", quantity.Texts(c.Notes, func(n compare.Difference) string {
 			return "differs: " + n.String()
 		})...))
 	}

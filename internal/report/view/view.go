@@ -41,3 +41,20 @@ func Filter[T any](list []T, wanted func(T) bool) (out []T) {
 	}
 	return out
 }
+
+// Paragraphs returns a paragraph of one style for each text.
+func Paragraphs(class string, texts ...string) (out []page.Block) {
+	for _, text := range texts {
+		out = append(out, page.Prose(class, text))
+	}
+	return out
+}
+
+// Texts returns a list of texts without names.
+func Texts(class string, texts ...string) page.List {
+	l := page.List{Class: class}
+	for _, text := range texts {
+		l.Items = append(l.Items, page.Item{Text: text})
+	}
+	return l
+}
