@@ -8,6 +8,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/page"
 	"rumbench/internal/report/course"
+	"rumbench/internal/report/view"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
@@ -113,20 +114,14 @@ func known(v float64) float64 {
 
 // section returns the pictures of the step.
 func (c *liveStep) section() page.Section {
-	s := page.Section{ID: "now", Title: "Step " + c.step}
-	var keys []page.Key
+	legend, plots := page.Legend{ID: "targets"}, page.Plots{}
 	for i, name := range c.targets {
-		if c.lines[name] == nil {
-			continue
+		if t := c.lines[name]; t != nil && name == c.current {
+			legend.Keys = append(legend.Keys, page.Key{Series: i, Name: name, Doc: c.numbers(t)})
+		} else if t != nil {
+			legend.Keys = append(legend.Keys, page.Key{Series: i, Name: name})
 		}
-		k := page.Key{Series: i, Name: name}
-		if name == c.current {
-			k.Doc = c.numbers(c.lines[name])
-		}
-		keys = append(keys, k)
 	}
-	s.Blocks = append(s.Blocks, page.Legend{ID: "targets", Keys: keys})
-	plots := page.Plots{}
 	for i, d := range drawn {
 		switch {
 		case c.embedded && i == clientPicture:
@@ -164,8 +159,7 @@ func (c *liveStep) section() page.Section {
 		p.X.Caption = "seconds from the start of the step"
 		plots.Plots = append(plots.Plots, p)
 	}
-	s.Blocks = append(s.Blocks, plots)
-	return s
+	return page.Section{ID: "now", Title: "Step " + c.step, Blocks: []page.Block{legend, plots}}
 }
 
 // numbers returns the last seconds of a track in words.
@@ -192,18 +186,14 @@ func (c *liveStep) numbers(t *course.Track) string {
 }
 
 func stallsOf(t *course.Track, series int) (out []page.Stall) {
-	var rates []float64
-	for _, p := range t.Points {
-		if p.OpsTime > 0 {
-			rates = append(rates, p.Rows/p.OpsTime)
-		}
-	}
-	if len(rates) < 3 {
+	rates := t.Along(func(_ *course.Track, p *course.Point) float64 { return account.PerSecond(p.Rows, p.OpsTime) })
+	known := view.Filter(rates, quantity.Finite)
+	if len(known) < 3 {
 		return nil
 	}
-	limit := stat.StallShare * stat.Median(rates)
-	for i, p := range t.Points {
-		if p.OpsTime > 0 && p.Rows/p.OpsTime < limit {
+	limit := stat.StallShare * stat.Median(known)
+	for i, rate := range rates {
+		if rate < limit { // not NaN
 			out = append(out, page.Stall{Index: series, From: float64(i) * t.Width, To: float64(i+1) * t.Width})
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/compare/history"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
@@ -34,25 +35,19 @@ func Text(w io.Writer, families []*history.Family, findings []*history.Finding, 
 	}
 	if tested > 0 {
 		blocks = append(blocks, page.Prose("", looked(tested)))
-		if text := tooFew(families, tested); text != "" {
-			blocks = append(blocks, page.Prose("", text+": make more runs, or choose fewer series with --target, --step or "+
-				"--metric."))
-		}
+	}
+	if text := tooFew(families, tested); text != "" {
+		blocks = append(blocks, page.Prose("", text+": make more runs, or choose fewer series with --target, --step or "+
+			"--metric."))
 	}
 	return page.Text(w, blocks, page.TextStyle{})
 }
 
 func (v View) family(f *history.Family, all []*history.Family) page.Tree {
-	first, last := f.Runs[0].Campaign.Started, f.Runs[0].Campaign.Started
-	for _, r := range f.Runs {
-		if at := r.Campaign.Started; at.Before(first) {
-			first = at
-		} else if at.After(last) {
-			last = at
-		}
-	}
+	byStart := func(a, b *history.Run) int { return a.Campaign.Started.Compare(b.Campaign.Started) }
+	first, last := slices.MinFunc(f.Runs, byStart), slices.MaxFunc(f.Runs, byStart)
 	out := page.Tree{Text: fmt.Sprintf("%s (%s): %s, %s to %s", f.Plan, f.Workload, quantity.Count(len(f.Runs), "run"),
-		minute(first), minute(last))}
+		minute(first.Campaign.Started), minute(last.Campaign.Started))}
 	out.Add("machine: %s", cmp.Or(f.Machine, quantity.Unknown))
 	if text := apartFrom(f, all); text != "" {
 		out.Add("kept apart from other runs of %s by %s", f.Plan, text)
@@ -61,9 +56,8 @@ func (v View) family(f *history.Family, all []*history.Family) page.Tree {
 		out.Add("left out: %s", quantity.Count(f.LeftOut[s], string(s)+" trial"))
 	}
 	var few, small, quiet int
-	var series []page.Tree
+	moves := func(c history.Change) bool { return c.Moves(v.Least / 100) }
 	for _, s := range f.Series {
-		moves := func(c history.Change) bool { return c.Moves(v.Least / 100) }
 		switch {
 		case len(s.Points) < history.MinRuns:
 			few++
@@ -71,9 +65,6 @@ func (v View) family(f *history.Family, all []*history.Family) page.Tree {
 			quiet++
 		case !slices.ContainsFunc(s.Changes, moves):
 			small++
-		}
-		if v.All {
-			series = append(series, tree(s))
 		}
 	}
 	if quiet > 0 {
@@ -88,7 +79,9 @@ func (v View) family(f *history.Family, all []*history.Family) page.Tree {
 	if few > 0 {
 		out.Add("%d series with too few runs: %d are needed", few, history.MinRuns)
 	}
-	out.Items = append(out.Items, series...)
+	for i := 0; i < len(f.Series) && v.All; i++ {
+		out.Items = append(out.Items, tree(f.Series[i]))
+	}
 	return out
 }
 
@@ -101,10 +94,7 @@ func oddText(f *history.Family) string {
 	far := o.Far()
 	var rates []string
 	for i, r := range far[:min(mostLeading, len(far))] {
-		rates = append(rates, subject(&r.Name)+" "+quantity.Times(r.Ratio))
-		if i == 0 {
-			rates[0] += " their median"
-		}
+		rates = append(rates, subject(&r.Name)+" "+quantity.Times(r.Ratio)+[...]string{" their median", ""}[min(i, 1)])
 	}
 	if more := len(far) - len(rates); more > 0 {
 		rates = append(rates, fmt.Sprintf("and %d more", more))
@@ -118,7 +108,7 @@ func oddText(f *history.Family) string {
 
 // apartFrom reports how a family differs from the others of its plan.
 func apartFrom(f *history.Family, all []*history.Family) string {
-	names := map[string]bool{}
+	var names, parts []string
 	machine := false
 	for _, o := range all {
 		if o.Plan != f.Plan || o.Workload != f.Workload {
@@ -128,18 +118,17 @@ func apartFrom(f *history.Family, all []*history.Family) string {
 		for _, params := range []map[string]any{f.Params, o.Params} {
 			for name := range params {
 				if history.ParamText(f.Params[name]) != history.ParamText(o.Params[name]) {
-					names[name] = true
+					names = compare.AppendNew(names, name)
 				}
 			}
 		}
 	}
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if _, ok := f.Params[name]; ok {
-			parts = append(parts, name+"="+history.ParamText(f.Params[name]))
-		} else {
-			parts = append(parts, "no "+name)
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		text := "no " + name
+		if v, ok := f.Params[name]; ok {
+			text = name + "=" + history.ParamText(v)
 		}
+		parts = append(parts, text)
 	}
 	if machine {
 		parts = append(parts, "the machine")
@@ -150,18 +139,16 @@ func apartFrom(f *history.Family, all []*history.Family) string {
 // promises reports the differences that separate a series from others of its family
 // with its name: other promises, or other work.
 func promises(s *history.Series) string {
-	var levels, offers bool
-	for _, o := range s.Siblings() {
-		if o.String() == s.String() {
-			levels = levels || o.Durability != s.Durability
-			offers = offers || o.Offer != s.Offer
-		}
+	differs := func(value func(*history.Series) string) bool {
+		return slices.ContainsFunc(s.Siblings(), func(o *history.Series) bool {
+			return o.String() == s.String() && value(o) != value(s)
+		})
 	}
 	var parts []string
-	if levels {
+	if differs(func(s *history.Series) string { return s.Durability }) {
 		parts = append(parts, "durability "+cmp.Or(s.Durability, quantity.Unknown))
 	}
-	if offers {
+	if differs(func(s *history.Series) string { return s.Offer }) {
 		parts = append(parts, "offered "+cmp.Or(s.Offer, quantity.Unknown))
 	}
 	return strings.Join(parts, "; ")
@@ -194,12 +181,12 @@ func tree(s *history.Series) page.Tree {
 // points. Warnings that differ in figures only are merged.
 func warnings(s *history.Series) (out []string) {
 	notes, runs := page.NewNotes(""), map[int]int{}
-	last := map[int]int{} // the point that has the warning; a point may have several that are merged
-	for i, p := range s.Points {
+	for _, p := range s.Points {
+		seen := map[int]bool{} // a point may have several that are merged
 		for _, w := range p.Remarks {
-			if n := notes.Mark(w).Number; runs[n] == 0 || last[n] != i {
+			if n := notes.Mark(w).Number; !seen[n] {
+				seen[n] = true
 				runs[n]++
-				last[n] = i
 			}
 		}
 	}
@@ -216,22 +203,17 @@ func looked(tested int) string {
 
 // tooFew returns that a change of few series cannot be found in so many; "" if it can.
 func tooFew(families []*history.Family, tested int) string {
-	n := longest(families)
-	if tested == 0 || history.Together(n, tested) <= 1 {
-		return ""
-	}
-	return fmt.Sprintf("With %d runs, a change of fewer than %d of them can hardly be distinguished from chance", n,
-		history.Together(n, tested))
-}
-
-// longest returns the number of points of the longest series.
-func longest(families []*history.Family) (n int) {
+	n := 0 // points of the longest series
 	for _, f := range families {
 		for _, s := range f.Series {
 			n = max(n, len(s.Points))
 		}
 	}
-	return n
+	if tested == 0 || history.Together(n, tested) <= 1 {
+		return ""
+	}
+	return fmt.Sprintf("With %d runs, a change of fewer than %d of them can hardly be distinguished from chance", n,
+		history.Together(n, tested))
 }
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }

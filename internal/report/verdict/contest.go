@@ -115,24 +115,18 @@ func (x *Contest) results() string {
 		lists[which] = append(lists[which], part)
 	}
 	var parts []string
-	for _, list := range []struct{ word, lead string }{
-		{seen, ""}, {proven, proven + " "}, {likely, likely},
-		{equivalent, fmt.Sprintf("%s within %g %% to ", equivalent, 100*x.c.Question.Margin())},
-		{notProven, notProven + ": "},
-		{notCompared, notCompared + ": "},
+	for _, list := range []struct{ word, lead, end string }{
+		{seen, "", x.few()}, {proven, proven + " ", ""}, {likely, likely, ""},
+		{equivalent, fmt.Sprintf("%s within %g %% to ", equivalent, 100*x.c.Question.Margin()), ""},
+		{notProven, notProven + ": ", ""}, {notCompared, notCompared + ": ", ""},
 	} {
 		all := lists[list.word]
 		if n := len(all) - named; n > 0 {
 			all = append(all[:named:named], fmt.Sprintf("%d more", n))
 		}
-		if len(all) == 0 {
-			continue
+		if len(all) > 0 {
+			parts = append(parts, list.lead+quantity.Joined(all)+list.end)
 		}
-		text := list.lead + quantity.Joined(all)
-		if list.word == seen {
-			text += x.few()
-		}
-		parts = append(parts, text)
 	}
 	if len(parts) == 0 {
 		return ""

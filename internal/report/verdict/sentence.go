@@ -136,25 +136,25 @@ func Caution(c *compare.Campaign) string {
 	case low < compare.LeastTrials:
 		return "Some targets have too few trials to prove anything about them. Numbers are medians."
 	}
+	least := func(n int) string {
+		if n < compare.LeastTrials {
+			return fmt.Sprintf(", and %d are the least that prove anything", compare.LeastTrials)
+		}
+		return ""
+	}
 	var on string
 	switch machines := compare.MachinesOf(all); {
 	case len(machines) == 1:
 		on = " All trials ran on machine " + machines[0] + ": what holds there need not hold on another that looks the same."
 	case len(machines) > 1:
-		on = fmt.Sprintf(" The trials ran on %d machines: each counts once, with the means of its trials", len(machines))
-		if len(machines) < compare.LeastTrials {
-			on += fmt.Sprintf(", and %d are the least that prove anything", compare.LeastTrials)
-		}
-		on += "."
+		on = fmt.Sprintf(" The trials ran on %d machines: each counts once, with the means of its trials%s.", len(machines),
+			least(len(machines)))
 	}
 	if loads, shared := sharedLoads(c); shared {
 		on += fmt.Sprintf(" Trials began with copies of %s of a target, which differ as trials do: each load counts "+
-			"once, with the means of its trials", quantity.Count(loads, "load"))
-		if loads < compare.LeastTrials {
-			on += fmt.Sprintf(", and %d are the least that prove anything", compare.LeastTrials)
-			if s := c.Targets[0].Trials[0].Start; s != nil && s.Loads > 0 {
-				on += ": raise start: {loads: …}"
-			}
+			"once, with the means of its trials", quantity.Count(loads, "load")) + least(loads)
+		if s := c.Targets[0].Trials[0].Start; loads < compare.LeastTrials && s != nil && s.Loads > 0 {
+			on += ": raise start: {loads: …}"
 		}
 		on += "."
 	}
