@@ -50,14 +50,14 @@ func firstScreen(v *composer) []page.Block {
 // there are many, as the tables link to them.
 func testsMean(c *campaign) string {
 	const limit = 8
-	var parts []string
-	for _, s := range c.heated(func(s *step) (key, bool) { return compare.Capacity(s.Step) }) {
-		if question, _, ok := strings.Cut(s.Doc, "?"); ok {
-			parts = append(parts, s.Name+": "+question+"?")
-		} else if s.Doc != "" {
-			parts = append(parts, s.Name+": "+s.Doc)
+	tests := c.heated(func(s *step) (key, bool) { return compare.Capacity(s.Step) })
+	parts := said(quantity.Texts(tests, func(s *step) string {
+		question, _, asked := strings.Cut(s.Doc, "?")
+		if asked {
+			return s.Name + ": " + question + "?"
 		}
-	}
+		return labelled(s.Name+":", question)
+	})...)
 	if len(c.Targets) < 2 || len(parts) < 2 || len(parts) > limit {
 		return ""
 	}
@@ -251,12 +251,8 @@ func settingsThatDiffer(c *campaign) *page.Table {
 	if len(rows) == 0 {
 		return nil
 	}
-	memory := func(r page.Row) int {
-		at := slices.IndexFunc(memorySettings, func(part string) bool { return strings.Contains(r.Head, part) })
-		if at < 0 {
-			return len(memorySettings)
-		}
-		return at
+	memory := func(r page.Row) uint { // the largest of those that are none
+		return uint(slices.IndexFunc(memorySettings, func(part string) bool { return strings.Contains(r.Head, part) }))
 	}
 	slices.SortStableFunc(rows, func(a, b page.Row) int { return cmp.Compare(memory(a), memory(b)) })
 	if n := len(rows) - mostSettings; n > 0 {
@@ -275,13 +271,12 @@ func differs(cells []page.Cell) bool {
 
 // inLine returns a table in a sentence.
 func inLine(t *page.Table) page.Paragraph {
-	var parts []string
-	for _, r := range t.Groups[0].Rows {
+	parts := quantity.Texts(t.Groups[0].Rows, func(r page.Row) string {
 		var values []string
 		for i, cell := range r.Cells {
 			values = append(values, t.Columns[i].Name+" "+cell.Text)
 		}
-		parts = append(parts, r.Head+" ("+strings.Join(values, ", ")+")")
-	}
+		return r.Head + " (" + strings.Join(values, ", ") + ")"
+	})
 	return page.Prose("", t.Title+": "+strings.Join(parts, "; ")+".")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -192,13 +193,8 @@ func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 			name += " in " + unitName(m.Unit)
 		}
 		var pers []string // the denominators
-		r.Any(func(c *compare.RelativeCell) bool {
-			if c.Per != "" {
-				pers = compare.AppendNew(pers, c.Per)
-			}
-			return false
-		})
-		if len(pers) > 0 {
+		r.Any(func(c *compare.RelativeCell) bool { pers = compare.AppendNew(pers, c.Per); return false })
+		if pers = said(pers...); len(pers) > 0 {
 			name += " per " + strings.Join(pers, ", ")
 		}
 	}
@@ -283,33 +279,25 @@ func shorten(columns []page.Column) (common string) {
 		return ""
 	}
 	first := columns[0].Name
-	before, after := len(first), len(first)
-	for _, c := range columns[1:] {
-		for !strings.HasPrefix(c.Name, first[:before]) {
-			before--
-		}
-		for !strings.HasSuffix(c.Name, first[len(first)-after:]) {
-			after--
-		}
+	prefix, suffix := len(first), len(first)
+	shares := func(shared func(name string) bool) bool {
+		return !slices.ContainsFunc(columns, func(c page.Column) bool { return !shared(c.Name) })
 	}
-	for before > 0 && !separates(first, before-1) {
-		before--
+	for prefix > 0 && (!separates(first, prefix-1) ||
+		!shares(func(name string) bool { return strings.HasPrefix(name, first[:prefix]) })) {
+		prefix--
 	}
-	for after > 0 && !separates(first, len(first)-after) {
-		after--
+	for suffix > 0 && (!separates(first, len(first)-suffix) ||
+		!shares(func(name string) bool { return strings.HasSuffix(name, first[len(first)-suffix:]) })) {
+		suffix--
 	}
-	for _, c := range columns {
-		if len(c.Name) <= before+after {
-			return ""
-		}
-	}
-	if before+after < leastCommon {
+	if prefix+suffix < leastCommon || !shares(func(name string) bool { return len(name) > prefix+suffix }) {
 		return ""
 	}
 	for i := range columns {
-		columns[i].Name = columns[i].Name[before : len(columns[i].Name)-after]
+		columns[i].Name = columns[i].Name[prefix : len(columns[i].Name)-suffix]
 	}
-	return first[:before] + "…" + first[len(first)-after:]
+	return first[:prefix] + "…" + first[len(first)-suffix:]
 }
 
 // separates reports whether a character separates words; a point within a

@@ -108,7 +108,7 @@ func chartsOf(s *step, tracks []*course.Track) *page.Charts {
 			courses = append(courses, t.Name+": "+text)
 		}
 	}
-	out.About = append(out.About, chartNote(s, tracks, d))
+	out.About = []string{chartNote(s, tracks, d)}
 	if len(courses) > 0 {
 		out.About = append(out.About, "In the course of the window "+strings.Join(courses, "; ")+".")
 	}
@@ -170,26 +170,24 @@ const mostBands = 4
 
 // eventNote names the other ticks at the top, with their times.
 func eventNote(s *step, tracks []*course.Track, d *page.Moving) string {
-	var all []string
+	text := ""
 	for _, l := range d.Series {
-		last, text := "", ""
+		last := ""
 		for _, e := range tracks[l.Index].Events {
 			if e.Op != last {
 				last, text = e.Op, text+"; "+s.c.Targets[l.Index].Name+": "+e.Op+" at about"
 			}
 			text += " " + quantity.Amount(e.At) + " s"
 		}
-		all = append(all, text)
 	}
-	return strings.Join(all, "")
+	return text
 }
 
 // chartNote returns a sentence that describes the lines.
 func chartNote(s *step, tracks []*course.Track, d *page.Moving) string {
-	parts := []string{fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals, p99 "+
-		"only of those with 1,000 operations "+
-		"or more. Latency is of %s: the highest of its kinds; the response time where a rate was promised.",
-		quantity.Amount(d.Width)+" s", s.Primary)}
+	parts := []string{fmt.Sprintf("A point is %s s: the mean of rates, the highest p99 and max of its intervals, p99 "+
+		"only of those with 1,000 operations or more. Latency is of %s: the highest of its kinds; the response time where "+
+		"a rate was promised.", quantity.Amount(d.Width), s.Primary)}
 	if len(d.Stalls) > 0 {
 		parts = append(parts, "Stalls are shaded.")
 	}
@@ -201,20 +199,14 @@ func chartNote(s *step, tracks []*course.Track, d *page.Moving) string {
 		parts = append(parts, "Ticks at the top are checkpoints, where "+engine.CheckpointAge+" or, if it is unknown, "+
 			engine.DirtyBytes+" fell by a third or more, and operations that change what others do"+eventNote(s, tracks, d)+".")
 	}
-	var many []string
-	for _, l := range d.Series {
-		tg := s.c.Targets[l.Index]
+	many := quantity.Texts(d.Series, func(l page.MovingLine) string {
 		if n := tracks[l.Index].Marks.Count; n > course.MostMarks {
-			many = append(many, fmt.Sprintf("%s (%d)", tg.Name, n))
+			return fmt.Sprintf("%s (%d)", l.Name, n)
 		}
-	}
-	if len(many) > 0 {
-		parts = append(parts, "Too many checkpoints to show: "+quantity.Joined(many)+".")
-	}
-	if name := oneTrial(s); name != "" {
-		parts = append(parts, "Lines are "+name)
-	}
-	return strings.Join(parts, " ")
+		return ""
+	})
+	parts = append(parts, listing("Too many checkpoints to show: ", many, "."), labelled("Lines are", oneTrial(s)))
+	return strings.Join(said(parts...), " ")
 }
 
 // fewest is the number of points with completions below which there is nothing

@@ -24,8 +24,7 @@ func percentilePlots(s *step) (own, others []page.Plot) {
 		for _, cv := range r.Step.Curves {
 			if len(cv.Points) > 0 && !(cv.Measure == "statement" && s.c.crowded()) {
 				one := curve{subject{cv.Group, cv.Op}, cv.Measure}
-				all = compare.AppendNew(all, one)
-				byKey[one] = append(byKey[one], indexed{t.Index, cv})
+				all, byKey[one] = compare.AppendNew(all, one), append(byKey[one], indexed{t.Index, cv})
 			}
 		}
 	}
