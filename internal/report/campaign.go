@@ -108,7 +108,7 @@ func (c *campaign) headlines(base, t *target) *compare.Judgement {
 
 // stepsWith returns the steps that have any of the measures, without warm-ups.
 func (c *campaign) stepsWith(measures []measure) []*step {
-	return view.Filter(c.steps, func(s *step) bool { return !s.Warmup && len(measuredIn(measures, s)) > 0 })
+	return view.Filter(c.steps, func(s *step) bool { return !s.Warmup && len(measuresIn(measures, s)) > 0 })
 }
 
 // mostColumns is the number of steps shown side by side if steps may be left out.
@@ -183,8 +183,8 @@ func (s *step) effect(t, base *target, k key) *compare.Effect {
 	return s.c.judged(base, t).Effect(s.Step, k)
 }
 
-// everyTrial returns the trials of all targets.
-func everyTrial(c *campaign) iter.Seq2[*target, *result.Trial] {
+// trialsOf returns the trials of all targets.
+func trialsOf(c *campaign) iter.Seq2[*target, *result.Trial] {
 	return func(yield func(*target, *result.Trial) bool) {
 		for _, t := range c.Targets {
 			for _, trial := range t.Trials {
@@ -196,8 +196,8 @@ func everyTrial(c *campaign) iter.Seq2[*target, *result.Trial] {
 	}
 }
 
-// shared returns the value that all trials share, or the value of each target if they differ.
-func shared(c *campaign, value func(*result.Trial) string) (text string, differ bool) {
+// sharedValue returns the value that all trials share, or the value of each target if they differ.
+func sharedValue(c *campaign, value func(*result.Trial) string) (text string, differ bool) {
 	return c.Shared(func(t *target) []string { return t.Distinct(value) })
 }
 
@@ -336,7 +336,7 @@ func describe(t *target) string {
 	if first.Contained() {
 		container = "in a container"
 	}
-	return strings.Join(said(name, first.Structure, cmp.Or(server, version), container, ownSQL(t, "")), ", ")
+	return strings.Join(nonEmpty(name, first.Structure, cmp.Or(server, version), container, ownSQL(t, "")), ", ")
 }
 
 // ownSQL returns the operations in which a target executed custom SQL in a step, or in
@@ -350,10 +350,10 @@ func ownSQL(t *target, step string) string {
 			}
 		}
 	}
-	return labelled("own SQL:", strings.Join(ops, ", "))
+	return labelText("own SQL:", strings.Join(ops, ", "))
 }
 
-func labelled(label, text string) string {
+func labelText(label, text string) string {
 	if text == "" {
 		return ""
 	}
@@ -390,8 +390,8 @@ func (c *campaign) searchOf(s *step) *sweep {
 	return nil
 }
 
-// fromTo returns a range; one end if both are equal.
-func fromTo(low, high string) string {
+// rangeText returns a range; one end if both are equal.
+func rangeText(low, high string) string {
 	if low == high {
 		return high
 	}
@@ -406,14 +406,14 @@ func (c *campaign) standing(s *step) *step {
 	return s
 }
 
-// said returns the texts that are not empty.
-func said(texts ...string) []string {
+// nonEmpty returns the texts that are not empty.
+func nonEmpty(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
 // listing returns texts in a sentence, without those that are empty; "" if all are.
 func listing(lead string, texts []string, end string) string {
-	if texts = said(texts...); len(texts) == 0 {
+	if texts = nonEmpty(texts...); len(texts) == 0 {
 		return ""
 	}
 	return lead + quantity.Joined(texts) + end

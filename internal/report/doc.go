@@ -5,7 +5,7 @@
 // metric.Row, or refers to its rows; verdicts and means come from package compare. Only published figures come from
 // elsewhere; they are shown apart and labelled. It reads no files and uses no network.
 //
-// A file names what comes after it here; read from the top what a reader sees first, or from the end what all is made of:
+// A file names what comes after it here. Read from the top what is seen first, or from the end what it is made of:
 //
 //	report.go, embed.go           a page, its forms and its data
 //	first_*.go                    the first screen: trust, panels, maps

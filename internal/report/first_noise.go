@@ -67,7 +67,7 @@ func drifts(c *campaign) (out []string) {
 func unequalMachine(c *campaign) (out []string) {
 	for _, load := range compare.CanaryLoads() {
 		byMachine, times := map[string][]*result.Trial{}, map[*result.Trial]float64{}
-		for _, trial := range everyTrial(c) {
+		for _, trial := range trialsOf(c) {
 			if v, ok := load.Time(trial); ok {
 				byMachine[trial.Machine], times[trial] = append(byMachine[trial.Machine], trial), v
 			}

@@ -51,12 +51,12 @@ func firstScreen(v *composer) []page.Block {
 func testsMean(c *campaign) string {
 	const limit = 8
 	tests := c.heated(func(s *step) (key, bool) { return compare.Capacity(s.Step) })
-	parts := said(quantity.Texts(tests, func(s *step) string {
+	parts := nonEmpty(quantity.Texts(tests, func(s *step) string {
 		question, _, asked := strings.Cut(s.Doc, "?")
 		if asked {
 			return s.Name + ": " + question + "?"
 		}
-		return labelled(s.Name+":", question)
+		return labelText(s.Name+":", question)
 	})...)
 	if len(c.Targets) < 2 || len(parts) < 2 || len(parts) > limit {
 		return ""
@@ -85,17 +85,17 @@ func overTimeOf(v *composer) [][]page.Block {
 
 // headline returns the subject and the conditions of the comparison, in pieces.
 func headline(c *campaign) []string {
-	workload, _ := shared(c, func(t *result.Trial) string { return t.Workload })
-	preset, _ := shared(c, func(t *result.Trial) string { return t.Preset })
-	load, _ := shared(c, func(t *result.Trial) string { return t.Recorded })
+	workload, _ := sharedValue(c, func(t *result.Trial) string { return t.Workload })
+	preset, _ := sharedValue(c, func(t *result.Trial) string { return t.Preset })
+	load, _ := sharedValue(c, func(t *result.Trial) string { return t.Recorded })
 	trials, differ := c.Shared(trialCount)
 	if differ {
 		trials = "trials: " + trials
 	} else if trials = quantity.Count(len(c.Targets[0].Trials), "trial"); len(c.Targets) > 1 {
 		trials += " each"
 	}
-	return said(versions(c), strings.TrimSpace(workload+" "+preset), labelled("load:", load), clients(c), extent(c),
-		labelled("cache", caches(c)), labelled("durability", durability(c)), machine(c), trials, startedAt(c))
+	return nonEmpty(versions(c), strings.TrimSpace(workload+" "+preset), labelText("load:", load), clients(c), extent(c),
+		labelText("cache", caches(c)), labelText("durability", durability(c)), machine(c), trials, startedAt(c))
 }
 
 // versions returns the targets with the versions of their engines and their custom SQL,
@@ -109,7 +109,7 @@ func versions(c *campaign) string {
 		if t.Trials[0].Knobs["dsn"] != "" {
 			v += ", attached"
 		}
-		v = strings.Join(said(v, ownSQL(t, "")), "; ")
+		v = strings.Join(nonEmpty(v, ownSQL(t, "")), "; ")
 		order, byName[v] = compare.AppendNew(order, v), append(byName[v], t.Name)
 	}
 	var parts []string
@@ -145,7 +145,7 @@ func extent(c *campaign) string {
 			seconds = fmt.Sprintf("%s ran %s (%s) to %s (%s)", s.Name, shortest, short.target.Name, longest, long.target.Name)
 		}
 	}
-	return strings.Join(said(data, disk, seconds), ", ")
+	return strings.Join(nonEmpty(data, disk, seconds), ", ")
 }
 
 // clients returns the numbers of clients in the steps that the campaign is about, and where they were if that
@@ -197,8 +197,8 @@ func machine(c *campaign) string {
 	} else {
 		out = append(out, cmp.Or(fs, device))
 	}
-	text := strings.Join(said(out...), ", ")
-	limits, differ := shared(c, limitsOf)
+	text := strings.Join(nonEmpty(out...), ", ")
+	limits, differ := sharedValue(c, limitsOf)
 	switch {
 	case differ:
 		text += ", limited differently: " + limits
@@ -215,11 +215,11 @@ func limitsOf(t *result.Trial) string {
 	if n, err := quantity.ParseSize(size); err == nil {
 		size = quantity.Bytes(n) + " of memory"
 	}
-	cpus := labelled("CPUs", t.Knobs["cpus"])
+	cpus := labelText("CPUs", t.Knobs["cpus"])
 	if n, err := strconv.Atoi(t.Knobs["cpus"]); err == nil {
 		cpus = quantity.Count(n, "CPU")
 	}
-	return quantity.Joined(said(size, cpus))
+	return quantity.Joined(nonEmpty(size, cpus))
 }
 
 // mostSettings is the number of settings on the first screen; the table has all.

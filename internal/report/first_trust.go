@@ -68,9 +68,9 @@ func sound(c *campaign) string {
 
 // problems returns the limits of a comparison, the worst first.
 func problems(c *campaign, in *Input) (poor, fair []string) {
-	poor = slices.Concat(otherWork(c), said(hostsDiffer(c)), noAnswer(c))
+	poor = slices.Concat(otherWork(c), nonEmpty(hostsDiffer(c)), noAnswer(c))
 	failed, all := 0, 0
-	for _, trial := range everyTrial(c) {
+	for _, trial := range trialsOf(c) {
 		if all++; trial.Status != result.Complete && trial.Status != result.Running {
 			failed++
 		}
@@ -83,9 +83,9 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	}
 	share, busy := othersWorked(c)
 	if share >= muchShared {
-		poor, busy = append(said(busy), poor...), ""
+		poor, busy = append(nonEmpty(busy), poor...), ""
 	}
-	fair = said(busy, ranApart(c.Targets[0], c.Targets))
+	fair = nonEmpty(busy, ranApart(c.Targets[0], c.Targets))
 	if slices.ContainsFunc(c.Targets, func(t *target) bool { return len(t.Trials) < compare.LeastTrials }) {
 		fair = append(fair, verdict.Caution(c.Campaign))
 	}
@@ -94,12 +94,13 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	}
 	steps := c.leading()
 	if len(steps) > 0 {
-		fair = append(fair, said(steps[0].onCredit())...)
+		fair = append(fair, nonEmpty(steps[0].onCredit())...)
 	}
-	fair = append(append(fair, said(cachesDiffer(c))...), contained(c)...)
+	fair = append(append(fair, nonEmpty(cachesDiffer(c))...), contained(c)...)
 	if len(steps) > 0 {
-		fair = slices.Concat(fair, said(steps[0].unequalMemory()), steps[0].tooSmall(), said(steps[0].limitedByClient()),
-			steps[0].twoModes(), drifts(c), unequalMachine(c), verdict.MachinesApart(c.Campaign))
+		s := steps[0]
+		fair = slices.Concat(fair, nonEmpty(s.unequalMemory()), s.tooSmall(), nonEmpty(s.limitedByClient()), s.twoModes(),
+			drifts(c), unequalMachine(c), verdict.MachinesApart(c.Campaign))
 	}
 	fair = append(fair, view.Filter(in.Warnings, func(w string) bool { return w != redact.Notice })...)
 	return poor, append(fair, onAsked(c)...)
@@ -124,7 +125,7 @@ func othersWorked(c *campaign) (worst float64, text string) {
 // contained names the servers that ran in containers, if others did not.
 func contained(c *campaign) (out []string) {
 	texts := quantity.Texts(c.Targets[1:], func(t *target) string { return compare.Contained(c.Targets[0], t) })
-	return quantity.Texts(compare.AppendNew(nil, said(texts...)...), func(text string) string { return text + "." })
+	return quantity.Texts(compare.AppendNew(nil, nonEmpty(texts...)...), func(text string) string { return text + "." })
 }
 
 // noAnswer names the targets that lack a number asked about, or whose number cannot be
@@ -293,7 +294,7 @@ func (s *step) limitedByClient() string {
 		return ""
 	}
 	return fmt.Sprintf("In %s %s waited for the clients in %s %% of the samples: its rate is partly theirs.",
-		s.Name, quantity.Joined(names), fromTo(quantity.Digits(low), quantity.Digits(high)))
+		s.Name, quantity.Joined(names), rangeText(quantity.Digits(low), quantity.Digits(high)))
 }
 
 // onAsked counts the remarks on the numbers asked about, by kind.

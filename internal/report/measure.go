@@ -41,15 +41,15 @@ func measuresOf(metrics ...string) (out []measure) {
 // in reports whether a step has the measure.
 func (m measure) in(s *step) bool { _, ok := m.key(s); return ok }
 
-// measuredIn returns the measures that any of some steps has.
-func measuredIn(measures []measure, steps ...*step) []measure {
+// measuresIn returns the measures that any of some steps has.
+func measuresIn(measures []measure, steps ...*step) []measure {
 	return slices.DeleteFunc(slices.Clone(measures), func(m measure) bool { return !slices.ContainsFunc(steps, m.in) })
 }
 
 // targetTable returns the measures that a step has, with a row of cells for each target.
 func targetTable(s *step, measures []measure, cell func(m measure, t *target) page.Cell) page.Table {
 	t := page.Table{Head: "target"}
-	shown := measuredIn(measures, s)
+	shown := measuresIn(measures, s)
 	for _, m := range shown {
 		c := m.column()
 		c.Sub = m.unit(s)
@@ -171,7 +171,7 @@ func (s *step) cell(t, base *target, k key, n *page.Notes) page.Cell {
 
 // tagOf labels a number as the maximum of few samples, and with the first reason why it is not compared.
 func tagOf(n number, refusals []string) string {
-	return strings.Join(said(append([]string{n.Few()}, refusals[:min(1, len(refusals))]...)...), ", ")
+	return strings.Join(nonEmpty(append([]string{n.Few()}, refusals[:min(1, len(refusals))]...)...), ", ")
 }
 
 // compareCell shows in a cell the difference between its number and the base's.
@@ -271,8 +271,8 @@ func folded(sec page.Section, t page.Table, more ...page.Block) []page.Section {
 	return []page.Section{sec}
 }
 
-// filled returns the groups that have rows.
-func filled(groups ...page.Group) []page.Group {
+// filledGroups returns the groups that have rows.
+func filledGroups(groups ...page.Group) []page.Group {
 	return slices.DeleteFunc(groups, func(g page.Group) bool { return len(g.Rows) == 0 })
 }
 
@@ -370,7 +370,7 @@ func (s *step) lengths() (short, long length) {
 // dataText returns an amount of data of the targets, which end a run with the amount that they
 // inserted.
 func dataText(low, high float64) string {
-	return fromTo(quantity.BytesAs(low, quantity.Digits), quantity.BytesAs(high, quantity.Digits))
+	return rangeText(quantity.BytesAs(low, quantity.Digits), quantity.BytesAs(high, quantity.Digits))
 }
 
 // plainValue formats a value of a plan. Numbers read from JSON are floats, and

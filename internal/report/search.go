@@ -84,6 +84,6 @@ func searchSentence(s *step) string {
 			parts = append(parts, fmt.Sprintf("%s on %s%s", a.Rate(), a.target.Name, a.span()))
 		}
 	}
-	return strings.Join(said(listing("the highest rate with "+all[0].Words()+": ", parts, ""),
+	return strings.Join(nonEmpty(listing("the highest rate with "+all[0].Words()+": ", parts, ""),
 		listing("no rate that was tried kept "+all[0].Words()+" in most of its probes on ", never, "")), "; ") + "." + caution
 }

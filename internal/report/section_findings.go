@@ -45,11 +45,11 @@ func banners(in Input, c *campaign) []string {
 	if levels := c.Durability(); levels != "" {
 		say(verdict.DurabilityDiffers(levels))
 	}
-	for _, w := range slices.Concat(said(cachesDiffer(c)), in.Warnings, otherWork(c),
-		said(fromOneLoad(c), hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
+	for _, w := range slices.Concat(nonEmpty(cachesDiffer(c)), in.Warnings, otherWork(c),
+		nonEmpty(fromOneLoad(c), hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
 		say(w)
 	}
-	for t, trial := range everyTrial(c) {
+	for t, trial := range trialsOf(c) {
 		switch trial.Status {
 		case result.Complete:
 		case result.Running:
@@ -200,7 +200,7 @@ func began(c *campaign) (first time.Time) {
 	if !c.started.IsZero() {
 		return c.started
 	}
-	for _, trial := range everyTrial(c) {
+	for _, trial := range trialsOf(c) {
 		if at := trial.Started; !at.IsZero() && (first.IsZero() || at.Before(first)) {
 			first = at
 		}
@@ -211,7 +211,7 @@ func began(c *campaign) (first time.Time) {
 // factOf returns a value that all trials should share; it warns when they do not.
 func factOf(c *campaign, name string, subject func(*result.Trial) string) page.Fact {
 	const notSet = "not set"
-	value, differ := shared(c, func(t *result.Trial) string { return cmp.Or(subject(t), notSet) })
+	value, differ := sharedValue(c, func(t *result.Trial) string { return cmp.Or(subject(t), notSet) })
 	switch {
 	case differ:
 		return page.Fact{Name: name, Value: value, Warning: "differs: compare with care"}
@@ -285,6 +285,6 @@ func durability(c *campaign) string {
 	if texts, _ := holders(c, (*result.Trial).DurabilityText); len(texts) == 1 {
 		return texts[0]
 	}
-	level, _ := shared(c, func(t *result.Trial) string { return t.Durability })
+	level, _ := sharedValue(c, func(t *result.Trial) string { return t.Durability })
 	return level
 }

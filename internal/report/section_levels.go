@@ -135,7 +135,7 @@ func stepByLevel(s *step, families []compare.Family) (out []string) {
 				}
 			}
 		}
-		out = append(out, said(listing(familyName(f)+" ÷ "+familyName(families[0])+": ", parts, "."))...)
+		out = append(out, nonEmpty(listing(familyName(f)+" ÷ "+familyName(families[0])+": ", parts, "."))...)
 	}
 	return out
 }
@@ -180,7 +180,7 @@ func (s *step) against(t, base *target, k key) string {
 
 // levelsOf returns the numbers of a step, level by level, with their ratios to the family's first level.
 func levelsOf(s *step, families []compare.Family, n *page.Notes) (out []page.Block) {
-	shown := measuredIn(levelNumbers, s)
+	shown := measuresIn(levelNumbers, s)
 	for _, f := range families {
 		t := page.Table{Title: s.Name + ", " + familyName(f) + " by " + f.Knob, Head: "target", Columns: columnsOf(shown)}
 		t.Groups = []page.Group{{Name: "÷ " + f.Targets[0].Name,

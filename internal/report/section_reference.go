@@ -33,7 +33,7 @@ func host(v *composer) []page.Section {
 	if slices.ContainsFunc(v.Targets, unseen) {
 		name = "host of rumbench"
 	}
-	t.Groups = filled(page.Group{Name: "versions", Rows: factRows(v.campaign, versions)},
+	t.Groups = filledGroups(page.Group{Name: "versions", Rows: factRows(v.campaign, versions)},
 		page.Group{Name: name, Rows: factRows(v.campaign, facts)})
 	return []page.Section{{ID: "host", Title: "Machine and versions", Nav: "Machine", Folded: true,
 		Blocks: []page.Block{t}}}
@@ -46,7 +46,7 @@ func factRows(c *campaign, facts func(*result.Trial) observe.Facts) []page.Row {
 // sharedRows returns named values of the trials, a row each.
 func sharedRows(c *campaign, names []string, value func(t *result.Trial, name string) string) (rows []page.Row) {
 	for _, name := range names {
-		text, differ := shared(c, func(t *result.Trial) string { return value(t, name) })
+		text, differ := sharedValue(c, func(t *result.Trial) string { return value(t, name) })
 		rows = append(rows, plainRow(name, page.Cell{Text: text, Differs: differ}))
 	}
 	return rows
@@ -54,7 +54,7 @@ func sharedRows(c *campaign, names []string, value func(t *result.Trial, name st
 
 // factNames returns the names of all trials' facts.
 func factNames(c *campaign, facts func(*result.Trial) observe.Facts) (names []string) {
-	for _, trial := range everyTrial(c) {
+	for _, trial := range trialsOf(c) {
 		for _, f := range facts(trial) {
 			names = compare.AppendNew(names, f.Name)
 		}
@@ -146,7 +146,7 @@ func settings(v *composer) []page.Section {
 	t := page.Table{Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot be " +
 		"asked; all others were read back from it.", Head: "setting", Columns: targetColumns(v.Targets)}
 	asked, effective := settingRows(v.campaign)
-	t.Groups = filled(page.Group{Name: "asked for", Rows: asked}, page.Group{Name: "in effect", Rows: effective})
+	t.Groups = filledGroups(page.Group{Name: "asked for", Rows: asked}, page.Group{Name: "in effect", Rows: effective})
 	return []page.Section{{ID: "settings", Title: "Settings", Nav: "Settings", Folded: true, Blocks: []page.Block{t}}}
 }
 
@@ -322,7 +322,7 @@ func appendix(v *composer) []page.Section {
 // parameters lists all parameters of the workload.
 func parameters(c *campaign) page.Table {
 	names := map[string]bool{}
-	for _, trial := range everyTrial(c) {
+	for _, trial := range trialsOf(c) {
 		for name := range trial.Params {
 			names[name] = true
 		}

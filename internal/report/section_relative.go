@@ -194,7 +194,7 @@ func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 		}
 		var pers []string // the denominators
 		r.Any(func(c *compare.RelativeCell) bool { pers = compare.AppendNew(pers, c.Per); return false })
-		if pers = said(pers...); len(pers) > 0 {
+		if pers = nonEmpty(pers...); len(pers) > 0 {
 			name += " per " + strings.Join(pers, ", ")
 		}
 	}

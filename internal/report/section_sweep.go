@@ -124,7 +124,7 @@ func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
 	out := []page.Block{page.Heading{Level: 3,
 		Text: fmt.Sprintf("What %s does: relative to %s", f.Knob, knobName(f, base))}}
 	texts := quantity.Texts(f.Targets[1:], func(t *target) string { return familySentence(w, f, t) })
-	if texts = said(texts...); len(texts) > 0 {
+	if texts = nonEmpty(texts...); len(texts) > 0 {
 		out = append(out, view.Texts("about", texts...))
 	}
 	ratio := ratioCurve(w, f)
@@ -390,7 +390,7 @@ var sweepMeasures = append(measuresOf(metric.RowsPerS, metric.ServiceP50US, metr
 	measure{metric: metric.WastedStatements, each: true})
 
 // measured returns the measures that any level of the panel has.
-func (p panel) measured(all []measure) []measure { return measuredIn(all, stepsOf(p.levels)...) }
+func (p panel) measured(all []measure) []measure { return measuresIn(all, stepsOf(p.levels)...) }
 
 // levelsTable returns numbers of a panel, level by level.
 func levelsTable(w *sweep, p panel, measures []measure, n *page.Notes) page.Table {

@@ -80,7 +80,7 @@ func paragraphs(e *explain.Explanation, repeated map[string]bool, shown int) pag
 		}
 		l.Items = append(l.Items, page.Item{Name: p.Names(), Text: lines[0], More: lines[1:]})
 	}
-	l.Items = append(l.Items, view.Texts("", said(listing("Smaller differences in ", more, "."),
+	l.Items = append(l.Items, view.Texts("", nonEmpty(listing("Smaller differences in ", more, "."),
 		listing("Nothing is proven and explained in ", silent, "."))...).Items...)
 	return l
 }

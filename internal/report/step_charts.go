@@ -205,8 +205,8 @@ func chartNote(s *step, tracks []*course.Track, d *page.Moving) string {
 		}
 		return ""
 	})
-	parts = append(parts, listing("Too many checkpoints to show: ", many, "."), labelled("Lines are", oneTrial(s)))
-	return strings.Join(said(parts...), " ")
+	parts = append(parts, listing("Too many checkpoints to show: ", many, "."), labelText("Lines are", oneTrial(s)))
+	return strings.Join(nonEmpty(parts...), " ")
 }
 
 // fewest is the number of points with completions below which there is nothing
@@ -229,9 +229,9 @@ func newChart(v overTime, tracks []*course.Track, d *page.Moving) (ch page.Movin
 	ch = page.MovingChart{Title: v.title, Log: v.log}
 	bands := 0
 	for _, l := range d.Series {
-		line, some := along(tracks[l.Index], v.value, d.Points)
-		low, banded := along(tracks[l.Index], v.low, d.Points)
-		high, _ := along(tracks[l.Index], v.high, d.Points)
+		line, some := chartLine(tracks[l.Index], v.value, d.Points)
+		low, banded := chartLine(tracks[l.Index], v.low, d.Points)
+		high, _ := chartLine(tracks[l.Index], v.high, d.Points)
 		if known = known || some; banded {
 			bands++
 		} else {
@@ -245,9 +245,9 @@ func newChart(v overTime, tracks []*course.Track, d *page.Moving) (ch page.Movin
 	return ch, known
 }
 
-// along returns a quantity at all points of the chart, and whether it is known
+// chartLine returns a quantity at all points of the chart, and whether it is known
 // anywhere.
-func along(t *course.Track, q course.Quantity, points int) (line page.Values, known bool) {
+func chartLine(t *course.Track, q course.Quantity, points int) (line page.Values, known bool) {
 	line = page.Gaps(points)
 	if q == nil {
 		return line, false
@@ -298,7 +298,7 @@ func readSeries(c *campaign) map[*step][]*course.Track {
 	}
 	var readers errgroup.Group
 	readers.SetLimit(runtime.GOMAXPROCS(0))
-	for t, trial := range everyTrial(c) {
+	for t, trial := range trialsOf(c) {
 		tracks := map[string]*course.Track{} // by step
 		for _, s := range c.steps {
 			if r := s.Leader(t); r != nil && r.Trial == trial && c.series[trial] != nil {

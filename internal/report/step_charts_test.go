@@ -46,8 +46,8 @@ func TestBand(t *testing.T) {
 		result.Line{Source: "ops", T: 4, Group: "query", Op: "point", Ops: 10, Rows: 10, Max: 1})
 	v := overTimes(c.steps[0])[0]
 	band := func(points int) (low, high page.Values) {
-		low, _ = along(tr, v.low, points)
-		high, _ = along(tr, v.high, points)
+		low, _ = chartLine(tr, v.low, points)
+		high, _ = chartLine(tr, v.high, points)
 		return low, high
 	}
 	low, high := band(4)

@@ -297,7 +297,7 @@ type transferred struct {
 	requests float64    // reads and writes
 }
 
-func summed(name string, list []transferred) transferred {
+func sumTransfers(name string, list []transferred) transferred {
 	sum := transferred{name: name}
 	for _, t := range list {
 		for i, v := range t.kb {
@@ -316,8 +316,8 @@ func FileTable(p *Profile, limit int) page.Table {
 			{Name: "requests", Title: "that read or write, per " + p.Per}},
 		Note: "By the requests that the device was given, the sync after the step included."}
 	list := byClass(p)
-	all := summed("in all", list)
-	rest := summed("other classes and tables", list[min(limit, len(list)):])
+	all := sumTransfers("in all", list)
+	rest := sumTransfers("other classes and tables", list[min(limit, len(list)):])
 	if list = list[:min(limit, len(list))]; rest != (transferred{name: rest.name}) {
 		list = append(slices.Clip(list), rest)
 	}

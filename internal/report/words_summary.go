@@ -85,7 +85,7 @@ func summaryTable(s *step, n *page.Notes) page.Table {
 	g := page.Group{Name: headlineOf(s), Rows: view.Rows(targets, marked, summaryMeasures,
 		func(t *target, m measure) page.Cell { return summaryCell(s, t, m, n) })}
 	failed := quantity.Texts(s.c.Targets, func(t *target) string { return failuresOf(s, t).line() })
-	g.Foot = slices.Concat(answerLines(s, n), settledLines(s, n), ownLines(s), said(failed...))
+	g.Foot = slices.Concat(answerLines(s, n), settledLines(s, n), ownLines(s), nonEmpty(failed...))
 	return page.Table{Columns: page.Columns(quantity.Texts(summaryMeasures, measure.label)...), Groups: []page.Group{g}}
 }
 
@@ -165,7 +165,8 @@ func headlineOf(s *step) string {
 			writes = "writes per " + k.Per
 		}
 	}
-	return strings.TrimSpace(s.Name + "  " + strings.Join(said(rate, latency, labelled("per", s.costPer()), writes), ", "))
+	parts := nonEmpty(rate, latency, labelText("per", s.costPer()), writes)
+	return strings.TrimSpace(s.Name + "  " + strings.Join(parts, ", "))
 }
 
 // ownLines returns how a step restarted the engines, or began after that, and which targets executed custom
@@ -178,15 +179,15 @@ func ownLines(s *step) (out []string) {
 	if begun.Caches != "" && !begun.Restarts() {
 		out = append(out, "begun "+compare.Begun(begun))
 	}
-	times := quantity.Texts(s.c.Targets, func(t *target) string { return labelled(t.Name+":", restartTimes(s, t)) })
+	times := quantity.Texts(s.c.Targets, func(t *target) string { return labelText(t.Name+":", restartTimes(s, t)) })
 	own := quantity.Texts(s.c.Targets, func(t *target) string {
-		text := labelled(t.Name+":", ownSQL(t, s.Name))
+		text := labelText(t.Name+":", ownSQL(t, s.Name))
 		if k, ok := s.Own(metric.SpaceAmplification); text != "" && (!ok || s.Number(t, k).Missing != "") {
 			text += ", and what it wrote has no known size: no amplification"
 		}
 		return text
 	})
-	return append(out, said(append(times, own...)...)...)
+	return append(out, nonEmpty(append(times, own...)...)...)
 }
 
 // restartTimes returns how long a target took to restart in a step, or to warm up after that.

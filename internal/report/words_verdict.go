@@ -127,8 +127,8 @@ func sentences(v *composer) (first, below []string) {
 	}
 	const above = 2 // other targets, those with the most losses of the best one
 	tests, limits := s.Tests[:min(above, len(s.Tests))], append(s.Limits, v.verdicts.Corrected(lead.Step))
-	return said(s.Lead, causeIn(lead), verdict.Sentence(kept), strings.Join(tests, " ")),
-		said(s.Proven, strings.Join(s.Tests[len(tests):], " "), strings.TrimSpace(strings.Join(limits, " ")))
+	return nonEmpty(s.Lead, causeIn(lead), verdict.Sentence(kept), strings.Join(tests, " ")),
+		nonEmpty(s.Proven, strings.Join(s.Tests[len(tests):], " "), strings.TrimSpace(strings.Join(limits, " ")))
 }
 
 // causeIn returns why two targets differ in a step; "" of more targets, or if nothing is known.

@@ -136,7 +136,7 @@ func Caution(c *compare.Campaign) string {
 	case low < compare.LeastTrials:
 		return "Some targets have too few trials to prove anything about them. Numbers are medians."
 	}
-	least := func(n int) string {
+	tooFew := func(n int) string {
 		if n < compare.LeastTrials {
 			return fmt.Sprintf(", and %d are the least that prove anything", compare.LeastTrials)
 		}
@@ -148,11 +148,11 @@ func Caution(c *compare.Campaign) string {
 		on = " All trials ran on machine " + machines[0] + ": what holds there need not hold on another that looks the same."
 	case len(machines) > 1:
 		on = fmt.Sprintf(" The trials ran on %d machines: each counts once, with the means of its trials%s.", len(machines),
-			least(len(machines)))
+			tooFew(len(machines)))
 	}
 	if loads, shared := sharedLoads(c); shared {
 		on += fmt.Sprintf(" Trials began with copies of %s of a target, which differ as trials do: each load counts "+
-			"once, with the means of its trials", quantity.Count(loads, "load")) + least(loads)
+			"once, with the means of its trials", quantity.Count(loads, "load")) + tooFew(loads)
 		if s := c.Targets[0].Trials[0].Start; loads < compare.LeastTrials && s != nil && s.Loads > 0 {
 			on += ": raise start: {loads: …}"
 		}
