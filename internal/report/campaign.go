@@ -27,18 +27,18 @@ type (
 	number = verdict.Number
 )
 
-// campaign is the input of a report: the trials sorted into targets × steps,
+// campaign is what a report is made of: the trials sorted into targets × steps,
 // the judgements on them, and the indexes of their numbers in the page's data.
 type campaign struct {
 	*compare.Campaign
+	in     *Input
+	inputs map[*result.Trial]Trial
+	client *campaign // the client's calibration; nil without one
 	steps  []*step
 	sweeps []*sweep
-	places map[*metric.Row]int // in the page's data; nil: no data
-	series map[*result.Trial]func(yield func(result.Line) error) error
-	usual  map[*result.Trial]map[string]any // as in Trial
+	tracks map[*step][]*course.Track // for charts over time; nil if none are drawn, as in Markdown
+	places map[*metric.Row]int       // in the page's data; nil: no data
 
-	started  time.Time  // as in Input
-	profiles []*Profile // as in Input
 	// judgements are the judgements on pairs of targets, base first.
 	judgements map[[2]*target]*compare.Judgement
 	quick      map[[2]*target]*compare.Judgement // of the headline numbers only
@@ -54,16 +54,17 @@ type step struct {
 }
 
 // newCampaign sorts trials.
-func newCampaign(trials []Trial) *campaign {
+func newCampaign(trials []Trial) *campaign { return (&Input{Trials: trials}).campaign() }
+
+// campaign sorts the trials into a campaign with the input's rules.
+func (in *Input) campaign() *campaign {
 	c := &campaign{
-		series: map[*result.Trial]func(func(result.Line) error) error{}, usual: map[*result.Trial]map[string]any{},
-		judgements: map[[2]*target]*compare.Judgement{}, quick: map[[2]*target]*compare.Judgement{},
-		explained: map[[2]*target]*explain.Explanation{},
+		in: in, inputs: map[*result.Trial]Trial{}, judgements: map[[2]*target]*compare.Judgement{},
+		quick: map[[2]*target]*compare.Judgement{}, explained: map[[2]*target]*explain.Explanation{},
 	}
 	var plain []*result.Trial
-	for _, t := range trials {
-		plain = append(plain, t.Trial)
-		c.series[t.Trial], c.usual[t.Trial] = t.Series, t.Usual
+	for _, t := range in.Trials {
+		plain, c.inputs[t.Trial] = append(plain, t.Trial), t
 	}
 	c.Campaign = compare.New(plain)
 	c.verdicts = verdict.Campaign{Campaign: c.Campaign, Judged: c.headlines, Full: c.judged}
@@ -72,7 +73,10 @@ func newCampaign(trials []Trial) *campaign {
 		// cannot have.
 		c.steps = append(c.steps, &step{s, c, fmt.Sprintf("s%d-%s", i+1, slug(s.Name))})
 	}
-	c.sweeps = newSweeps(c)
+	c.sweeps, c.Across = newSweeps(c), in.Across
+	if in.Client != nil {
+		c.client = newCampaign([]Trial{{Trial: in.Client}})
+	}
 	return c
 }
 
@@ -293,30 +297,6 @@ type Trial struct {
 	// Usual are the values of its parameters in the preset, or their defaults; nil
 	// if they are unknown, as for imported logs.
 	Usual map[string]any
-}
-
-// composer is what sections are made from.
-type composer struct {
-	*campaign
-	in     *Input
-	client *campaign                 // the client's calibration; nil without one
-	tracks map[*step][]*course.Track // for charts over time; nil if none are drawn, as in Markdown
-	count  int                       // of numbers
-}
-
-func newComposer(in *Input) *composer {
-	v := &composer{campaign: in.campaign(), in: in}
-	all := in.Trials
-	if in.Client != nil {
-		client := Trial{Trial: in.Client}
-		v.client, all = newCampaign([]Trial{client}), append(slices.Clone(all), client)
-	}
-	for _, t := range all {
-		for i := range t.Steps {
-			v.count += len(t.Steps[i].Rows)
-		}
-	}
-	return v
 }
 
 func describe(t *target) string {

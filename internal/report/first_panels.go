@@ -16,7 +16,7 @@ import (
 
 // panels returns the three panels of each of some steps: throughput, latency, cost.
 // One step is shown at a time.
-func panels(v *composer, steps []*step) []page.Block {
+func panels(v *campaign, steps []*step) []page.Block {
 	choice := page.Choice{ID: "panels", Name: "Step"}
 	for i, s := range steps {
 		o := page.Option{Name: s.Name}
@@ -26,7 +26,7 @@ func panels(v *composer, steps []*step) []page.Block {
 		if s.Doc != "" && len(v.Targets) > 1 {
 			o.Blocks = append(o.Blocks, page.Prose("about", s.Name+": "+s.Doc))
 		}
-		o.Blocks = append(o.Blocks, panelsOf(v.campaign, s, fmt.Sprintf("cost%d", i)))
+		o.Blocks = append(o.Blocks, panelsOf(v, s, fmt.Sprintf("cost%d", i)))
 		choice.Options = append(choice.Options, o)
 	}
 	if len(v.Targets) == 1 || len(steps) == 1 {

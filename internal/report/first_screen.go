@@ -19,18 +19,18 @@ import (
 
 // firstScreen returns the part of the report that is visible without scrolling: the
 // comparison, how far it can be trusted, the answer, and the pictures.
-func firstScreen(v *composer) []page.Block {
-	out := []page.Block{page.Prose("head", strings.Join(headline(v.campaign), " · ")), trust(v.campaign, v.in)}
+func firstScreen(v *campaign) []page.Block {
+	out := []page.Block{page.Prose("head", strings.Join(headline(v), " · ")), trust(v)}
 	first, below := sentences(v)
 	out = append(out, view.Paragraphs("answer", first...)...)
 	if steps := v.leading(); len(steps) > 0 {
 		out = append(out, page.Medium{Drawn: panels(v, steps), Written: []page.Block{numbersTable(v.standing(steps[0]))}})
 	}
 	var differ []page.Block
-	if t := settingsThatDiffer(v.campaign); t != nil {
+	if t := settingsThatDiffer(v); t != nil {
 		differ = []page.Block{page.Medium{Drawn: []page.Block{*t}, Written: []page.Block{inLine(t)}}}
 	}
-	lower := page.Panels{Class: "lower", Cells: heatMaps(v.campaign, len(differ) == 0)}
+	lower := page.Panels{Class: "lower", Cells: heatMaps(v, len(differ) == 0)}
 	if len(lower.Cells) == 0 {
 		lower = page.Panels{Cells: overTimeOf(v)}
 	}
@@ -40,7 +40,7 @@ func firstScreen(v *composer) []page.Block {
 	} else if len(differ) > 0 {
 		out = append(out, page.Panels{Cells: [][]page.Block{differ}})
 	}
-	if tests := testsMean(v.campaign); tests != "" {
+	if tests := testsMean(v); tests != "" {
 		out = append(out, page.Prose("about", tests))
 	}
 	return append(out, view.Paragraphs("answer", below...)...)
@@ -66,7 +66,7 @@ func testsMean(c *campaign) string {
 
 // overTimeOf returns the course of the step that the panels show first; only the report
 // of a single target has room for it.
-func overTimeOf(v *composer) [][]page.Block {
+func overTimeOf(v *campaign) [][]page.Block {
 	steps := v.leading()
 	if len(v.Targets) > 1 || len(steps) == 0 {
 		return nil

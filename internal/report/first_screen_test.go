@@ -145,7 +145,7 @@ func TestTrust(t *testing.T) {
 		{"durability", unlike, page.Poor, "Durability differs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := trust(c.in.campaign(), &c.in)
+			b := trust(c.in.campaign())
 			expect.Equal(t, b.Level, c.level, c.name)
 			expect.Contains(t, b.Line, c.line, c.name)
 		})

@@ -21,14 +21,14 @@ import (
 
 // trust returns how far the comparison can be trusted: poor if targets did different
 // work, ran elsewhere, or did not end; fair if something limits its conclusions.
-func trust(c *campaign, in *Input) page.Badge {
-	poor, fair := problems(c, in)
-	if len(in.Running) > 0 { // what is missing may come
-		fair = slices.Concat([]string{"The campaign is running: " + strings.Join(in.Running, "; ") + "."}, poor, fair)
+func trust(c *campaign) page.Badge {
+	poor, fair := problems(c)
+	if len(c.in.Running) > 0 { // what is missing may come
+		fair = slices.Concat([]string{"The campaign is running: " + strings.Join(c.in.Running, "; ") + "."}, poor, fair)
 		poor = nil
 	}
 	all := slices.Concat(poor, fair)
-	b := page.Badge{More: compare.AppendNew(banners(*in, c),
+	b := page.Badge{More: compare.AppendNew(banners(c),
 		slices.Concat(all, remarksOn(c), []string{verdict.Caution(c.Campaign)})...)}
 	if levels := meanings(c); len(levels) > 1 {
 		b.More = append(b.More, "Durability: "+strings.Join(levels, "; ")+".")
@@ -67,7 +67,7 @@ func sound(c *campaign) string {
 }
 
 // problems returns the limits of a comparison, the worst first.
-func problems(c *campaign, in *Input) (poor, fair []string) {
+func problems(c *campaign) (poor, fair []string) {
 	poor = slices.Concat(otherWork(c), nonEmpty(hostsDiffer(c)), noAnswer(c))
 	failed, all := 0, 0
 	for _, trial := range trialsOf(c) {
@@ -102,7 +102,7 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 		fair = slices.Concat(fair, nonEmpty(s.unequalMemory()), s.tooSmall(), nonEmpty(s.limitedByClient()), s.twoModes(),
 			drifts(c), unequalMachine(c), verdict.MachinesApart(c.Campaign))
 	}
-	fair = append(fair, view.Filter(in.Warnings, func(w string) bool { return w != redact.Notice })...)
+	fair = append(fair, view.Filter(c.in.Warnings, func(w string) bool { return w != redact.Notice })...)
 	return poor, append(fair, onAsked(c)...)
 }
 

@@ -66,7 +66,7 @@ func TestDurabilityDiffers(t *testing.T) {
 		}
 	}
 	const want = "Durability differs: pebble: process (commits survive kill -9 of the engine), sqlite: process (commits survive kill -9 of the engine), bbolt: none (nothing survives). Ratios between them compare different durability."
-	expect.Equal(t, banners(in, in.campaign())[0], want, "the first banner is")
+	expect.Equal(t, banners(in.campaign())[0], want, "the first banner is")
 	b := plainText(t, in, 0)
 	if first, _, _ := strings.Cut(b, "\n"); first != "⚠ "+want || strings.Count(b, "Durability differs") != 1 {
 		t.Errorf("the summary begins with %q", first)

@@ -19,20 +19,13 @@ var reportScript string
 
 // sections are the sections of a report: the results, then their explanations, and
 // folded the reference parts. A function may return none, or several.
-var sections = []func(*composer) []page.Section{
+var sections = []func(*campaign) []page.Section{
 	findings, whyDifferent, numbers, overLevels, results, relativeTables, overTheSteps, publishedFigures, promises,
 	preparations, serverMachines, clientMachines, clientAlone, settings, plans, host, glossary, appendix,
 }
 
-// campaign sorts the trials into a campaign with the input's rules.
-func (in *Input) campaign() *campaign {
-	c := newCampaign(in.Trials)
-	c.Across, c.started, c.profiles = in.Across, in.Started, in.Profiles
-	return c
-}
-
 // opening returns the document without its sections: the first screen.
-func (v *composer) opening() (*page.Document, error) {
+func opening(v *campaign) (*page.Document, error) {
 	if len(v.Targets) == 0 {
 		return nil, fmt.Errorf("report %s: no trials", v.in.Title)
 	}
@@ -44,8 +37,8 @@ func (v *composer) opening() (*page.Document, error) {
 }
 
 // document returns the report as a document.
-func (v *composer) document() (*page.Document, error) {
-	d, err := v.opening()
+func document(v *campaign) (*page.Document, error) {
+	d, err := opening(v)
 	if err != nil {
 		return nil, err
 	}
@@ -61,18 +54,18 @@ func HTML(w io.Writer, in Input) error { return Page(w, in, nil) }
 
 // Page writes the report as HTML does, below other blocks.
 func Page(w io.Writer, in Input, above []page.Block) error {
-	v := newComposer(&in)
-	v.tracks = readSeries(v.campaign)
+	v := in.campaign()
+	v.tracks = readSeries(v)
 	rows := newEmbedder()
-	rows.add(v.campaign)
+	rows.add(v)
 	if v.client != nil {
 		rows.add(v.client)
 	}
-	d, err := v.document()
+	d, err := document(v)
 	if err != nil {
 		return err
 	}
-	if d.Data, err = pageData(v.campaign, rows); err != nil {
+	if d.Data, err = pageData(v, rows); err != nil {
 		return err
 	}
 	d.Style, d.Scripts, d.Links = reportStyle, []string{reportScript}, in.Links
@@ -83,7 +76,7 @@ func Page(w io.Writer, in Input, above []page.Block) error {
 // Markdown writes the report as Markdown, without the charts over time and the
 // embedded rows: the folded parts of the page are left out unless all is set.
 func Markdown(w io.Writer, in Input, all bool) error {
-	d, err := newComposer(&in).document()
+	d, err := document(in.campaign())
 	if err != nil {
 		return err
 	}
@@ -92,9 +85,9 @@ func Markdown(w io.Writer, in Input, all bool) error {
 
 // Card returns the first screen as one picture, for posts.
 func Card(in Input) (*picture.Picture, error) {
-	v := newComposer(&in)
-	v.tracks = readSeries(v.campaign)
-	d, err := v.opening()
+	v := in.campaign()
+	v.tracks = readSeries(v)
+	d, err := opening(v)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +97,7 @@ func Card(in Input) (*picture.Picture, error) {
 // Summary writes the first screen as Markdown, in about 30 lines: of the badge only
 // the part visible before it is opened.
 func Summary(w io.Writer, in Input) error {
-	d, err := newComposer(&in).opening()
+	d, err := opening(in.campaign())
 	if err != nil {
 		return err
 	}
@@ -121,7 +114,7 @@ func Summary(w io.Writer, in Input) error {
 // with throughput, quality of service and cost. Columns that do not fit into
 // the width are left out with a remark; a width of 0 is unlimited.
 func Text(w io.Writer, in Input, width int) error {
-	return page.Text(w, summary(in.campaign(), &in), page.TextStyle{Width: width, More: "the report has them"})
+	return page.Text(w, summary(in.campaign()), page.TextStyle{Width: width, More: "the report has them"})
 }
 
 // Brief is a report in two lines, for a list of campaigns.
@@ -138,7 +131,7 @@ func BriefOf(in Input) (b Brief, err error) {
 		return b, fmt.Errorf("report %s: no trials", in.Title)
 	}
 	s, _ := c.story()
-	b.Trust, b.Answer, b.Machine = trust(c, &in), s.Lead, machine(c)
+	b.Trust, b.Answer, b.Machine = trust(c), s.Lead, machine(c)
 	if b.Answer == "" {
 		b.Answer = strings.Join(s.Sentences(), " ")
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // findings returns all results of the campaign in words, and its conditions.
-func findings(v *composer) []page.Section {
+func findings(v *campaign) []page.Section {
 	targets := legend(v.Targets, "")
 	targets.ID = "targets"
 	for i, t := range v.Targets {
@@ -24,8 +24,8 @@ func findings(v *composer) []page.Section {
 	}
 	return []page.Section{{ID: "findings", Title: "All findings, and the conditions", Nav: "Findings", Folded: true,
 		Blocks: []page.Block{
-			page.List{Class: "verdict", Items: verdictOn(v.campaign)}, page.Prose("caution", verdict.Caution(v.Campaign)),
-			page.Facts{Class: "facts", Facts: headFacts(v.campaign)}, targets,
+			page.List{Class: "verdict", Items: verdictOn(v)}, page.Prose("caution", verdict.Caution(v.Campaign)),
+			page.Facts{Class: "facts", Facts: headFacts(v)}, targets,
 		}}}
 }
 
@@ -39,13 +39,13 @@ func legend(targets []*target, class string) page.Legend {
 }
 
 // banners returns the messages to read before any number.
-func banners(in Input, c *campaign) []string {
+func banners(c *campaign) []string {
 	var out [][]any
 	say := func(parts ...any) { out = append(out, parts) }
 	if levels := c.Durability(); levels != "" {
 		say(verdict.DurabilityDiffers(levels))
 	}
-	for _, w := range slices.Concat(nonEmpty(cachesDiffer(c)), in.Warnings, otherWork(c),
+	for _, w := range slices.Concat(nonEmpty(cachesDiffer(c)), c.in.Warnings, otherWork(c),
 		nonEmpty(fromOneLoad(c), hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
 		say(w)
 	}
@@ -197,8 +197,8 @@ func startedAt(c *campaign) string {
 // began returns when the campaign was started or, if that is unknown, the earliest
 // recorded start of a trial: in a resumed campaign the first may have been repeated.
 func began(c *campaign) (first time.Time) {
-	if !c.started.IsZero() {
-		return c.started
+	if !c.in.Started.IsZero() {
+		return c.in.Started
 	}
 	for _, trial := range trialsOf(c) {
 		if at := trial.Started; !at.IsZero() && (first.IsZero() || at.Before(first)) {
@@ -226,7 +226,7 @@ func factOf(c *campaign, name string, subject func(*result.Trial) string) page.F
 func (c *campaign) chosen(t *result.Trial) map[string]any {
 	out := map[string]any{}
 	for name, v := range t.Params {
-		usual, ok := c.usual[t][name]
+		usual, ok := c.inputs[t].Usual[name]
 		if !ok || plainValue(usual) != plainValue(v) {
 			out[name] = v
 		}

@@ -21,7 +21,7 @@ const leastLevels = 3
 
 // overLevels returns the numbers asked about as a knob that is a number increases over the targets, such
 // as their memory: a section for each knob.
-func overLevels(v *composer) (out []page.Section) {
+func overLevels(v *campaign) (out []page.Section) {
 	var knobs []string
 	families := map[string][]compare.Family{}
 	for _, f := range v.Families() {

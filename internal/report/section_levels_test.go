@@ -14,7 +14,7 @@ import (
 func TestOverLevels(t *testing.T) {
 	sections := func(knob string, values ...string) []page.Section {
 		in := atLevels(knob, values...)
-		return overLevels(newComposer(&in))
+		return overLevels(in.campaign())
 	}
 	got := sections("memory", "1GiB", "256MiB", "512MiB")
 	expect.Must(t, len(got) == 1 && got[0].Title == "By memory", len(got), "sections")
@@ -35,7 +35,7 @@ func TestOverLevels(t *testing.T) {
 // Each target is compared with itself from level to level, and the targets at each level.
 func TestByLevel(t *testing.T) {
 	in := atLevels("memory", "256MiB", "1GiB")
-	c := newComposer(&in).campaign
+	c := in.campaign()
 	story, _ := c.story()
 	text := strings.Join(story.Sentences(), " ")
 	expect.All(t, text, "pebble ", " with 256MiB of memory, 2.00× with 1GiB.", "bbolt ÷ pebble: 1.00× with 256MiB and 1.00× with 1GiB.")

@@ -20,7 +20,7 @@ type machineColumn struct {
 }
 
 // machineTable has a row for each machine of clients, or of servers, that a target had in a step.
-func machineTable(v *composer, clients bool, columns []machineColumn) page.Table {
+func machineTable(v *campaign, clients bool, columns []machineColumn) page.Table {
 	head := []string{"step", "target", "machine", "per"}
 	for _, c := range columns {
 		head = append(head, metric.Label(c.metric))
@@ -80,7 +80,7 @@ func wholeMicros(us float64) string { return quantity.Digits(us) + " µs" }
 func wholeMillis(ms float64) string { return fmt.Sprintf("%.2g ms", ms) }
 
 // clientMachines shows what each machine of clients did, if they were on machines of their own.
-func clientMachines(v *composer) []page.Section {
+func clientMachines(v *campaign) []page.Section {
 	t := machineTable(v, true, []machineColumn{
 		{metric.OpsPerS, quantity.Amount, stat.Mean}, {metric.ClientCPUUS, quantity.Digits, stat.Mean},
 		{metric.ServiceP50US, wholeMicros, stat.Mean},
@@ -96,7 +96,7 @@ func clientMachines(v *composer) []page.Section {
 }
 
 // serverMachines shows what each machine of a cluster's servers had to do.
-func serverMachines(v *composer) []page.Section {
+func serverMachines(v *campaign) []page.Section {
 	t := machineTable(v, false, []machineColumn{
 		{metric.Sessions, quantity.Whole, slices.Max[[]float64]}, {metric.ServerCPUUS, quantity.Digits, stat.Mean},
 		{metric.ReadKB, quantity.Digits, stat.Mean}, {metric.WriteKB, quantity.Digits, stat.Mean},

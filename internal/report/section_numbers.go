@@ -21,9 +21,9 @@ var numberMeasures = []measure{
 
 // numbers returns one table of all steps that measure: steps as columns, and under
 // each measure a row per target.
-func numbers(v *composer) []page.Section {
+func numbers(v *campaign) []page.Section {
 	n := page.NewNotes("numbers")
-	t := overviewTable(v.campaign, n)
+	t := overviewTable(v, n)
 	if t.Empty() {
 		return nil
 	}

@@ -21,7 +21,7 @@ func TestPlansTable(t *testing.T) {
 	}
 	in.Trials[0].Plans = []result.StatementPlan{line("a", "scan t by i", "i", result.AtBegin, seek), line("a", "scan t by i", "i", result.AtEnd, whole), line("b", "scan t by i", "", result.AtBegin, whole)}
 	in.Trials[1].Plans = []result.StatementPlan{line("a", "get t", "", result.AtBegin, seek)}
-	table := plans(newComposer(&in))[0].Blocks[0].(page.Table)
+	table := plans(in.campaign())[0].Blocks[0].(page.Table)
 	var got []string
 	for _, r := range table.Groups[0].Rows {
 		for i, c := range r.Cells {
@@ -34,6 +34,6 @@ func TestPlansTable(t *testing.T) {
 	}
 	expect.Equal(t, fmt.Sprint(got), fmt.Sprint(want), got, want)
 	none := fixture(1)
-	sections := plans(newComposer(&none))
+	sections := plans(none.campaign())
 	expect.True(t, len(sections) == 0, "sections without plans", sections)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // promises shows whether each promise was kept on every target.
-func promises(v *composer) []page.Section {
+func promises(v *campaign) []page.Section {
 	t := page.Table{Head: "target", Columns: []page.Column{
 		{Name: "trials", Title: "How many repetitions there are; of several, every column shows the worst of them"},
 		{Name: "promised/s", Link: "m-sla_target"},

@@ -24,7 +24,7 @@ const (
 )
 
 // publishedFigures puts figures from elsewhere next to those of this campaign.
-func publishedFigures(v *composer) []page.Section {
+func publishedFigures(v *campaign) []page.Section {
 	if len(v.in.Published) == 0 {
 		return nil
 	}
@@ -44,7 +44,7 @@ func publishedFigures(v *composer) []page.Section {
 			steps, rows[r.Step] = compare.AppendNew(steps, r.Step), append(rows[r.Step], r)
 		}
 		for _, step := range steps {
-			sec.Blocks = append(sec.Blocks, publishedTable(v.campaign, rows[step], n))
+			sec.Blocks = append(sec.Blocks, publishedTable(v, rows[step], n))
 		}
 	}
 	sec.Blocks = append(sec.Blocks, n)

@@ -18,7 +18,7 @@ import (
 
 // host shows the machine and the versions. A fact shared by all trials is shown
 // once.
-func host(v *composer) []page.Section {
+func host(v *campaign) []page.Section {
 	t := page.Table{Head: "fact", Columns: []page.Column{{Name: "value",
 		Title: "As found before the trial; ≠ where trials differ"}}}
 	versions := func(t *result.Trial) observe.Facts { return t.Versions }
@@ -33,8 +33,8 @@ func host(v *composer) []page.Section {
 	if slices.ContainsFunc(v.Targets, unseen) {
 		name = "host of rumbench"
 	}
-	t.Groups = filledGroups(page.Group{Name: "versions", Rows: factRows(v.campaign, versions)},
-		page.Group{Name: name, Rows: factRows(v.campaign, facts)})
+	t.Groups = filledGroups(page.Group{Name: "versions", Rows: factRows(v, versions)},
+		page.Group{Name: name, Rows: factRows(v, facts)})
 	return []page.Section{{ID: "host", Title: "Machine and versions", Nav: "Machine", Folded: true,
 		Blocks: []page.Block{t}}}
 }
@@ -142,10 +142,10 @@ func hostValue(facts observe.Facts, name string) string {
 }
 
 // settings shows the targets' settings side by side.
-func settings(v *composer) []page.Section {
+func settings(v *campaign) []page.Section {
 	t := page.Table{Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot be " +
 		"asked; all others were read back from it.", Head: "setting", Columns: targetColumns(v.Targets)}
-	asked, effective := settingRows(v.campaign)
+	asked, effective := settingRows(v)
 	t.Groups = filledGroups(page.Group{Name: "asked for", Rows: asked}, page.Group{Name: "in effect", Rows: effective})
 	return []page.Section{{ID: "settings", Title: "Settings", Nav: "Settings", Folded: true, Blocks: []page.Block{t}}}
 }
@@ -211,10 +211,10 @@ const mostPlans = 30
 
 // plans shows the plan that each target uses to find the rows of each
 // operation.
-func plans(v *composer) []page.Section {
-	trials, t := v.in.Trials, page.Table{Head: "operation"}
+func plans(v *campaign) []page.Section {
+	t := page.Table{Head: "operation"}
 	var ops []string
-	for _, trial := range trials {
+	for _, trial := range v.in.Trials {
 		for _, p := range trial.Plans {
 			ops = compare.AppendNew(ops, planHead(p))
 		}
@@ -228,17 +228,11 @@ func plans(v *composer) []page.Section {
 		t.Note += fmt.Sprintf(" Here are %d of %d operations.", mostPlans, len(ops))
 		ops = ops[:mostPlans]
 	}
-	explained := map[*target][]result.StatementPlan{}
-	targets := slices.DeleteFunc(slices.Clone(v.Targets), func(t *target) bool {
-		i := slices.IndexFunc(trials, func(trial Trial) bool { return trial.Trial == t.Trials[0] })
-		if i >= 0 {
-			explained[t] = trials[i].Plans
-		}
-		return len(explained[t]) == 0
-	})
+	plansOf := func(t *target) []result.StatementPlan { return v.inputs[t.Trials[0]].Plans }
+	targets := view.Filter(v.Targets, func(t *target) bool { return len(plansOf(t)) > 0 })
 	t.Columns = targetColumns(targets)
 	named := func(op string) page.Row { return plainRow(op) }
-	t.Add(view.Rows(ops, named, targets, func(op string, t *target) page.Cell { return planCell(explained[t], op) })...)
+	t.Add(view.Rows(ops, named, targets, func(op string, t *target) page.Cell { return planCell(plansOf(t), op) })...)
 	return folded(page.Section{ID: "plans", Title: "Plans"}, t)
 }
 
@@ -265,7 +259,7 @@ func planCell(plans []result.StatementPlan, op string) page.Cell {
 
 // clientAlone shows the client's own throughput and cost, measured on the null
 // engine.
-func clientAlone(v *composer) []page.Section {
+func clientAlone(v *campaign) []page.Section {
 	if v.client == nil {
 		return nil
 	}
@@ -288,7 +282,7 @@ func clientAlone(v *composer) []page.Section {
 }
 
 // glossary returns the meanings of all metrics.
-func glossary(*composer) []page.Section {
+func glossary(*campaign) []page.Section {
 	var terms page.Terms
 	for _, m := range metric.All() {
 		aside := m.Unit
@@ -302,21 +296,34 @@ func glossary(*composer) []page.Section {
 
 // appendix shows the plan and commands behind the results, and offers the rows
 // for download.
-func appendix(v *composer) []page.Section {
+func appendix(v *campaign) []page.Section {
 	sec := page.Section{ID: "appendix", Title: "Appendix", Nav: "Appendix", Folded: true}
 	if len(v.in.Commands) > 0 {
 		sec.Blocks = append(sec.Blocks, page.Code{Title: "Commands", Text: strings.Join(v.in.Commands, "\n")})
 	}
-	if t := parameters(v.campaign); !t.Empty() {
+	if t := parameters(v); !t.Empty() {
 		sec.Blocks = append(sec.Blocks, t)
 	}
 	if v.in.Plan != "" {
 		sec.Blocks = append(sec.Blocks, page.Code{Title: "Plan", Language: "yaml", Text: v.in.Plan})
 	}
+	count := countRows(v)
+	if v.client != nil {
+		count += countRows(v.client)
+	}
 	sec.Blocks = append(sec.Blocks,
 		page.Download{Title: "Rows", Text: fmt.Sprintf("All %d numbers of this page are in it as JSON, in the element with "+
-			"the id rows, which says how to read it.", v.count)})
+			"the id rows, which says how to read it.", count)})
 	return []page.Section{sec}
+}
+
+func countRows(c *campaign) (n int) {
+	for _, t := range trialsOf(c) {
+		for i := range t.Steps {
+			n += len(t.Steps[i].Rows)
+		}
+	}
+	return n
 }
 
 // parameters lists all parameters of the workload.

@@ -25,7 +25,7 @@ type RelativeStyle struct {
 
 // relativeTables returns the ratios of all tests to the base's; none for a
 // single target.
-func relativeTables(v *composer) []page.Section {
+func relativeTables(v *campaign) []page.Section {
 	if len(v.Targets) < 2 {
 		return nil
 	}

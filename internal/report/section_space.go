@@ -9,10 +9,10 @@ import (
 )
 
 // overTheSteps shows how the data and the engine change from step to step.
-func overTheSteps(v *composer) []page.Section {
+func overTheSteps(v *campaign) []page.Section {
 	sec := page.Section{ID: "behind", Title: "Space, amplification and memory over the steps", Nav: "Over the steps"}
 	n := page.NewNotes(sec.ID)
-	t, metrics := spaceTable(v.campaign, n)
+	t, metrics := spaceTable(v, n)
 	if t.Empty() {
 		return nil
 	}

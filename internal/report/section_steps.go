@@ -17,7 +17,7 @@ const mostOpen = 4
 
 // results returns the sections of the steps that measure. The first ones asked about
 // are open; a sweep comes before its own steps, as it draws their numbers.
-func results(v *composer) (out []page.Section) {
+func results(v *campaign) (out []page.Section) {
 	shown := map[*sweep]bool{}
 	opened := 0
 	for _, s := range v.steps {
@@ -39,7 +39,7 @@ func results(v *composer) (out []page.Section) {
 
 // preparations returns the sections of the other steps: load, index, settle and
 // warm-up.
-func preparations(v *composer) (out []page.Section) {
+func preparations(v *campaign) (out []page.Section) {
 	for _, s := range v.steps {
 		if v.sweepOf(s) == nil && s.prepares() {
 			out = append(out, stepSection(v, s, true))
@@ -53,7 +53,7 @@ func (s *step) prepares() bool { return s.First().Trial.Prepares(s.First().Step)
 
 // stepSection returns a step: pictures, one table of the main numbers, and the rest
 // folded.
-func stepSection(v *composer, s *step, folded bool) page.Section {
+func stepSection(v *campaign, s *step, folded bool) page.Section {
 	n := page.NewNotes(s.id)
 	sec := page.Section{ID: s.id, Title: s.Name, Nav: s.Name, Class: "step", Step: true, Folded: folded}
 	if folded && (s.prepares() || v.sweepOf(s) != nil || compare.IsProbe(s.Step)) {

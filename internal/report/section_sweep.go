@@ -293,7 +293,7 @@ func ratioCurve(w *sweep, f compare.Family) *sweepCurve {
 }
 
 // sweepSection returns the results as a number, such as that of clients, increases.
-func sweepSection(v *composer, w *sweep) page.Section {
+func sweepSection(v *campaign, w *sweep) page.Section {
 	n := page.NewNotes(w.id)
 	title := w.Base + ", by " + quantity.Joined(w.axes())
 	sec := page.Section{ID: w.id, Title: title, Nav: title, Class: "sweep",

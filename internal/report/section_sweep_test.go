@@ -156,7 +156,7 @@ func TestCrowded(t *testing.T) {
 	if got := strings.Join(names, " "); !many.crowded() || got != "read-write.c16.t32 mix.r128.c16" && got != "read-write.c16.t8 mix.r128.c16" {
 		t.Errorf("shown are %s", got)
 	}
-	for _, s := range results(&composer{campaign: many, in: &Input{}}) {
+	for _, s := range results(many) {
 		expect.True(t, !(s.Class == "step" && !s.Folded), "is not folded", s.Title)
 	}
 }

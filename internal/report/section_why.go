@@ -18,7 +18,7 @@ import (
 // whyDifferent explains why targets differ from the base, whether trials were repeated or
 // not: the costs of reads, updates and space, then for each target a waterfall and
 // paragraphs.
-func whyDifferent(v *composer) []page.Section {
+func whyDifferent(v *campaign) []page.Section {
 	if len(v.Targets) < 2 {
 		return nil
 	}
@@ -29,7 +29,7 @@ func whyDifferent(v *composer) []page.Section {
 	base := v.Targets[0]
 	var list []*explain.Explanation
 	for _, t := range v.Targets[1:] {
-		if e := explained(v.campaign, base, t); len(compare.Unlike(base, t)) == 0 && e.Explains() {
+		if e := explained(v, base, t); len(compare.Unlike(base, t)) == 0 && e.Explains() {
 			list = append(list, e)
 		}
 	}
@@ -44,7 +44,7 @@ func whyDifferent(v *composer) []page.Section {
 			continue
 		}
 		parts := []page.Block{l}
-		if w := v.waterfall(e); w != nil {
+		if w := waterfall(v, e); w != nil {
 			parts = append(parts, page.Drawing{Caption: w.Title, Picture: w.Picture()})
 		}
 		sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: verdict.Pair(base, e.New)},
@@ -118,7 +118,7 @@ func Settled(list []*explain.Explanation, level int) []page.Block {
 
 // waterfall draws the proven sum that differs most in the step that the panels show first;
 // nil if there is none.
-func (v *composer) waterfall(e *explain.Explanation) *page.Waterfall {
+func waterfall(v *campaign, e *explain.Explanation) *page.Waterfall {
 	steps := v.leading()
 	if len(steps) == 0 {
 		return nil

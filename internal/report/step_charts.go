@@ -301,7 +301,7 @@ func readSeries(c *campaign) map[*step][]*course.Track {
 	for t, trial := range trialsOf(c) {
 		tracks := map[string]*course.Track{} // by step
 		for _, s := range c.steps {
-			if r := s.Leader(t); r != nil && r.Trial == trial && c.series[trial] != nil {
+			if r := s.Leader(t); r != nil && r.Trial == trial && c.inputs[trial].Series != nil {
 				tracks[s.Name] = newTrack(s, r, limit)
 				all[s][t.Index] = tracks[s.Name]
 			}
@@ -310,7 +310,7 @@ func readSeries(c *campaign) map[*step][]*course.Track {
 			continue
 		}
 		readers.Go(func() error {
-			err := c.series[trial](func(l result.Line) error { tracks[l.Step].Add(&l); return nil })
+			err := c.inputs[trial].Series(func(l result.Line) error { tracks[l.Step].Add(&l); return nil })
 			if err == nil {
 				return nil
 			}

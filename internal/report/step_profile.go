@@ -252,7 +252,7 @@ func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
 	const limit = 10
 	var list []*Profile
 	for _, t := range s.c.Targets {
-		for _, p := range s.c.profiles {
+		for _, p := range s.c.in.Profiles {
 			if p.Target != t.Name || p.Step != s.Name {
 				continue
 			}

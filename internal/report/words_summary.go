@@ -29,18 +29,18 @@ var summaryMeasures = []measure{
 
 // summary returns the summary that a run prints at its end: a block per step, a table
 // for the steps along an axis, and their caveats.
-func summary(c *campaign, in *Input) []page.Block {
+func summary(c *campaign) []page.Block {
 	if len(c.Targets) == 0 {
 		return []page.Block{page.Prose("", "no trials")}
 	}
 	var out []page.Block
-	warned := banners(*in, c)
+	warned := banners(c)
 	if levels := c.Durability(); levels != "" {
 		out, warned = append(out, page.Banner(verdict.DurabilityDiffers(levels))), warned[1:]
 	} else if f := durabilityFact(c); f.Value != "" {
 		out = append(out, page.Prose("", "durability: "+f.Value))
 	}
-	if badge := trust(c, in); badge.Level != page.Good {
+	if badge := trust(c); badge.Level != page.Good {
 		if levels := c.Durability(); levels != "" { // it was said
 			badge.Line = strings.TrimSpace(strings.Replace(badge.Line, verdict.DurabilityDiffers(levels), "", 1))
 		}

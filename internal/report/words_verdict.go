@@ -116,7 +116,7 @@ func (c *campaign) story() (s verdict.Story, lead *step) {
 // sentences returns the answer: how the targets compare in the step that the panels show first,
 // with the cause, and in the other tests; and what may be read below the panels, the costs and the
 // limits of it.
-func sentences(v *composer) (first, below []string) {
+func sentences(v *campaign) (first, below []string) {
 	s, lead := v.story()
 	if lead == nil {
 		return s.Sentences(), nil

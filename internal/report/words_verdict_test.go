@@ -80,7 +80,7 @@ func TestBusyMachine(t *testing.T) {
 		in := fixture(4)
 		in.Trials[1].Steps[2].Warnings = append(in.Trials[1].Steps[2].Warnings, metric.Warn(metric.ProcessorsShared,
 			metric.Values{"all": 9.0, "worker": "the server", "server": 1.0, "share": share}))
-		badge := trust(newCampaign(in.Trials), &in)
+		badge := trust(in.campaign())
 		text := "Other programs used up to"
 		if want == page.Good {
 			expect.Lacks(t, badge.Line, text)
