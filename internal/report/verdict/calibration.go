@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/report/view"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -41,8 +43,7 @@ func calibration(j *compare.Judgement) []page.Block {
 	for _, d := range sought {
 		heads = append(heads, u.name+"s for "+quantity.Share(d))
 	}
-	t := page.Table{Head: "step", Columns: page.Columns(heads...)}
-	var g page.Group
+	t := page.Table{Head: "step", Columns: page.Columns(heads...), Groups: []page.Group{{}}}
 	var low, high float64
 	alarms := 0
 	for i := range j.Items {
@@ -55,14 +56,10 @@ func calibration(j *compare.Judgement) []page.Block {
 		}
 		d := it.Detectable()
 		if it.Metric() == metric.RowsPerS && !math.IsNaN(d) {
-			if low == 0 || d < low {
-				low = d
-			}
-			high = max(high, d)
+			low, high = min(cmp.Or(low, d), d), max(high, d)
 		}
-		g.Rows = append(g.Rows, calibrationRow(it, d, sought))
+		t.Add(calibrationRow(it, d, sought))
 	}
-	t.Groups = []page.Group{g}
 	out := []page.Block{
 		page.Prose("", fmt.Sprintf("A/A: %s and %s are the same. What differs is %s noise.", j.Base.Name,
 			j.New.Name, u.owner)), t,
@@ -124,25 +121,23 @@ func (u *unit) precision(low, high float64) string {
 }
 
 func calibrationRow(it *compare.Item, detectable float64, sought []float64) page.Row {
-	texts := []string{effectRatio(it.Ratio), quantity.Unknown, quantity.Unknown}
-	if noise := it.Noise(); !math.IsNaN(noise) {
-		texts[1] = quantity.RoughShare(noise)
-	}
-	if !math.IsNaN(detectable) {
-		texts[2] = DetectableText(detectable)
-	}
-	for _, d := range sought {
-		n := quantity.Unknown
-		if needed := it.Needed(d); needed > 0 {
-			n = quantity.Whole(float64(needed))
-		} else if it.Noise() > 0 {
-			n = fmt.Sprintf("over %d", compare.MostTrials)
+	row := view.Named(it.Step.Name)
+	row.Cells = []page.Cell{page.Words(Name(it.New.Key))}
+	add := func(text string, known bool) {
+		if !known {
+			text = quantity.Unknown
 		}
-		texts = append(texts, n)
-	}
-	row := page.Row{Head: it.Step.Name, Series: -1, Cells: []page.Cell{page.Words(Name(it.New.Key))}}
-	for _, text := range texts {
 		row.Cells = append(row.Cells, page.Cell{Text: text, Number: true})
+	}
+	add(effectRatio(it.Ratio), true)
+	add(quantity.RoughShare(it.Noise()), !math.IsNaN(it.Noise()))
+	add(DetectableText(detectable), !math.IsNaN(detectable))
+	for _, d := range sought {
+		text, needed := fmt.Sprintf("over %d", compare.MostTrials), it.Needed(d)
+		if needed > 0 {
+			text = quantity.Whole(float64(needed))
+		}
+		add(text, needed > 0 || it.Noise() > 0)
 	}
 	return row
 }

@@ -36,20 +36,16 @@ func Legend() []struct{ Text, Class string } {
 }
 
 // HowMarked returns Legend as text.
-func HowMarked() (text string) {
-	for _, piece := range Legend() {
+func HowMarked() string { return legendText(len(Legend())) }
+
+// HowProven explains the marks of proven differences, where others have none.
+func HowProven() string { return legendText(4) + "without a sign it may be chance." }
+
+func legendText(pieces int) (text string) {
+	for _, piece := range Legend()[:pieces] {
 		text += piece.Text
 	}
 	return text
-}
-
-// HowProven explains the marks of proven differences, where others have none.
-func HowProven() string {
-	var text string
-	for _, piece := range Legend()[:4] {
-		text += piece.Text
-	}
-	return text + "without a sign it may be chance."
 }
 
 // SureMark returns the mark of a proven difference or equivalence; the zero Mark of others.
@@ -153,8 +149,7 @@ func EffectsInWords(effects []*compare.Effect, base, t *compare.Target) string {
 	first, limits, counts := effects[0], "", map[string]int{}
 	low, high, reason, end := math.Inf(1), math.Inf(-1), first.Why, word(first.Verdict)
 	for _, e := range effects {
-		counts[word(e.Verdict)]++
-		if !math.IsNaN(e.Ratio) {
+		if counts[word(e.Verdict)]++; !math.IsNaN(e.Ratio) {
 			low, high = min(low, e.Ratio), max(high, e.Ratio)
 		}
 		if e.Why != reason {
