@@ -39,7 +39,7 @@ func overTimes(s *step) []overTime {
 			return t.PerSecond(p, bound(p))
 		}
 	}
-	list := []overTime{{title: rate(s.Primary), static: true, value: rowsPerSecond,
+	list := []overTime{{title: rate(s.Primary), static: true, value: course.RowsPerSecond,
 		low:  banded(func(p *course.Point) float64 { return p.Low }),
 		high: banded(func(p *course.Point) float64 { return p.High })}}
 	if s.WritesPer != s.Primary && s.WritesPer != "" {
@@ -47,18 +47,15 @@ func overTimes(s *step) []overTime {
 			return t.PerSecond(p, p.Writes)
 		}})
 	}
-	growth := func(quantity int, unit float64) course.Quantity {
-		return func(_ *course.Track, p *course.Point) float64 { return p.Rate(quantity) / unit }
-	}
 	const mebibyte, core = 1 << 20, 1e9 // bytes, and ns a second
 	return append(list,
 		overTime{title: "p99 latency, ms", log: true, static: true,
-			value: func(_ *course.Track, p *course.Point) float64 { return positive(p.P99) / 1e3 }},
+			value: course.Positive(func(p *course.Point) float64 { return p.P99 }, 1e3)},
 		overTime{title: "max latency, ms", log: true,
-			value: func(_ *course.Track, p *course.Point) float64 { return positive(p.Max) / 1e3 }},
-		overTime{title: "device writes, MiB/s", static: true, value: growth(course.DeviceWritten, mebibyte)},
-		overTime{title: "device reads, MiB/s", value: growth(course.DeviceRead, mebibyte)},
-		overTime{title: "CPU of the engine’s processes, cores", static: true, value: growth(course.EngineCPU, core)},
+			value: course.Positive(func(p *course.Point) float64 { return p.Max }, 1e3)},
+		overTime{title: "device writes, MiB/s", static: true, value: course.Growth(course.DeviceWritten, mebibyte)},
+		overTime{title: "device reads, MiB/s", value: course.Growth(course.DeviceRead, mebibyte)},
+		overTime{title: "CPU of the engine’s processes, cores", static: true, value: course.Growth(course.EngineCPU, core)},
 		overTime{title: "CPU of the client, cores", value: func(t *course.Track, p *course.Point) float64 {
 			if !t.Apart {
 				return math.NaN()
@@ -67,16 +64,6 @@ func overTimes(s *step) []overTime {
 		}},
 	)
 }
-
-// positive returns a number; NaN if it is 0: then it is unknown.
-func positive(v float64) float64 {
-	if v <= 0 {
-		return math.NaN()
-	}
-	return v
-}
-
-func rowsPerSecond(t *course.Track, p *course.Point) float64 { return t.PerSecond(p, p.Rows) }
 
 // chartsOf draws a step's tracks; nil if there is nothing to draw. The first chart
 // is the throughput.
@@ -103,7 +90,7 @@ func chartsOf(s *step, tracks []*course.Track) *page.Charts {
 	out.Legend = page.Legend{Class: "small"}
 	for _, t := range d.Series {
 		out.Legend.Keys = append(out.Legend.Keys, page.Key{Series: t.Index, Name: t.Name})
-		rates := slices.DeleteFunc(tracks[t.Index].Along(rowsPerSecond), math.IsNaN)
+		rates := slices.DeleteFunc(tracks[t.Index].Along(course.RowsPerSecond), math.IsNaN)
 		if text := courseInWords(rates); text != "" {
 			courses = append(courses, t.Name+": "+text)
 		}

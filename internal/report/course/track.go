@@ -39,6 +39,24 @@ func (t *Track) Along(q Quantity) (out []float64) {
 	return out
 }
 
+// Growth returns the growth of a counter per second, in a unit.
+func Growth(counter int, unit float64) Quantity {
+	return func(_ *Track, p *Point) float64 { return p.Rate(counter) / unit }
+}
+
+// RowsPerSecond is the rate of the primary operation.
+func RowsPerSecond(t *Track, p *Point) float64 { return t.PerSecond(p, p.Rows) }
+
+// Positive returns a number of a point that is unknown if it is 0, in a unit.
+func Positive(value func(*Point) float64, unit float64) Quantity {
+	return func(_ *Track, p *Point) float64 {
+		if v := value(p); v > 0 {
+			return v / unit
+		}
+		return math.NaN()
+	}
+}
+
 // PerSecond returns a sum of a point ÷ the time observed; NaN if that is less than half of the
 // point's width, as may be at the end: it is too short for a rate.
 func (t *Track) PerSecond(p *Point, sum float64) float64 {

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"rumbench/internal/account"
 	"rumbench/internal/page"
 	"rumbench/internal/report/course"
 	"rumbench/internal/report/view"
@@ -86,31 +85,20 @@ var drawn = []struct {
 	title  string
 	format func(float64) string
 	log    bool
-	value  func(p *course.Point) float64
+	value  course.Quantity
 }{
-	{"operations or rows per second", quantity.Short, false, func(p *course.Point) float64 {
-		return account.PerSecond(p.Rows, p.OpsTime)
-	}},
-	{"p50 of the service time", quantity.Micros, true, func(p *course.Point) float64 { return known(p.ServiceP50) }},
-	{"p99 of the service time", quantity.Micros, true, func(p *course.Point) float64 { return known(p.ServiceP99) }},
-	{"CPU of the server, cores", quantity.Digits, false, growth(course.EngineCPU, 1e9)},
-	{"CPU of the client, cores", quantity.Digits, false, growth(course.ClientCPU, 1e9)},
-	{"KB written per second", quantity.Short, false, growth(course.DeviceWritten, 1024)},
-}
-
-func growth(quantity int, unit float64) func(*course.Point) float64 {
-	return func(p *course.Point) float64 { return p.Rate(quantity) / unit }
+	{"operations or rows per second", quantity.Short, false, course.RowsPerSecond},
+	{"p50 of the service time", quantity.Micros, true,
+		course.Positive(func(p *course.Point) float64 { return p.ServiceP50 }, 1)},
+	{"p99 of the service time", quantity.Micros, true,
+		course.Positive(func(p *course.Point) float64 { return p.ServiceP99 }, 1)},
+	{"CPU of the server, cores", quantity.Digits, false, course.Growth(course.EngineCPU, 1e9)},
+	{"CPU of the client, cores", quantity.Digits, false, course.Growth(course.ClientCPU, 1e9)},
+	{"KB written per second", quantity.Short, false, course.Growth(course.DeviceWritten, 1024)},
 }
 
 // clientPicture is the index of the client's CPU, after that of the server.
 const clientPicture = 4
-
-func known(v float64) float64 {
-	if v == 0 {
-		return math.NaN()
-	}
-	return v
-}
 
 // section returns the pictures of the step.
 func (c *liveStep) section() page.Section {
@@ -142,7 +130,7 @@ func (c *liveStep) section() page.Section {
 					break // too short for a rate
 				}
 				x := (float64(k) + 0.5) * t.Width
-				y := d.value(&t.Points[k])
+				y := d.value(t, &t.Points[k])
 				end = max(end, x)
 				l.Points = append(l.Points, page.Point{X: x, Y: y, Low: math.NaN(), High: math.NaN()})
 			}
@@ -186,7 +174,7 @@ func (c *liveStep) numbers(t *course.Track) string {
 }
 
 func stallsOf(t *course.Track, series int) (out []page.Stall) {
-	rates := t.Along(func(_ *course.Track, p *course.Point) float64 { return account.PerSecond(p.Rows, p.OpsTime) })
+	rates := t.Along(course.RowsPerSecond)
 	known := view.Filter(rates, quantity.Finite)
 	if len(known) < 3 {
 		return nil
