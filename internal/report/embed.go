@@ -129,7 +129,8 @@ func (e *embedder) addRuns(s *step, t *target) {
 	}
 	for _, kind := range order {
 		k := e.out.Kinds[kind]
-		e.keys[t] = append(e.keys[t], keyOfStep{s, key{Group: k.Group, Op: k.Op, Metric: k.Metric, Per: k.Per, Labels: k.Labels}})
+		own := key{Group: k.Group, Op: k.Op, Metric: k.Metric, Per: k.Per, Labels: k.Labels}
+		e.keys[t] = append(e.keys[t], keyOfStep{s, own})
 	}
 	e.out.Runs = append(e.out.Runs, out)
 	e.count += len(order)

@@ -204,7 +204,7 @@ func numbersTable(s *step) page.Table {
 		{metric: metric.ServiceP99US}, {metric: metric.ServiceP999US},
 		{metric: metric.CPUUS}, {metric: metric.WriteKB}, {metric: metric.ReadKB}, {metric: metric.SpaceAmplification},
 	}
-	t := targetTable(s, measures, func(m measure, t *target) page.Cell {
+	t := targetTable(s, measures, func(t *target, m measure) page.Cell {
 		cell := m.cell(s, t, page.NewNotes(""))
 		cell.Notes = nil
 		k, _ := m.key(s)

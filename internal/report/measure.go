@@ -14,6 +14,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/report/view"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
@@ -47,7 +48,7 @@ func measuresIn(measures []measure, steps ...*step) []measure {
 }
 
 // targetTable returns the measures that a step has, with a row of cells for each target.
-func targetTable(s *step, measures []measure, cell func(m measure, t *target) page.Cell) page.Table {
+func targetTable(s *step, measures []measure, cell func(t *target, m measure) page.Cell) page.Table {
 	t := page.Table{Head: "target"}
 	shown := measuresIn(measures, s)
 	for _, m := range shown {
@@ -56,7 +57,7 @@ func targetTable(s *step, measures []measure, cell func(m measure, t *target) pa
 		t.Columns = append(t.Columns, c)
 	}
 	if len(shown) > 0 {
-		t.Add(targetRows(s.c.Targets, len(shown), func(t *target, i int) page.Cell { return cell(shown[i], t) })...)
+		t.Add(targetRows(s.c.Targets, shown, cell)...)
 	}
 	return t
 }
@@ -277,16 +278,8 @@ func filledGroups(groups ...page.Group) []page.Group {
 }
 
 // targetRows returns a row of cells for each target.
-func targetRows(targets []*target, columns int, cell func(t *target, column int) page.Cell) []page.Row {
-	var rows []page.Row
-	for _, t := range targets {
-		row := targetRow(t)
-		for i := range columns {
-			row.Cells = append(row.Cells, cell(t, i))
-		}
-		rows = append(rows, row)
-	}
-	return rows
+func targetRows[C any](targets []*target, columns []C, cell func(*target, C) page.Cell) []page.Row {
+	return view.Rows(targets, func(t *target) page.Row { return targetRow(t) }, columns, cell)
 }
 
 // targetColumns returns a column per target.

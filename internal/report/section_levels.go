@@ -184,8 +184,8 @@ func levelsOf(s *step, families []compare.Family, n *page.Notes) (out []page.Blo
 	for _, f := range families {
 		t := page.Table{Title: s.Name + ", " + familyName(f) + " by " + f.Knob, Head: "target", Columns: columnsOf(shown)}
 		t.Groups = []page.Group{{Name: "÷ " + f.Targets[0].Name,
-			Rows: targetRows(f.Targets, len(shown), func(t *target, i int) page.Cell {
-				k, _ := shown[i].key(s)
+			Rows: targetRows(f.Targets, shown, func(t *target, m measure) page.Cell {
+				k, _ := m.key(s)
 				return s.cell(t, f.Targets[0], k, n)
 			})}}
 		out = append(out, t)

@@ -8,6 +8,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/text/quantity"
 )
 
 // numberMeasures are the numbers that readers quote for every step: throughput is
@@ -39,10 +40,8 @@ func overviewTable(c *campaign, n *page.Notes) page.Table {
 	steps, leftOut := c.columns(slices.DeleteFunc(c.stepsWith(numberMeasures),
 		func(s *step) bool { return s.Primary == "" || compare.IsProbe(s.Step) }))
 	t := page.Table{Note: leftOut, Head: "target", Columns: stepColumns(steps)}
-	for _, m := range numberMeasures {
-		if g := scoreGroup(c, m, steps, n); len(g.Rows) > 0 {
-			t.Groups = append(t.Groups, g)
-		}
+	for _, m := range measuresIn(numberMeasures, steps...) {
+		t.Groups = append(t.Groups, scoreGroup(c, m, steps, n))
 	}
 	return t
 }
@@ -65,18 +64,8 @@ func stepColumns(steps []*step) (out []page.Column) {
 	return out
 }
 
-// scoreGroup returns a measure of all targets in some steps; without rows if no
-// target has it.
+// scoreGroup returns a measure of all targets in some steps.
 func scoreGroup(c *campaign, m measure, steps []*step, n *page.Notes) page.Group {
-	g := page.Group{Name: m.label(), Link: "m-" + m.metric}
-	found := false
-	for _, s := range steps {
-		_, ok := m.key(s)
-		found = found || ok
-		g.Subs = append(g.Subs, m.unit(s))
-	}
-	if found {
-		g.Rows = targetRows(c.Targets, len(steps), func(t *target, i int) page.Cell { return m.cell(steps[i], t, n) })
-	}
-	return g
+	return page.Group{Name: m.label(), Link: "m-" + m.metric, Subs: quantity.Texts(steps, m.unit),
+		Rows: targetRows(c.Targets, steps, func(t *target, s *step) page.Cell { return m.cell(s, t, n) })}
 }

@@ -20,10 +20,8 @@ func overTheSteps(v *campaign) []page.Section {
 	fold := page.Fold{Title: "Space, amplification and memory in numbers", Blocks: []page.Block{t}}
 	if plots := stepPlots(t, metrics); len(plots) > 0 {
 		row := min(plotsInRow, len(plots))
-		sec.Blocks = append(sec.Blocks, page.Paragraph{Class: "about",
-			Spans: []page.Span{{Text: "At the end of each step; memory and amplification are of the step itself. A gap: not " +
-				"known there, or 0 on an axis of powers.", Screen: true}}},
-			legend(v.Targets, "small"), page.Plots{Plots: plots[:row]})
+		sec.Blocks = append(sec.Blocks, onScreen("At the end of each step; memory and amplification are of the step itself. "+
+			"A gap: not known there, or 0 on an axis of powers."), legend(v.Targets, "small"), page.Plots{Plots: plots[:row]})
 		if more := plots[row:]; len(more) > 0 {
 			fold.Blocks = []page.Block{page.Plots{Plots: more}, t}
 		}
@@ -37,13 +35,10 @@ const plotsInRow = 3
 // spaceTable shows how space grows from step to step, with the metrics of its
 // groups.
 func spaceTable(c *campaign, n *page.Notes) (t page.Table, metrics []string) {
-	measures := spaceMeasures()
-	steps, leftOut := c.columns(c.stepsWith(measures))
+	steps, leftOut := c.columns(c.stepsWith(spaceMeasures()))
 	t = page.Table{Head: "target", Note: leftOut, Columns: stepColumns(steps)}
-	for _, m := range measures {
-		if g := scoreGroup(c, m, steps, n); len(g.Rows) > 0 {
-			t.Groups, metrics = append(t.Groups, g), append(metrics, m.metric)
-		}
+	for _, m := range measuresIn(spaceMeasures(), steps...) {
+		t.Groups, metrics = append(t.Groups, scoreGroup(c, m, steps, n)), append(metrics, m.metric)
 	}
 	return t, metrics
 }

@@ -121,7 +121,7 @@ var mainMeasures = []measure{
 
 // mainTable returns the main numbers of a step, a row per target.
 func mainTable(s *step, n *page.Notes) page.Table {
-	t := targetTable(s, mainMeasures, func(m measure, t *target) page.Cell { return m.cell(s, t, n) })
+	t := targetTable(s, mainMeasures, func(t *target, m measure) page.Cell { return m.cell(s, t, n) })
 	sharedTags(&t)
 	return t
 }

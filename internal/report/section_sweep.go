@@ -207,17 +207,19 @@ func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 		if m.each {
 			g.Name += " per operation"
 		}
-		g.Rows = targetRows(f.Targets, len(t.Columns), func(t *target, i int) page.Cell {
-			switch {
-			case i < len(p.levels) && m.each:
-				return m.perOperation(p.levels[i].step, t)
-			case i < len(p.levels):
-				return ratioCell(p.levels[i].step, t, base, m)
-			case m.metric == metric.RowsPerS:
-				return meanOverCell(w.c.MeanOver(base, t, p.Steps()), t == base)
+		g.Rows = targetRows(f.Targets, p.levels, func(t *target, l levelStep) page.Cell {
+			if m.each {
+				return m.perOperation(l.step, t)
 			}
-			return page.Absent("only of throughput")
+			return ratioCell(l.step, t, base, m)
 		})
+		for i, t := range f.Targets {
+			mean := page.Absent("only of throughput")
+			if m.metric == metric.RowsPerS {
+				mean = meanOverCell(w.c.MeanOver(base, t, p.Steps()), t == base)
+			}
+			g.Rows[i].Cells = append(g.Rows[i].Cells, mean)
+		}
 		t.Groups = append(t.Groups, g)
 	}
 	return t
@@ -408,10 +410,8 @@ func levelsTable(w *sweep, p panel, measures []measure, n *page.Notes) page.Tabl
 		if compare.Uncounted(l.step.Step) {
 			g.Name += ": does not count"
 		}
-		for _, m := range shown {
-			g.Subs = append(g.Subs, m.unit(l.step))
-		}
-		g.Rows = targetRows(w.c.Targets, len(shown), func(t *target, i int) page.Cell { return shown[i].cell(l.step, t, n) })
+		g.Subs = quantity.Texts(shown, func(m measure) string { return m.unit(l.step) })
+		g.Rows = targetRows(w.c.Targets, shown, func(t *target, m measure) page.Cell { return m.cell(l.step, t, n) })
 		t.Groups = append(t.Groups, g)
 	}
 	return t

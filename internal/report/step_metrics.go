@@ -34,8 +34,8 @@ func tablesOf(s *step, name, note string, metrics []string, n *page.Notes) (out 
 		for _, k := range columns[sub] {
 			heads = append(heads, metricColumn(k))
 		}
-		group := page.Group{Name: sub.String(), Rows: targetRows(s.c.Targets, len(heads), func(t *target, i int) page.Cell {
-			return s.cell(t, s.c.Targets[0], columns[sub][i], n)
+		group := page.Group{Name: sub.String(), Rows: targetRows(s.c.Targets, columns[sub], func(t *target, k key) page.Cell {
+			return s.cell(t, s.c.Targets[0], k, n)
 		})}
 		if i := slices.IndexFunc(out, func(t page.Table) bool { return slices.Equal(t.Columns, heads) }); i >= 0 {
 			out[i].Groups = append(out[i].Groups, group)
@@ -134,8 +134,8 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 	}
 	for _, per := range ownDenominators(s, denominators) {
 		t.Groups = append(t.Groups, page.Group{Name: "per " + per,
-			Rows: targetRows(s.c.Targets, len(columns), func(t *target, i int) page.Cell {
-				return s.cell(t, s.c.Targets[0], key{Metric: columns[i], Per: per}, n)
+			Rows: targetRows(s.c.Targets, columns, func(t *target, name string) page.Cell {
+				return s.cell(t, s.c.Targets[0], key{Metric: name, Per: per}, n)
 			})})
 	}
 	for i := range whole {

@@ -32,24 +32,25 @@ func statementsTable(s *step, n *page.Notes) page.Table {
 	share := metricColumn(key{Metric: metric.StatementTotalS})
 	share.Name = "share"
 	t.Columns = append(t.Columns, share)
+	columns = append(columns, share.Name)
 	for _, part := range parts {
 		t.Groups = append(t.Groups, page.Group{Name: part.op,
-			Rows: targetRows(s.c.Targets, len(t.Columns), func(t *target, i int) page.Cell {
-				if i < len(columns) {
-					return s.cell(t, s.c.Targets[0], key{Group: part.group, Op: part.op, Metric: columns[i]}, n)
+			Rows: targetRows(s.c.Targets, columns, func(t *target, name string) page.Cell {
+				if name != share.Name {
+					return s.cell(t, s.c.Targets[0], key{Group: part.group, Op: part.op, Metric: name}, n)
 				}
 				statement := func(t account.Spent) float64 { return t.Statement }
 				cell, _ := shareCell(s, t, part, statement, "statement_total_s of "+part.op+" ÷ attempt_total_s of its operations")
 				return cell
 			})})
 	}
-	t.Groups = append(t.Groups, inVain(s, parts, len(columns))...)
+	t.Groups = append(t.Groups, inVain(s, parts, columns)...)
 	return t
 }
 
 // inVain returns the time beyond successful attempts, per group of clients, if
 // any attempts failed.
-func inVain(s *step, parts []subject, columns int) (out []page.Group) {
+func inVain(s *step, parts []subject, columns []string) (out []page.Group) {
 	var groups []string
 	for _, part := range parts {
 		groups = compare.AppendNew(groups, part.group)
@@ -58,8 +59,8 @@ func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 		failed := false
 		g := page.Group{Name: "failed attempts and pauses",
 			Title: "Of operations that were done: they come on top of the time that shares are of."}
-		g.Rows = targetRows(s.c.Targets, columns+1, func(t *target, i int) page.Cell {
-			if i < columns {
+		g.Rows = targetRows(s.c.Targets, columns, func(t *target, name string) page.Cell {
+			if name != columns[len(columns)-1] {
 				return page.Absent("they are no statement")
 			}
 			vain := func(t account.Spent) float64 { return t.Service - t.Attempts }

@@ -9,6 +9,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/report/view"
 	"rumbench/internal/text/quantity"
 )
 
@@ -181,11 +182,11 @@ func per(s *step, metric string) string {
 
 // waitGroup returns the targets' numbers of a metric, in the columns of the roles.
 func waitGroup(s *step, metric string, roles []key, n *page.Notes) page.Group {
-	rows := targetRows(s.c.Targets, len(roles), func(t *target, i int) page.Cell {
-		return s.c.plainCell(s.number(t, key{Op: roles[i].Op, Metric: metric, Per: per(s, metric)}), n)
+	rows := targetRows(s.c.Targets, roles, func(t *target, role key) page.Cell {
+		return s.c.plainCell(s.number(t, key{Op: role.Op, Metric: metric, Per: per(s, metric)}), n)
 	})
-	return page.Group{Link: "m-" + metric, Rows: slices.DeleteFunc(rows, func(r page.Row) bool {
-		return !slices.ContainsFunc(r.Cells, func(c page.Cell) bool { return !c.Absent })
+	return page.Group{Link: "m-" + metric, Rows: view.Filter(rows, func(r page.Row) bool {
+		return slices.ContainsFunc(r.Cells, func(c page.Cell) bool { return !c.Absent })
 	})}
 }
 
