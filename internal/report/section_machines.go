@@ -27,8 +27,9 @@ func machineTable(v *campaign, clients bool, columns []machineColumn) page.Table
 	}
 	t := page.WordTable(head)
 	for _, s := range v.steps {
+		machines := machinesIn(s, clients, columns)
 		for _, tg := range v.Targets {
-			for _, machine := range machinesIn(s, clients, columns) {
+			for _, machine := range machines {
 				if words := machineWords(s, tg, machine, columns); words != nil {
 					t.AddWords(append([]string{s.Name, tg.Name, machine}, words...)...)
 				}

@@ -44,11 +44,6 @@ func tablesOf(s *step, name, note string, metrics []string, n *page.Notes) (out 
 		}
 	}
 	nameTables(out)
-	for i := range out {
-		if len(out[i].Groups) == 1 {
-			sharedTags(&out[i])
-		}
-	}
 	return out
 }
 
@@ -68,7 +63,8 @@ func (s *step) place(sub subject) int {
 	return 4
 }
 
-// nameTables adds the subject to the titles of tables with one group.
+// nameTables adds the subject to the titles of tables with one group, and to their heads why none of its numbers is
+// compared.
 func nameTables(tables []page.Table) {
 	for i := range tables {
 		t := &tables[i]
@@ -82,6 +78,7 @@ func nameTables(tables []page.Table) {
 			t.Title += ": " + t.Groups[0].Name
 		}
 		t.Groups[0].Name = ""
+		sharedTags(t)
 	}
 }
 
