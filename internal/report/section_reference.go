@@ -147,7 +147,7 @@ func settings(v *campaign) []page.Section {
 		"asked; all others were read back from it.", Head: "setting", Columns: targetColumns(v.Targets)}
 	asked, effective := settingRows(v)
 	t.Groups = filledGroups(page.Group{Name: "asked for", Rows: asked}, page.Group{Name: "in effect", Rows: effective})
-	return []page.Section{{ID: "settings", Title: "Settings", Nav: "Settings", Folded: true, Blocks: []page.Block{t}}}
+	return folded(page.Section{ID: "settings", Title: "Settings", Nav: "Settings"}, t)
 }
 
 // settingRows returns the settings that the plan asked for, and the settings in

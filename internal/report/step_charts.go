@@ -283,20 +283,24 @@ func readSeries(c *campaign) map[*step][]*course.Track {
 	for _, s := range c.steps {
 		all[s] = make([]*course.Track, len(c.Targets))
 	}
+	byTrial := map[*result.Trial]map[string]*course.Track{} // by step
+	for t, trial := range trialsOf(c) {
+		byTrial[trial] = map[string]*course.Track{}
+		for _, s := range c.steps {
+			if r := s.Leader(t); r != nil && r.Trial == trial && c.inputs[trial].Series != nil {
+				byTrial[trial][s.Name] = newTrack(s, r, limit)
+				all[s][t.Index] = byTrial[trial][s.Name]
+			}
+		}
+	}
 	var readers errgroup.Group
 	readers.SetLimit(runtime.GOMAXPROCS(0))
 	for t, trial := range trialsOf(c) {
-		tracks := map[string]*course.Track{} // by step
-		for _, s := range c.steps {
-			if r := s.Leader(t); r != nil && r.Trial == trial && c.inputs[trial].Series != nil {
-				tracks[s.Name] = newTrack(s, r, limit)
-				all[s][t.Index] = tracks[s.Name]
-			}
-		}
+		tracks := byTrial[trial]
 		if len(tracks) == 0 {
 			continue
 		}
-		readers.Go(func() error {
+		readers.Go(func() error { // it writes what is its own: its tracks, and its trial's warnings
 			err := c.inputs[trial].Series(func(l result.Line) error { tracks[l.Step].Add(&l); return nil })
 			if err == nil {
 				return nil
