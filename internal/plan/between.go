@@ -24,17 +24,16 @@ var betweenKeys = strictyaml.Table[Between]{
 
 // readBetween reads what happens between trials.
 func readBetween(b *binder, f strictyaml.Fields, p *Plan) {
+	const help = "as in between: {trim: true, rest: 60s}"
 	n := f.Value("between")
-	if n == nil || !b.Is(n, strictyaml.Mapping, "between is not a map", "as in between: {trim: true, rest: 60s}") {
+	if n == nil || !b.Is(n, strictyaml.Mapping, "between is not a map", help) {
 		return
 	}
-	fields := b.Fields(n, "between", betweenKeys.Names())
-	if rest := fields.Of.Key("rest"); rest != nil && f.Of.Key("cool_down") != nil {
-		b.At(rest, "rest and cool_down are the same", "remove cool_down")
-		return
+	fields, rest := b.Fields(n, "between", betweenKeys.Names()), n.Key("rest")
+	if !b.refuse(
+		exclusion{rest, rest != nil && f.Of.Key("cool_down") != nil, "rest and cool_down are the same", "remove cool_down"},
+		exclusion{n, len(n.Entries) == 0, "between does nothing", help + ", or remove it"},
+	) {
+		betweenKeys.Bind(fields, &p.Between)
 	}
-	if len(n.Entries) == 0 {
-		b.At(n, "between does nothing", "as in between: {trim: true, rest: 60s}, or remove it")
-	}
-	betweenKeys.Bind(fields, &p.Between)
 }

@@ -22,16 +22,6 @@ func (t *bound) readBinaries(b *binder) {
 	}
 }
 
-// checkBinaries refuses several programs of a server.
-func (t *bound) checkBinaries(b *binder, hosted bool) bool {
-	if len(t.Binaries) == 0 || !hosted {
-		return true
-	}
-	b.At(t.fields.Value(programKey.Name), "binary: several programs are only for engines in rumbench's process",
-		"name one, or make a target of each")
-	return false
-}
-
 // Programs returns the programs that the plan names for a target.
 func (t *Target) Programs() []string {
 	if len(t.Binaries) > 0 {

@@ -186,36 +186,27 @@ func readFleet(b *binder, f strictyaml.Fields, p *Plan) {
 	if at != nil {
 		p.Fleet.Retries, p.Fleet.Lost, p.Fleet.Wait = 1, usualLost, usualWait
 	}
-	if n := f.Value("fleet"); n != nil && b.Is(n, strictyaml.Mapping, "fleet is a map", "as in fleet: {retries: 1}") {
-		fleetKeys.Bind(b.Fields(n, "fleet", fleetKeys.Names()), &p.Fleet)
-	}
+	section(f, "fleet", fleetKeys, &p.Fleet, "fleet is a map", "as in fleet: {retries: 1}")
 	checkJoin(b, at, f.Value("fleet"), &p.Fleet)
 	spread, server, clients := f.Value("spread"), f.Value("server_on"), f.Value("clients_on")
 	n := cmp.Or(spread, server, clients)
-	switch {
-	case n == nil && at == nil:
+	if b.refuse(
+		exclusion{holds: n == nil && at == nil},
+		exclusion{at, n == nil, "nothing says what the machines are for", cellHint},
+		exclusion{n, at == nil, "there are no machines", machinesHint},
+		exclusion{spread, spread != nil && (server != nil || clients != nil), "spread says what all machines are for",
+			"write server_on and clients_on in over: spread: {over: [{server_on: NAME, clients_on: [NAME]}, …]}"},
+	) {
 		return
-	case n == nil:
-		b.At(at, "nothing says what the machines are for", cellHint)
-		return
-	case at == nil:
-		b.At(n, "there are no machines", machinesHint)
-		return
-	case spread != nil && (server != nil || clients != nil):
-		b.At(spread, "spread says what all machines are for", "write server_on and clients_on in over: "+
-			"spread: {over: [{server_on: NAME, clients_on: [NAME]}, …]}")
-		return
-	case spread != nil:
-		readSpread(b, spread, &p.Fleet)
-	default:
+	}
+	if spread != nil {
+		readSpread(b, f, &p.Fleet)
+	} else {
 		var cell Cell
 		cellKeys.Bind(f, &cell)
 		addCell(b, n, f, &p.Fleet, cell)
 	}
-	if p.Order != Interleaved {
-		b.At(n, fmt.Sprintf("trials in order %s do not form blocks that machines could share", p.Order),
-			"remove order; interleaved is the default")
-	}
+	b.refuse(fleetExclusions(n, p)...)
 }
 
 // checkJoin checks where agents join.
@@ -234,12 +225,12 @@ func checkJoin(b *binder, machines, own *strictyaml.Node, f *Fleet) {
 	}
 }
 
-func readSpread(b *binder, n *strictyaml.Node, f *Fleet) {
-	if !b.Is(n, strictyaml.Mapping, "spread is a map", "as in spread: {over: [m1, m2, m3]}") {
+func readSpread(b *binder, plan strictyaml.Fields, f *Fleet) {
+	fields, ok := section(plan, "spread", spreadKeys, f, "spread is a map", "as in spread: {over: [m1, m2, m3]}")
+	if !ok {
 		return
 	}
-	fields := b.Fields(n, "spread", spreadKeys.Names())
-	spreadKeys.Bind(fields, f)
+	n := fields.Of
 	for _, item := range fields.List("over", "as in over: [m1, m2, m3]") {
 		if item.Kind == strictyaml.Mapping {
 			var cell Cell

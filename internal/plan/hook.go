@@ -1,8 +1,6 @@
 package plan
 
-import (
-	"rumbench/internal/text/strictyaml"
-)
+import "rumbench/internal/text/strictyaml"
 
 // Hooks are commands that run at one end of the parts of a campaign; "": none.
 type Hooks struct{ Campaign, Trial, Step string }
@@ -19,12 +17,8 @@ var hookKeys = strictyaml.Table[Hooks]{
 }
 
 // readHooks reads the commands that a plan wants to run.
-func readHooks(b *binder, f strictyaml.Fields, p *Plan) {
+func readHooks(f strictyaml.Fields, p *Plan) {
 	for key, dst := range map[string]*Hooks{"before": &p.Before, "after": &p.After} {
-		n := f.Value(key)
-		if n == nil || !b.Is(n, strictyaml.Mapping, key+" is not a map of commands", "as in "+key+": {trial: sync}") {
-			continue
-		}
-		hookKeys.Bind(b.Fields(n, key, hookKeys.Names()), dst)
+		section(f, key, hookKeys, dst, key+" is not a map of commands", "as in "+key+": {trial: sync}")
 	}
 }

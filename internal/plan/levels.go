@@ -24,45 +24,17 @@ func levelsOf(knob string) strictyaml.Key[struct{}] {
 // leveled returns the targets at all levels of a knob: each target once for each level, under its name
 // and the level's.
 func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*strictyaml.Node {
-	n := f.Value("levels")
+	n, before := f.Value("levels"), len(b.Problems)
 	if n == nil || !b.Is(n, strictyaml.Mapping, "levels is a map of one knob", levelsHint) {
 		return targets
 	}
-	if len(n.Entries) != 1 {
-		b.At(n, fmt.Sprintf("levels has %d knobs, not one", len(n.Entries)), levelsHint)
+	knob, values := readLevels(b, n)
+	if values == nil {
 		return targets
 	}
-	knob := n.Entries[0].Key
-	if !slices.Contains(levelKeys.Names(), knob.Text) {
-		b.At(knob, fmt.Sprintf("levels takes no %s", knob.Text), hint.OneOf(knob.Text, levelKeys.Names()))
-		return targets
-	}
-	values := n.Entries[0].Value
-	if !b.Is(values, strictyaml.List, "the levels of "+knob.Text+" are a list", levelsHint) {
-		return targets
-	}
-	if len(values.Items) < 2 {
-		b.At(values, "one level is none: there is nothing to compare", "give several, or set "+knob.Text+" in common")
-		return targets
-	}
-	before, seen := len(b.Problems), map[int64]bool{}
-	for _, v := range values.Items {
-		if v.Kind != strictyaml.Scalar {
-			b.At(v, "a level of "+knob.Text+" is one value", levelsHint)
-			continue
-		}
-		value, err := levelKnobs[knob.Text].Read(v)
-		switch {
-		case err != nil:
-			b.At(v, "levels: "+knob.Text+": "+err.Error(), hint.Of(err))
-		case seen[value]:
-			b.At(v, fmt.Sprintf("the level %s is there twice", v.Text), "remove one of the two")
-		}
-		seen[value] = true
-	}
-	if common := f.Of.Get("common").Get(knob.Text); common != nil {
-		b.At(common, knob.Text+" is set here and by levels", "remove one of the two")
-	}
+	const help = "remove one of the two"
+	common := f.Of.Get("common").Get(knob.Text)
+	b.refuse(exclusion{common, common != nil, knob.Text + " is set here and by levels", help})
 	wrong := len(b.Problems) > before
 	b.loaders = map[*strictyaml.Node]string{}
 	var out []*strictyaml.Node
@@ -71,10 +43,9 @@ func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*stri
 			out = append(out, t) // that is reported
 			continue
 		}
-		if own := t.Get(knob.Text); own != nil {
-			b.At(own, knob.Text+" is set here and by levels", "remove one of the two")
-		}
-		for _, v := range values.Items {
+		own := t.Get(knob.Text)
+		b.refuse(exclusion{own, own != nil, knob.Text + " is set here and by levels", help})
+		for _, v := range values {
 			level := atLevel(t, knob, v)
 			if slices.Contains(machineKeys.Names(), knob.Text) {
 				b.loaders[level] = cmp.Or(t.Get("name"), t.Get("engine"), t).Text
@@ -86,6 +57,40 @@ func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*stri
 		return targets
 	}
 	return out
+}
+
+// readLevels reads a knob and its values; none if they are no levels.
+func readLevels(b *binder, n *strictyaml.Node) (knob *strictyaml.Node, values []*strictyaml.Node) {
+	if len(n.Entries) != 1 {
+		b.At(n, fmt.Sprintf("levels has %d knobs, not one", len(n.Entries)), levelsHint)
+		return nil, nil
+	}
+	knob, list := n.Entries[0].Key, n.Entries[0].Value
+	read, known := levelKnobs[knob.Text]
+	if b.refuse(
+		exclusion{knob, !known, "levels takes no " + knob.Text, hint.OneOf(knob.Text, levelKeys.Names())},
+		exclusion{holds: list.Kind == strictyaml.Broken},
+		exclusion{list, list.Kind != strictyaml.List, "the levels of " + knob.Text + " are a list", levelsHint},
+		exclusion{list, len(list.Items) < 2, "one level is none: there is nothing to compare",
+			"give several, or set " + knob.Text + " in common"},
+	) {
+		return nil, nil
+	}
+	seen := map[int64]bool{}
+	for _, v := range list.Items {
+		value, err := read.Read(v)
+		switch {
+		case v.Kind != strictyaml.Scalar:
+			b.At(v, "a level of "+knob.Text+" is one value", levelsHint)
+			continue
+		case err != nil:
+			b.At(v, "levels: "+knob.Text+": "+err.Error(), hint.Of(err))
+		case seen[value]:
+			b.At(v, "the level "+v.Text+" is there twice", "remove one of the two")
+		}
+		seen[value] = true
+	}
+	return knob, list.Items
 }
 
 const levelsHint = "as in levels: {memory: [256MiB, 1GiB]}"

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -118,37 +117,4 @@ func readCPUs(b *binder, n *strictyaml.Node, key string) (c CPUs) {
 	}
 	slices.Sort(c.Set)
 	return c
-}
-
-// checkMachine refuses limits that cannot be kept.
-func checkMachine(b *binder, t *bound, hosted bool, p *Plan) {
-	at := func(key string) *strictyaml.Node {
-		if n := t.fields.Value(key); n != nil {
-			return n
-		}
-		return t.common.Value(key)
-	}
-	for _, key := range slices.Sorted(maps.Keys(t.Machine.knobs())) {
-		n := at(key)
-		switch {
-		case t.Config.Server.DSN != "":
-			b.At(n, t.Name+": "+key+": a server that is attached to is never configured",
-				"limit it where it runs, and leave "+key+" out here")
-		case key == "memory" && t.Data != "" && !p.Start.Any():
-			b.At(n, t.Name+": memory: pages of data that exist may be in the page cache already, outside of the limit",
-				"remove memory, or set start: {copy: data}")
-		case key == "client_cpus" && !hosted:
-			b.At(n, t.Name+": an embedded engine and its client are one process", "set cpus, which both share")
-		case key != "memory" && p.Order == Duet:
-			b.At(n, "a duet divides the CPUs itself: each target has half of them", "remove "+key+", or set order: interleaved")
-		}
-	}
-	if memory, cache := t.Machine.Memory, t.Config.Cache; memory > 0 && cache >= memory {
-		b.At(cmp.Or(at("memory"), t.node), fmt.Sprintf("memory of %s has no room for a cache of %s",
-			quantity.Bytes(memory), quantity.Bytes(cache)), "lower cache, or raise memory")
-	}
-	client := t.Machine.ClientCPUs.Set
-	if slices.ContainsFunc(t.Machine.CPUs.Set, func(cpu int) bool { return slices.Contains(client, cpu) }) {
-		b.At(at("client_cpus"), t.Name+": cpus and client_cpus share a CPU", "the two are apart, or neither is limited")
-	}
 }

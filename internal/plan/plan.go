@@ -240,6 +240,19 @@ func defaultName(file string) string {
 	return "plan" // of a plan read from a pipe, for example
 }
 
+// section reads the map of a key, unless the key is absent or has something else; notMap are the reason and hint
+// about that.
+func section[T any](f strictyaml.Fields, key string, keys strictyaml.Table[T], dst *T,
+	notMap ...string) (fields strictyaml.Fields, ok bool) {
+	n := f.Value(key)
+	if n == nil || len(notMap) > 0 && !f.In.Is(n, strictyaml.Mapping, notMap[0], notMap[1]) {
+		return fields, false
+	}
+	fields = f.In.Fields(n, key, keys.Names())
+	keys.Bind(fields, dst)
+	return fields, n.Kind == strictyaml.Mapping
+}
+
 func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	p := &Plan{
 		Name: name, Trials: 1, Order: Interleaved, Seed: Seed{Value: defaultSeed},
@@ -257,11 +270,13 @@ func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	readRestart(b, f, p)
 	b.question(f, p)
 	readProfile(b, f, p)
-	readHooks(b, f, p)
+	readHooks(f, p)
 	readStart(b, f, p)
 	readBetween(b, f, p)
 	readFleet(b, f, p)
-	checkUntil(b, f, p)
+	if n := f.Value("until"); n != nil && p.Until > 0 {
+		b.refuse(untilExclusions(n, p)...)
+	}
 	b.targets(f, p)
 	b.published(f, p)
 	return p

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-
 	"rumbench/internal/result"
 	"rumbench/internal/text/strictyaml"
 )
@@ -62,24 +60,8 @@ func readProfile(b *binder, f strictyaml.Fields, p *Plan) {
 	} else {
 		strictyaml.Bind(f, "profile", profileMode, func(m result.Profiling) { out.Mode = m })
 	}
-	if out.Mode == result.ProfileOff {
-		return
-	}
-	p.Profile = out
-	if out.Mode == result.ProfileExtra && p.Order == Duet {
-		b.At(n, "an extra trial runs alone, on all processors, and says nothing about a duet",
-			"set profile: inside, or order: interleaved")
-	}
-}
-
-// checkProfile refuses a trial more of a target that can have only one.
-func checkProfile(b *binder, f strictyaml.Fields, p *Plan, targets []*bound) {
-	for _, t := range targets {
-		if p.Profile.Mode == result.ProfileExtra && t.Data != "" {
-			b.At(f.Value("profile"),
-				fmt.Sprintf("target %s works on a data directory in place, and one more trial would begin with what the others "+
-					"have changed", t.Name),
-				"set profile: inside, or remove data from the target")
-		}
+	if out.Mode != result.ProfileOff {
+		p.Profile = out
+		b.refuse(profileExclusions(n, p)...)
 	}
 }

@@ -13,23 +13,18 @@ const questionHint = "as in question: {steps: [l.i1], metrics: [throughput, p99]
 
 // question reads the question that the comparison of the targets is to answer.
 func (b *binder) question(f strictyaml.Fields, p *Plan) {
-	n := f.Value("question")
-	if n == nil {
-		return
-	}
-	fields := b.Fields(n, "question", questionKeys.Names())
-	if n.Kind != strictyaml.Mapping {
-		return
-	}
 	q := &p.Question
+	fields, ok := section(f, "question", questionKeys, q)
+	if !ok {
+		return
+	}
 	q.Steps = fields.Words("steps", questionHint, func(name string) (string, error) { return stepNamed(p, name) })
 	q.Metrics = fields.Words("metrics", questionHint, metric.JudgedAs)
-	questionKeys.Bind(fields, q)
 	if reason := q.Contradiction(); reason != "" {
 		b.At(fields.Of.Key("equivalent_within"), reason, "lower equivalent_within")
 	}
 	if !q.Declared() && len(fields.Of.Entries) == 0 {
-		b.At(n, "question asks nothing", questionHint)
+		b.At(fields.Of, "question asks nothing", questionHint)
 	}
 }
 

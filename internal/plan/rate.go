@@ -126,7 +126,7 @@ func (b *binder) rate(f strictyaml.Fields, p *Plan) {
 	default:
 		r.At = rates(&b.Document, n, "rate")
 	}
-	if !b.noStep(n, p, "rate") && len(b.Problems) == before {
+	if !b.refuse(stepless(n, p, "rate")...) && len(b.Problems) == before {
 		p.Rate = r
 	}
 }
@@ -155,22 +155,6 @@ func rates(d *strictyaml.Document, n *strictyaml.Node, subject string) (out []fl
 	return out
 }
 
-// noStep reports a run without a step that a schedule could apply to.
-func (b *binder) noStep(n *strictyaml.Node, p *Plan, subject string) bool {
-	if p.Run == nil {
-		return true // already reported
-	}
-	for _, s := range p.Run.Steps() {
-		if OpenGroup(&s) >= 0 {
-			return false
-		}
-	}
-	b.At(n, subject+" has no step to apply to: it is for steps that are bounded by time, create no tables, and have "+
-		"clients without a rate of their own",
-		"rumbench run --dry-run shows the steps; choose others with params, or remove "+subject)
-	return true
-}
-
 // find reads the promise that a search is to keep.
 func (b *binder) find(f strictyaml.Fields, p *Plan) {
 	n := f.Value("find")
@@ -192,22 +176,13 @@ func (b *binder) find(f strictyaml.Fields, p *Plan) {
 	default:
 		strictyaml.Bind(f, "find", promise, d.keep)
 	}
-	switch {
-	case f.Of.Get("rate") != nil:
-		b.At(n, "a plan has either rate or find: find tries its own rates", "remove one")
-	case p.Order == Duet:
-		b.At(n, "the two of a duet would try different rates, and cannot wait for each other",
-			"set order: interleaved, or give a list of rates instead, as rate: [500, 1000]")
-	case p.Stop.Precision > 0:
-		b.At(n, "stop: precision does not go with a search, whose answer is as precise as find says",
-			"remove precision from stop; a budget can stay")
-	case b.noStep(n, p, "find") || p.Run == nil:
-	default:
-		if bound, problem, hint := d.tooShort(p.Run); bound != "" {
-			b.At(n.Get(bound), problem, hint)
-		}
-		p.Find = d
+	if b.refuse(findExclusions(n, f, p)...) {
+		return
 	}
+	if bound, problem, hint := d.tooShort(p.Run); bound != "" {
+		b.At(n.Get(bound), problem, hint)
+	}
+	p.Find = d
 }
 
 // tooShort returns which bound of a search is too low for its probes in a step of a

@@ -1,11 +1,8 @@
 package plan
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
-	"rumbench/engine"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
@@ -84,26 +81,4 @@ func (r *Restart) Within(steps []workload.Step, rate *Rate) (out []workload.Step
 		out = append(out, steps[i])
 	}
 	return out
-}
-
-// checkRestart refuses targets that cannot restart, or would lose their rows.
-func checkRestart(b *binder, t *bound, e engine.Engine, p *Plan) {
-	steps := []workload.Step(nil)
-	if p.Run != nil {
-		steps = p.For(&t.Target).Steps()
-	}
-	if !slices.ContainsFunc(steps, func(s workload.Step) bool { return s.Restart != nil }) {
-		return
-	}
-	info := engine.InfoOf(e, t.Config)
-	reason, help := info.Forgets, "remove restart, or this target"
-	switch {
-	case t.Config.Server.DSN != "":
-		reason, help = "a server that is attached to is never stopped", "remove dsn, so that a private server is started"
-	case info.SpaceFactor == 0:
-		reason = "it stores nothing on disk, and all rows would be lost"
-	case reason == "":
-		return
-	}
-	b.At(cmp.Or(b.restart, t.node), fmt.Sprintf("%s: restart: %s", t.Name, reason), help)
 }

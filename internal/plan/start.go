@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"rumbench/engine"
 	"rumbench/engine/fsize"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
@@ -87,33 +86,22 @@ func (p *Plan) DataSeed(block int) *uint64 {
 }
 
 func readStart(b *binder, f strictyaml.Fields, p *Plan) {
-	n := f.Value("start")
-	if n == nil || !b.Is(n, strictyaml.Mapping, "start is a map", "as in start: {copy: STEP}") {
+	s, before := Start{}, len(b.Problems)
+	fields, ok := section(f, "start", startKeys, &s, "start is a map", "as in start: {copy: STEP}")
+	if !ok {
 		return
 	}
-	s, before := Start{}, len(b.Problems)
-	fields := b.Fields(n, "start", startKeys.Names())
-	startKeys.Bind(fields, &s)
 	s.Bases = b.paths.read(fields, "bases", creatable)
-	loads := fields.Value("loads")
 	switch {
 	case len(b.Problems) > before || p.Run == nil:
 		return // already reported
 	case s.Copy == "":
-		b.At(n, "start does not say after which step the data are copied", "as in start: {copy: "+example(p)+"}")
-	case s.Copy == OwnData && (loads != nil || s.Bases != ""):
-		b.At(n, "data that exist are not loaded", "remove loads and bases")
+		b.At(fields.Of, "start does not say after which step the data are copied", "as in start: {copy: "+example(p)+"}")
 	case s.Copy != OwnData:
 		checkCopied(b, fields.Value("copy"), p, s.Copy)
 	}
-	switch {
-	case len(b.Problems) > before:
-	case p.Order == Duet:
-		b.At(n, "the trials of a duet run side by side from their beginning, and copies are not made at the same time",
-			"remove start, or set order: interleaved")
-	case s.Loads > p.Trials:
-		b.At(loads, fmt.Sprintf("%s for %s: some would never be used", quantity.Count(s.Loads, "load"),
-			quantity.Count(p.Trials, "trial")), "lower loads, or raise trials")
+	if len(b.Problems) == before {
+		b.refuse(startExclusions(fields, p, &s)...)
 	}
 	if s.Loads == 0 {
 		s.Loads = min(maxLoads, p.Trials) // fewer prove less: each counts once
@@ -182,31 +170,5 @@ func checkCopied(b *binder, n *strictyaml.Node, p *Plan, name string) {
 	case at == len(names)-1:
 		b.At(n, fmt.Sprintf("no step follows %s: there would be nothing to do with the copies", name),
 			"copy the data after an earlier step, or remove start")
-	}
-}
-
-func creates(s workload.Step) bool { return s.Creates }
-
-// checkStart refuses a target whose data cannot be copied.
-func checkStart(b *binder, t *bound, info engine.Info, p *Plan) {
-	if !p.Start.Any() {
-		return
-	}
-	at := cmp.Or(t.fields.Of.Get("data"), t.fields.Of.Get("dsn"), t.node)
-	switch {
-	case t.Config.Server.DSN != "":
-		b.At(at, t.Name+": rumbench does not copy the data of a server that it has not started", "remove start, or dsn")
-	case info.SpaceFactor == 0:
-		b.At(at, t.Name+": "+t.Engine+" stores nothing that could be copied", "remove start, or the target")
-	case p.Start.Loaded() && t.Data != "":
-		b.At(at, t.Name+" has data of its own, which are not loaded", "set start: {copy: data}, or remove data")
-	case !p.Start.Loaded() && t.Data == "" && t.fields.Of.Get("data") == nil:
-		b.At(at, t.Name+" has no data that could be copied",
-			"name them, as data: DIR, or set copy to the step that loads them")
-	case !p.Start.Loaded() && p.Run != nil && slices.ContainsFunc(p.For(&t.Target).Steps(), creates):
-		b.At(at, t.Name+" has data, and a step of the workload would create them", "leave that step out, if the workload "+
-			"has a parameter for it, or set copy to the step that loads")
-	case info.Forgets != "":
-		b.At(at, t.Name+": start: "+info.Forgets, "remove start, or the target")
 	}
 }

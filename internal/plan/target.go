@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rumbench/engine"
@@ -51,8 +51,7 @@ func (b *binder) targets(f strictyaml.Fields, p *Plan) {
 	}
 	b.checkNames(known)
 	b.checkData(known, p)
-	b.checkDuet(f, known, p.Order)
-	checkProfile(b, f, p, known)
+	b.excludeTargets(f, known, p)
 	for _, t := range known {
 		b.checkEngine(t, p)
 		p.Targets = append(p.Targets, t.Target)
@@ -177,24 +176,27 @@ func options(f strictyaml.Fields) map[string]any {
 	return out
 }
 
-// printable returns the settings in a configuration.
+// settings returns pointers to the settings of a configuration, by their keys.
+func settings(c *engine.Config) map[string]any {
+	return map[string]any{
+		"cache": &c.Cache, "compression": &c.Compression, "page": &c.Page, "direct_io": &c.DirectIO,
+		"isolation": &c.Isolation, "protocol": &c.Protocol, "durability": &c.Durability, "storage": &c.Storage,
+		"server": &c.Server.Kind, "binary": &c.Server.Binary, "image": &c.Server.Image, "schema": &c.Server.Schema,
+	}
+}
+
+// printable returns the settings in a configuration that are set, and the options.
 func printable(c engine.Config) map[string]string {
-	size := func(n int64) string {
-		if n == 0 {
-			return ""
+	out := map[string]string{}
+	for key, at := range settings(&c) {
+		switch v := reflect.ValueOf(at).Elem(); {
+		case v.IsZero():
+		case v.Kind() == reflect.Int64:
+			out[key] = quantity.FormatSize(v.Int())
+		default:
+			out[key] = fmt.Sprint(reflect.Indirect(v))
 		}
-		return quantity.FormatSize(n)
 	}
-	out := map[string]string{
-		"cache": size(c.Cache), "page": size(c.Page), "durability": string(c.Durability),
-		"compression": string(c.Compression),
-		"isolation":   c.Isolation.String(), "protocol": string(c.Protocol), "storage": c.Storage,
-		"server": c.Server.Kind, "binary": c.Server.Binary, "image": c.Server.Image, "schema": c.Server.Schema,
-	}
-	if c.DirectIO != nil {
-		out["direct_io"] = strconv.FormatBool(*c.DirectIO)
-	}
-	maps.DeleteFunc(out, func(_, value string) bool { return value == "" })
 	for k, v := range c.Options {
 		text, ok := v.(string)
 		if !ok {
@@ -289,37 +291,19 @@ var transport = regexp.MustCompile(`^(dir|oci(-archive)?|docker(-archive|-daemon
 func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
-	checkMachine(b, t, len(info.Servers) > 0, p)
-	checkFleet(b, t, len(info.Servers) > 0, engine.InfoOf(e, t.Config).Joins, p)
-	if n := t.fields.Value("pull"); n != nil && t.Config.Server.Image == "" {
-		b.At(n, t.Name+": pull is about an image, and there is none", "remove pull, or name an image")
-	}
-	if n := t.fields.Value("image"); n != nil && transport.MatchString(t.Config.Server.Image) {
-		b.At(n, fmt.Sprintf("%s: image is a name in a registry or on this machine, not a place: %.60q", t.Name,
-			t.Config.Server.Image), "load it with podman load or podman pull, and give its name, as in mysql:8.4")
+	hosted, own := len(info.Servers) > 0, engine.InfoOf(e, t.Config)
+	b.excludeMachine(t, hosted, p)
+	b.excludeFleet(t, hosted, own.Joins, p)
+	if !b.excludeImage(t) {
 		return
 	}
-	checkStart(b, t, engine.InfoOf(e, t.Config), p)
-	checkRestart(b, t, e, p)
-	if !t.checkBinaries(b, len(info.Servers) > 0) {
+	b.excludeStart(t, own, p)
+	b.excludeRestart(t, own, p)
+	if b.refuse(exclusion{t.fields.Value(programKey.Name), hosted && len(t.Binaries) > 0,
+		"binary: several programs are only for engines in rumbench's process", "name one, or make a target of each"}) {
 		return
 	}
-	if s, ok := p.Run.(workload.Speaker); ok {
-		if names := s.Speaks(); names != nil && !slices.Contains(names, t.Engine) {
-			b.At(t.node, fmt.Sprintf("workload %s has no SQL for %s", p.Workload, t.Engine),
-				"it has SQL for "+strings.Join(names, ", "))
-		}
-	}
-	if p.Run != nil {
-		engineInfo, needs := engine.InfoOf(e, t.Config), p.For(&t.Target).Run.Needs()
-		if err := model.Missing(engineInfo.Capabilities, needs); err != nil {
-			help := b.able(needs)
-			if set := cmp.Or(enabling(engineInfo, needs), sparing(b.chosen, engineInfo, p.For(&t.Target).Params)); set != "" {
-				help = "set " + set + "; " + help
-			}
-			b.At(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), help)
-		}
-	}
+	b.excludeWorkload(t, own, p)
 	if b.build != nil {
 		if err := b.build(&t.Target); err != nil {
 			n, _ := t.blame("binary", info)
@@ -327,10 +311,9 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			return
 		}
 	}
-	if len(info.Servers) > 0 && t.Config.Server.DSN == "" {
-		if b.look == nil || p.Fleet.Any() || b.look(&t.Target, t.Config.Server.Kinds(info.Servers)) {
-			return
-		}
+	if hosted && !t.attached() &&
+		(b.look == nil || p.Fleet.Any() || b.look(&t.Target, t.Config.Server.Kinds(info.Servers))) {
+		return
 	}
 	c := t.Config
 	c.Options = maps.Clone(c.Options)
@@ -352,7 +335,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			help = h
 		}
 		b.At(n, t.Engine+": "+knob.Error(), help)
-		aboutServer := len(info.Servers) > 0 && slices.Contains(append(serverKeys.Names(), programKey.Name), knob.Knob)
+		aboutServer := hosted && slices.Contains(append(serverKeys.Names(), programKey.Name), knob.Knob)
 		if aboutServer || !drop(&c, knob.Knob) {
 			return // further refusals depend on it
 		}
@@ -462,26 +445,15 @@ func (t *bound) blameOption(name string, info engine.Info) (at *strictyaml.Node,
 func drop(c *engine.Config, knob string) bool {
 	before := printable(*c)
 	switch knob {
-	case "cache":
-		c.Cache = 0
-	case "compression":
-		c.Compression = ""
-	case "page":
-		c.Page = 0
-	case "direct_io":
-		c.DirectIO = nil
-	case "isolation":
-		c.Isolation = model.DefaultIsolation
-	case "protocol":
-		c.Protocol = ""
-	case "storage":
-		c.Storage = ""
-	case "schema":
-		c.Server.Schema = ""
+	case "durability": // there always is one
 	case "server", "binary", "image", "dsn": // of an engine that has none
 		c.Server.Kind, c.Server.Binary, c.Server.Image, c.Server.DSN = "", "", "", ""
 	default:
-		delete(c.Options, strings.TrimPrefix(knob, "options."))
+		if at := settings(c)[knob]; at != nil {
+			reflect.ValueOf(at).Elem().SetZero()
+		} else {
+			delete(c.Options, strings.TrimPrefix(knob, "options."))
+		}
 	}
 	return !maps.Equal(before, printable(*c))
 }

@@ -29,21 +29,3 @@ var untilScalar = strictyaml.ScalarOf[float64]{Read: func(n *strictyaml.Node) (f
 	return longest, nil
 }, Shape: strictyaml.Shape{"type": "string",
 	"pattern": "^steady( *(1[.][0-9]*[1-9][0-9]*|([2-9]|[1-9][0-9])([.][0-9]+)?|100([.]0+)?)x)?$"}}
-
-// checkUntil refuses a length that no step can have.
-func checkUntil(b *binder, f strictyaml.Fields, p *Plan) {
-	n := f.Value("until")
-	switch {
-	case n == nil || p.Until == 0:
-	case p.Order == Duet:
-		b.At(n, "the targets of a duet run at the same time: a step that one of them prolongs would run alone",
-			"remove until, or set order: interleaved")
-	case p.Fleet.Divided():
-		b.At(n, "each machine of clients would find another time at which its own rate is steady",
-			"remove until, or clients_on")
-	case p.Rate != nil:
-		b.At(n, "with a rate, steps do not go as fast as they can", "remove until, or rate")
-	default:
-		b.noStep(n, p, "until")
-	}
-}
