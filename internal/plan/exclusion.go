@@ -115,7 +115,7 @@ func fleetExclusions(n *strictyaml.Node, p *Plan) []exclusion {
 }
 
 // excludeTargets refuses targets that do not go together, or with the plan.
-func (b *binder) excludeTargets(f strictyaml.Fields, targets []*bound, p *Plan) {
+func excludeTargets(b *binder, f strictyaml.Fields, targets []*bound, p *Plan) {
 	if n := f.Of.Get("targets"); n != nil && n.Kind == strictyaml.List && len(n.Items) > 0 {
 		b.refuse(exclusion{f.Value("order"), p.Order == Duet && len(n.Items) != 2,
 			fmt.Sprintf("order: a duet has two targets, and the plan has %d", len(n.Items)),
@@ -135,7 +135,7 @@ func (b *binder) excludeTargets(f strictyaml.Fields, targets []*bound, p *Plan) 
 func (t *bound) attached() bool { return t.Config.Server.DSN != "" }
 
 // excludeMachine refuses limits that cannot be kept.
-func (b *binder) excludeMachine(t *bound, hosted bool, p *Plan) {
+func excludeMachine(b *binder, t *bound, hosted bool, p *Plan) {
 	at := func(key string) *strictyaml.Node { return cmp.Or(t.fields.Value(key), t.common.Value(key)) }
 	for _, key := range slices.Sorted(maps.Keys(t.Machine.knobs())) {
 		n := at(key)
@@ -160,7 +160,7 @@ func (b *binder) excludeMachine(t *bound, hosted bool, p *Plan) {
 }
 
 // excludeFleet refuses targets that cannot be measured on the plan's machines.
-func (b *binder) excludeFleet(t *bound, hosted, joins bool, p *Plan) {
+func excludeFleet(b *binder, t *bound, hosted, joins bool, p *Plan) {
 	at := func(key string) *strictyaml.Node { return cmp.Or(t.fields.Value(key), t.node) }
 	several := len(p.Fleet.Cells) > 1
 	if !p.Fleet.Any() {
@@ -232,7 +232,7 @@ func cellExclusions(n *strictyaml.Node, t *bound, at int, p *Plan) []exclusion {
 }
 
 // excludeStart refuses a target whose data cannot be copied.
-func (b *binder) excludeStart(t *bound, info engine.Info, p *Plan) {
+func excludeStart(b *binder, t *bound, info engine.Info, p *Plan) {
 	if !p.Start.Any() {
 		return
 	}
@@ -255,7 +255,7 @@ func (b *binder) excludeStart(t *bound, info engine.Info, p *Plan) {
 }
 
 // excludeRestart refuses targets that cannot restart, or would lose their rows.
-func (b *binder) excludeRestart(t *bound, info engine.Info, p *Plan) {
+func excludeRestart(b *binder, t *bound, info engine.Info, p *Plan) {
 	restarts := func(s workload.Step) bool { return s.Restart != nil }
 	if p.Run == nil || !slices.ContainsFunc(p.For(&t.Target).Steps(), restarts) {
 		return
@@ -270,7 +270,7 @@ func (b *binder) excludeRestart(t *bound, info engine.Info, p *Plan) {
 }
 
 // excludeImage refuses what is about an image, or no image. It returns whether the engine can be asked.
-func (b *binder) excludeImage(t *bound) bool {
+func excludeImage(b *binder, t *bound) bool {
 	pull, image, name := t.fields.Value("pull"), t.fields.Value("image"), t.Config.Server.Image
 	b.refuse(exclusion{pull, pull != nil && name == "", t.Name + ": pull is about an image, and there is none",
 		"remove pull, or name an image"})
@@ -280,7 +280,7 @@ func (b *binder) excludeImage(t *bound) bool {
 }
 
 // excludeWorkload refuses a workload that the target's engine cannot run.
-func (b *binder) excludeWorkload(t *bound, info engine.Info, p *Plan) {
+func excludeWorkload(b *binder, t *bound, info engine.Info, p *Plan) {
 	if s, ok := p.Run.(workload.Speaker); ok {
 		names := s.Speaks()
 		b.refuse(exclusion{t.node, names != nil && !slices.Contains(names, t.Engine),

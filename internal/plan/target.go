@@ -51,7 +51,7 @@ func (b *binder) targets(f strictyaml.Fields, p *Plan) {
 	}
 	b.checkNames(known)
 	b.checkData(known, p)
-	b.excludeTargets(f, known, p)
+	excludeTargets(b, f, known, p)
 	for _, t := range known {
 		b.checkEngine(t, p)
 		p.Targets = append(p.Targets, t.Target)
@@ -292,18 +292,18 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
 	hosted, own := len(info.Servers) > 0, engine.InfoOf(e, t.Config)
-	b.excludeMachine(t, hosted, p)
-	b.excludeFleet(t, hosted, own.Joins, p)
-	if !b.excludeImage(t) {
+	excludeMachine(b, t, hosted, p)
+	excludeFleet(b, t, hosted, own.Joins, p)
+	if !excludeImage(b, t) {
 		return
 	}
-	b.excludeStart(t, own, p)
-	b.excludeRestart(t, own, p)
+	excludeStart(b, t, own, p)
+	excludeRestart(b, t, own, p)
 	if b.refuse(exclusion{t.fields.Value(programKey.Name), hosted && len(t.Binaries) > 0,
 		"binary: several programs are only for engines in rumbench's process", "name one, or make a target of each"}) {
 		return
 	}
-	b.excludeWorkload(t, own, p)
+	excludeWorkload(b, t, own, p)
 	if b.build != nil {
 		if err := b.build(&t.Target); err != nil {
 			n, _ := t.blame("binary", info)

@@ -1,27 +1,5 @@
 package declared
 
-import "strings"
-
-// generator is a way to make values. Its arguments are written as a scalar (the first
-// argument), as a list, or as a map.
-type generator struct {
-	name, doc string
-	args      []argument
-	free      bool // its argument is a map with keys chosen by the user
-	build     func(a *arguments) value
-}
-
-// argument is declared with its default; "" marks a mandatory argument.
-type argument struct{ name, doc, usual string }
-
-// over is the first argument of distributions over numbers from 0.
-var over = argument{"over", "how many numbers, from 0: a number, or a table, whose rows are meant. In row, the default is the statement's table", overDefault}
-
-// overDefault is the number of rows of the statement's table.
-const overDefault = "its table"
-
-var generators []generator
-
 func init() { // the generators of values use this list
 	generators = []generator{
 		{"const", "always the same", []argument{{"value", "a text or a number", ""}}, true, buildConst},
@@ -50,12 +28,4 @@ func init() { // the generators of values use this list
 		{"clock", "logical time: a step per row from 2026-01-01 on", []argument{{"step", "in seconds", "1"}, {"of", "the number of steps", "row"}}, false, buildClock},
 		{"json", "an object of fields with values: {name: {text: 10}}", nil, true, buildJSON},
 	}
-}
-
-func generatorNames() string {
-	names := make([]string, len(generators))
-	for i := range generators {
-		names[i] = generators[i].name
-	}
-	return strings.Join(names, ", ")
 }

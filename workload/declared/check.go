@@ -1,7 +1,6 @@
 package declared
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -9,11 +8,9 @@ import (
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/parser"
 
-	"rumbench/engine"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
-	"rumbench/workload"
 )
 
 // check is a condition that must hold after each run: a comparison of two numbers.
@@ -158,49 +155,4 @@ func (c *checkReader) need(k *check, n *strictyaml.Node, x *ast.CallNode) (value
 	}
 	k.needs = append(k.needs, wanted)
 	return slot{at: len(k.needs) - 1, typ: typ}.value(), true
-}
-
-// evaluate determines the numbers that a check needs, and evaluates it.
-func (s *stage) evaluate(ctx context.Context, session engine.Session, k *check, f *workload.Finding) error {
-	e := env{vars: make([]model.Value, len(k.needs))}
-	for i, wanted := range k.needs {
-		var err error
-		switch {
-		case wanted.done != "":
-			e.vars[i] = model.IntValue(s.done[wanted.done])
-		case wanted.column == "":
-			var n int64
-			n, err = countRows(ctx, session, wanted.table)
-			e.vars[i] = model.IntValue(n)
-		default:
-			e.vars[i], err = sumOf(ctx, session, wanted)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	a, b := k.left.real(&e), k.right.real(&e)
-	if !comparisons[k.operator](a, b) {
-		f.Broken = append(f.Broken, fmt.Sprintf("%s: %s does not hold: %v %s %v", k.name, k.text, a, k.operator, b))
-	}
-	return nil
-}
-
-func sumOf(ctx context.Context, session engine.Session, wanted need) (model.Value, error) {
-	stmt, err := session.Prepare(ctx,
-		&model.Op{Kind: model.Scan, Table: wanted.table.Name, Columns: []string{wanted.column}, Aggregate: model.Sum})
-	if err != nil {
-		return model.Value{}, err
-	}
-	var r engine.Result
-	if err := stmt.Exec(ctx, nil, &r); err != nil {
-		return model.Value{}, fmt.Errorf("sum %s of %s: %w", wanted.column, wanted.table.Name, err)
-	}
-	if !r.Value.IsNull() {
-		return r.Value, nil
-	}
-	if wanted.table.Columns[wanted.table.Column(wanted.column)].Type == model.Float {
-		return model.FloatValue(0), nil
-	}
-	return model.IntValue(0), nil
 }

@@ -31,22 +31,6 @@ func Read(file string, content []byte) (*Workload, error) {
 	return Of(root)
 }
 
-func document() strictyaml.Document {
-	return strictyaml.Document{What: "workload", Least: "{name: NAME, tables: {…}, steps: […]}", Meant: meant}
-}
-
-// meant returns a hint for an unknown key: which kinds of statements have it, or which
-// key was meant.
-func meant(name string, known []string) string {
-	for _, k := range statementKeys {
-		if k.Name == name && slices.Contains(kinds, known[0]) {
-			return name + " is a key of " + strings.Join(k.list, ", ") + "; " + known[0] + " has " + strings.Join(known[1:],
-				", ")
-		}
-	}
-	return hint.OneOf(name, known)
-}
-
 // Of returns the workload of a map in a file. It checks the map with the default
 // parameters and with each preset, and refuses unused declarations.
 func Of(root *strictyaml.Node) (*Workload, error) {
@@ -125,19 +109,6 @@ func dedupe(ps hint.Problems) hint.Problems {
 		return a.Line == b.Line && a.Column == b.Column && a.Reason == b.Reason
 	})
 }
-
-// paramTypes are the types of parameters.
-var paramTypes = []string{"int", "float", "bool", "string", "duration"}
-
-// checkParam is the parameter that every declared workload has.
-var checkParam = workload.Param{
-	Name: "check", Type: workload.BoolParam, Default: true,
-	Doc: "count the rows of changed tables after each run, and evaluate the file's checks",
-}
-
-// reserved are names that no parameter may have: every workload has the parameter check,
-// file names the workload in results, presets have doc, and columns have row.
-var reserved = []string{checkParam.Name, "file", "doc", "row"}
 
 // readInfo reads the properties that a plan needs.
 func (w *Workload) readInfo(d *strictyaml.Document) {
@@ -246,70 +217,6 @@ func (w *Workload) readPreset(d *strictyaml.Document, e strictyaml.Entry) {
 	w.info.Presets = append(w.info.Presets, preset)
 }
 
-// run is a workload with its parameters chosen. Its tables hold the knowledge of one
-// process's steps about their rows.
-type run struct {
-	schema model.Schema
-	tables []*tableDef
-	root   *strictyaml.Node
-	params workload.Params
-	info   workload.Info
-	steps  []workload.Step
-	all    []*step
-	checks []check
-	needs  []model.Capability
-	speaks []string
-	// done are the operations completed in all runs; whole is whether these are the only
-	// changes that the tables have ever had.
-	done  map[string]int64
-	whole bool
-	// unread is whether rows are missing of which another process knew: the tables are to be read.
-	unread bool
-}
-
-// Schema implements workload.Run.
-func (r *run) Schema() model.Schema { return r.schema }
-
-// Needs implements workload.Run.
-func (r *run) Needs() []model.Capability { return r.needs }
-
-// Speaks implements workload.Speaker.
-func (r *run) Speaks() []string { return r.speaks }
-
-// Steps implements workload.Run.
-func (r *run) Steps() []workload.Step { return r.steps }
-
-// Estimate implements workload.Run. It covers only the loads.
-func (r *run) Estimate([]workload.Step) (l workload.Live) {
-	for _, t := range r.tables {
-		l.Rows += t.loaded
-		l.Bytes += int64(float64(t.loaded) * t.rowBytes(t.indexNames()))
-	}
-	return l
-}
-
-// compiler returns a compiler for the operations of clients.
-func (r *run) compiler(seed uint64) *compiler {
-	c := &compiler{Document: document(), info: r.info, params: r.params, tables: r.tables, seed: seed}
-	c.readValues(r.root.Get("values"))
-	return c
-}
-
-// compiler turns the nodes of a file into a run, or into the operations of a client.
-type compiler struct {
-	strictyaml.Document
-	info   workload.Info
-	params workload.Params
-	wrong  map[string]bool // parameters that have been reported
-	tables []*tableDef
-	named  map[string]*strictyaml.Node // values with a name
-	naming []string                    // names that are being compiled
-	values map[*tableDef]*columns
-	seed   uint64
-	limit  int64           // rows of a load; 0: no limit
-	used   map[string]bool // names in use, as SECTION.NAME; nil: usage is not tracked
-}
-
 // run compiles the file, and so checks it.
 func (c *compiler) run(root *strictyaml.Node) *run {
 	c.readNames(root.Get("tables"))
@@ -339,13 +246,6 @@ func (c *compiler) run(root *strictyaml.Node) *run {
 	return r
 }
 
-// does reports whether some step does an operation.
-func (r *run) does(name string) bool {
-	return slices.ContainsFunc(r.all, func(s *step) bool {
-		return slices.ContainsFunc(s.groups, func(g *group) bool { return slices.Contains(g.ops, name) })
-	})
-}
-
 // unused reports declarations that nothing in the file uses: most of them are mistakes.
 func (w *Workload) unused() hint.Problems {
 	p, _ := w.info.Resolve("", nil) // there always are defaults
@@ -369,70 +269,4 @@ func (w *Workload) unused() hint.Problems {
 	}
 	strictyaml.SortProblems(c.Problems)
 	return c.Problems
-}
-
-// use marks a declaration in a section of the file as used.
-func (c *compiler) use(section, name string) {
-	if c.used != nil {
-		c.used[section+"."+name] = true
-	}
-}
-
-// readValues reads the named values. They are compiled when they are used.
-func (c *compiler) readValues(n *strictyaml.Node) {
-	if n == nil || !c.Is(n, strictyaml.Mapping, "values is a map of values by name",
-		"as in {customer: {zipf: customers}}") {
-		return
-	}
-	c.named = map[string]*strictyaml.Node{}
-	for _, e := range n.Entries {
-		if !isName(e.Key.Text) || c.info.Param(e.Key.Text) != nil {
-			c.At(e.Key, fmt.Sprintf("%q cannot be the name of a value", e.Key.Text),
-				"letters, digits and _, and no parameter's name")
-			continue
-		}
-		c.named[e.Key.Text] = e.Value
-	}
-}
-
-// columns returns the values of a table's columns, which are compiled once.
-func (c *compiler) columns(t *tableDef) *columns {
-	if c.values == nil {
-		c.values = map[*tableDef]*columns{}
-	}
-	if c.values[t] == nil {
-		c.values[t] = c.columnsOf(t)
-	}
-	return c.values[t]
-}
-
-// word returns a node's text; "" if the node is missing.
-func word(n *strictyaml.Node) string {
-	if n == nil {
-		return ""
-	}
-	return n.Text
-}
-
-// table returns the table of that name; nil if there is none.
-func (c *compiler) table(name string) *tableDef {
-	i := slices.IndexFunc(c.tables, func(t *tableDef) bool { return t.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return c.tables[i]
-}
-
-// tableOf returns the table that a node names.
-func (c *compiler) tableOf(n *strictyaml.Node) *tableDef {
-	t := c.table(n.Text)
-	switch {
-	case t != nil || n.Kind == strictyaml.Broken || len(c.tables) == 0: // reported elsewhere
-	case n.Kind != strictyaml.Scalar || n.IsNull():
-		c.At(n, "the name of a table is missing", "as in get: TABLE")
-	default:
-		known := quantity.Texts(c.tables, func(t *tableDef) string { return t.Name })
-		c.At(n, fmt.Sprintf("there is no table %q", n.Text), hint.OneOf(n.Text, known))
-	}
-	return t
 }

@@ -6,62 +6,6 @@ import (
 	"rumbench/workload"
 )
 
-// touch is a statement on a table that the clients of a group execute.
-type touch struct {
-	group, clients int
-	*statement
-}
-
-func (t *touch) reads() bool { return t.kind == sGet || t.kind == sScan }
-
-// changes reports whether clients of the step insert, change or delete rows of a table.
-func (s *step) changes(t *tableDef) bool {
-	return slices.ContainsFunc(s.touches[t], func(c touch) bool { return !c.reads() })
-}
-
-// divides reports whether several processes can run the step. Each knows of the rows before the step, and of
-// those that its own clients insert: clients of others may read, but not ask for these.
-func (s *step) divides() bool {
-	for t, touches := range s.touches {
-		writer, adders := s.writer(t)
-		if adders > 1 || adders > 0 && (t.newest || t.loaded == 0 && len(s.groups) > 1) {
-			return false
-		}
-		for _, c := range touches {
-			if !c.reads() && (t.deletes || adders > 0 && c.group != writer) {
-				return false
-			}
-		}
-	}
-	return s.HasClients()
-}
-
-// writer returns the group that inserts rows of its own into a table, and how many clients do so.
-func (s *step) writer(t *tableDef) (group, clients int) {
-	group = -1
-	for _, c := range s.touches[t] {
-		if c.fresh && c.group != group {
-			group, clients = c.group, clients+c.clients
-		}
-	}
-	return group, clients
-}
-
-// ask notes that clients ask for the newest rows of a table; nil: it is none.
-func (t *tableDef) ask() {
-	if t != nil && !t.newest {
-		t.newest = true
-	}
-}
-
-// rowCount is what is known of the rows of a table.
-type rowCount struct{ next, live int64 }
-
-func (t *tableDef) count() rowCount {
-	next := t.next.Load()
-	return rowCount{next, t.live() + next - t.rows() - t.pending()}
-}
-
 // Counts implements workload.Counting: texts that are wrong, and of each table the rows that were added, the
 // change of those that exist, and whether their number is unknown.
 func (s *stage) Counts() []int64 {

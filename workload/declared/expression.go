@@ -276,7 +276,7 @@ func (c *compiler) value(n *strictyaml.Node, s scope) (value, bool) {
 		return c.generator(n.Entries[0].Key, n.Entries[0].Value, s)
 	case n.Kind != strictyaml.Scalar || n.IsNull():
 		c.At(n, "a value is a number, an expression, or a map of one generator",
-			"as in 10, rows / 2, {uniform: [1, 100]}; the generators are "+generatorNames())
+			"as in 10, rows / 2, {uniform: [1, 100]}; the generators are "+strings.Join(generatorNames(), ", "))
 		return value{}, false
 	}
 	switch x := n.Value.(type) {

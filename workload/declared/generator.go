@@ -12,6 +12,32 @@ import (
 	"rumbench/workload/gen"
 )
 
+// generator is a way to make values. Its arguments are written as a scalar (the first
+// argument), as a list, or as a map.
+type generator struct {
+	name, doc string
+	args      []argument
+	free      bool // its argument is a map with keys chosen by the user
+	build     func(a *arguments) value
+}
+
+// argument is declared with its default; "" marks a mandatory argument.
+type argument struct{ name, doc, usual string }
+
+// over is the first argument of distributions over numbers from 0.
+var over = argument{"over", "how many numbers, from 0: a number, or a table, whose rows are meant. In row, the default " +
+	"is the statement's table", overDefault}
+
+// overDefault is the number of rows of the statement's table.
+const overDefault = "its table"
+
+// generators are all of them, see catalogue.go: some make values of others.
+var generators []generator
+
+func generatorNames() []string {
+	return quantity.Texts(generators, func(g generator) string { return g.name })
+}
+
 // arguments are those of one generator.
 type arguments struct {
 	c         *compiler
@@ -25,10 +51,9 @@ type arguments struct {
 
 // generator compiles a generator.
 func (c *compiler) generator(key, body *strictyaml.Node, s scope) (value, bool) {
-	i := slices.IndexFunc(generators, func(g generator) bool { return g.name == key.Text })
+	i := slices.Index(generatorNames(), key.Text)
 	if i < 0 {
-		names := quantity.Texts(generators, func(g generator) string { return g.name })
-		c.At(key, fmt.Sprintf("there is no generator %q", key.Text), hint.OneOf(key.Text, names))
+		c.At(key, fmt.Sprintf("there is no generator %q", key.Text), hint.OneOf(key.Text, generatorNames()))
 		return value{}, false
 	}
 	a := &arguments{c: c, at: key, generator: &generators[i], body: body, nodes: map[string]*strictyaml.Node{}, scope: s}
@@ -79,7 +104,7 @@ func (a *arguments) nested() bool {
 	}
 	name := a.body.Entries[0].Key.Text
 	return !slices.ContainsFunc(a.generator.args, func(x argument) bool { return x.name == name }) &&
-		slices.ContainsFunc(generators, func(g generator) bool { return g.name == name })
+		slices.Contains(generatorNames(), name)
 }
 
 func (a *arguments) refuse(n *strictyaml.Node, reason, help string) {
@@ -204,7 +229,7 @@ func (n numbers) retried(draw func(e *env, now int64, tries int) int64) value {
 	if n.table == nil {
 		return value{typ: model.Int, num: func(e *env) int64 { return draw(e, n.fixed, 0) }}
 	}
-	return value{typ: model.Int, chosen: n.table, num: func(e *env) (at int64) {
+	return value{typ: model.Int, chosen: &n.table.rowState, num: func(e *env) (at int64) {
 		now := n.now()
 		for tries := range mostRedraws {
 			if at = draw(e, now, tries); n.exists(at, now) {

@@ -1,7 +1,6 @@
 package declared
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -70,9 +69,6 @@ func buildUniform(a *arguments) value {
 	}
 	return out
 }
-
-// known reports whether the greatest value is known.
-func known(v value) bool { return v.fixed || v.limit != 0 }
 
 // isFraction reports whether an argument is written as a number with a fraction, or is a
 // parameter with such values.
@@ -387,8 +383,6 @@ func (a *arguments) digits() int {
 	}
 	return 1
 }
-
-var zeros = bytes.Repeat([]byte("0"), 100)
 
 // buildUUID makes UUIDs of RFC 9562.
 func buildUUID(a *arguments) value {

@@ -3,22 +3,14 @@ package declared
 import (
 	"fmt"
 	"math"
+	"slices"
+
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
 	"rumbench/workload/gen"
 	"rumbench/workload/pace"
-	"slices"
 )
-
-// group is a group of clients.
-type group struct {
-	name  string
-	ops   []string
-	mix   *gen.Alias // nil: they are done in turn
-	turns []int      // positions in ops
-	retry workload.Retry
-}
 
 func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 	f := b.Fields(e.Value, "group "+e.Key.Text, groupKeys.Names())
@@ -216,4 +208,13 @@ func wave(mean, amplitude, period, seconds float64) (out []pace.Segment) {
 			To: max(0, mean+amplitude/stretch*at(i+1))})
 	}
 	return out
+}
+
+// stepReader reads steps one after the other.
+type stepReader struct {
+	*compiler
+	ops    []*operation
+	steps  []*step
+	built  map[*tableDef][]string // so far
+	loaded map[*tableDef]bool     // so far
 }

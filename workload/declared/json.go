@@ -100,17 +100,6 @@ func (v *value) appendJSON(e *env) {
 	e.text = append(e.text, '"')
 }
 
-// append appends a text to the environment's, if computing it has not.
-func (v *value) append(e *env) {
-	at := len(e.text)
-	if text := v.text(e); len(e.text) == at {
-		e.text = append(e.text, text...)
-	}
-}
-
-// mustEscape reports whether JSON forbids a character in a text unless it is escaped.
-func mustEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
-
 // escape replaces the characters that JSON forbids in a text, from a position to the end.
 func escape(text []byte, start int) []byte {
 	more := 0

@@ -205,3 +205,6 @@ var checkKeys = strictyaml.Table[none]{
 	key("name", "What is checked.", aName),
 	key("expect", "A condition on parameters, count(TABLE), sum(TABLE, COLUMN) and done(OPERATION). Within { } a comma needs quotes: \"sum(accounts, balance) == 0\".", aName),
 }
+
+// paramTypes are the types of parameters.
+var paramTypes = []string{"int", "float", "bool", "string", "duration"}

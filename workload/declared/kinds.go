@@ -14,7 +14,7 @@ func (r *reading) insert() {
 	r.rowsKey()
 	r.scope.dead = true // the insert makes it exist again
 	r.s.fresh = !r.byRow()
-	if r.s.row != nil && r.s.row.chosen != r.t { // the row may not exist
+	if r.s.row != nil && r.s.row.chosen != &r.t.rowState { // the row may not exist
 		r.t.inexact, r.t.unknown = true, true
 	}
 	r.op.Rows = int(r.s.count)
@@ -319,28 +319,95 @@ func (r *reading) returned() {
 	}
 }
 
-// carry makes a column, or for -1 the aggregate, available to later statements under a
-// name; its values have at most limit bytes.
-func (r *reading) carry(n *strictyaml.Node, column int, t model.Type, limit int64) {
-	if n.Kind != strictyaml.Scalar || !isName(n.Text) {
-		r.At(n, fmt.Sprintf("%q is not a name", n.Text), "letters, digits and _")
-		return
+// statement compiles a statement, and adds its carried values to the scope.
+func (c *compiler) statement(n *strictyaml.Node, s scope) *statement {
+	if !c.Is(n, strictyaml.Mapping, "a statement is a map", "as in {get: TABLE, row: {any: {}}}") {
+		return nil
 	}
-	if _, exists := r.scope.vars[n.Text]; exists || r.info.Param(n.Text) != nil {
-		r.At(n, fmt.Sprintf("there is a value called %q already", n.Text), "")
-		return
-	}
-	s := slot{at: len(r.scope.vars), typ: t, late: true, limit: limit}
-	r.scope.vars[n.Text] = s
-	r.s.carries = append(r.s.carries, carry{name: n.Text, column: column, slot: s.at})
-}
-
-func isName(s string) bool {
-	for i, c := range s {
-		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
+	var kind string
+	for _, k := range generic {
+		switch {
+		case n.Get(k) == nil:
+		case kind != "":
+			c.At(n, fmt.Sprintf("the statement is both %s and %s", kind, k), "")
+			return nil
+		default:
+			kind = k
 		}
 	}
-	return s != ""
+	if kind == "" && n.Get(sOwn) != nil {
+		kind = sOwn
+	}
+	if kind == "" {
+		c.At(n, "the statement does nothing", "it has one of the keys "+strings.Join(kinds, ", "))
+		return nil
+	}
+	var t *tableDef
+	var cols *columns
+	if kind != sOwn {
+		if t = c.tableOf(n.Get(kind)); t == nil || t.wrong {
+			return nil
+		}
+		cols = c.columns(t)
+	}
+	s.tableDef = t
+	before := len(c.Problems)
+	r := &reading{compiler: c, f: c.Fields(n, kind, keysOf(kind).Names()), t: t, cols: cols, scope: s}
+	if len(c.Problems) > before {
+		return nil // else the unknown key would cause further problems
+	}
+	r.s = &statement{kind: kind, at: n, table: t, count: 1}
+	r.op.Kind = modelKinds[kind]
+	if t != nil {
+		r.op.Table = t.Name
+	}
+	map[string]func(){sInsert: r.insert, sGet: r.get, sScan: r.scan, sUpdate: r.update, sDelete: r.delete,
+		sOwn: r.expect}[kind]()
+	ownReader{r}.read()
+	if len(c.Problems) > before {
+		return nil
+	}
+	return r.finish()
+}
+
+var modelKinds = map[string]model.Kind{sInsert: model.Insert, sGet: model.Get, sScan: model.Scan,
+	sUpdate: model.Update, sDelete: model.Delete, sOwn: model.Own}
+
+// finish makes the variants, and checks them against the vocabulary.
+func (r *reading) finish() *statement {
+	if r.some == nil {
+		r.s.variants = []variant{{op: r.op, args: r.args}}
+	}
+	for _, at := range r.some {
+		v := variant{op: r.op, args: slices.Clone(r.args)}
+		if r.op.Kind == model.Update {
+			v.op.Set = slices.Clone(r.op.Set)
+			v.op.Set[r.place].Column = r.t.Columns[at].Name
+			v.args[r.place] = source{col: &r.cols.list[at], anew: true}
+		} else {
+			v.op.Columns = slices.Clone(r.op.Columns)
+			v.op.Columns[r.place] = r.t.Columns[at].Name
+		}
+		r.s.variants = append(r.s.variants, v)
+	}
+	for i := range r.s.variants {
+		if r.s.kind == sOwn {
+			break
+		}
+		for k, a := range r.s.variants[i].op.Set {
+			if slices.ContainsFunc(r.s.variants[i].op.Set[:k], func(b model.Assign) bool { return a.Column == b.Column }) {
+				r.At(r.s.at, "column "+a.Column+" is changed twice", "keep one of them")
+				return nil
+			}
+		}
+		if err := r.s.variants[i].op.Validate(r.t.Table); err != nil {
+			r.At(r.s.at, err.Error(), hint.Of(err))
+			return nil
+		}
+	}
+	for _, a := range r.args {
+		r.s.late = r.s.late || a.value != nil && a.value.late
+	}
+	r.s.late = r.s.late || r.s.row != nil && r.s.row.late
+	return r.s
 }

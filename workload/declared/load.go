@@ -31,17 +31,6 @@ func (s *stage) newLoader(seat workload.Seat) *loader {
 	return l
 }
 
-// given returns the columns to which an insert gives values: all except those that the
-// engine numbers.
-func (t *tableDef) given() (names []string) {
-	for _, c := range t.Columns {
-		if !c.Auto {
-			names = append(names, c.Name)
-		}
-	}
-	return names
-}
-
 // Ready makes the rows of the next batch, unless a batch must be retried.
 func (l *loader) Ready(context.Context) error {
 	if l.batch.Rows() > 0 {

@@ -2,6 +2,7 @@ package declared
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"rumbench/internal/text/hint"
@@ -210,4 +211,21 @@ func access(ops []*operation) workload.Access {
 		return workload.RangeAccess
 	}
 	return workload.MixedAccess
+}
+
+// speaks returns the engines that can run the operations; nil: all.
+func speaks(ops []*operation) (names []string) {
+	for _, o := range ops {
+		for _, s := range o.statements {
+			if s.kind != sOwn {
+				continue
+			}
+			own := slices.Sorted(maps.Keys(s.own))
+			if names == nil {
+				names = own
+			}
+			names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(own, name) })
+		}
+	}
+	return names
 }

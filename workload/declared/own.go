@@ -2,7 +2,6 @@ package declared
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,9 +11,6 @@ import (
 	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 )
-
-// ownSQL is a statement in custom SQL, by engine.
-type ownSQL map[string]variant
 
 // ownReader reads the SQL that replaces a statement, or forms a statement alone.
 type ownReader struct{ *reading }
@@ -162,23 +158,6 @@ func (s *statement) on(db engine.DB) (own bool) {
 	}
 	s.late = s.late || s.row != nil && s.row.late
 	return true
-}
-
-// speaks returns the engines that can run the operations; nil: all.
-func speaks(ops []*operation) (names []string) {
-	for _, o := range ops {
-		for _, s := range o.statements {
-			if s.kind != sOwn {
-				continue
-			}
-			own := slices.Sorted(maps.Keys(s.own))
-			if names == nil {
-				names = own
-			}
-			names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(own, name) })
-		}
-	}
-	return names
 }
 
 // reads reports whether SQL alone returns rows.

@@ -4,25 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync/atomic"
 
 	"rumbench/engine"
 	"rumbench/model"
 	"rumbench/workload"
 )
-
-// stage is a running step.
-type stage struct {
-	*run
-	step    *workload.Step
-	spec    *step
-	env     workload.Env
-	spoiled atomic.Int64   // returned texts whose checksum is wrong
-	batches *workload.Deal // of a load
-	start   int64          // its first row
-	before  []rowCount     // by table
-	counted []int64        // Counts of all processes; nil: this one has all clients
-}
 
 // open starts a step. The first step that a process starts on existing tables counts
 // their rows.
@@ -110,14 +96,6 @@ func (r *run) numberedBy(t *tableDef) func(int64) int64 {
 		return nil
 	}
 	return r.compiler(0).columns(t).list[t.Column(t.Key[0])].value.rowOf
-}
-
-func countRows(ctx context.Context, session engine.Session, t *tableDef) (int64, error) {
-	n, err := workload.CountRows(ctx, session, t.Name)
-	if err != nil {
-		return 0, fmt.Errorf("count the rows of %s: %w", t.Name, err)
-	}
-	return n, nil
 }
 
 // Client implements workload.Stage.
@@ -215,4 +193,59 @@ func (s *stage) check(ctx context.Context, session engine.Session, f *workload.F
 		f.Notes = append(f.Notes, "checks that hold: "+strings.Join(hold, ", "))
 	}
 	return nil
+}
+
+// openers sets the functions that open the steps.
+func (r *run) openers() {
+	for _, s := range r.all {
+		if s.HasClients() {
+			s.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) { return r.open(ctx, s, env) }
+		}
+		r.steps = append(r.steps, s.Step)
+	}
+}
+
+// evaluate determines the numbers that a check needs, and evaluates it.
+func (s *stage) evaluate(ctx context.Context, session engine.Session, k *check, f *workload.Finding) error {
+	e := env{vars: make([]model.Value, len(k.needs))}
+	for i, wanted := range k.needs {
+		var err error
+		switch {
+		case wanted.done != "":
+			e.vars[i] = model.IntValue(s.done[wanted.done])
+		case wanted.column == "":
+			var n int64
+			n, err = countRows(ctx, session, wanted.table)
+			e.vars[i] = model.IntValue(n)
+		default:
+			e.vars[i], err = sumOf(ctx, session, wanted)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	a, b := k.left.real(&e), k.right.real(&e)
+	if !comparisons[k.operator](a, b) {
+		f.Broken = append(f.Broken, fmt.Sprintf("%s: %s does not hold: %v %s %v", k.name, k.text, a, k.operator, b))
+	}
+	return nil
+}
+
+func sumOf(ctx context.Context, session engine.Session, wanted need) (model.Value, error) {
+	stmt, err := session.Prepare(ctx,
+		&model.Op{Kind: model.Scan, Table: wanted.table.Name, Columns: []string{wanted.column}, Aggregate: model.Sum})
+	if err != nil {
+		return model.Value{}, err
+	}
+	var r engine.Result
+	if err := stmt.Exec(ctx, nil, &r); err != nil {
+		return model.Value{}, fmt.Errorf("sum %s of %s: %w", wanted.column, wanted.table.Name, err)
+	}
+	if !r.Value.IsNull() {
+		return r.Value, nil
+	}
+	if wanted.table.Columns[wanted.table.Column(wanted.column)].Type == model.Float {
+		return model.FloatValue(0), nil
+	}
+	return model.IntValue(0), nil
 }

@@ -1,8 +1,9 @@
 package declared
 
 import (
-	"rumbench/internal/text/strictyaml"
 	"slices"
+
+	"rumbench/internal/text/strictyaml"
 )
 
 // survey collects facts about the rest of the file before other parts are compiled.

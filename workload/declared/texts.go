@@ -122,7 +122,10 @@ func (t *textMaker) piece(dst []byte, s *gen.Source, size, proof int) []byte {
 	return dst
 }
 
-var constant = bytes.Repeat([]byte{'a'}, pieceBytes)
+var (
+	constant = bytes.Repeat([]byte{'a'}, pieceBytes)
+	zeros    = bytes.Repeat([]byte("0"), 100)
+)
 
 // prove writes the checksum of a text into its first bytes.
 func prove(text []byte) {

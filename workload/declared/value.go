@@ -42,8 +42,8 @@ type value struct {
 	// an Int; 0: unknown.
 	mean  float64
 	limit int64
-	// chosen is the table in which the value is the number of an existing row; nil: none.
-	chosen *tableDef
+	// chosen are the rows of which the value is the number of an existing one; nil: none.
+	chosen *rowState
 	// rowOf returns the row in which the column has this value, if known.
 	rowOf func(int64) int64
 	// proven is whether it is a text that begins with its checksum, json whether it is an
@@ -191,8 +191,8 @@ type slot struct {
 	typ   model.Type
 	late  bool
 	limit int64
-	// chosen is the table in which the name is the number of an existing row; nil: none.
-	chosen *tableDef
+	// chosen are the rows of which the name is the number of an existing one; nil: none.
+	chosen *rowState
 	proven bool // it is a text that begins with its checksum
 }
 
@@ -210,3 +210,47 @@ func (s slot) value() value {
 	}
 	return v
 }
+
+// mustEscape reports whether JSON forbids a character in a text unless it is escaped.
+func mustEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
+
+// append appends a text to the environment's, if computing it has not.
+func (v *value) append(e *env) {
+	at := len(e.text)
+	if text := v.text(e); len(e.text) == at {
+		e.text = append(e.text, text...)
+	}
+}
+
+// known reports whether the greatest value is known.
+func known(v value) bool { return v.fixed || v.limit != 0 }
+
+// columnType is a type in files.
+type columnType struct {
+	name    string
+	subject model.Type
+	width   int
+}
+
+// types are the columns' types in files.
+var types = []columnType{
+	{"int32", model.Int, 4}, {"int64", model.Int, 0}, {"float", model.Float, 0},
+	{"timestamp", model.Time, 0}, {"text", model.String, 0}, {"bytes", model.Bytes, 0},
+	{"uuid", model.UUID, 0},
+}
+
+func typeNames() []string { return quantity.Texts(types, func(t columnType) string { return t.name }) }
+
+// typeName returns the type of a column, as files name it.
+func typeName(c *model.Column) string {
+	i := slices.IndexFunc(types, func(t columnType) bool {
+		return t.subject == c.Type && (t.width == 0 || t.width == c.Width)
+	})
+	if i < 0 {
+		return c.Type.String()
+	}
+	return types[i].name
+}
+
+// nameOf returns a type as files name it.
+func nameOf(t model.Type) string { return typeName(&model.Column{Type: t}) }
