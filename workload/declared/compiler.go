@@ -76,6 +76,16 @@ func (c *compiler) readValues(n *strictyaml.Node) {
 	}
 }
 
+// entries returns the entries of a map, none if the node is missing; it refuses anything else, and keys that are
+// no names.
+func entries(d *strictyaml.Document, n *strictyaml.Node, notMap, help string) []strictyaml.Entry {
+	if n == nil || !d.Is(n, strictyaml.Mapping, notMap, help) {
+		return nil
+	}
+	d.Names(n)
+	return n.Entries
+}
+
 // word returns a node's text; "" if the node is missing.
 func word(n *strictyaml.Node) string {
 	if n == nil {

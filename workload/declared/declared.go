@@ -130,12 +130,8 @@ func (w *Workload) readInfo(d *strictyaml.Document) {
 		}
 	}
 	w.info.Params = append(w.info.Params, checkParam)
-	if n := f.Value("presets"); n != nil &&
-		d.Is(n, strictyaml.Mapping, "presets is a map of names", "as in {quick: {rows: 10k}}") {
-		d.Names(n)
-		for _, e := range n.Entries {
-			w.readPreset(d, e)
-		}
+	for _, e := range entries(d, f.Value("presets"), "presets is a map of names", "as in {quick: {rows: 10k}}") {
+		w.readPreset(d, e)
 	}
 	if len(w.info.Presets) == 0 {
 		w.info.Presets = []workload.Preset{{Name: "default", Doc: "The parameters' defaults."}}

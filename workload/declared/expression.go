@@ -213,47 +213,41 @@ func parameter(v any) value {
 }
 
 // arithmetic combines two numbers. The result is a Float if one of them is, and for every
-// quotient. The remainder of a division by 0 is 0.
+// quotient.
 func (c *compiler) arithmetic(operator string, l, r value) value {
-	out := value{typ: model.Int, fixed: l.fixed && r.fixed, late: l.late || r.late}
+	out := value{fixed: l.fixed && r.fixed, late: l.late || r.late}
 	if l.typ == model.Float || r.typ == model.Float || operator == "/" {
-		out.typ = model.Float
-		a, b := l.float().real, r.float().real
-		switch operator {
-		case "+":
-			out.real = func(e *env) float64 { return a(e) + b(e) }
-		case "-":
-			out.real = func(e *env) float64 { return a(e) - b(e) }
-		case "*":
-			out.real = func(e *env) float64 { return a(e) * b(e) }
-		case "/":
-			out.real = func(e *env) float64 { return a(e) / b(e) }
-		}
+		out.typ, out.real = model.Float, combined(operator, l.float().real, r.float().real)
 	} else {
-		a, b := l.num, r.num
-		switch operator {
-		case "+":
-			out.num = func(e *env) int64 { return a(e) + b(e) }
-		case "-":
-			out.num = func(e *env) int64 { return a(e) - b(e) }
-		case "*":
-			out.num = func(e *env) int64 { return a(e) * b(e) }
-		case "%":
-			out.num = func(e *env) int64 {
-				if d := b(e); d != 0 {
-					return a(e) % d
-				}
-				return 0
-			}
-		}
+		out.typ, out.num = model.Int, combined(operator, l.num, r.num)
 	}
-	if out.fixed { // folded
-		if out.typ == model.Float {
-			return floatOf(out.real(nil))
-		}
-		return intOf(out.num(nil))
+	switch {
+	case !out.fixed:
+		return out
+	case out.typ == model.Float:
+		return floatOf(out.real(nil)) // folded
 	}
-	return out
+	return intOf(out.num(nil))
+}
+
+// combined returns the function of an operator. The remainder of a division by 0 is 0.
+func combined[N int64 | float64](operator string, a, b func(*env) N) func(*env) N {
+	switch operator {
+	case "+":
+		return func(e *env) N { return a(e) + b(e) }
+	case "-":
+		return func(e *env) N { return a(e) - b(e) }
+	case "*":
+		return func(e *env) N { return a(e) * b(e) }
+	case "/":
+		return func(e *env) N { return a(e) / b(e) }
+	}
+	return func(e *env) N { // % is of whole numbers
+		if d := int64(b(e)); d != 0 {
+			return N(int64(a(e)) % d)
+		}
+		return 0
+	}
 }
 
 // later returns a timestamp some seconds after, or before, a given one.

@@ -128,20 +128,20 @@ func (a *arguments) node(name string) *strictyaml.Node {
 	return a.usual(name)
 }
 
-// value returns an argument of a type.
+// value returns an argument of a type; the zero value if it is wrong.
 func (a *arguments) value(name string, t model.Type) value {
 	n := a.node(name)
 	v, ok := a.c.value(n, a.scope)
 	if !ok {
 		a.wrong = true
+		return value{}
+	}
+	if v, ok := v.as(t); ok {
 		return v
 	}
-	out, ok := v.as(t)
-	if !ok {
-		a.refuse(n, fmt.Sprintf("%s of %s is a value of type %s, not %s", name, a.generator.name, nameOf(v.typ), nameOf(t)),
-			"")
-	}
-	return out
+	a.refuse(n, fmt.Sprintf("%s of %s is a value of type %s, not %s", name, a.generator.name, nameOf(v.typ), nameOf(t)),
+		"")
+	return value{}
 }
 
 // float returns a number argument that is known before the run.

@@ -51,9 +51,6 @@ func buildUniform(a *arguments) value {
 		return buildFractions(a)
 	}
 	begin, high := a.value("from", model.Int), a.value("to", model.Int)
-	if a.wrong {
-		return begin
-	}
 	if begin.fixed && high.fixed && begin.num(nil) > high.num(nil) {
 		a.refuse(a.at, fmt.Sprintf("uniform goes from %d to %d", begin.num(nil), high.num(nil)), "the first is the least")
 	}
@@ -85,9 +82,6 @@ func (a *arguments) isFraction(name string) bool {
 
 func buildFractions(a *arguments) value {
 	begin, high := a.value("from", model.Float), a.value("to", model.Float)
-	if a.wrong {
-		return begin
-	}
 	if begin.fixed && high.fixed && begin.real(nil) > high.real(nil) {
 		a.refuse(a.at, fmt.Sprintf("uniform goes from %v to %v", begin.real(nil), high.real(nil)), "the first is the least")
 	}
@@ -214,9 +208,6 @@ func buildPareto(a *arguments) value {
 
 func buildNormal(a *arguments) value {
 	mean, deviation := a.value("mean", model.Float), a.value("deviation", model.Float)
-	if a.wrong {
-		return value{}
-	}
 	return value{typ: model.Float, late: mean.late || deviation.late, real: func(e *env) float64 {
 		return mean.real(e) + deviation.real(e)*e.src.Normal()
 	}}
@@ -343,9 +334,6 @@ func buildSelect(a *arguments) value {
 func buildDecimal(a *arguments) value {
 	subject, prefix := a.value("of", model.Int), a.value("prefix", model.String)
 	digits, length := a.int("digits", 1, int64(len(zeros))), a.int("length", 0, int64(len(zeros)))
-	if a.wrong {
-		return value{}
-	}
 	const limit = 20 // of the digits of an int64, with its sign
 	width := float64(max(digits, int64(a.digits())))
 	longest := max(prefix.limit+max(digits, limit), length)
@@ -408,9 +396,6 @@ func buildUUID(a *arguments) value {
 
 func buildFNV(a *arguments) value {
 	subject := a.value("of", model.Int)
-	if a.wrong {
-		return value{}
-	}
 	return subject.derived(func(e *env) int64 { return gen.FNV(subject.num(e)) })
 }
 
@@ -432,10 +417,6 @@ const epoch = 1767225600e6
 
 func buildClock(a *arguments) value {
 	step, subject := a.float("step", 0, math.MaxInt32), a.value("of", model.Int)
-	if a.wrong {
-		return value{}
-	}
-	number := subject.num
 	each := int64(step * 1e6)
-	return value{typ: model.Time, late: subject.late, num: func(e *env) int64 { return epoch + number(e)*each }}
+	return value{typ: model.Time, late: subject.late, num: func(e *env) int64 { return epoch + subject.num(e)*each }}
 }

@@ -18,13 +18,8 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 		return // already reported
 	}
 	g := &group{name: e.Key.Text}
-	w := workload.Group{Name: g.name, Clients: 1, RowsPerOp: 1, Pace: pace.Even,
-		Retry: workload.Retry{Policy: workload.RetrySame}}
-	if n := f.Value("clients"); n != nil {
-		if clients, ok := b.whole(n, "clients", 1, mostClients); ok {
-			w.Clients = int(clients)
-		}
-	}
+	w := workload.Group{Name: g.name, Clients: int(max(1, b.wholeOf(f, "clients", 1, mostClients, 1))), RowsPerOp: 1,
+		Pace: pace.Even, Retry: workload.Retry{Policy: workload.RetrySame}}
 	ops := g.once(b.groupOps(g, f))
 	name := "operation"
 	switch {

@@ -114,6 +114,14 @@ func (c *compiler) whole(n *strictyaml.Node, subject string, low, high int64) (i
 	return int64(f), ok
 }
 
+// wholeOf compiles the whole number of a key; usual if there is none.
+func (c *compiler) wholeOf(f strictyaml.Fields, key string, low, high, usual int64) int64 {
+	if n := f.Value(key); n != nil {
+		usual, _ = c.whole(n, key, low, high)
+	}
+	return usual
+}
+
 // plainNumber writes a number without an exponent.
 func plainNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 

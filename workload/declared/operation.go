@@ -31,12 +31,8 @@ type draw struct {
 
 // readOperations compiles all operations.
 func (c *compiler) readOperations(n *strictyaml.Node) (out []*operation) {
-	if n == nil || !c.Is(n, strictyaml.Mapping, "operations is a map of operations by name",
+	for _, e := range entries(&c.Document, n, "operations is a map of operations by name",
 		"as in {look: [{get: queue, row: {any: {}}}]}") {
-		return nil
-	}
-	c.Names(n)
-	for _, e := range n.Entries {
 		before := len(c.Problems)
 		o := c.operation(e)
 		o.wrong = len(c.Problems) > before

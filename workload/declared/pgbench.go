@@ -1,13 +1,16 @@
 package declared
 
 import (
+	"bytes"
 	"cmp"
+	_ "embed"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/strictyaml"
@@ -404,75 +407,41 @@ func listed(text string) (items []string) {
 	return append(items, text[start:])
 }
 
+//go:embed pgbench.tmpl
+var pgbenchFile string
+
+var pgbenchTemplate = template.Must(template.New("").Parse(pgbenchFile))
+
+// pgbenchTables are the tables that pgbench -i creates; all but the last are loaded, by the scale.
+var pgbenchTables = []string{"pgbench_accounts", "pgbench_tellers", "pgbench_branches", "pgbench_history"}
+
+// pgbenchScript is what the template needs.
+type pgbenchScript struct {
+	Title, Draws, SQL, Isolation string
+	Scaled                       bool
+}
+
+// Names reports whether the SQL names a table of pgbench; for pgbench_ any of them.
+func (s *pgbenchScript) Names(table string) bool {
+	return slices.ContainsFunc(pgbenchTables, func(t string) bool {
+		return strings.HasPrefix(t, table) && strings.Contains(strings.ToLower(s.SQL), t)
+	})
+}
+
 func (p *pgbench) write(name string) []byte {
-	var b strings.Builder
-	var tables, loads string
-	sql := strings.Join(p.statements, "\n")
-	for _, t := range pgbenchTables {
-		if !strings.Contains(strings.ToLower(sql), t.name) {
-			continue
-		}
-		tables += "  " + t.name + ":\n" + t.text
-		if t.load != "" {
-			loads += "  - {load: " + t.name + ", " + t.load + "}\n"
-			p.scaled = true
-		}
+	s := &pgbenchScript{Title: yamlText(name), Draws: strings.Join(p.draws, "\n"), SQL: strings.Join(p.statements, "\n"),
+		Isolation: p.isolation}
+	if _, text := strictyaml.Resolve(name).(string); !text { // a number, true, null
+		s.Title = yamlQuoted(name)
 	}
-	if tables == "" {
-		tables = "  # add the tables that the SQL names, and to steps, as in {load: orders, rows: 1000}\n"
+	s.Scaled = p.scaled || slices.ContainsFunc(pgbenchTables[:3], s.Names)
+	if !s.Names("pgbench_") {
 		p.refuse(place{line: 1, column: 1}, "the SQL names none of pgbench's tables, and those that it names are unknown",
 			"add them to the file that was written, under tables and steps")
 	}
-	title := yamlText(name)
-	if _, text := strictyaml.Resolve(name).(string); !text { // a number, true, null
-		title = yamlQuoted(name)
+	var b bytes.Buffer
+	if err := pgbenchTemplate.Execute(&b, s); err != nil {
+		panic(err) // it is part of the binary
 	}
-	b.WriteString("name: " + title + "\ndoc: A script of pgbench.\nparams:\n")
-	if p.scaled {
-		b.WriteString("  scale: {default: 1, min: 1, doc: \"pgbench's scale factor\"}\n")
-	}
-	b.WriteString("  clients: {default: 1, min: 1, doc: number of clients}\n  seconds: {type: float, default: 60, " +
-		"unit: seconds, doc: length of the run}\n")
-	b.WriteString("tables:\n" + tables + "operations:\n  script:\n")
-	if len(p.draws) > 0 {
-		b.WriteString("    draw:\n" + strings.Join(p.draws, "\n") + "\n")
-	}
-	if p.isolation != "" {
-		b.WriteString("    transaction: " + p.isolation + "\n")
-	}
-	b.WriteString("    do:\n" + sql + "\nsteps:\n" + loads)
-	b.WriteString("  - settle\n  - {run: script, seconds: seconds, groups: {clients: {clients: clients, do: script}}}\n")
-	return []byte(b.String())
-}
-
-// pgbenchTable is a table that pgbench -i creates.
-type pgbenchTable struct{ name, text, load string }
-
-var pgbenchTables = []pgbenchTable{
-	{"pgbench_accounts", `    columns:
-      aid: {type: int32, value: {sequence: [1]}}
-      bid: {type: int32, value: (row - row % 100000) / 100000 + 1}
-      abalance: {type: int32, value: 0}
-      filler: {value: {const: "                                                                                    "}}
-`, "rows: scale * 100000, clients: 2"},
-	{"pgbench_tellers", `    columns:
-      tid: {type: int32, value: {sequence: [1]}}
-      bid: {type: int32, value: (row - row % 10) / 10 + 1}
-      tbalance: {type: int32, value: 0}
-      filler: {value: {const: "                                                                                    "}}
-`, "rows: scale * 10"},
-	{"pgbench_branches", `    columns:
-      bid: {type: int32, value: {sequence: [1]}}
-      bbalance: {type: int32, value: 0}
-      filler: {value: {const: "                                                                                        "}}
-`, "rows: scale"},
-	{"pgbench_history", `    columns: # pgbench's has no key
-      hid: {auto: true}
-      tid: {type: int32, value: 0}
-      bid: {type: int32, value: 0}
-      aid: {type: int32, value: 0}
-      delta: {type: int32, value: 0}
-      mtime: {value: {clock: 1}}
-    key: [hid]
-`, ""},
+	return b.Bytes()
 }

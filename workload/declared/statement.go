@@ -165,9 +165,7 @@ func (r *reading) byRow() bool {
 
 // rowsKey reads the number of rows or keys of one statement.
 func (r *reading) rowsKey() {
-	if n := r.f.Value("rows"); n != nil {
-		r.s.count, _ = r.whole(n, "rows", 1, mostBatch)
-	}
+	r.s.count = r.wholeOf(r.f, "rows", 1, mostBatch, r.s.count)
 }
 
 // keyOf adds the key of a row that is chosen to the arguments.

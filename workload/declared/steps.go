@@ -116,22 +116,14 @@ func (b *stepReader) load(s *step, f strictyaml.Fields) {
 	if s.table == nil {
 		return
 	}
-	clients := int64(1)
-	s.batch = 100
 	if n := f.Value("rows"); n == nil && f.Of.Get("rows") == nil {
 		b.At(f.Of, "the load has no rows", "how many, as in {load: "+s.table.Name+", rows: 100k}")
 	} else if n != nil {
 		s.rows, _ = b.whole(n, "rows", 0, manyRows)
 		s.rows = limited(s.rows, b.limit)
 	}
-	if n := f.Value("clients"); n != nil {
-		if k, ok := b.whole(n, "clients", 1, mostClients); ok {
-			clients = k
-		}
-	}
-	if n := f.Value("batch"); n != nil {
-		s.batch, _ = b.whole(n, "batch", 1, mostBatch)
-	}
+	clients := max(1, b.wholeOf(f, "clients", 1, mostClients, 1))
+	s.batch = b.wholeOf(f, "batch", 1, mostBatch, 100)
 	strictyaml.Bind(f, "clear", strictyaml.Boolean, func(v bool) { s.clears = v })
 	if s.clears && s.table.AutoColumn() >= 0 { // only some engines restart the numbering
 		b.At(f.Of.Get("clear"), "the engine numbers the rows of table "+s.table.Name+
@@ -196,12 +188,9 @@ func (b *stepReader) index(s *step, f strictyaml.Fields) {
 	s.Groups = []workload.Group{{Name: stepIndex, Clients: 1, Work: 1,
 		Ops: []workload.OpKind{{Name: stepIndex, Unit: "row"}}}}
 	s.groups = []*group{{}}
-	if n := f.Value("groups"); n != nil &&
-		b.Is(n, strictyaml.Mapping, "groups is a map of groups by name", "as in {readers: {clients: 2, do: OPERATION}}") {
-		b.Names(n)
-		for _, e := range n.Entries {
-			b.group(s, e, false)
-		}
+	for _, e := range entries(&b.Document, f.Value("groups"), "groups is a map of groups by name",
+		"as in {readers: {clients: 2, do: OPERATION}}") {
+		b.group(s, e, false)
 	}
 	b.built[s.table] = append(slices.Clone(b.built[s.table]), s.indexes...)
 	for _, t := range b.tables {
@@ -241,23 +230,19 @@ func (b *stepReader) run(s *step, f strictyaml.Fields) {
 		s.Seconds, _ = b.seconds(n, "seconds", 0)
 	}
 	s.Judged = f.Words("judged", "names of metrics, see rumbench list metrics", metric.JudgedAs)
-	n := f.Value("groups")
-	if n == nil && f.Of.Get("groups") != nil {
+	const help = "{all: {clients: 4, do: OPERATION}}"
+	switch n := f.Value("groups"); {
+	case n == nil && f.Of.Get("groups") != nil:
 		return // already reported
-	}
-	if n == nil {
-		b.At(f.Of, "the run has no groups", "as in {groups: {all: {clients: 4, do: OPERATION}}}")
+	case n == nil:
+		b.At(f.Of, "the run has no groups", "as in {groups: "+help+"}")
 		return
-	}
-	if !b.Is(n, strictyaml.Mapping, "groups is a map of groups by name", "as in {all: {clients: 4, do: OPERATION}}") {
-		return
-	}
-	if len(n.Entries) == 0 {
-		b.At(n, "the run has no groups", "as in {groups: {all: {clients: 4, do: OPERATION}}}")
-	}
-	b.Names(n)
-	for i, e := range n.Entries {
-		b.group(s, e, i == 0)
+	case n.Kind == strictyaml.Mapping && len(n.Entries) == 0:
+		b.At(n, "the run has no groups", "as in {groups: "+help+"}")
+	default:
+		for i, e := range entries(&b.Document, n, "groups is a map of groups by name", "as in "+help) {
+			b.group(s, e, i == 0)
+		}
 	}
 	if f.Of.Get("seconds") == nil && len(s.Groups) > 0 && s.Groups[0].Work == 0 {
 		b.At(f.Of, "the run never ends", "give it seconds, or its first group operations")

@@ -142,10 +142,7 @@ func (c *tableReader) column(e strictyaml.Entry) {
 		col.Type, col.Width = types[i].subject, types[i].width
 	})
 	strictyaml.Bind(f, "auto", strictyaml.Boolean, func(v bool) { col.Auto, def.auto = v, v })
-	if n := f.Value("max"); n != nil {
-		limit, _ := c.whole(n, "max", 1, mostBytes)
-		col.Width = int(limit)
-	}
+	col.Width = int(c.wholeOf(f, "max", 1, mostBytes, int64(col.Width)))
 	switch {
 	case def.auto && def.node == nil:
 		col.Type, def.node = model.Int, e.Key
@@ -158,13 +155,11 @@ func (c *tableReader) column(e strictyaml.Entry) {
 		c.At(e.Key, "column "+col.Name+" has no value", "a number, an expression, or a generator such as {uniform: [1, 100]}")
 		return
 	}
-	n := f.Value("copies")
-	if n == nil {
+	if f.Value("copies") == nil {
 		t.Columns, t.columns = append(t.Columns, col), append(t.columns, &def)
 		return
 	}
-	copies, _ := c.whole(n, "copies", 1, mostCopies)
-	for i := range copies {
+	for i := range c.wholeOf(f, "copies", 1, mostCopies, 1) {
 		one, own := col, def
 		one.Name = col.Name + strconv.FormatInt(i, 10)
 		own.name, own.group = one.Name, col.Name
