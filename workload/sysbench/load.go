@@ -31,7 +31,7 @@ func (r *run) openIndex(_ context.Context, env workload.Env) (workload.Stage, er
 	return &loadStage{run: r, env: env, index: true}, nil
 }
 
-func (s *loadStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
+func (s *loadStage) Client(_ context.Context, seat workload.Seat) (workload.Client, error) {
 	if s.index {
 		b := &workload.Builder{DB: s.env.DB}
 		for n := seat.Client; n < s.tables; n += s.loaders() {
@@ -41,84 +41,54 @@ func (s *loadStage) Client(ctx context.Context, seat workload.Seat) (workload.Cl
 		return b, nil
 	}
 	l := &loader{loadStage: s, session: seat.Session, table: seat.Client}
-	return l, l.begin(ctx)
+	l.begin()
+	return l, nil
 }
 
 // loader inserts the rows of its tables.
 type loader struct {
 	*loadStage
-	session   engine.Session
-	table     int
-	rows      gen.Stream
-	whole     engine.Stmt // a batch
-	rest      engine.Stmt // the last rows, fewer than a batch
-	next      int64       // the first row of the batch
-	batchRows int64       // rows of the batch; 0: there is none
-	args      []model.Value
-	text      []byte
-	result    engine.Result
+	session engine.Session
+	table   int
+	rows    gen.Stream
+	next    int64 // row of the table
+	batch   *workload.Batch
+	row     []model.Value
 }
 
-func (l *loader) begin(ctx context.Context) (err error) {
+// begin begins a table.
+func (l *loader) begin() {
 	l.rows, l.next = tableStream(l.env.Seed, l.table), 0
-	batch := l.p.Int("load_batch")
-	if l.whole, err = l.prepare(ctx, min(batch, l.size)); err != nil {
-		return err
-	}
-	if rest := l.size % batch; rest > 0 && l.size > batch {
-		l.rest, err = l.prepare(ctx, rest)
-	}
-	return err
+	l.batch = workload.NewBatch(l.session, tableName(l.table), loadColumns, int(l.p.Int("load_batch")))
 }
 
-func (l *loader) prepare(ctx context.Context, rows int64) (engine.Stmt, error) {
-	return l.session.Prepare(ctx, &model.Op{Kind: model.Insert, Table: tableName(l.table), Columns: loadColumns,
-		Rows: int(rows), Load: true})
-}
-
-func (l *loader) Ready(ctx context.Context) error {
-	if l.batchRows > 0 || l.table >= l.tables {
+// Ready makes the rows of the next batch, unless one must be retried.
+func (l *loader) Ready(context.Context) error {
+	if l.batch.Rows() > 0 {
 		return nil
 	}
-	if l.next == l.size {
-		if l.table += l.loaders(); l.table >= l.tables {
-			return nil
-		}
-		if err := l.begin(ctx); err != nil {
-			return err
-		}
+	if l.next == l.size && l.table+l.loaders() < l.tables {
+		l.table += l.loaders()
+		l.begin()
 	}
-	l.batchRows = min(l.p.Int("load_batch"), l.size-l.next)
-	l.args, l.text = l.args[:0], l.text[:0]
-	for i := range l.batchRows {
-		l.args, l.text = appendRow(l.args, l.text, l.rows, l.next+i, l.k)
+	for ; !l.batch.Full() && l.next < l.size; l.next++ {
+		l.row, l.batch.Text = appendRow(l.row[:0], l.batch.Text, l.rows, l.next, l.k)
+		l.batch.Add(l.row...)
 	}
 	return nil
 }
 
 func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
-	if l.batchRows == 0 { // it has fewer tables than other clients
+	if l.batch.Rows() == 0 { // it has fewer tables than other clients
 		return errors.Join(workload.ErrDone, l.Finish(ctx))
 	}
-	stmt := l.whole
-	if l.batchRows < l.p.Int("load_batch") && l.rest != nil {
-		stmt = l.rest
-	}
-	if err := stmt.Exec(ctx, l.args, &l.result); err != nil {
-		return err
-	}
-	out.Rows, out.Bytes, out.Writes = l.result.Rows, l.batchRows*rowBytes, 1
-	l.next += l.batchRows
-	l.batchRows = 0
-	return nil
+	err := l.batch.Insert(ctx, out)
+	out.Bytes = out.Rows * rowBytes
+	return err
 }
 
-func (l *loader) Finish(ctx context.Context) error {
-	if bulk, ok := l.session.(engine.Loader); ok {
-		return bulk.EndLoad(ctx)
-	}
-	return nil
-}
+// Finish completes the load of the session.
+func (l *loader) Finish(ctx context.Context) error { return l.batch.EndLoad(ctx) }
 
 // Finish checks that all rows exist and are numbered without gaps: tests draw ids
 // from 1 to the table size.
