@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,30 +16,14 @@ import (
 	"rumbench/workload"
 )
 
-// exclusion is a combination of settings that cannot be run or compared: at which value it is reported, whether
-// the plan has it, why it is refused, and what to do about it. One without a reason is reported elsewhere.
-type exclusion struct {
-	at           *strictyaml.Node
-	holds        bool
-	reason, help string
-}
-
-// refuse reports the first exclusion that holds, if one does.
-func (b *binder) refuse(list ...exclusion) bool {
-	i := slices.IndexFunc(list, func(x exclusion) bool { return x.holds })
-	if i >= 0 && list[i].reason != "" {
-		b.At(list[i].at, list[i].reason, list[i].help)
-	}
-	return i >= 0
-}
-
 // stepless excludes a key of schedules from a run without a step that a schedule could apply to.
 func stepless(n *strictyaml.Node, p *Plan, key string) []exclusion {
 	open := func(s workload.Step) bool { return OpenGroup(&s) >= 0 }
 	return []exclusion{
 		{holds: p.Run == nil},
-		{n, p.Run != nil && !slices.ContainsFunc(p.Run.Steps(), open), key + " has no step to apply to: it is for steps " +
-			"that are bounded by time, create no tables, and have clients without a rate of their own",
+		{n, p.Run != nil && !slices.ContainsFunc(p.Run.Steps(), open),
+			key + " has no step to apply to: it is for steps " +
+				"that are bounded by time, create no tables, and have clients without a rate of their own",
 			"rumbench run --dry-run shows the steps; choose others with params, or remove " + key},
 	}
 }
@@ -51,12 +36,15 @@ func stopExclusions(stop, plan strictyaml.Fields, p *Plan) []exclusion {
 			"as in stop: {precision: 2%, budget: 2h}"},
 		{lowest, imprecise && lowest != nil, "min_trials is of precision, which stop does not ask for",
 			"remove it, or add precision, as precision: 2%"},
-		{n, p.Order == Sequential, "a sequential campaign has no blocks after which it could stop: the last target alone " +
-			"would lose trials", "remove stop, or set order: interleaved"},
+		{n, p.Order == Sequential,
+			"a sequential campaign has no blocks after which it could stop: the last target alone " +
+				"would lose trials", "remove stop, or set order: interleaved"},
 		{holds: trialsRefused(plan)},
-		{n, p.Trials == 1, "there is nothing to stop: trials is 1", "trials is the greatest number then, as trials: 20"},
+		{n, p.Trials == 1,
+			"there is nothing to stop: trials is 1", "trials is the greatest number then, as trials: 20"},
 		{stop.Value("min_trials"), p.Stop.MinTrials > p.Trials, fmt.Sprintf(
-			"min_trials: %d is more than all trials, which are %d", p.Stop.MinTrials, p.Trials), "lower it, or raise trials"},
+			"min_trials: %d is more than all trials, which are %d", p.Stop.MinTrials, p.Trials),
+			"lower it, or raise trials"},
 	}
 }
 
@@ -82,7 +70,8 @@ func findExclusions(n *strictyaml.Node, f strictyaml.Fields, p *Plan) []exclusio
 
 func untilExclusions(n *strictyaml.Node, p *Plan) []exclusion {
 	return append([]exclusion{
-		{n, p.Order == Duet, "the targets of a duet run at the same time: a step that one of them prolongs would run alone",
+		{n, p.Order == Duet,
+			"the targets of a duet run at the same time: a step that one of them prolongs would run alone",
 			"remove until, or set order: interleaved"},
 		{n, p.Fleet.Divided(), "each machine of clients would find another time at which its own rate is steady",
 			"remove until, or clients_on"},
@@ -95,23 +84,24 @@ func startExclusions(start strictyaml.Fields, p *Plan, s *Start) []exclusion {
 	own := s.Copy == OwnData && (loads != nil || s.Bases != "")
 	return []exclusion{
 		{start.Of, own, "data that exist are not loaded", "remove loads and bases"},
-		{start.Of, p.Order == Duet, "the trials of a duet run side by side from their beginning, and copies are not made " +
-			"at the same time", "remove start, or set order: interleaved"},
+		{start.Of, p.Order == Duet,
+			"the trials of a duet run side by side from their beginning, and copies are not made " +
+				"at the same time", "remove start, or set order: interleaved"},
 		{loads, s.Loads > p.Trials, fmt.Sprintf("%s for %s: some would never be used", quantity.Count(s.Loads, "load"),
 			quantity.Count(p.Trials, "trial")), "lower loads, or raise trials"},
 	}
 }
 
-func profileExclusions(n *strictyaml.Node, p *Plan) []exclusion {
-	return []exclusion{{n, p.Profile.Mode == result.ProfileExtra && p.Order == Duet,
+func profileExclusions(n *strictyaml.Node, p *Plan) exclusion {
+	return exclusion{n, p.Profile.Mode == result.ProfileExtra && p.Order == Duet,
 		"an extra trial runs alone, on all processors, and says nothing about a duet",
-		"set profile: inside, or order: interleaved"}}
+		"set profile: inside, or order: interleaved"}
 }
 
-func fleetExclusions(n *strictyaml.Node, p *Plan) []exclusion {
-	return []exclusion{{n, p.Order != Interleaved,
+func fleetExclusions(n *strictyaml.Node, p *Plan) exclusion {
+	return exclusion{n, p.Order != Interleaved,
 		fmt.Sprintf("trials in order %s do not form blocks that machines could share", p.Order),
-		"remove order; interleaved is the default"}}
+		"remove order; interleaved is the default"}
 }
 
 // excludeTargets refuses targets that do not go together, or with the plan.
@@ -131,9 +121,6 @@ func excludeTargets(b *binder, f strictyaml.Fields, targets []*bound, p *Plan) {
 	}
 }
 
-// attached reports whether the target is a server that rumbench does not start.
-func (t *bound) attached() bool { return t.Config.Server.DSN != "" }
-
 // excludeMachine refuses limits that cannot be kept.
 func excludeMachine(b *binder, t *bound, hosted bool, p *Plan) {
 	at := func(key string) *strictyaml.Node { return cmp.Or(t.fields.Value(key), t.common.Value(key)) }
@@ -142,11 +129,14 @@ func excludeMachine(b *binder, t *bound, hosted bool, p *Plan) {
 		b.refuse(
 			exclusion{n, t.attached(), t.Name + ": " + key + ": a server that is attached to is never configured",
 				"limit it where it runs, and leave " + key + " out here"},
-			exclusion{n, key == "memory" && t.Data != "" && !p.Start.Any(), t.Name + ": memory: pages of data that exist " +
-				"may be in the page cache already, outside of the limit", "remove memory, or set start: {copy: data}"},
-			exclusion{n, key == "client_cpus" && !hosted, t.Name + ": an embedded engine and its client are one process",
+			exclusion{n, key == "memory" && t.Data != "" && !p.Start.Any(),
+				t.Name + ": memory: pages of data that exist " +
+					"may be in the page cache already, outside of the limit", "remove memory, or set start: {copy: data}"},
+			exclusion{n, key == "client_cpus" && !hosted,
+				t.Name + ": an embedded engine and its client are one process",
 				"set cpus, which both share"},
-			exclusion{n, key != "memory" && p.Order == Duet, "a duet divides the CPUs itself: each target has half of them",
+			exclusion{n, key != "memory" && p.Order == Duet,
+				"a duet divides the CPUs itself: each target has half of them",
 				"remove " + key + ", or set order: interleaved"},
 		)
 	}
@@ -167,8 +157,9 @@ func excludeFleet(b *binder, t *bound, hosted, joins bool, p *Plan) {
 		return
 	}
 	b.refuse(
-		exclusion{at("dsn"), several && t.attached(), t.Name + ": trials on several machines would disturb each other on " +
-			"one server", "remove spread, or the dsn"},
+		exclusion{at("dsn"), several && t.attached(),
+			t.Name + ": trials on several machines would disturb each other on " +
+				"one server", "remove spread, or the dsn"},
 		exclusion{at("dsn_file"), t.fields.Of.Get("dsn_file") != nil, t.Name + ": the machines do not have this file",
 			"write dsn: ${NAME}, from the environment here"},
 		exclusion{at("data"), several && t.Data != "", t.Name + ": data that exist are on one machine",
@@ -185,8 +176,9 @@ func excludeFleet(b *binder, t *bound, hosted, joins bool, p *Plan) {
 	if b.refuse(
 		exclusion{t.node, hosted && !joins, t.Name + ": rumbench does not share a database of " + t.Engine +
 			" between machines", "remove clients_on"},
-		exclusion{t.node, !hosted, t.Name + ": its engine runs in the process of its clients: they cannot be on other " +
-			"machines", "remove clients_on"},
+		exclusion{t.node, !hosted,
+			t.Name + ": its engine runs in the process of its clients: they cannot be on other " +
+				"machines", "remove clients_on"},
 	) {
 		return
 	}
@@ -246,7 +238,8 @@ func excludeStart(b *binder, t *bound, info engine.Info, p *Plan) {
 			"remove start, or the target"},
 		exclusion{at, loaded && t.Data != "", t.Name + " has data of its own, which are not loaded",
 			"set start: {copy: data}, or remove data"},
-		exclusion{at, !loaded && t.Data == "" && t.fields.Of.Get("data") == nil, t.Name + " has no data that could be copied",
+		exclusion{at, !loaded && t.Data == "" && t.fields.Of.Get("data") == nil,
+			t.Name + " has no data that could be copied",
 			"name them, as data: DIR, or set copy to the step that loads them"},
 		exclusion{at, !loaded && creates, t.Name + " has data, and a step of the workload would create them",
 			"leave that step out, if the workload has a parameter for it, or set copy to the step that loads"},
@@ -284,7 +277,8 @@ func excludeWorkload(b *binder, t *bound, info engine.Info, p *Plan) {
 	if s, ok := p.Run.(workload.Speaker); ok {
 		names := s.Speaks()
 		b.refuse(exclusion{t.node, names != nil && !slices.Contains(names, t.Engine),
-			fmt.Sprintf("workload %s has no SQL for %s", p.Workload, t.Engine), "it has SQL for " + strings.Join(names, ", ")})
+			fmt.Sprintf("workload %s has no SQL for %s", p.Workload, t.Engine),
+			"it has SQL for " + strings.Join(names, ", ")})
 	}
 	if p.Run == nil {
 		return
@@ -297,4 +291,60 @@ func excludeWorkload(b *binder, t *bound, info engine.Info, p *Plan) {
 		}
 		b.At(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), help)
 	}
+}
+
+// enabling returns a hint at the settings that give an engine the capabilities it
+// lacks, "" if not all can be given.
+func enabling(info engine.Info, needs []model.Capability) string {
+	var settings []string
+	for _, n := range needs {
+		if slices.Contains(info.Capabilities, n) {
+			continue
+		}
+		if info.Enabling[n] == "" {
+			return ""
+		}
+		settings = append(settings, info.Enabling[n])
+	}
+	return strings.Join(settings, " and ")
+}
+
+// sparing returns a hint at a parameter and the value with which the workload does not
+// need the capabilities that an engine lacks; "" if there is none.
+func sparing(w workload.Workload, info engine.Info, params workload.Params) string {
+	name, value := workload.Sparing(w, info.Capabilities, params)
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf("params: {%s: %v}", name, value)
+}
+
+// transport matches the places from which podman would read an image, any directory among them, and what is no name.
+var transport = regexp.MustCompile(`^(dir|oci(-archive)?|docker(-archive|-daemon)?|containers-storage|ostree|sif|tarball):|\s`)
+
+// able returns a hint at the engines that have the capabilities.
+func (b *binder) able(needs []model.Capability) string {
+	var names []string
+	for _, name := range b.cat.EngineNames() {
+		e, _ := b.cat.Engine(name)
+		info := e.Info()
+		can := func(storage string) bool {
+			return model.Missing(engine.InfoOf(e, engine.Config{Storage: storage}).Capabilities, needs) == nil
+		}
+		options := slices.DeleteFunc(slices.Clone(info.Storages), func(s string) bool { return !can(s) })
+		switch {
+		case len(info.Storages) == 0 && can(""), len(options) > 0 && len(options) == len(info.Storages):
+			names = append(names, name)
+		case len(options) > 0:
+			names = append(names, name+" with storage "+strings.Join(options, " or "))
+		default:
+			if set := enabling(info, needs); set != "" {
+				names = append(names, name+" with "+set)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "engines that can: " + strings.Join(names, ", ")
 }

@@ -17,157 +17,10 @@ import (
 	"rumbench/internal/text/strictyaml"
 )
 
-// Fleet is the machines that a campaign uses. Its zero value is the machine that rumbench runs on.
-type Fleet struct {
-	Machines []Host // in the plan's order
-	Cells    []Cell // over which blocks of trials are spread: each runs a trial at a time
-	Mixed    bool   // their machines may be of different kinds
-	Retries  int    // how often a block is run again whose machine was lost
-	// Lost is how long a machine may say nothing if clients are on others than the server.
-	Lost time.Duration
-	// Address is where agents join, a host and a port; Wait is how long they are waited for.
-	Address string
-	Wait    time.Duration
-}
-
-// Cell is where a trial runs: one machine, or that of its server with those of its clients. A cluster has more
-// machines with servers.
-type Cell struct {
-	Server   string
-	Observed []string // of the other servers of a cluster
-	Clients  []string // none: they are on the server's machine
-}
-
-// String says what is where: "the server on db1, clients on c1, c2".
-func (c Cell) String() string {
-	clients := ", clients on " + strings.Join(c.Clients, ", ")
-	switch {
-	case len(c.Clients) == 0:
-		return "on machine " + c.Server
-	case len(c.Observed) > 0:
-		return "servers on " + strings.Join(c.servers(), ", ") + clients
-	}
-	return "the server on " + c.Server + clients
-}
-
-// servers returns the names of the machines of servers.
-func (c *Cell) servers() []string { return append([]string{c.Server}, c.Observed...) }
-
-// Names returns the names of all its machines.
-func (c *Cell) Names() []string { return append(c.servers(), c.Clients...) }
-
-// Host is a machine that is reached by ssh, or whose agent joins.
-type Host struct {
-	Name string `json:"name"`
-	SSH  string `json:"ssh,omitempty"` // its destination, as ssh takes it; "": it joins
-	Join bool   `json:"join,omitempty"`
-	Dir  string `json:"dir,omitempty"` // where data are kept there, an absolute path; "": rumbench-fleet in the user's home
-	// Listen is its address at which clients on other machines reach a server there; "": they cannot.
-	Listen string `json:"listen,omitempty"`
-}
-
-// Any reports whether the campaign runs on other machines.
-func (f *Fleet) Any() bool { return len(f.Machines) > 0 }
-
-// Divided reports whether clients are on other machines than their server.
-func (f *Fleet) Divided() bool {
-	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return len(c.Clients) > 0 })
-}
-
-// Host returns a machine; nil if there is none of the name.
-func (f *Fleet) Host(name string) *Host {
-	if i := slices.IndexFunc(f.Machines, func(h Host) bool { return h.Name == name }); i >= 0 {
-		return &f.Machines[i]
-	}
-	return nil
-}
-
-// Used returns the machines of all cells.
-func (f *Fleet) Used() (out []Host) {
-	for i := range f.Cells {
-		for _, name := range f.Cells[i].Names() {
-			out = append(out, *f.Host(name))
-		}
-	}
-	return out
-}
-
-// Observes reports whether a machine has a server of a cluster that is not its first.
-func (f *Fleet) Observes(name string) bool {
-	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return slices.Contains(c.Observed, name) })
-}
-
-// Uses reports whether a cell has a machine.
-func (f *Fleet) Uses(name string) bool {
-	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return slices.Contains(c.Names(), name) })
-}
-
-// Serves reports whether a machine has a server alone: its clients are on others.
-func (f *Fleet) Serves(name string) bool {
-	return slices.ContainsFunc(f.Cells, func(c Cell) bool {
-		return len(c.Clients) > 0 && slices.Contains(c.servers(), name)
-	})
-}
-
-// Names returns the names of the cells: of their servers' machines.
-func (f *Fleet) Names() []string {
-	return quantity.Texts(f.Cells, func(c Cell) string { return c.Server })
-}
-
 // mostMachines is a limit of patterns: nobody means more.
 const mostMachines = 1000
 
 const machinesHint = `as in machines: [{name: "m[1-3]", ssh: "bench@m[1-3].lan"}]`
-
-var hostKeys = strictyaml.Table[Host]{
-	strictyaml.Valued("name", "The machine's name in results, or a pattern for several: m[1-3].", strictyaml.OneLine,
-		func(h *Host, v string) { h.Name = v }),
-	strictyaml.Valued("ssh", "Where ssh finds it: a host of its configuration, or USER@HOST; with a pattern one for each.",
-		strictyaml.OneLine, func(h *Host, v string) { h.SSH = v }),
-	strictyaml.Valued("join", "Others start its agent, with rumbench agent --join FILE, which rumbench run says. "+
-		"Instead of ssh.", strictyaml.Boolean, func(h *Host, v bool) { h.Join = v }),
-	strictyaml.Valued("dir", "The directory there that holds the data of trials, an absolute path. "+
-		"Default: rumbench-fleet in the user's home.", strictyaml.OneLine, func(h *Host, v string) { h.Dir = v }),
-	strictyaml.Valued("listen", "Its address on the network of the clients, or its name there: a private server "+
-		"listens there, with a password, if clients are on other machines.", strictyaml.OneLine,
-		func(h *Host, v string) { h.Listen = v }),
-}
-
-// hostShape is that of a machine: it is reached by ssh, or joins.
-func hostShape() strictyaml.Shape {
-	s := hostKeys.Shape("name")
-	s["oneOf"] = []strictyaml.Shape{{"required": []string{"ssh"}}, {"required": []string{"join"}}}
-	return s
-}
-
-var namesShape = strictyaml.ListOf(strictyaml.Text.Shape)
-
-var cellKeys = strictyaml.Table[Cell]{
-	strictyaml.Part[Cell]("server_on", "The machine that the server runs on. A list: those of a cluster, one for each "+
-		"dsn, in the same order.", namesShape),
-	strictyaml.Part[Cell]("clients_on", "The machines of the clients, by name or pattern.", namesShape),
-}
-
-var spreadKeys = strictyaml.Table[Fleet]{
-	strictyaml.Part[Fleet]("over", "The machines, by name or pattern, or maps of server_on and clients_on: each "+
-		"runs whole blocks of trials.",
-		strictyaml.ListOf(strictyaml.Either(strictyaml.Text.Shape, cellKeys.Shape("server_on")))),
-	strictyaml.Valued("mixed", "Allow machines whose processors, memory, kernel or disks differ. Default false.",
-		strictyaml.Boolean, func(f *Fleet, v bool) { f.Mixed = v }),
-}
-
-var fleetKeys = strictyaml.Table[Fleet]{
-	strictyaml.Valued("retries", "How often a block of trials is run again, on another machine, when its machine was "+
-		"lost. Default 1.", strictyaml.Integer(0, 10), func(f *Fleet, v int) { f.Retries = v }),
-	strictyaml.Valued("lost", "After what time without a word a machine is lost, if clients are on other machines than "+
-		"their server. Default 3s.", strictyaml.Duration(time.Second, time.Minute),
-		func(f *Fleet, v time.Duration) { f.Lost = v }),
-	strictyaml.Valued("address", "Where agents join that others start: an address of this machine and a port, "+
-		"as in 10.0.0.1:7070. It is open until all have joined.", strictyaml.OneLine,
-		func(f *Fleet, v string) { f.Address = v }),
-	strictyaml.Valued("wait", "How long agents are waited for that others start. Default 1h.",
-		strictyaml.Duration(time.Second, 7*24*time.Hour), func(f *Fleet, v time.Duration) { f.Wait = v }),
-}
 
 // usualLost is how long a machine may say nothing, and usualWait how long agents are waited for that join.
 const (
@@ -206,7 +59,7 @@ func readFleet(b *binder, f strictyaml.Fields, p *Plan) {
 		cellKeys.Bind(f, &cell)
 		addCell(b, n, f, &p.Fleet, cell)
 	}
-	b.refuse(fleetExclusions(n, p)...)
+	b.refuse(fleetExclusions(n, p))
 }
 
 // checkJoin checks where agents join.

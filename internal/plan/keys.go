@@ -9,6 +9,7 @@ import (
 	"rumbench/internal/result"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
+	"rumbench/workload"
 	"rumbench/workload/pace"
 )
 
@@ -154,3 +155,131 @@ var publishedRowKeys = strictyaml.Table[PublishedRow]{
 
 // HasKey reports whether a plan may have the key.
 func HasKey(name string) bool { return slices.Contains(planKeys.Names(), name) }
+
+var levelKnobs = map[string]strictyaml.ScalarOf[int64]{"memory": memory, "cache": memory,
+	"cpus": strictyaml.Integer[int64](1, maxCPUs)}
+
+// levelKeys are the knobs at whose levels all targets can run.
+var levelKeys = strictyaml.Table[struct{}]{levelsOf("memory"), levelsOf("cpus"), levelsOf("cache")}
+
+func levelsOf(knob string) strictyaml.Key[struct{}] {
+	return strictyaml.Part[struct{}](knob, "Values of "+knob+": each target runs with each of them.",
+		strictyaml.Shape{"type": "array", "items": levelKnobs[knob].Shape, "minItems": 2})
+}
+
+var hookKeys = strictyaml.Table[Hooks]{
+	strictyaml.Valued("campaign", "At this end of the campaign.", strictyaml.Text, func(h *Hooks, v string) { h.Campaign = v }),
+	strictyaml.Valued("trial", "At this end of each trial.", strictyaml.Text, func(h *Hooks, v string) { h.Trial = v }),
+	strictyaml.Valued("step", "At this end of each step, outside of what is measured.", strictyaml.Text, func(h *Hooks, v string) { h.Step = v }),
+}
+
+const maxRest = 24 * time.Hour
+
+var betweenKeys = strictyaml.Table[Between]{
+	strictyaml.Valued("trim", "Before each trial, trim the free blocks of the data's file system, as fstrim does; "+"needs root. Default false.", strictyaml.Boolean, func(p *Between, v bool) { p.Trim = v }),
+	strictyaml.Valued("rest", "Idle time, up to 24h. Default 0.", strictyaml.Duration(0, maxRest), func(p *Between, v time.Duration) { p.Rest = v }),
+}
+
+var hostKeys = strictyaml.Table[Host]{
+	strictyaml.Valued("name", "The machine's name in results, or a pattern for several: m[1-3].", strictyaml.OneLine, func(h *Host, v string) { h.Name = v }),
+	strictyaml.Valued("ssh", "Where ssh finds it: a host of its configuration, or USER@HOST; with a pattern one for each.", strictyaml.OneLine, func(h *Host, v string) { h.SSH = v }),
+	strictyaml.Valued("join", "Others start its agent, with rumbench agent --join FILE, which rumbench run says. "+"Instead of ssh.", strictyaml.Boolean, func(h *Host, v bool) { h.Join = v }),
+	strictyaml.Valued("dir", "The directory there that holds the data of trials, an absolute path. "+"Default: rumbench-fleet in the user's home.", strictyaml.OneLine, func(h *Host, v string) { h.Dir = v }),
+	strictyaml.Valued("listen", "Its address on the network of the clients, or its name there: a private server "+"listens there, with a password, if clients are on other machines.", strictyaml.OneLine, func(h *Host, v string) { h.Listen = v }),
+}
+
+// hostShape is that of a machine: it is reached by ssh, or joins.
+func hostShape() strictyaml.Shape {
+	s := hostKeys.Shape("name")
+	s["oneOf"] = []strictyaml.Shape{{"required": []string{"ssh"}}, {"required": []string{"join"}}}
+	return s
+}
+
+var namesShape = strictyaml.ListOf(strictyaml.Text.Shape)
+
+var cellKeys = strictyaml.Table[Cell]{
+	strictyaml.Part[Cell]("server_on", "The machine that the server runs on. A list: those of a cluster, one for each "+"dsn, in the same order.", namesShape),
+	strictyaml.Part[Cell]("clients_on", "The machines of the clients, by name or pattern.", namesShape),
+}
+
+var spreadKeys = strictyaml.Table[Fleet]{
+	strictyaml.Part[Fleet]("over", "The machines, by name or pattern, or maps of server_on and clients_on: each "+"runs whole blocks of trials.", strictyaml.ListOf(strictyaml.Either(strictyaml.Text.Shape, cellKeys.Shape("server_on")))),
+	strictyaml.Valued("mixed", "Allow machines whose processors, memory, kernel or disks differ. Default false.", strictyaml.Boolean, func(f *Fleet, v bool) { f.Mixed = v }),
+}
+
+var fleetKeys = strictyaml.Table[Fleet]{
+	strictyaml.Valued("retries", "How often a block of trials is run again, on another machine, when its machine was "+"lost. Default 1.", strictyaml.Integer(0, 10), func(f *Fleet, v int) { f.Retries = v }),
+	strictyaml.Valued("lost", "After what time without a word a machine is lost, if clients are on other machines than "+"their server. Default 3s.", strictyaml.Duration(time.Second, time.Minute), func(f *Fleet, v time.Duration) { f.Lost = v }),
+	strictyaml.Valued("address", "Where agents join that others start: an address of this machine and a port, "+"as in 10.0.0.1:7070. It is open until all have joined.", strictyaml.OneLine, func(f *Fleet, v string) { f.Address = v }),
+	strictyaml.Valued("wait", "How long agents are waited for that others start. Default 1h.", strictyaml.Duration(time.Second, 7*24*time.Hour), func(f *Fleet, v time.Duration) { f.Wait = v }),
+}
+
+const maxLoads = 20
+
+var startKeys = strictyaml.Table[Start]{
+	strictyaml.Valued("copy", "The step after which the data are copied; data: the targets' own data are.", strictyaml.Text, func(s *Start, v string) { s.Copy = v }),
+	strictyaml.Valued("loads", "How many times each target is loaded, each with its own seed. "+"Default: as many as there are trials, 20 at most.", strictyaml.Integer(1, maxLoads), func(s *Start, v int) { s.Loads = v }),
+	strictyaml.Part[Start]("bases", "A directory that keeps loaded data for later campaigns, relative to the plan. "+"By default they are removed at the end.", strictyaml.Text.Shape),
+}
+
+var restartKeys = strictyaml.Table[Restart]{
+	strictyaml.Part[Restart]("before", "The steps, by name. A step at several rates restarts before each.", strictyaml.ListOf(strictyaml.Text.Shape)),
+	strictyaml.Valued("caches", "dropped (the default): the data leave the page cache of the operating system while the "+"engine is stopped. kept: they stay.", strictyaml.OneOf(workload.CachesDropped, workload.CachesKept), func(r *Restart, v workload.Caches) { r.Caches = v }),
+}
+
+var profileMode = strictyaml.OneOf(result.ProfileExtra, result.ProfileInside, result.ProfileOff)
+
+const (
+	keyFiles   = "files"
+	keyThreads = "threads"
+)
+
+var profileKeys = strictyaml.Table[Profile]{
+	strictyaml.Valued("mode", "extra (the default): one more trial of each target, after all others. inside: in every "+"trial. off: none.", profileMode, func(p *Profile, v result.Profiling) { p.Mode = v }),
+	strictyaml.Valued("cpu", "CPU samples per second of each processor, 10 to 99. Default 99.", strictyaml.Integer(10, usualHertz), func(p *Profile, v int) { p.Hertz = v }),
+	strictyaml.Valued(keyFiles, "Trace which files are read and written; in extra trials only. Default true.", strictyaml.Boolean, func(p *Profile, v bool) { p.Files = v }),
+	strictyaml.Valued(keyThreads, "How often per second to look where threads sleep, up to 50, 0 for never; in extra "+"trials only. Default 20.", strictyaml.Integer(0, 50), func(p *Profile, v int) { p.Threads = v }),
+}
+
+var machineKeys = strictyaml.Table[Machine]{
+	strictyaml.Part[Machine]("cpus", "The CPUs that the engine may use: how many, or a list of them. "+"An embedded engine shares them with its client.", cpusShape),
+	strictyaml.Part[Machine]("client_cpus", "The CPUs that the client of a server may use.", cpusShape),
+	strictyaml.Valued("memory", "The memory that the engine may use, with the page cache of its files, such as 1GiB.", strictyaml.Size, func(m *Machine, v int64) { m.Memory = v }),
+}
+
+var cpusShape = strictyaml.Either(strictyaml.Integer(1, maxCPUs).Shape,
+	strictyaml.Shape{"type": "array", "items": strictyaml.Integer(0, maxCPUs).Shape, "minItems": 1})
+
+func rateShape() strictyaml.Shape {
+	return rateKeys.Shape().With("oneOf",
+		[]strictyaml.Shape{{"required": []string{"at"}}, {"required": []string{"ramp"}}, {"required": []string{"steps"}}})
+}
+
+func stopShape() strictyaml.Shape {
+	return stopKeys.Shape().
+		With("anyOf", []strictyaml.Shape{{"required": []string{"precision"}}, {"required": []string{"budget"}}}).
+		With("dependentRequired", strictyaml.Shape{"min_trials": []string{"precision"}})
+}
+
+const (
+	// usualMinTrials is the default of min_trials, the trials of each target
+	// before the precision is checked: with fewer, a confidence interval is
+	// mostly chance. It is even, so that every block has been followed by its
+	// reverse.
+	usualMinTrials = 6
+	// maxBudget is the greatest budget of a campaign.
+	maxBudget = 1000 * time.Hour
+)
+
+// usualHertz is the usual frequency of CPU samples: not 100, so that there is no
+// beat with timers.
+const usualHertz = 99
+
+const (
+	usualPrecision = 0.05
+	usualCredit    = 0.05
+	leastPrecision = 0.01
+	// usualLeadIn is the lead-in of probes in seconds: the first operations of new
+	// connections take longer.
+	usualLeadIn = 2
+)

@@ -22,38 +22,8 @@ var synonyms = map[string]string{
 	"storage_engine": "storage", "url": "dsn", "host": "dsn", "socket": "dsn",
 }
 
-// Values as databases and other tools call them.
-var (
-	durabilityWords = map[string]string{
-		"fsync sync synced synchronous full on true yes always each commit strict disk durable 1": "did you mean os? It is " +
-			"synced at commit",
-		"async asynchronous relaxed lazy periodic everysec second 2": "did you mean interval, synced once a second, or " +
-			"process, written at commit and never synced?",
-		"off no false nosync never unsafe memory 0": "did you mean none, where nothing is promised, or interval, synced " +
-			"once a second? PostgreSQL's synchronous_commit=off is interval",
-	}
-	compressionWords = map[string]string{"off no false": "did you mean none?", "gzip deflate": "did you mean zlib?"}
-	protocolWords    = map[string]string{"simple query": "did you mean text?", "extended binary": "did you mean prepared?"}
-	isolationWords   = map[string]string{
-		"ru": "did you mean read-uncommitted?", "rc": "did you mean read-committed?",
-		"rr snapshot": "did you mean repeatable-read?", "ssi": "did you mean serializable?",
-	}
-	orderWords = map[string]string{
-		"random alternating round-robin": "did you mean interleaved?", "parallel concurrent together": "did you mean duet?",
-	}
-	arrivalWords = map[string]string{
-		"random exponential": "did you mean poisson?", "constant fixed uniform regular": "did you mean even?",
-	}
-)
-
 // lengths are the keys for the length of a step in other tools.
 var lengths = []string{"duration", "time", "seconds", "runtime", "run_time"}
-
-// level is a place in a plan with the keys that belong there.
-type level struct {
-	hint string // at where to write KEY
-	keys []string
-}
 
 // levels returns the places of a plan with this root.
 func (b *binder) levels(root *strictyaml.Node) []level {

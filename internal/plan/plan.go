@@ -1,35 +1,22 @@
-// Package plan reads a plan file into a checked Plan: which workload, on which
-// targets, how often. It reports all problems of a wrong plan at once, with
-// their positions, before anything starts.
-//
-// It runs nothing and opens no database; its knowledge about engines and
-// workloads comes from the Catalog.
 package plan
 
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/result"
-	"rumbench/internal/text/strictyaml"
+	"rumbench/internal/text/quantity"
 	"rumbench/workload"
+	"rumbench/workload/gen"
+	"rumbench/workload/pace"
 )
-
-// Catalog holds the engines and workloads that plans may name.
-type Catalog interface {
-	Engine(name string) (engine.Engine, bool)
-	EngineNames() []string
-	Workload(name string) (workload.Workload, bool)
-	WorkloadNames() []string
-	// ReadWorkload reads a workload from the content of a file, and WorkloadOf from a
-	// map in a plan. Their errors are of type hint.Problems.
-	ReadWorkload(file string, content []byte) (workload.Workload, error)
-	WorkloadOf(n *strictyaml.Node) (workload.Workload, error)
-}
 
 // Order is the order of a campaign's trials.
 type Order string
@@ -156,128 +143,267 @@ func (t *Target) LoadedAs() string { return cmp.Or(t.Loader, t.Name) }
 // maxTrials is the greatest number of trials of a target.
 const maxTrials = 1000
 
-// Option changes how a plan is loaded.
-type Option func(*binder)
-
-// Forced sets whether targets get settings that are refused without --force.
-func Forced(force bool) Option { return func(b *binder) { b.force = force } }
-
-// Looking makes Load look at the programs of the servers that targets start,
-// before their engines check the plan. Without it they are not checked: reading a
-// plan runs nothing.
-//
-// kinds are the kinds of servers that a target's program may be of. absent means that the program
-// is still to be fetched: its engine does not check the target then.
-func Looking(look func(t *Target, kinds []string) (absent bool)) Option {
-	return func(b *binder) { b.look = look }
+// Rate is the arrival rate of operations for clients without their own rate, in
+// steps that are bounded by time. One of At, Ramp and Steps is set.
+type Rate struct {
+	// At is operations per second; each of several is a separate step.
+	At []float64
+	// Ramp is the first and the last rate of a linear ramp over the step.
+	Ramp []float64
+	// Steps are rates one after the other, for equal parts of the step's time.
+	Steps []float64
+	Like  pace.Arrivals // the kind of arrivals, and how many operations may wait
 }
 
-// OnMachine is for a machine of the plan's fleet: what targets start is here, and Plan.Fleet is left
-// out. Elsewhere the programs of such a plan are not looked at.
-func OnMachine() Option { return func(b *binder) { b.here = true } }
-
-// Building makes Load look for the rumbench program that runs the trials of
-// each target. The error states why there is none.
-func Building(build func(t *Target) error) Option { return func(b *binder) { b.build = build } }
-
-// binder turns the nodes of a document into a plan.
-type binder struct {
-	strictyaml.Document
-	places   []level // for hints at where an unknown key belongs
-	cat      Catalog
-	chosen   workload.Workload
-	file     string // the plan's
-	force    bool
-	look     func(t *Target, kinds []string) bool // looks at the program of a server; nil: run nothing
-	here     bool                                 // this is a machine of the plan's fleet
-	cells    []*strictyaml.Node                   // of the fleet; nil: what is wrong with one is reported
-	hostless bool                                 // a machine of the list was not understood, and is missing
-	build    func(t *Target) error                // looks for the rumbench that runs a target's trials; nil: any will do
-	attached []*bound                             // targets with a data source name
-	paths    paths
-	restart  *strictyaml.Node            // nil: the engines do not restart
-	loaders  map[*strictyaml.Node]string // Target.Loader of targets at levels of the machine
+// Find is a search, in each such step, for the highest arrival rate that keeps a
+// promise about response times.
+type Find struct {
+	Promise    string        // "p99_ms < 10", however it was written
+	Percentile float64       // of the promise; 100 for the maximum
+	Below      time.Duration // the limit, exclusive
+	From, To   float64       // bounds of the search; 0: none
+	Precision  float64       // of the rate, as a share: 0.05 is 5 %
+	Seconds    float64       // length of a probe; 0: the step's. See [Find.Length]
+	Credit     float64       // the share of what is written by which put-off work may grow in a probe
+	Hold       float64       // seconds for which the answer is held; negative: four probes, see [Find.Holds]
+	Like       pace.Arrivals // the kind of arrivals, and how many operations may wait
 }
 
-// Load reads a plan from src, the content of file, with the overrides of sets,
-// each of the form key=value. The error about a wrong plan is of type hint.Problems.
-func Load(file string, src []byte, sets []string, cat Catalog, options ...Option) (*Plan, error) {
-	b := &binder{cat: cat, file: file, paths: paths{plan: file}, Document: document()}
-	b.Meant = b.meant
-	for _, o := range options {
-		o(b)
+// Restart are the steps before which the engine restarts.
+type Restart struct {
+	Before []string // names of steps; none: it does not
+	Caches workload.Caches
+}
+
+// Start makes each trial begin from a copy of data that were loaded once. Its zero value means that
+// each trial loads its own.
+type Start struct {
+	Copy  string // the step after which the data are copied, or OwnData
+	Loads int    // how many times each target is loaded; the blocks of trials take turns at the copies
+	Bases string // the directory in which loaded data are kept for later campaigns; "": they are not
+}
+
+// Between is what happens to the machine between trials.
+type Between struct {
+	Trim bool          // before each trial, the device learns which blocks of the data's file system are free
+	Rest time.Duration // idle time after that; plans may call it cool_down, too
+}
+
+// Hooks are commands that run at one end of the parts of a campaign; "": none.
+type Hooks struct{ Campaign, Trial, Step string }
+
+// Any reports whether there is a command.
+func (h Hooks) Any() bool { return h != Hooks{} }
+
+// Profile describes the profiles of the trials. Its zero value means that there
+// are none.
+type Profile struct {
+	Mode  result.Profiling
+	Hertz int // samples per second of CPU time
+	// In extra trials alone: whether to trace which files the device reads and writes,
+	// and how often per second to sample where threads sleep; 0: never.
+	Files   bool
+	Threads int
+}
+
+// Seed determines the rows and choices of trials, and their order.
+type Seed struct {
+	Value uint64
+	Fixed bool // all trials have it; else each block of one trial of each target draws its own from it
+}
+
+// Machine is what a target's engine and clients may use of the machine. Its zero value limits
+// nothing.
+type Machine struct {
+	CPUs       CPUs  // of the engine
+	ClientCPUs CPUs  // of the client of a server
+	Memory     int64 // bytes of the engine, with the page cache of its files; 0: any
+}
+
+// CPUs are those of a list, or as many as a number says, or all.
+type CPUs struct {
+	Set    cpuset.Set
+	Number int
+}
+
+// Published is a set of figures published elsewhere. Reports show it next to
+// the measured figures; it is never part of a result.
+type Published struct {
+	Source   string // author, title, date, and where it can be read
+	Hardware string // that it was measured on
+	Note     string // such as corrections of units; may be empty
+	Rows     []PublishedRow
+}
+
+// PublishedRow holds the figures of one configuration.
+type PublishedRow struct {
+	Name    string             // as published
+	Like    string             // the target that corresponds to it; "" for none
+	Step    string             // the step of the run that corresponds to it; "" for none
+	Per     string             // the unit that its costs are per: "insert row"; "" if not given
+	Figures map[string]float64 // by metric, in the metric's unit
+}
+
+// Fleet is the machines that a campaign uses. Its zero value is the machine that rumbench runs on.
+type Fleet struct {
+	Machines []Host // in the plan's order
+	Cells    []Cell // over which blocks of trials are spread: each runs a trial at a time
+	Mixed    bool   // their machines may be of different kinds
+	Retries  int    // how often a block is run again whose machine was lost
+	// Lost is how long a machine may say nothing if clients are on others than the server.
+	Lost time.Duration
+	// Address is where agents join, a host and a port; Wait is how long they are waited for.
+	Address string
+	Wait    time.Duration
+}
+
+// Cell is where a trial runs: one machine, or that of its server with those of its clients. A cluster has more
+// machines with servers.
+type Cell struct {
+	Server   string
+	Observed []string // of the other servers of a cluster
+	Clients  []string // none: they are on the server's machine
+}
+
+// Host is a machine that is reached by ssh, or whose agent joins.
+type Host struct {
+	Name string `json:"name"`
+	SSH  string `json:"ssh,omitempty"` // its destination, as ssh takes it; "": it joins
+	Join bool   `json:"join,omitempty"`
+	Dir  string `json:"dir,omitempty"` // where data are kept there, an absolute path; "": rumbench-fleet in the user's home
+	// Listen is its address at which clients on other machines reach a server there; "": they cannot.
+	Listen string `json:"listen,omitempty"`
+}
+
+// OwnData as the step means that each target's own data are copied.
+const OwnData = "data"
+
+// Any reports whether trials begin from copies.
+func (s Start) Any() bool { return s.Copy != "" }
+
+// Loaded reports whether the data that are copied are loaded by the plan's own steps.
+func (s Start) Loaded() bool { return s.Any() && s.Copy != OwnData }
+
+// String says what is where: "the server on db1, clients on c1, c2".
+func (c Cell) String() string {
+	clients := ", clients on " + strings.Join(c.Clients, ", ")
+	switch {
+	case len(c.Clients) == 0:
+		return "on machine " + c.Server
+	case len(c.Observed) > 0:
+		return "servers on " + strings.Join(c.servers(), ", ") + clients
 	}
-	root := b.ReadFile(file, src)
-	for _, s := range sets {
-		override(&b.Document, root, s)
+	return "the server on " + c.Server + clients
+}
+
+// servers returns the names of the machines of servers.
+func (c *Cell) servers() []string { return append([]string{c.Server}, c.Observed...) }
+
+// Names returns the names of all its machines.
+func (c *Cell) Names() []string { return append(c.servers(), c.Clients...) }
+
+// Any reports whether the campaign runs on other machines.
+func (f *Fleet) Any() bool { return len(f.Machines) > 0 }
+
+// Divided reports whether clients are on other machines than their server.
+func (f *Fleet) Divided() bool {
+	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return len(c.Clients) > 0 })
+}
+
+// Host returns a machine; nil if there is none of the name.
+func (f *Fleet) Host(name string) *Host {
+	if i := slices.IndexFunc(f.Machines, func(h Host) bool { return h.Name == name }); i >= 0 {
+		return &f.Machines[i]
 	}
-	var p *Plan
-	if root != nil {
-		p = b.plan(root, defaultName(file))
-		src = b.paths.relocate(root, src)
-		if len(sets) > 0 {
-			src = root.YAML() // the plan with the overrides is the one that runs
+	return nil
+}
+
+// Used returns the machines of all cells.
+func (f *Fleet) Used() (out []Host) {
+	for i := range f.Cells {
+		for _, name := range f.Cells[i].Names() {
+			out = append(out, *f.Host(name))
 		}
-		b.seal(p, root, src)
 	}
-	if len(b.Problems) > 0 {
-		strictyaml.SortProblems(b.Problems)
-		return nil, b.Problems
-	}
-	return p, nil
+	return out
 }
 
-// document returns an empty plan.
-func document() strictyaml.Document {
-	return strictyaml.Document{What: "plan", Least: "{workload: NAME, targets: [ENGINE]}"}
+// Observes reports whether a machine has a server of a cluster that is not its first.
+func (f *Fleet) Observes(name string) bool {
+	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return slices.Contains(c.Observed, name) })
 }
 
-func defaultName(file string) string {
-	base := filepath.Base(file)
-	if name := strings.TrimSuffix(base, filepath.Ext(base)); strings.Trim(name, "./-") != "" {
-		return name
-	}
-	return "plan" // of a plan read from a pipe, for example
+// Uses reports whether a cell has a machine.
+func (f *Fleet) Uses(name string) bool {
+	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return slices.Contains(c.Names(), name) })
 }
 
-// section reads the map of a key, unless the key is absent or has something else; notMap are the reason and hint
-// about that.
-func section[T any](f strictyaml.Fields, key string, keys strictyaml.Table[T], dst *T,
-	notMap ...string) (fields strictyaml.Fields, ok bool) {
-	n := f.Value(key)
-	if n == nil || len(notMap) > 0 && !f.In.Is(n, strictyaml.Mapping, notMap[0], notMap[1]) {
-		return fields, false
-	}
-	fields = f.In.Fields(n, key, keys.Names())
-	keys.Bind(fields, dst)
-	return fields, n.Kind == strictyaml.Mapping
+// Serves reports whether a machine has a server alone: its clients are on others.
+func (f *Fleet) Serves(name string) bool {
+	return slices.ContainsFunc(f.Cells, func(c Cell) bool {
+		return len(c.Clients) > 0 && slices.Contains(c.servers(), name)
+	})
 }
 
-func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
-	p := &Plan{
-		Name: name, Trials: 1, Order: Interleaved, Seed: Seed{Value: defaultSeed},
-		Interval: time.Second, Calibrate: true,
+// Names returns the names of the cells: of their servers' machines.
+func (f *Fleet) Names() []string {
+	return quantity.Texts(f.Cells, func(c Cell) string { return c.Server })
+}
+
+func (c CPUs) String() string {
+	if c.Number > 0 {
+		return strconv.Itoa(c.Number)
 	}
-	b.adopt(root, "workload", planKeys.Names())
-	b.adopt(root, "targets", planKeys.Names())
-	b.places = b.levels(root)
-	f := b.Fields(root, "the plan", planKeys.Names())
-	planKeys.Bind(f, p)
-	b.stop(f, p)
-	b.workload(f, p)
-	b.rate(f, p)
-	b.find(f, p)
-	readRestart(b, f, p)
-	b.question(f, p)
-	readProfile(b, f, p)
-	readHooks(f, p)
-	readStart(b, f, p)
-	readBetween(b, f, p)
-	readFleet(b, f, p)
-	if n := f.Value("until"); n != nil && p.Until > 0 {
-		b.refuse(untilExclusions(n, p)...)
+	if len(c.Set) > 0 {
+		return "[" + c.Set.String() + "]"
 	}
-	b.targets(f, p)
-	b.published(f, p)
-	return p
+	return ""
+}
+
+// Limited reports whether anything is limited.
+func (m *Machine) Limited() bool { return len(m.knobs()) > 0 }
+
+// knobs returns what the plan asks for as texts, by the names of the keys.
+func (m *Machine) knobs() map[string]string {
+	out := map[string]string{"cpus": m.CPUs.String(), "client_cpus": m.ClientCPUs.String()}
+	if m.Memory > 0 {
+		out["memory"] = quantity.FormatSize(m.Memory)
+	}
+	maps.DeleteFunc(out, func(_, v string) bool { return v == "" })
+	return out
+}
+
+// Choose returns the CPUs of the engine and of the client of a server among those that this process may
+// use; nil: not limited.
+func (m *Machine) Choose() (engine, client cpuset.Set, err error) {
+	if client, err = cpuset.Choose(m.ClientCPUs.Set, m.ClientCPUs.Number, m.CPUs.Set); err != nil {
+		return nil, nil, fmt.Errorf("client_cpus: %w", err)
+	}
+	if engine, err = cpuset.Choose(m.CPUs.Set, m.CPUs.Number, client); err != nil {
+		return nil, nil, fmt.Errorf("cpus: %w", err)
+	}
+	return engine, client, nil
+}
+
+// Of returns the seed of the trials of a block, from 1. A sample of rows and keys is one draw:
+// if all trials shared it, intervals over trials would be about that draw alone. The first
+// block has the plan's own seed, so that one trial can be repeated. All are exact as JSON numbers.
+func (s Seed) Of(block int) uint64 {
+	if s.Fixed || block <= 1 {
+		return s.Value
+	}
+	return uint64(gen.NewStream(s.Value, "seed of block").Uniform(uint64(block), 1<<53))
+}
+
+// Older returns the plan as versions ran it that knew one seed for all trials, levels that always ascend,
+// and rates on credit: a campaign that they began is resumed so.
+func (p *Plan) Older() *Plan {
+	out := *p
+	out.Seed.Fixed, out.Ascending = true, true
+	if p.Find != nil {
+		find := *p.Find
+		find.Credit, find.Hold = 1, 0
+		out.Find = &find
+	}
+	return &out
 }

@@ -2,42 +2,14 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/text/hint"
-	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
 )
-
-// Published is a set of figures published elsewhere. Reports show it next to
-// the measured figures; it is never part of a result.
-type Published struct {
-	Source   string // author, title, date, and where it can be read
-	Hardware string // that it was measured on
-	Note     string // such as corrections of units; may be empty
-	Rows     []PublishedRow
-}
-
-// PublishedRow holds the figures of one configuration.
-type PublishedRow struct {
-	Name    string             // as published
-	Like    string             // the target that corresponds to it; "" for none
-	Step    string             // the step of the run that corresponds to it; "" for none
-	Per     string             // the unit that its costs are per: "insert row"; "" if not given
-	Figures map[string]float64 // by metric, in the metric's unit
-}
-
-func figuresShape() strictyaml.Shape {
-	properties := strictyaml.Shape{}
-	for _, m := range metric.All() {
-		properties[m.Name] = figure(&m).Shape.With("description", m.Meaning())
-	}
-	return strictyaml.Shape{"type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1}
-}
 
 // published reads the published figures.
 func (b *binder) published(f strictyaml.Fields, p *Plan) {
@@ -80,7 +52,7 @@ func (b *binder) publishedRow(n *strictyaml.Node, plan strictyaml.Fields, p *Pla
 }
 
 func (b *binder) checkStep(at *strictyaml.Node, name string, steps []workload.Step) {
-	names := quantity.Texts(steps, func(s workload.Step) string { return s.Name })
+	names := stepNames(steps, anyStep)
 	if !slices.Contains(names, name) {
 		help := hint.OneOf(name, names) + "; --set published=[] leaves all published figures out"
 		b.At(at, fmt.Sprintf("step: the run has no step %q", name), strings.TrimPrefix(help, "; "))
@@ -109,29 +81,4 @@ func figures(f strictyaml.Fields) map[string]float64 {
 		strictyaml.Bind(strictyaml.Fields{In: f.In, Of: n}, m.Name, figure(m), func(v float64) { out[m.Name] = v })
 	}
 	return out
-}
-
-// figure returns a reader of a number in the metric's unit, or of a size if that
-// is bytes.
-func figure(m *metric.Metric) strictyaml.ScalarOf[float64] {
-	shape := strictyaml.Shape{"type": "number", "minimum": 0}
-	if m.Unit == "B" {
-		shape = strictyaml.NumberOrText(strictyaml.Shape{"minimum": 0}, quantity.SizePattern)
-	}
-	return strictyaml.NewScalar(func(n *strictyaml.Node) (float64, error) {
-		v, ok := strictyaml.Number(n)
-		help := ""
-		if m.Unit == "B" {
-			help = "a number of bytes, or a size such as 18GiB or 18.3GB"
-			if !ok {
-				var err error
-				v, err = quantity.RoundSize(n.Text)
-				ok = err == nil
-			}
-		}
-		if !ok || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-			return 0, hint.Errorf(help, "%q is not a finite number of at least 0", n.Text)
-		}
-		return v, nil
-	}, shape)
 }

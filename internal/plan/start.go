@@ -12,39 +12,9 @@ import (
 
 	"rumbench/engine/fsize"
 	"rumbench/internal/text/hint"
-	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
 )
-
-// Start makes each trial begin from a copy of data that were loaded once. Its zero value means that
-// each trial loads its own.
-type Start struct {
-	Copy  string // the step after which the data are copied, or OwnData
-	Loads int    // how many times each target is loaded; the blocks of trials take turns at the copies
-	Bases string // the directory in which loaded data are kept for later campaigns; "": they are not
-}
-
-// OwnData as the step means that each target's own data are copied.
-const OwnData = "data"
-
-const maxLoads = 20
-
-var startKeys = strictyaml.Table[Start]{
-	strictyaml.Valued("copy", "The step after which the data are copied; data: the targets' own data are.",
-		strictyaml.Text, func(s *Start, v string) { s.Copy = v }),
-	strictyaml.Valued("loads", "How many times each target is loaded, each with its own seed. "+
-		"Default: as many as there are trials, 20 at most.",
-		strictyaml.Integer(1, maxLoads), func(s *Start, v int) { s.Loads = v }),
-	strictyaml.Part[Start]("bases", "A directory that keeps loaded data for later campaigns, relative to the plan. "+
-		"By default they are removed at the end.", strictyaml.Text.Shape),
-}
-
-// Any reports whether trials begin from copies.
-func (s Start) Any() bool { return s.Copy != "" }
-
-// Loaded reports whether the data that are copied are loaded by the plan's own steps.
-func (s Start) Loaded() bool { return s.Any() && s.Copy != OwnData }
 
 // Load returns which load the trials of a block begin from, both from 1: 0 if that is none of the plan's.
 func (s Start) Load(block int) int {
@@ -163,7 +133,7 @@ func example(p *Plan) string {
 
 // checkCopied refuses a step that the plan does not have, or that nothing follows.
 func checkCopied(b *binder, n *strictyaml.Node, p *Plan, name string) {
-	names := quantity.Texts(p.Steps(), func(s workload.Step) string { return s.Name })
+	names := stepNames(p.Steps(), anyStep)
 	switch at := slices.Index(names, name); {
 	case at < 0:
 		b.At(n, fmt.Sprintf("the plan has no step %q", name), hint.OneOf(name, names))

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,24 +16,7 @@ import (
 	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
-	"rumbench/workload"
 )
-
-func promises() map[string]string {
-	out := map[string]string{}
-	for _, d := range model.Durabilities() {
-		out[string(d)] = d.Promise()
-	}
-	return out
-}
-
-// bound is a target with the nodes that its problems refer to.
-type bound struct {
-	Target
-	node   *strictyaml.Node
-	fields strictyaml.Fields
-	common strictyaml.Fields
-}
 
 // targets reads the targets and checks that each can run the plan.
 func (b *binder) targets(f strictyaml.Fields, p *Plan) {
@@ -130,18 +112,6 @@ func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, all Target
 	return t
 }
 
-// asMap turns a target given as a bare engine name into a map.
-func asMap(n *strictyaml.Node) *strictyaml.Node {
-	if n.Kind != strictyaml.Scalar {
-		return n
-	}
-	key := *n
-	key.Text = "engine"
-	out := &strictyaml.Node{Kind: strictyaml.Mapping, Source: n.Source, Line: n.Line, Column: n.Column, Text: n.Text}
-	out.Set(&key, n)
-	return out
-}
-
 // nameNull turns a word that means no value in YAML, such as null, into a name
 // if an engine has that name.
 func (b *binder) nameNull(target *strictyaml.Node) {
@@ -208,28 +178,6 @@ func printable(c engine.Config) map[string]string {
 	return out
 }
 
-// longestName is how many characters a target's name may have.
-const longestName = 100
-
-// The names of targets, and those of schemas, which need no quotes on any server.
-var (
-	fileName = matching(fmt.Sprintf(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,%d}$`, longestName-1), "a target's name",
-		"it becomes a directory: letters, digits, '.', '_' and '-', beginning with a letter or digit")
-	schemaName = matching(`^[a-z][a-z0-9_]{0,50}$`, "a schema's name",
-		"lower-case letters, digits and '_', beginning with a letter")
-)
-
-// matching returns a reader of a text that matches a pattern.
-func matching(pattern, subject, help string) strictyaml.ScalarOf[string] {
-	re := regexp.MustCompile(pattern)
-	return strictyaml.NewScalar(func(n *strictyaml.Node) (string, error) {
-		if !re.MatchString(n.Text) {
-			return "", hint.Errorf(help, "%q is not %s", n.Text, subject)
-		}
-		return n.Text, nil
-	}, strictyaml.TextShape.With("pattern", pattern))
-}
-
 // checkDirectory refuses a path that is no directory.
 func checkDirectory(path string) error {
 	const help = "an existing data directory, relative to the plan; leave data out for a private new one"
@@ -281,9 +229,6 @@ func (b *binder) checkData(targets []*bound, p *Plan) {
 		used = append(used, info)
 	}
 }
-
-// transport matches the places from which podman would read an image, any directory among them, and what is no name.
-var transport = regexp.MustCompile(`^(dir|oci(-archive)?|docker(-archive|-daemon)?|containers-storage|ostree|sif|tarball):|\s`)
 
 // checkEngine checks that the engine supports the target's workload and
 // settings. After each refused knob it checks again without it, so that all are
@@ -342,59 +287,6 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	}
 }
 
-// enabling returns a hint at the settings that give an engine the capabilities it
-// lacks, "" if not all can be given.
-func enabling(info engine.Info, needs []model.Capability) string {
-	var settings []string
-	for _, n := range needs {
-		if slices.Contains(info.Capabilities, n) {
-			continue
-		}
-		if info.Enabling[n] == "" {
-			return ""
-		}
-		settings = append(settings, info.Enabling[n])
-	}
-	return strings.Join(settings, " and ")
-}
-
-// sparing returns a hint at a parameter and the value with which the workload does not
-// need the capabilities that an engine lacks; "" if there is none.
-func sparing(w workload.Workload, info engine.Info, params workload.Params) string {
-	name, value := workload.Sparing(w, info.Capabilities, params)
-	if name == "" {
-		return ""
-	}
-	return fmt.Sprintf("params: {%s: %v}", name, value)
-}
-
-// able returns a hint at the engines that have the capabilities.
-func (b *binder) able(needs []model.Capability) string {
-	var names []string
-	for _, name := range b.cat.EngineNames() {
-		e, _ := b.cat.Engine(name)
-		info := e.Info()
-		can := func(storage string) bool {
-			return model.Missing(engine.InfoOf(e, engine.Config{Storage: storage}).Capabilities, needs) == nil
-		}
-		options := slices.DeleteFunc(slices.Clone(info.Storages), func(s string) bool { return !can(s) })
-		switch {
-		case len(info.Storages) == 0 && can(""), len(options) > 0 && len(options) == len(info.Storages):
-			names = append(names, name)
-		case len(options) > 0:
-			names = append(names, name+" with storage "+strings.Join(options, " or "))
-		default:
-			if set := enabling(info, needs); set != "" {
-				names = append(names, name+" with "+set)
-			}
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "engines that can: " + strings.Join(names, ", ")
-}
-
 // blame returns the node that set a knob, and a hint.
 func (t *bound) blame(knob string, info engine.Info) (at *strictyaml.Node, help string) {
 	if option, ok := strings.CutPrefix(knob, "options."); ok {
@@ -416,11 +308,6 @@ func (t *bound) blame(knob string, info engine.Info) (at *strictyaml.Node, help 
 		return t.node, "process is the default: set durability in the target, or in common for all"
 	}
 	return t.node, ""
-}
-
-// dsnNode returns the node that names a running server.
-func (t *bound) dsnNode() *strictyaml.Node {
-	return cmp.Or(t.fields.Of.Get("dsn"), t.fields.Of.Get("dsn_file"), t.node)
 }
 
 func (t *bound) blameOption(name string, info engine.Info) (at *strictyaml.Node, help string) {
@@ -456,4 +343,121 @@ func drop(c *engine.Config, knob string) bool {
 		}
 	}
 	return !maps.Equal(before, printable(*c))
+}
+
+// readBinaries reads the program of a target, or several of which each runs a block of trials in turn:
+// builds that differ in nothing but the layout of their code.
+func (t *bound) readBinaries(b *binder) {
+	n, key := t.fields.Value(programKey.Name), programKey.Name
+	accept := func(string) error { return nil }
+	if n == nil || n.Kind != strictyaml.List {
+		t.Config.Server.Binary = b.paths.read(t.fields, key, accept)
+		return
+	}
+	t.fields.Words(key, "as in binary: [bin/one, bin/two]", nil)
+	for _, item := range n.Items {
+		if item.Kind == strictyaml.Scalar && item.Text != "" {
+			t.Binaries = append(t.Binaries, b.paths.take(t.fields.In, item, key, accept))
+		}
+	}
+	if len(t.Binaries) > 0 {
+		t.Config.Server.Binary = t.Binaries[0]
+	}
+}
+
+// Programs returns the programs that the plan names for a target.
+func (t *Target) Programs() []string {
+	if len(t.Binaries) > 0 {
+		return t.Binaries
+	}
+	return []string{t.Config.Server.Binary}
+}
+
+const levelsHint = "as in levels: {memory: [256MiB, 1GiB]}"
+
+// leveled returns the targets at all levels of a knob: each target once for each level, under its name
+// and the level's.
+func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*strictyaml.Node {
+	n, before := f.Value("levels"), len(b.Problems)
+	if n == nil || !b.Is(n, strictyaml.Mapping, "levels is a map of one knob", levelsHint) {
+		return targets
+	}
+	knob, values := readLevels(b, n)
+	if values == nil {
+		return targets
+	}
+	const help = "remove one of the two"
+	common := f.Of.Get("common").Get(knob.Text)
+	b.refuse(exclusion{common, common != nil, knob.Text + " is set here and by levels", help})
+	wrong := len(b.Problems) > before
+	b.loaders = map[*strictyaml.Node]string{}
+	var out []*strictyaml.Node
+	for _, t := range targets {
+		if t = asMap(t); t.Kind != strictyaml.Mapping {
+			out = append(out, t) // that is reported
+			continue
+		}
+		own := t.Get(knob.Text)
+		b.refuse(exclusion{own, own != nil, knob.Text + " is set here and by levels", help})
+		for _, v := range values {
+			level := atLevel(t, knob, v)
+			if slices.Contains(machineKeys.Names(), knob.Text) {
+				b.loaders[level] = cmp.Or(t.Get("name"), t.Get("engine"), t).Text
+			}
+			out = append(out, level)
+		}
+	}
+	if wrong {
+		return targets
+	}
+	return out
+}
+
+// readLevels reads a knob and its values; none if they are no levels.
+func readLevels(b *binder, n *strictyaml.Node) (knob *strictyaml.Node, values []*strictyaml.Node) {
+	if len(n.Entries) != 1 {
+		b.At(n, fmt.Sprintf("levels has %d knobs, not one", len(n.Entries)), levelsHint)
+		return nil, nil
+	}
+	knob, list := n.Entries[0].Key, n.Entries[0].Value
+	read, known := levelKnobs[knob.Text]
+	if b.refuse(
+		exclusion{knob, !known, "levels takes no " + knob.Text, hint.OneOf(knob.Text, levelKeys.Names())},
+		exclusion{holds: list.Kind == strictyaml.Broken},
+		exclusion{list, list.Kind != strictyaml.List, "the levels of " + knob.Text + " are a list", levelsHint},
+		exclusion{list, len(list.Items) < 2, "one level is none: there is nothing to compare",
+			"give several, or set " + knob.Text + " in common"},
+	) {
+		return nil, nil
+	}
+	seen := map[int64]bool{}
+	for _, v := range list.Items {
+		value, err := read.Read(v)
+		switch {
+		case v.Kind != strictyaml.Scalar:
+			b.At(v, "a level of "+knob.Text+" is one value", levelsHint)
+			continue
+		case err != nil:
+			b.At(v, "levels: "+knob.Text+": "+err.Error(), hint.Of(err))
+		case seen[value]:
+			b.At(v, "the level "+v.Text+" is there twice", "remove one of the two")
+		}
+		seen[value] = true
+	}
+	return knob, list.Items
+}
+
+// atLevel returns a target with a knob's value, under its own name.
+func atLevel(t, knob, value *strictyaml.Node) *strictyaml.Node {
+	out := *t
+	out.Entries = slices.Clone(t.Entries)
+	out.Set(knob, value)
+	if called := cmp.Or(t.Get("name"), t.Get("engine")); called != nil && called.Kind == strictyaml.Scalar {
+		key, name := *knob, *called
+		key.Text = "name"
+		name.Text = called.Text + "-" + strings.ReplaceAll(value.Text, " ", "")
+		name.Value = name.Text
+		out.Set(&key, &name)
+	}
+	return &out
 }
