@@ -57,7 +57,7 @@ type keeper struct {
 }
 
 func (s *stage) newKeeper(ctx context.Context, session engine.Session) (_ workload.Client, err error) {
-	k := &keeper{stage: s, job: s.now.jobs, sums: make([]aggregate, s.together*s.metrics)}
+	k := &keeper{stage: s, job: s.now.Jobs, sums: make([]aggregate, s.together*s.metrics)}
 	k.read.Each = k.addRow
 	n := needs{between, between, anything}
 	if k.byMetric() {

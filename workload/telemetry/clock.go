@@ -35,11 +35,11 @@ func (p *progress) set(slot int64) {
 }
 
 func newClock(r *run, start *state) *clock {
-	c := &clock{run: r, writers: make([]progress, len(start.slots)), changed: sync.Cond{L: new(sync.Mutex)}}
-	for w, s := range start.slots {
+	c := &clock{run: r, writers: make([]progress, len(start.Slots)), changed: sync.Cond{L: new(sync.Mutex)}}
+	for w, s := range start.Slots {
 		c.writers[w].set(s)
 	}
-	c.dropped.Store(start.dropped)
+	c.dropped.Store(start.Dropped)
 	return c
 }
 

@@ -11,14 +11,20 @@ import (
 	"rumbench/workload"
 )
 
-// state describes the extent of the data: each step leaves it for the next step.
+// state describes the extent of the data: each step leaves it for the next step. It is stored with copies of them.
 type state struct {
-	seed    uint64
-	jobs    int64   // roll-up operations done
-	dropped int64   // partitions
-	slots   []int64 // for each writer: all slots before this one are done
-	bursts  []int64 // ticks of returns from outages
+	Seed    uint64
+	Jobs    int64   // roll-up operations done
+	Dropped int64   // partitions
+	Slots   []int64 // for each writer: all slots before this one are done
+	Bursts  []int64 // ticks of returns from outages
 }
+
+// Knowledge implements workload.Knowing.
+func (r *run) Knowledge() any { return r.now }
+
+// GoOn implements workload.Knowing.
+func (r *run) GoOn(read func(into any) error) error { return read(&r.now) }
 
 // stage is a running step.
 type stage struct {
@@ -36,21 +42,21 @@ type stage struct {
 func (r *run) openStage(step *workload.Step, env workload.Env) (workload.Stage, error) {
 	s := &stage{run: r, step: step, env: env, tables: r.Schema().Tables}
 	if step.Creates {
-		r.now = state{seed: env.Seed, slots: make([]int64, r.sizes.writers)}
-	} else if r.now.slots == nil {
+		r.now = state{Seed: env.Seed, Slots: make([]int64, r.sizes.writers)}
+	} else if r.now.Slots == nil {
 		return nil, hint.Errorf("begin with step load",
 			"step %s needs to know what the steps before it have sent, and they ran in another process", step.Name)
 	}
-	for w := range r.now.slots {
+	for w := range r.now.Slots {
 		if !env.Results && !step.Creates { // loads are cut short on an engine that stores nothing
-			r.now.slots[w] = max(r.now.slots[w], r.history*r.perTick)
+			r.now.Slots[w] = max(r.now.Slots[w], r.history*r.perTick)
 		}
 	}
 	if r.silence > 0 && step.Primary == opInsert {
 		ticks := step.Groups[0].Work * r.batch / r.perTick
-		r.now.bursts = append(r.now.bursts, r.now.slots[0]/r.perTick+r.burstAt(ticks))
+		r.now.Bursts = append(r.now.Bursts, r.now.Slots[0]/r.perTick+r.burstAt(ticks))
 	}
-	s.data = r.newData(r.now.seed, r.now.bursts) // they belong to the data, not to this step
+	s.data = r.newData(r.now.Seed, r.now.Bursts) // they belong to the data, not to this step
 	s.clock = newClock(r, &r.now)
 	return s, nil
 }
@@ -104,15 +110,15 @@ func (b *builder) Do(ctx context.Context, out *workload.Outcome) error {
 func (s *stage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
 	writes := len(s.clock.active) > 0 || s.keeper != nil
 	s.note(&f)
-	for w := range s.now.slots {
-		s.now.slots[w] = s.clock.writers[w].start.Load()
+	for w := range s.now.Slots {
+		s.now.Slots[w] = s.clock.writers[w].start.Load()
 	}
-	s.now.dropped = s.clock.dropped.Load()
+	s.now.Dropped = s.clock.dropped.Load()
 	if s.keeper != nil {
-		s.now.jobs = s.keeper.job
+		s.now.Jobs = s.keeper.job
 	}
 	want := s.expected()
-	f.Live = s.live(want*s.metrics, s.step.Name != opLoad, s.aggregates(s.now.jobs))
+	f.Live = s.live(want*s.metrics, s.step.Name != opLoad, s.aggregates(s.now.Jobs))
 	if !s.env.Results || !writes || s.p.String("check") == "none" {
 		return f, nil
 	}
@@ -155,7 +161,7 @@ func (s *stage) checkRollups(ctx context.Context, session engine.Session, f *wor
 	if err := stmt.Exec(ctx, nil, &result); err != nil {
 		return err
 	}
-	if want := s.aggregates(s.now.jobs); result.Rows != want {
+	if want := s.aggregates(s.now.Jobs); result.Rows != want {
 		f.Broken = append(f.Broken, fmt.Sprintf("there are %d roll-ups, not %d", result.Rows, want))
 	}
 	if wrong > 0 {
@@ -167,8 +173,8 @@ func (s *stage) checkRollups(ctx context.Context, session engine.Session, f *wor
 // expected returns the number of measurements that have arrived and have not been
 // dropped.
 func (s *stage) expected() (n int64) {
-	first := s.now.dropped * s.partition * s.perTick
-	for w, done := range s.now.slots {
+	first := s.now.Dropped * s.partition * s.perTick
+	for w, done := range s.now.Slots {
 		n += max(0, done-first)
 		for slot := max(first, done-s.lateness()*s.perTick); slot < done; slot++ {
 			d, tick := s.data.at(int64(w), slot)
@@ -201,7 +207,7 @@ func (s *stage) note(f *workload.Finding) {
 	if s.keeper == nil || len(s.writers) == 0 {
 		return
 	}
-	dropped, due := s.clock.dropped.Load()-s.now.dropped, max(0, s.jobsUntil(s.clock.tick())-s.keeper.job)
+	dropped, due := s.clock.dropped.Load()-s.now.Dropped, max(0, s.jobsUntil(s.clock.tick())-s.keeper.job)
 	f.Notes = append(f.Notes,
 		fmt.Sprintf("sent: %d late, %d again, %d after the outage; %d values corrected", sent[late], sent[again],
 			sent[backfill], sent[correct]),

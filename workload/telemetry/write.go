@@ -59,7 +59,7 @@ type writer struct {
 }
 
 func (s *stage) newWriter(ctx context.Context, seat workload.Seat) (workload.Client, error) {
-	w := &writer{stage: s, writer: int64(seat.Client), session: seat.Session, slot: s.now.slots[seat.Client]}
+	w := &writer{stage: s, writer: int64(seat.Client), session: seat.Session, slot: s.now.Slots[seat.Client]}
 	for n := range s.run.tables {
 		w.inserts = append(w.inserts, map[int]engine.Stmt{})
 		for _, size := range []int64{1, s.batch, s.chunk} {
