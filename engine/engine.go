@@ -306,6 +306,15 @@ func (r *Result) Row(row []model.Value) {
 	}
 }
 
+// CloneRow returns a copy of a row that owns its memory.
+func CloneRow(row []model.Value) []model.Value {
+	row = slices.Clone(row)
+	for i, v := range row {
+		row[i] = v.Clone()
+	}
+	return row
+}
+
 // Size is the space that an object takes.
 type Size struct {
 	Object string `json:"object"` // "table", "table.index", or "" for the whole database

@@ -32,16 +32,13 @@ const (
 func (c Class) Yields() bool { return c == Conflict || c == Deadlock || c == LockTimeout }
 
 // The pauses before an operation is repeated.
-const (
-	leastPause = 10 * time.Microsecond
-	mostPause  = 10 * time.Millisecond
-)
+const minPause, maxPause = 10 * time.Microsecond, 10 * time.Millisecond
 
 // Repeat attempts an operation, which leaves nothing behind when it fails, until it
 // no longer yields to others or the context ends. It returns how often it was
 // repeated.
 func Repeat(ctx context.Context, attempt func() error) (repeated int64, err error) {
-	for pause := leastPause; ; pause = min(2*pause, mostPause) {
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		err := attempt()
 		if err == nil || !ClassOf(err).Yields() {
 			return repeated, err

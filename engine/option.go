@@ -3,92 +3,104 @@ package engine
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 
-// IntOption returns an integer option, def if it is not set.
-func (c Config) IntOption(name string, def, low, greatest int64) (int64, error) {
-	return c.wholeOption(name, def, low, greatest, "it must be a whole number",
-		func(string) (int64, error) { return 0, strconv.ErrSyntax })
+// OptionReader reads the options of a configuration, with a default for those that are not set. Err is the first
+// error.
+type OptionReader struct {
+	Err     error
+	options map[string]any
 }
 
-// SizeOption returns an option in bytes, which may be written as a size such as
-// 64MiB; def if it is not set.
-func (c Config) SizeOption(name string, def, low, greatest int64) (int64, error) {
-	return c.wholeOption(name, def, low, greatest, "it must be a size such as 64MiB, or a number of bytes",
-		quantity.ParseSize)
+// ReadOptions returns a reader of the configuration's options.
+func (c Config) ReadOptions() *OptionReader { return &OptionReader{options: c.Options} }
+
+// Refuse refuses an option's value, unless one was refused before.
+func (r *OptionReader) Refuse(name, reason string, args ...any) {
+	r.Err = cmp.Or(r.Err, Refuse(OptionKnob+name, r.options[name], reason, args...))
 }
 
-// wholeOption returns an option that is a whole number, or a text that parse reads
-// as one.
-func (c Config) wholeOption(name string, def, low, greatest int64, subject string,
-	parse func(string) (int64, error)) (n int64, err error) {
-	v, ok := c.Options[name]
+// Read returns an option as convert reads it.
+func Read[T any](r *OptionReader, name string, def T, expected string, convert func(any) (T, bool)) T {
+	v, ok := r.options[name]
 	if !ok {
-		return def, nil
+		return def
 	}
-	switch x := v.(type) {
+	out, ok := convert(v)
+	if !ok {
+		r.Refuse(name, "%s", expected)
+	}
+	return out
+}
+
+func as[T any](v any) (T, bool) {
+	out, ok := v.(T)
+	return out, ok
+}
+
+// Bool returns an option that is true or false.
+func (r *OptionReader) Bool(name string, def bool) bool {
+	return Read(r, name, def, "it must be true or false", as[bool])
+}
+
+// Text returns an option that is a text.
+func (r *OptionReader) Text(name, def string) string {
+	return Read(r, name, def, "it must be a text", as[string])
+}
+
+// Choice returns an option that is one of choices, the first by default.
+func (r *OptionReader) Choice(name string, choices ...string) string {
+	v, ok := r.options[name]
+	if !ok {
+		return choices[0]
+	}
+	r.Err = cmp.Or(r.Err, Choose(OptionKnob+name, v, choices...))
+	text, _ := v.(string)
+	return text
+}
+
+// Between is Read of an option with limits.
+func Between[T cmp.Ordered](r *OptionReader, name string, def, low, greatest T, expected string,
+	convert func(any) (T, bool)) (out T) {
+	out = Read(r, name, def, expected, convert)
+	if _, set := r.options[name]; set && (out < low || out > greatest) {
+		r.Refuse(name, "it must be from %v to %v", low, greatest)
+		out = *new(T)
+	}
+	return out
+}
+
+// Int returns an option that is a whole number.
+func (r *OptionReader) Int(name string, def, low, greatest int64) int64 {
+	return Between(r, name, def, low, greatest, "it must be a whole number", wholeNumber)
+}
+
+// Size returns an option in bytes, which may be written as a size such as 64MiB.
+func (r *OptionReader) Size(name string, def, low, greatest int64) int64 {
+	const expected = "it must be a size such as 64MiB, or a number of bytes"
+	return Between(r, name, def, low, greatest, expected, func(v any) (int64, bool) {
+		if text, ok := v.(string); ok {
+			n, err := quantity.ParseSize(text)
+			return n, err == nil
+		}
+		return wholeNumber(v)
+	})
+}
+
+func wholeNumber(v any) (int64, bool) {
+	switch n := v.(type) {
 	case int:
-		n = int64(x)
+		return int64(n), true
 	case int64:
-		n = x
+		return n, true
 	case uint64:
-		n = int64(x)
-	case string:
-		n, err = parse(x)
-	default:
-		err = strconv.ErrSyntax
+		return int64(n), true
 	}
-	if err != nil {
-		return 0, Refuse("options."+name, v, "%s", subject)
-	}
-	if n < low || n > greatest {
-		return 0, Refuse("options."+name, v, "it must be from %d to %d", low, greatest)
-	}
-	return n, nil
-}
-
-// BoolOption returns a boolean option, def if it is not set.
-func (c Config) BoolOption(name string, def bool) (bool, error) {
-	v, ok := c.Options[name]
-	if !ok {
-		return def, nil
-	}
-	b, ok := v.(bool)
-	if !ok {
-		return false, Refuse("options."+name, v, "it must be true or false")
-	}
-	return b, nil
-}
-
-// ChoiceOption returns an option that is one of choices, the first if it is not
-// set.
-func (c Config) ChoiceOption(name string, choices ...string) (string, error) {
-	v, ok := c.Options[name]
-	if !ok {
-		return choices[0], nil
-	}
-	if err := Choose("options."+name, v, choices...); err != nil {
-		return "", err
-	}
-	return v.(string), nil
-}
-
-// TextOption returns an option that is a text, def if it is not set.
-func (c Config) TextOption(name, def string) (string, error) {
-	v, ok := c.Options[name]
-	if !ok {
-		return def, nil
-	}
-	text, ok := v.(string)
-	if !ok {
-		return "", Refuse("options."+name, v, "it must be a text")
-	}
-	return text, nil
+	return 0, false
 }
 
 // CheckIsolation refuses a level that the engine does not have.

@@ -19,11 +19,13 @@ func TestSizeOption(t *testing.T) {
 		if c.value == nil {
 			config.Options = nil
 		}
-		if got, err := config.SizeOption("size", 7, 1, 1<<30); got != c.want || (err == nil) != c.ok {
-			t.Errorf("%v: %d, %v", c.value, got, err)
+		o := config.ReadOptions()
+		if got := o.Size("size", 7, 1, 1<<30); got != c.want || (o.Err == nil) != c.ok {
+			t.Errorf("%v: %d, %v", c.value, got, o.Err)
 		}
 	}
-	if _, err := (engine.Config{Options: map[string]any{"n": "64M"}}).IntOption("n", 0, 0, 1<<40); err == nil {
+	o := engine.Config{Options: map[string]any{"n": "64M"}}.ReadOptions()
+	if o.Int("n", 0, 0, 1<<40); o.Err == nil {
 		t.Error("an option that is a count is read as a size")
 	}
 }
@@ -33,11 +35,13 @@ func TestChoose(t *testing.T) {
 	err := engine.Choose("storage", "rockdb", "innodb", "rocksdb")
 	expect.True(t, err != nil && err.Error() == "storage: rockdb: it must be innodb or rocksdb" && hint.Of(err) == "did you mean rocksdb?", err, hint.Of(err))
 	config := engine.Config{Options: map[string]any{"deletes": "singel", "n": int64(3)}}
-	if _, err := config.ChoiceOption("deletes", "exact", "single"); hint.Of(err) != "did you mean single?" {
-		t.Errorf("%v, hint %q", err, hint.Of(err))
+	o := config.ReadOptions()
+	if o.Choice("deletes", "exact", "single"); hint.Of(o.Err) != "did you mean single?" {
+		t.Errorf("%v, hint %q", o.Err, hint.Of(o.Err))
 	}
-	if _, err := config.ChoiceOption("n", "exact", "single"); err == nil || hint.Of(err) != "" {
-		t.Errorf("%v, hint %q", err, hint.Of(err))
+	o = config.ReadOptions()
+	if o.Choice("n", "exact", "single"); o.Err == nil || hint.Of(o.Err) != "" {
+		t.Errorf("%v, hint %q", o.Err, hint.Of(o.Err))
 	}
 	err = &engine.KnobError{Knob: "server", Value: "x", Err: hint.With(errors.New("missing"), "install it")}
 	expect.Equal(t, hint.Of(err), "install it", err, "hint")

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"rumbench/internal/text/hint"
@@ -91,11 +90,8 @@ func (c Config) RefuseOpening(option string) error {
 		return nil
 	}
 	return &KnobError{Knob: "options." + option, Reason: "it would open the benchmark's private server to other clients",
-		Err: errOpening}
+		Err: hint.Errorf("remove the option, or run with --force", "the server would be open to other clients")}
 }
-
-var errOpening = hint.With(errors.New("the server would be open to other clients"),
-	"remove the option, or run with --force")
 
 // Mark begins the comment of everything that rumbench makes on an attached server: only
 // what has it is removed.

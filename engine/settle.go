@@ -40,6 +40,11 @@ func (s *Settling) Do(name string, do func() (detail string, err error)) {
 	}
 }
 
+// Nothing notes that there is nothing to do, and why.
+func (s *Settling) Nothing(detail string) {
+	s.done = append(s.done, SettleAction{Name: "nothing to do", Detail: detail})
+}
+
 // Result returns the actions done.
 func (s *Settling) Result() ([]SettleAction, error) { return s.done, s.err }
 

@@ -52,7 +52,6 @@ func (Engine) Info() engine.Info {
 const unsynced = "commits survive kill -9 of the engine, in a mapped log; a crash of the operating system may lose " +
 	"the whole database, as only tables are synced, in the background"
 
-// Check returns an error if Open could not honour the configuration.
 func (Engine) Check(c engine.Config) error {
 	_, _, err := newOptions(c)
 	return err
@@ -90,19 +89,15 @@ func newOptions(c engine.Config) (o badger.Options, switches kvkit.Switches, err
 	default:
 		return o, switches, engine.Refuse("compression", c.Compression, "badger supports none, snappy and zstd")
 	}
-	memtable, err1 := c.SizeOption("memtable_size", o.MemTableSize, 1<<20, 1<<30)
-	o.MemTableSize = memtable
-	transaction := memtable * 15 / 100 // as Badger computes it
-	threshold, err2 := c.SizeOption("value_threshold", min(o.ValueThreshold, transaction), 1,
-		min(o.ValueThreshold, transaction))
-	o.ValueThreshold = threshold
-	compactors, err3 := c.IntOption("compactors", int64(o.NumCompactors), 2, 64)
-	o.NumCompactors = int(compactors)
-	switches, err4 := kvkit.NewSwitches(c)
-	return o, switches, cmp.Or(err1, err2, err3, err4, c.CheckEmbedded(options, model.RepeatableRead))
+	opts := c.ReadOptions()
+	o.MemTableSize = opts.Size("memtable_size", o.MemTableSize, 1<<20, 1<<30)
+	threshold := min(o.ValueThreshold, o.MemTableSize*15/100) // the limit of a transaction, as Badger computes it
+	o.ValueThreshold = opts.Size("value_threshold", threshold, 1, threshold)
+	o.NumCompactors = int(opts.Int("compactors", int64(o.NumCompactors), 2, 64))
+	switches, err = kvkit.NewSwitches(c)
+	return o, switches, cmp.Or(opts.Err, err, c.CheckEmbedded(options, model.RepeatableRead))
 }
 
-// Open opens or creates the database.
 func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	o, switches, err := newOptions(c)
 	if err != nil {

@@ -95,8 +95,7 @@ func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle flushes the memtables, compacts all tables into one level, and rewrites
 // the files of the value log that are half empty.
-func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
-	var done engine.Settling
+func (s *store) Settle(ctx context.Context, done *engine.Settling) {
 	done.Do("flush memtables", func() (string, error) { return "", s.flush() })
 	done.Do("flatten", func() (string, error) {
 		before := s.db.LevelsToString()
@@ -115,7 +114,6 @@ func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 		}
 		return fmt.Sprintf("%d files rewritten", files), ctx.Err()
 	})
-	return done.Result()
 }
 
 // flush flushes the memtables by dropping a key: Badger has no separate call for it.

@@ -38,7 +38,6 @@ func (Engine) Info() engine.Info {
 	}
 }
 
-// Check returns an error if Open could not honour the configuration.
 func (Engine) Check(c engine.Config) error {
 	_, _, _, err := newOptions(c)
 	return err
@@ -66,19 +65,17 @@ func newOptions(c engine.Config) (_ *bolt.Options, fill float64, switches kvkit.
 	o.PageSize = int(c.Page)
 	o.NoSync = c.Durability != model.DurabilityOS
 	o.NoGrowSync = o.NoSync
-	freelist, err1 := c.ChoiceOption("freelist", "array", "hashmap")
-	sync, err2 := c.BoolOption("sync_freelist", true)
-	percent, err3 := c.IntOption("fill_percent", 50, 10, 100)
-	switches, err4 := kvkit.NewSwitches(c)
-	o.FreelistType, o.NoFreelistSync = bolt.FreelistType(freelist), !sync
-	return &o, float64(percent) / 100, switches,
-		cmp.Or(err1, err2, err3, err4, c.CheckEmbedded(options, model.Serializable))
+	opts := c.ReadOptions()
+	o.FreelistType = bolt.FreelistType(opts.Choice("freelist", "array", "hashmap"))
+	o.NoFreelistSync = !opts.Bool("sync_freelist", true)
+	fill = float64(opts.Int("fill_percent", 50, 10, 100)) / 100
+	switches, err = kvkit.NewSwitches(c)
+	return &o, fill, switches, cmp.Or(opts.Err, err, c.CheckEmbedded(options, model.Serializable))
 }
 
 // fileName is the database's only file.
 const fileName = "bbolt.db"
 
-// Open opens or creates the database.
 func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	o, fill, switches, err := newOptions(c)
 	if err != nil {

@@ -101,10 +101,8 @@ func (s *store) Structure() (engine.Structure, error) {
 }
 
 // Settle syncs the file: bbolt has no background work and never shrinks it.
-func (s *store) Settle(context.Context) ([]engine.SettleAction, error) {
-	var done engine.Settling
+func (s *store) Settle(_ context.Context, done *engine.Settling) {
 	done.Do("sync the file", func() (string, error) { return "", s.db.Sync() })
-	return done.Result()
 }
 
 func (s *store) Close() error {

@@ -274,13 +274,7 @@ func (c *client) try(op model.Op, args ...model.Value) (engine.Result, [][]model
 
 func collect(st engine.Stmt, args ...model.Value) (engine.Result, [][]model.Value, error) {
 	var rows [][]model.Value
-	r := engine.Result{Each: func(row []model.Value) {
-		own := make([]model.Value, len(row))
-		for i, v := range row {
-			own[i] = v.Clone()
-		}
-		rows = append(rows, own)
-	}}
+	r := engine.Result{Each: func(row []model.Value) { rows = append(rows, engine.CloneRow(row)) }}
 	err := st.Exec(context.Background(), args, &r)
 	return r, rows, err
 }

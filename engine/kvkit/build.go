@@ -43,13 +43,11 @@ func (db *database) CreateIndexes(ctx context.Context, table string, names ...st
 		}
 		return fmt.Errorf("create index: %w", err)
 	}
-	err = db.update(func(tx Tx) error {
-		for _, ix := range indexes {
-			if err := tx.Put(catalogKey(ix.space), []byte(ix.definition())); err != nil {
-				return err
-			}
+	err = db.update(func(tx Tx) (err error) {
+		for i := 0; i < len(indexes) && err == nil; i++ {
+			err = tx.Put(catalogKey(indexes[i].space), []byte(indexes[i].definition()))
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("create index: %w", err)

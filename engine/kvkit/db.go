@@ -1,6 +1,7 @@
 package kvkit
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -129,8 +130,7 @@ func (db *database) table(name string) (*layout, error) {
 }
 
 func (db *database) update(f func(Tx) error) error { return db.run(Write, f) }
-
-func (db *database) view(f func(Tx) error) error { return db.run(Read, f) }
+func (db *database) view(f func(Tx) error) error   { return db.run(Read, f) }
 
 // begin begins a transaction of the store. Where only one may write at a time, it counts how
 // long writers wait for each other.
@@ -163,18 +163,14 @@ func (db *database) CreateTables(context.Context) error {
 			return engine.Errorf(engine.Duplicate, "table %s exists", l.table.Name)
 		}
 	}
-	err := db.update(func(tx Tx) error {
+	err := db.update(func(tx Tx) (err error) {
 		if d := db.switches.definition(); d != "" {
-			if err := tx.Put(catalogKey(catalogSpace), []byte(d)); err != nil {
-				return err
-			}
+			err = tx.Put(catalogKey(catalogSpace), []byte(d))
 		}
-		for _, l := range db.tables {
-			if err := tx.Put(catalogKey(l.space), []byte(l.definition())); err != nil {
-				return err
-			}
+		for i := 0; i < len(db.tables) && err == nil; i++ {
+			err = tx.Put(catalogKey(db.tables[i].space), []byte(db.tables[i].definition()))
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("create tables: %w", err)
@@ -225,12 +221,7 @@ func (db *database) ClearTable(_ context.Context, table string) error {
 const clearBatch = 10_000
 
 // atMost returns n, or less if a transaction cannot write that much.
-func (db *database) atMost(n int) int {
-	if db.maxEntries > 0 {
-		n = min(n, db.maxEntries)
-	}
-	return n
-}
+func (db *database) atMost(n int) int { return min(n, cmp.Or(db.maxEntries, n)) }
 
 // clear removes the entries of a space: by a single record if the store can, as
 // transactions that isolate know no ranges.
@@ -256,13 +247,11 @@ func (db *database) clear(space uint16) error {
 		if err != nil || keys.len() == 0 {
 			return err
 		}
-		err = db.update(func(tx Tx) error {
-			for i := range keys.len() {
-				if err := tx.Delete(keys.at(i)); err != nil {
-					return err
-				}
+		err = db.update(func(tx Tx) (err error) {
+			for i := 0; i < keys.len() && err == nil; i++ {
+				err = tx.Delete(keys.at(i))
 			}
-			return nil
+			return err
 		})
 		if err != nil {
 			return err
@@ -378,12 +367,8 @@ func (db *database) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 			return fmt.Sprintf("%d removed", n), err
 		})
 	}
-	first, err := done.Result()
-	if err != nil {
-		return first, err
-	}
-	rest, err := db.store.Settle(ctx)
-	return append(first, rest...), err
+	db.store.Settle(ctx, &done)
+	return done.Result()
 }
 
 func (db *database) Close() error {

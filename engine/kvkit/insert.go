@@ -51,8 +51,12 @@ func (s *insertStmt) Exec(ctx context.Context, args []model.Value, r *engine.Res
 	if s.numbers {
 		first = s.l.lastID.Add(int64(s.op.Rows)) - int64(s.op.Rows) + 1
 	}
-	if s.op.ReturnNumber {
-		r.Value = s.lastNumber(args, first)
+	switch last := s.op.Rows - 1; {
+	case !s.op.ReturnNumber:
+	case s.numbers:
+		r.Value = model.IntValue(first + int64(last))
+	default: // the caller has numbered the rows
+		r.Value = args[last*len(s.columns)+slices.Index(s.columns, s.l.auto)]
 	}
 	if s.blind {
 		return s.write(ctx, Write, r, func(tx *txn) error {
@@ -81,15 +85,6 @@ func (s *insertStmt) putAll(tx *txn, args []model.Value, first int64, r *engine.
 		r.Rows++
 	}
 	return nil
-}
-
-// lastNumber returns the number of the last row, assigned by the engine or by
-// the caller.
-func (s *insertStmt) lastNumber(args []model.Value, first int64) model.Value {
-	if s.numbers {
-		return model.IntValue(first + int64(s.op.Rows) - 1)
-	}
-	return args[(s.op.Rows-1)*len(s.columns)+slices.Index(s.columns, s.l.auto)]
 }
 
 // setRow sets a row to the one with index i of an execution.

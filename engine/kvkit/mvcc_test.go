@@ -172,9 +172,7 @@ func (s *mvcc) Sizes(ranges []kvkit.Range) error {
 
 func (s *mvcc) TotalSize() (int64, error) { return int64(s.current.Len()), nil }
 
-func (s *mvcc) Settle(context.Context) ([]engine.SettleAction, error) {
-	return []engine.SettleAction{{Name: "nothing to do"}}, nil
-}
+func (s *mvcc) Settle(_ context.Context, done *engine.Settling) { done.Nothing("") }
 
 // mvccEngine opens such a store with the options of kvkit.
 type mvccEngine struct{}

@@ -32,11 +32,7 @@ func (d *reducer) reset() { d.rows, d.count, d.sum = d.rows[:0], 0, model.Value{
 
 func (d *reducer) add(row []model.Value) {
 	if d.needsAll() {
-		own := make([]model.Value, len(row))
-		for i, v := range row {
-			own[i] = v.Clone()
-		}
-		d.rows = append(d.rows, own)
+		d.rows = append(d.rows, engine.CloneRow(row))
 		return
 	}
 	d.tally(row)

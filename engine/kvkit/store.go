@@ -78,7 +78,8 @@ type Store interface {
 	// preallocated beyond the end of a file does not count: it holds nothing yet.
 	TotalSize() (int64, error)
 	Counters(s *engine.Sample) error
-	Settle(ctx context.Context) ([]engine.SettleAction, error)
+	// Settle does the actions of engine.DB.Settle.
+	Settle(ctx context.Context, done *engine.Settling)
 	Close() error
 }
 

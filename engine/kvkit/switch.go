@@ -70,17 +70,13 @@ type Switches struct {
 func NewSwitches(c engine.Config) (w Switches, err error) {
 	values := map[string]string{}
 	var settings []engine.Setting
-	var errs []error
+	o := c.ReadOptions()
 	for _, s := range switches {
-		v, err := c.ChoiceOption(s.name, append([]string{s.off}, s.on...)...)
+		v := o.Choice(s.name, append([]string{s.off}, s.on...)...)
 		values[s.name] = v
-		errs = append(errs, err)
 		if v != s.off {
 			settings = append(settings, engine.Setting{Name: s.name, Value: v, Source: engine.AsSet})
 		}
-	}
-	if err := cmp.Or(errs...); err != nil {
-		return w, err
 	}
 	w = Switches{
 		MergeUpdates: values["updates"] == "merge", MergeUpserts: values["upserts"] == "merge",
@@ -88,7 +84,7 @@ func NewSwitches(c engine.Config) (w Switches, err error) {
 		CleanOnRead: values["cleanup"] == "read", CleanOnSettle: values["cleanup"] == "settle",
 		Filter: values["unique"] == "filter", settings: settings,
 	}
-	return w, w.check(c.Schema)
+	return w, cmp.Or(o.Err, w.check(c.Schema))
 }
 
 func (w Switches) check(s model.Schema) error {

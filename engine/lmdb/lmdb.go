@@ -46,7 +46,6 @@ func (Engine) Info() engine.Info {
 	}
 }
 
-// Check returns an error if Open could not honour the configuration.
 func (Engine) Check(c engine.Config) error {
 	_, err := newSettings(c)
 	return err
@@ -86,16 +85,15 @@ func newSettings(c engine.Config) (s settings, err error) {
 		err = hint.Errorf("choose another engine, or declare narrower columns",
 			"a key of %s can have more bytes than the %d of an lmdb key", object, maxKey)
 	}
-	var err1, err2, err3, err4 error
-	s.mapSize, err1 = c.SizeOption("map_size", 1<<40, 1<<20, 1<<46)
-	s.writeMap, err2 = c.BoolOption("writemap", false)
-	s.readahead, err3 = c.BoolOption("readahead", true)
-	s.switches, err4 = kvkit.NewSwitches(c)
+	o := c.ReadOptions()
+	s.mapSize = o.Size("map_size", 1<<40, 1<<20, 1<<46)
+	s.writeMap, s.readahead = o.Bool("writemap", false), o.Bool("readahead", true)
 	s.sync = c.Durability == model.DurabilityOS
-	return s, cmp.Or(err, err1, err2, err3, err4, c.CheckEmbedded(options, model.Serializable))
+	switches, wrong := kvkit.NewSwitches(c)
+	s.switches = switches
+	return s, cmp.Or(err, o.Err, wrong, c.CheckEmbedded(options, model.Serializable))
 }
 
-// Open opens or creates the database.
 func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	s, err := newSettings(c)
 	if err != nil {

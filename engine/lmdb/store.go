@@ -186,14 +186,12 @@ func freePages(txn *lmdb.Txn) (n uint64, err error) {
 
 // Settle syncs the file if commits are synced: LMDB has no background work and never
 // shrinks its file.
-func (s *store) Settle(context.Context) ([]engine.SettleAction, error) {
+func (s *store) Settle(_ context.Context, done *engine.Settling) {
 	if s.durability != model.DurabilityOS {
-		return []engine.SettleAction{{Name: "nothing to do", Detail: "nothing is synced at level " + string(s.durability)}},
-			nil
+		done.Nothing("nothing is synced at level " + string(s.durability))
+		return
 	}
-	var done engine.Settling
 	done.Do("sync the file", func() (string, error) { return "", classify(s.env.Sync(true)) })
-	return done.Result()
 }
 
 func (s *store) Close() error {

@@ -102,9 +102,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	return nil
 }
 
-func (s *store) Settle(context.Context) ([]engine.SettleAction, error) {
-	return []engine.SettleAction{{Name: "nothing to do"}}, nil
-}
+func (s *store) Settle(_ context.Context, done *engine.Settling) { done.Nothing("") }
 
 func (s *store) Close() error { return nil }
 

@@ -43,7 +43,6 @@ type db struct {
 // newHost knows the names of a server's process, and a file that its data directory contains.
 func newHost() *serverkit.Host { return serverkit.NewHost("WiredTiger", "mongod", "ferretdb") }
 
-// Open starts a server in the directory, or attaches to one.
 func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	s, err := newSetup(ctx, c)
 	if err != nil {

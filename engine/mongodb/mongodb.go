@@ -62,8 +62,7 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 // transactions need.
 func replicaSet(c engine.Config) bool {
 	if c.Server.DSN == "" {
-		yes, _ := c.BoolOption(optReplicaSet, false)
-		return yes
+		return c.ReadOptions().Bool(optReplicaSet, false)
 	}
 	s, err := parseDSN(c.Server.DSN)
 	return err == nil && s.ReplicaSet != ""
@@ -114,7 +113,6 @@ type setup struct {
 	journal  bool             // writes wait for the journal
 }
 
-// Check reports whether the configuration can be honoured.
 func (Engine) Check(c engine.Config) error {
 	_, err := newSetup(context.Background(), c)
 	return err
@@ -160,7 +158,8 @@ func checkKnobs(c engine.Config) error {
 	compressors := []model.Compression{"", model.CompressionNone, model.CompressionSnappy, model.CompressionZlib,
 		model.CompressionZstd}
 	_, own := c.Options[optReplicaSet]
-	_, wrong := c.BoolOption(optReplicaSet, false)
+	o := c.ReadOptions()
+	o.Bool(optReplicaSet, false)
 	var isolations []model.Isolation
 	if replicaSet(c) {
 		isolations = append(isolations, model.RepeatableRead)
@@ -177,7 +176,7 @@ func checkKnobs(c engine.Config) error {
 		engine.RefuseIf(c.Protocol == engine.Text, "protocol", c.Protocol, "commands are always BSON; leave it out"),
 		engine.RefuseIf(reserved, "schema", schema, "it must be a valid name of a database, and not one of the server's own"),
 		engine.RefuseIf(own && c.Server.DSN != "", "options."+optReplicaSet, nil, serverkit.NeverSet),
-		wrong, c.CheckIsolation(isolations...))
+		o.Err, c.CheckIsolation(isolations...))
 }
 
 // checkSchema refuses names that have a different meaning in a document, and orders that

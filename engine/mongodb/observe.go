@@ -132,7 +132,6 @@ func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
 	return append(out, engine.Size{Bytes: sum, Kind: engine.Exact}), nil
 }
 
-// FileClass returns a function that gives the class of a file of the data directory.
 func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, error) {
 	return d.class, nil
 }

@@ -59,7 +59,6 @@ var traits = &serverkit.Traits{
 	Remote: func(e server.Endpoint) string { return mysqlwire.RemoteDSN(e.User, e.Password, e.Address, e.Port) },
 }
 
-// Open starts a server in the directory, or attaches to one.
 func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	s, err := newSetup(ctx, c)
 	if err != nil {
@@ -153,7 +152,6 @@ func (d *db) ask(ctx context.Context, c *sqlkit.Admin) error {
 // storages is a query for the storages that a server has.
 const storages = "SELECT ENGINE, SUPPORT FROM information_schema.ENGINES WHERE SUPPORT <> 'NO'"
 
-// FileClass returns a function that gives the class of a file of the data directory.
 func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, error) {
 	return d.class, nil
 }
@@ -193,7 +191,6 @@ func (r release) status(scope string) string {
 	return "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM " + schema + "." + scope + "_status"
 }
 
-// Watch connects to a running server, only to query it.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	return traits.Watch(ctx, dsn, func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Watched, error) {
 		t, err := watched(ctx, conn)

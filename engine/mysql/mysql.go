@@ -93,7 +93,6 @@ var rules = &serverkit.Rules{
 	Kinds: []string{server.MariaDB, server.MySQL}, Options: options, Plain: strip, Fixed: fixed, Opening: opening, On: "1", Off: "0",
 }
 
-// Check reports whether the configuration can be honoured.
 func (Engine) Check(c engine.Config) error {
 	_, err := newSetup(context.Background(), c)
 	return err
@@ -109,13 +108,11 @@ type setup struct {
 }
 
 func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
-	s := &setup{storage: storageOf(c.Storage)}
-	var skipUnique, bulkLoad bool
-	var err error
-	for name, dst := range map[string]*bool{optSkipUnique: &skipUnique, optBulkLoad: &bulkLoad, optWaits: &s.waits} {
-		if *dst, err = c.BoolOption(name, false); err != nil {
-			return nil, err
-		}
+	o := c.ReadOptions()
+	s := &setup{storage: storageOf(c.Storage), waits: o.Bool(optWaits, false)}
+	skipUnique, bulkLoad := o.Bool(optSkipUnique, false), o.Bool(optBulkLoad, false)
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	if bulkLoad {
 		if s.storage != rocksdb {
@@ -127,10 +124,11 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		s.ways = append(s.ways, withoutUnique)
 	}
 	for _, dsn := range c.Server.DSNs() {
-		if _, err = mysqlwire.ParseDSN(dsn); err != nil {
+		if _, err := mysqlwire.ParseDSN(dsn); err != nil {
 			return nil, err
 		}
 	}
+	var err error
 	if s.Setup, err = rules.Check(ctx, c); err != nil {
 		return nil, err
 	}
@@ -186,7 +184,6 @@ var fixed = []string{
 // other hosts. Those of a cluster do so too, because it listens for its members.
 var opening = []string{"skip_grant_tables", "bind_address", "admin_address", "mysqlx_bind_address", "mysqlx", "wsrep_"}
 
-// ReadDSN reads a data source name.
 func (Engine) ReadDSN(dsn string) (engine.Address, error) {
 	config, err := mysqlwire.ParseDSN(dsn)
 	if err != nil {

@@ -1,7 +1,6 @@
 package null
 
 import (
-	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -34,15 +33,13 @@ type delay struct {
 
 // newDelay reads the options; without a delay it returns nil.
 func newDelay(c engine.Config) (*delay, error) {
-	r := reader{c: c}
-	each := r.duration("delay", 0, 0, time.Second)
-	noise := r.share("noise", 1)
-	drift := r.share("drift", 0.9)
-	period := r.duration("drift_period", 10*time.Minute, time.Second, 24*time.Hour)
-	seed, err := c.IntOption("noise_seed", 0, 0, math.MaxInt64)
-	r.err = cmp.Or(r.err, err)
-	if r.err != nil {
-		return nil, r.err
+	o := c.ReadOptions()
+	each := duration(o, "delay", 0, 0, time.Second)
+	noise, drift := share(o, "noise", 1), share(o, "drift", 0.9)
+	period := duration(o, "drift_period", 10*time.Minute, time.Second, 24*time.Hour)
+	seed := o.Int("noise_seed", 0, 0, math.MaxInt64)
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	if each == 0 {
 		for _, name := range []string{"noise", "noise_seed", "drift", "drift_period"} {
@@ -96,48 +93,26 @@ func (d *delay) settings() []engine.Setting {
 	return out
 }
 
-// reader reads options and keeps the first error.
-type reader struct {
-	c   engine.Config
-	err error
+func duration(o *engine.OptionReader, name string, def, low, greatest time.Duration) time.Duration {
+	return engine.Between(o, name, def, low, greatest, "it must be a duration such as 20us", func(v any) (time.Duration, bool) {
+		text, _ := v.(string)
+		d, err := quantity.ParseDuration(text)
+		return d, err == nil
+	})
 }
 
-func (r *reader) refuse(name, reason string) {
-	if r.err == nil {
-		r.err = &engine.KnobError{Knob: "options." + name, Value: fmt.Sprint(r.c.Options[name]), Reason: reason,
-			Known: options}
-	}
-}
-
-func (r *reader) duration(name string, def, low, greatest time.Duration) time.Duration {
-	v, ok := r.c.Options[name]
-	if !ok {
-		return def
-	}
-	text, _ := v.(string)
-	d, err := quantity.ParseDuration(text)
-	switch {
-	case err != nil:
-		r.refuse(name, "it must be a duration such as 20us")
-	case d < low || d > greatest:
-		r.refuse(name, fmt.Sprintf("it must be from %v to %v", low, greatest))
-	}
-	return d
-}
-
-func (r *reader) share(name string, greatest float64) float64 {
-	var share float64
-	switch v := r.c.Options[name].(type) {
-	case nil:
-	case int64:
-		share = float64(v)
-	case float64:
-		share = v
-	default:
-		share = math.NaN()
-	}
-	if !(share >= 0 && share <= greatest) {
-		r.refuse(name, fmt.Sprintf("it must be a number from 0 to %g", greatest))
-	}
-	return share
+func share(o *engine.OptionReader, name string, greatest float64) float64 {
+	expected := fmt.Sprintf("it must be a number from 0 to %g", greatest)
+	return engine.Read(o, name, 0, expected, func(v any) (share float64, ok bool) {
+		switch v := v.(type) {
+		case nil:
+		case int64:
+			share = float64(v)
+		case float64:
+			share = v
+		default:
+			return 0, false
+		}
+		return share, share >= 0 && share <= greatest
+	})
 }

@@ -43,7 +43,6 @@ func (Engine) Info() engine.Info {
 	}
 }
 
-// Check returns an error if Open could not honour the configuration.
 func (Engine) Check(c engine.Config) error {
 	_, err := newSettings(c)
 	return err
@@ -79,30 +78,18 @@ func newSettings(c engine.Config) (s settings, err error) {
 	if s.switches, err = kvkit.NewSwitches(c); err != nil {
 		return s, err
 	}
-	bits, lowest := int64(0), int64(0)
+	bits, minBits := int64(0), int64(0)
 	if s.switches.Filter {
-		bits, lowest = 10, 1
+		bits, minBits = 10, 1
 	}
-	for _, o := range []struct {
-		name                  string
-		dst                   *int64
-		def, lowest, greatest int64
-	}{
-		{"l0_compaction_threshold", &s.l0, 0, 1, 100},
-		{"compactions", &s.compactions, 0, 1, 64},
-		{"bloom_bits", &s.bloom, bits, lowest, 30},
-	} {
-		if *o.dst, err = c.IntOption(o.name, o.def, o.lowest, o.greatest); err != nil {
-			return s, err
-		}
-	}
-	if s.memtable, err = c.SizeOption("memtable_size", 0, 256<<10, 4<<30-1); err != nil {
-		return s, err
-	}
-	return s, c.CheckEmbedded(options)
+	o := c.ReadOptions()
+	s.l0 = o.Int("l0_compaction_threshold", 0, 1, 100)
+	s.compactions = o.Int("compactions", 0, 1, 64)
+	s.bloom = o.Int("bloom_bits", bits, minBits, 30)
+	s.memtable = o.Size("memtable_size", 0, 256<<10, 4<<30-1)
+	return s, cmp.Or(o.Err, c.CheckEmbedded(options))
 }
 
-// Open opens or creates the database.
 func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	return open(c, fileSystem(c.Durability, vfs.Default))
 }

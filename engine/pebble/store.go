@@ -91,8 +91,7 @@ func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle flushes the memtables and waits until no compaction runs. Pebble leaves some
 // debt that it does not compact.
-func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
-	var done engine.Settling
+func (s *store) Settle(ctx context.Context, done *engine.Settling) {
 	debt := s.db.Metrics().Compact.EstimatedDebt
 	done.Do("flush memtables", func() (string, error) { return "", s.db.Flush() })
 	done.Do("wait for compactions", func() (string, error) {
@@ -102,7 +101,6 @@ func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 		})
 		return fmt.Sprintf("estimated debt %d B before, %d B after", debt, s.db.Metrics().Compact.EstimatedDebt), err
 	})
-	return done.Result()
 }
 
 func (s *store) Close() error {

@@ -40,7 +40,7 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 		d.watching.Store(conn)
 		look.Take = func(ctx context.Context, add func(engine.SessionActivity, int)) error {
 			d.own.looks.Add(1)
-			return conn.Use(func(sqlkit.Conn) error {
+			return conn.Use(ctx, func(sqlkit.Conn) error {
 				return stmt.Query(ctx, nil, activityTypes, func(row []model.Value) error { return noteDoing(row, add) })
 			})
 		}

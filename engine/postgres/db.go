@@ -69,7 +69,6 @@ var traits = &serverkit.Traits{
 	},
 }
 
-// Open starts a server in the directory, or attaches to one.
 func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	s, err := newSetup(ctx, c)
 	if err != nil {
@@ -129,7 +128,6 @@ func ask(ctx context.Context, c *sqlkit.Admin) (a about, err error) {
 	return a, err
 }
 
-// Watch connects to a server, only to query it.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	return traits.Watch(ctx, dsn, func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Watched, error) {
 		about, err := ask(ctx, conn)

@@ -65,13 +65,11 @@ var promises = map[model.Durability]string{
 	model.DurabilityProcess: "commits survive kill -9 of the server; a crash of the operating system may lose the whole database, as fsync is off",
 }
 
-// Check reports whether the configuration can be honoured.
 func (Engine) Check(c engine.Config) error {
 	_, err := newSetup(context.Background(), c)
 	return err
 }
 
-// ReadDSN reads a data source name.
 func (Engine) ReadDSN(dsn string) (engine.Address, error) {
 	config, err := pgwire.ParseDSN(dsn, nil)
 	if err != nil {

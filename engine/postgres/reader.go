@@ -137,7 +137,7 @@ func newReader(ctx context.Context, conn *sqlkit.Admin, release int, schema stri
 			slices.Repeat([]model.Type{model.Float}, len(v.points)))
 		r.views, r.types = append(r.views, v), append(r.types, types)
 	}
-	return r.sample, conn.Use(func(c sqlkit.Conn) error { return r.prepare(ctx, c) })
+	return r.sample, conn.Use(ctx, func(c sqlkit.Conn) error { return r.prepare(ctx, c) })
 }
 
 // prepare has the server parse the queries, unless it has on this connection.
@@ -159,7 +159,7 @@ func (r *reader) prepare(ctx context.Context, c sqlkit.Conn) error {
 
 // sample adds the counters of the server, the database, and its tables and indexes.
 func (r *reader) sample(ctx context.Context, s *engine.Sample) error {
-	err := r.conn.Use(func(c sqlkit.Conn) error {
+	err := r.conn.Use(ctx, func(c sqlkit.Conn) error {
 		if err := r.prepare(ctx, c); err != nil {
 			return err
 		}

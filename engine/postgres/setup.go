@@ -42,18 +42,19 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 	if err := checkKnobs(c); err != nil {
 		return nil, err
 	}
-	s := &setup{}
-	var err error
-	if s.copies, err = c.BoolOption(optCopy, false); err != nil {
-		return nil, err
+	o := c.ReadOptions()
+	s := &setup{copies: o.Bool(optCopy, false)}
+	if o.Err != nil {
+		return nil, o.Err
 	}
+	var err error
 	if s.Setup, err = rules.Check(ctx, c); err != nil {
 		return nil, err
 	}
 	_, checked := c.Options[optChecksums]
-	checksums, err := c.BoolOption(optChecksums, false)
-	if err != nil {
-		return nil, err
+	checksums := o.Bool(optChecksums, false)
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	if s.Attached() {
 		if checked && !s.Server.Join {

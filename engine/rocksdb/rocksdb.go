@@ -98,22 +98,20 @@ var compressions = map[model.Compression]string{
 
 func newSettings(c engine.Config) (s settings, err error) {
 	s = settings{families: 1, durability: c.Durability}
-	var err1, err2, err3, err4, err5 error
-	s.library, err1 = c.TextOption("library", newest)
-	s.users, err2 = c.TextOption("rocksdb", "")
-	s.transactions, err3 = c.ChoiceOption("transactions", transactions...)
-	s.switches, err4 = kvkit.NewSwitches(c)
-	families, err5 := c.BoolOption("families", false)
-	if families {
+	o := c.ReadOptions()
+	s.library, s.users = o.Text("library", newest), o.Text("rocksdb", "")
+	s.transactions = o.Choice("transactions", transactions...)
+	if o.Bool("families", false) {
 		s.families = kvkit.Spaces(c.Schema)
 	}
+	s.switches, err = kvkit.NewSwitches(c)
 	var isolation []model.Isolation
 	if s.concurrency() == kvkit.Isolated {
 		isolation = []model.Isolation{model.RepeatableRead}
 	}
 	s.users = strings.TrimRight(s.users, "; ")
 	s.knobs = knobs(c, s.switches.Filter)
-	return s, cmp.Or(err1, err2, err3, err4, err5,
+	return s, cmp.Or(o.Err, err,
 		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page,
 			"blocks must be from 512 B to 1 MiB"),
 		engine.RefuseIf(c.Compression != "" && compressions[c.Compression] == "", "compression", c.Compression,
@@ -234,7 +232,6 @@ func errorOf(text string) error {
 	return engine.Classify(classes[i].class, err)
 }
 
-// Open opens or creates the database.
 func (e Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	s, err := newSettings(c)
 	if err != nil {

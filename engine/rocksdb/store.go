@@ -106,8 +106,7 @@ func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle flushes the memtables and waits until no compaction runs or is due. It polls in
 // all versions, as only the newer ones provide a call that waits.
-func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
-	var done engine.Settling
+func (s *store) Settle(ctx context.Context, done *engine.Settling) {
 	before := s.number(all, debt)
 	done.Do("flush memtables", func() (string, error) { return "", s.flush() })
 	done.Do("wait for compactions", func() (string, error) {
@@ -118,7 +117,6 @@ func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 		})
 		return fmt.Sprintf("estimated debt %d B before, %d B after", before, s.number(all, debt)), err
 	})
-	return done.Result()
 }
 
 func (s *store) flush() error { return s.fail(C.store_flush(s.c)) }

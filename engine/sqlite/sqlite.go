@@ -59,7 +59,6 @@ const busyTimeoutMillis = 10_000
 // fileName is the database's file in its directory; the log's name is derived from it.
 const fileName = "sqlite.db"
 
-// Check reports whether the configuration can be honoured.
 func (e Engine) Check(c engine.Config) error {
 	_, err := pragmas(c)
 	return err
@@ -68,10 +67,10 @@ func (e Engine) Check(c engine.Config) error {
 // pragmas returns the statements that configure a connection, in the order in which they
 // take effect.
 func pragmas(c engine.Config) ([]string, error) {
-	checkpoint, err1 := c.IntOption(optCheckpoint, 1000, 0, 1<<31-1)
-	mmap, err2 := c.SizeOption(optMmap, 0, 0, 0x7fff0000)
-	temp, err3 := c.ChoiceOption(optTemp, "file", "memory")
-	if err := cmp.Or(checkKnobs(c), err1, err2, err3); err != nil {
+	o := c.ReadOptions()
+	checkpoint, mmap := o.Int(optCheckpoint, 1000, 0, 1<<31-1), o.Size(optMmap, 0, 0, 0x7fff0000)
+	temp := o.Choice(optTemp, "file", "memory")
+	if err := cmp.Or(checkKnobs(c), o.Err); err != nil {
 		return nil, err
 	}
 	out := []string{"busy_timeout = " + strconv.Itoa(busyTimeoutMillis)}

@@ -93,7 +93,7 @@ func (c *Admin) awake(ctx context.Context) (err error) {
 
 // Exec executes a statement whose result is of no interest.
 func (c *Admin) Exec(ctx context.Context, text string) error {
-	return c.use(ctx, func(conn Conn) error {
+	return c.Use(ctx, func(conn Conn) error {
 		_, _, err := conn.ExecText(ctx, text)
 		return c.d.classify(text, err)
 	})
@@ -101,7 +101,7 @@ func (c *Admin) Exec(ctx context.Context, text string) error {
 
 // Prepare readies a statement that is executed often, within Use.
 func (c *Admin) Prepare(ctx context.Context, text string) (s Stmt, err error) {
-	err = c.use(ctx, func(conn Conn) error {
+	err = c.Use(ctx, func(conn Conn) error {
 		s, err = conn.Prepare(ctx, text)
 		return c.d.classify("prepare "+text, err)
 	})
@@ -109,11 +109,7 @@ func (c *Admin) Prepare(ctx context.Context, text string) (s Stmt, err error) {
 }
 
 // Use calls f with the connection, for its abilities in addition to statements.
-func (c *Admin) Use(f func(conn Conn) error) error {
-	return c.use(context.Background(), f)
-}
-
-func (c *Admin) use(ctx context.Context, f func(conn Conn) error) error {
+func (c *Admin) Use(ctx context.Context, f func(conn Conn) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn == nil {
@@ -131,7 +127,7 @@ func (c *Admin) use(ctx context.Context, f func(conn Conn) error) error {
 func (c *Admin) Query(ctx context.Context, text string, each func(row []string) error) error {
 	var row []string
 	var failed error
-	return c.use(ctx, func(conn Conn) error {
+	return c.Use(ctx, func(conn Conn) error {
 		err := conn.QueryText(ctx, text, nil, func(values []model.Value) error {
 			row = row[:0]
 			for _, v := range values {

@@ -79,30 +79,18 @@ func (db *DB) Explain(ctx context.Context, op *model.Op,
 
 // firstRows reads the first rows of a table, on the connection for definitions.
 func (db *DB) firstRows(ctx context.Context, t *model.Table, n int) (rows [][]model.Value, err error) {
-	db.admin.mu.Lock()
-	defer db.admin.mu.Unlock()
-	if db.admin.conn == nil {
-		return nil, ErrClosed
-	}
-	if err := db.admin.awake(ctx); err != nil {
-		return nil, err
-	}
-	s := &Session{Admin: db.admin, db: db, commands: map[string]Stmt{}}
-	st, err := s.Prepare(ctx, &model.Op{Kind: model.Scan, Table: t.Name, Columns: t.ColumnNames(), Limit: n})
-	if err != nil {
-		return nil, err
-	}
-	r := engine.Result{Each: func(row []model.Value) {
-		own := make([]model.Value, len(row))
-		for i, v := range row {
-			own[i] = v.Clone()
+	r := engine.Result{Each: func(row []model.Value) { rows = append(rows, engine.CloneRow(row)) }}
+	err = db.admin.Use(ctx, func(Conn) error {
+		s := &Session{Admin: db.admin, db: db, commands: map[string]Stmt{}}
+		st, err := s.Prepare(ctx, &model.Op{Kind: model.Scan, Table: t.Name, Columns: t.ColumnNames(), Limit: n})
+		if err == nil {
+			err = st.Exec(ctx, nil, &r)
 		}
-		rows = append(rows, own)
-	}}
-	err = st.Exec(ctx, nil, &r)
-	for _, p := range s.prepared {
-		err = errors.Join(err, p.Close())
-	}
+		for _, p := range s.prepared {
+			err = errors.Join(err, p.Close())
+		}
+		return err
+	})
 	return rows, err
 }
 

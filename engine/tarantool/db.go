@@ -46,7 +46,6 @@ const (
 	mark     = "*.snap"
 )
 
-// Open starts a server in the directory, or attaches to one.
 func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	s, err := newSetup(ctx, c)
 	if err != nil {

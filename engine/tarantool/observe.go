@@ -168,7 +168,6 @@ type watch struct {
 	*reader
 }
 
-// Watch connects to a server, only to query it.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	a, err := parseDSN(dsn)
 	if err != nil {

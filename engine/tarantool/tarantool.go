@@ -88,7 +88,6 @@ var rules = &serverkit.Rules{
 	},
 }
 
-// Check reports whether the configuration can be honoured.
 func (Engine) Check(c engine.Config) error {
 	_, err := newSetup(context.Background(), c)
 	return err
@@ -199,7 +198,6 @@ func parseDSN(dsn string) (a address, err error) {
 	return a, nil
 }
 
-// ReadDSN reads a data source name.
 func (Engine) ReadDSN(dsn string) (engine.Address, error) {
 	a, err := parseDSN(dsn)
 	if err != nil {

@@ -114,8 +114,7 @@ func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle writes a checkpoint, and waits until the chunks of LSM trees have been
 // merged.
-func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
-	var done engine.Settling
+func (s *store) Settle(ctx context.Context, done *engine.Settling) {
 	done.Do("checkpoint", func() (string, error) {
 		return "", s.with(func(se *session) error { return failure(C.wt_checkpoint(se.s)) })
 	})
@@ -131,7 +130,6 @@ func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 			return fmt.Sprintf("%d chunks before, %d after", before, s.chunks()), err
 		})
 	}
-	return done.Result()
 }
 
 // chunks counts the files of LSM trees.

@@ -114,11 +114,10 @@ var syncs = map[model.Durability]string{
 
 func newSettings(c engine.Config) (s settings, err error) {
 	s = settings{storage: cmp.Or(c.Storage, btree), cache: cmp.Or(c.Cache, defaultCache), durability: c.Durability}
-	var err1, err4 error
-	s.library, err1 = c.TextOption("library", newest)
-	connection, err2 := c.TextOption("config", "")
-	tables, err3 := c.TextOption("table_config", "")
-	s.switches, err4 = kvkit.NewSwitches(c)
+	o := c.ReadOptions()
+	s.library = o.Text("library", newest)
+	connection, tables := o.Text("config", ""), o.Text("table_config", "")
+	s.switches, err = kvkit.NewSwitches(c)
 	compressors := "none, snappy, zlib, zstd and lz4"
 	if s.library == debian {
 		compressors = "none, snappy and zlib"
@@ -129,7 +128,7 @@ func newSettings(c engine.Config) (s settings, err error) {
 		isolation = nil
 	}
 	if err := cmp.Or(
-		err1, err2, err3, err4,
+		o.Err, err,
 		engine.Choose("storage", s.storage, btree, lsm),
 		engine.RefuseIf(syncs[c.Durability] == "", "durability", c.Durability,
 			"wiredtiger syncs its log at every commit or not at all; none, process and os are possible"),
@@ -226,7 +225,6 @@ func find(library string) (string, error) {
 	return path, nil
 }
 
-// Open opens or creates the database.
 func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	s, err := newSettings(c)
 	if err != nil {

@@ -91,8 +91,6 @@ func (i *Image) output(ctx context.Context, path string, args ...string) (string
 	return text, err
 }
 
-func (i *Image) kill(name string) error { return exec.Command(i.Runtime, "kill", name).Run() }
-
 // killTries is how often, at intervals of half a second, a container is to be killed that may
 // still be on its way to run.
 const killTries = 20
@@ -101,7 +99,7 @@ const killTries = 20
 func (i *Image) end(name string) error {
 	var err error
 	for range killTries {
-		if err = i.kill(name); err == nil {
+		if err = exec.Command(i.Runtime, "kill", name).Run(); err == nil {
 			break
 		}
 		time.Sleep(500 * time.Millisecond)

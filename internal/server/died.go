@@ -2,7 +2,6 @@ package server
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"os"
 	"regexp"
@@ -22,9 +21,9 @@ type DiedError struct {
 
 // Error returns the message, with the server's last messages.
 func (e *DiedError) Error() string {
-	s := e.What + ": " + fmt.Sprint(e.How)
-	if e.How == nil {
-		s = e.What
+	s := e.What
+	if e.How != nil {
+		s += ": " + e.How.Error()
 	}
 	if len(e.Messages) > 0 {
 		s += "; its last messages: " + strings.Join(e.Messages, " | ")
@@ -64,10 +63,8 @@ var hints = []struct {
 func (e *DiedError) Hint() string {
 	text := e.Error()
 	for _, h := range hints {
-		for _, m := range h.messages {
-			if strings.Contains(text, m) {
-				return h.hint
-			}
+		if slices.ContainsFunc(h.messages, func(m string) bool { return strings.Contains(text, m) }) {
+			return h.hint
 		}
 	}
 	return ""
@@ -126,12 +123,12 @@ func (s *Server) messages() []string {
 		return nil
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	end, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil
 	}
-	start := max(s.since, info.Size()-tail)
-	b, err := io.ReadAll(io.NewSectionReader(f, start, info.Size()-start))
+	start := max(s.since, end-tail)
+	b, err := io.ReadAll(io.NewSectionReader(f, start, end-start))
 	if err != nil {
 		return nil
 	}
@@ -151,11 +148,8 @@ func relevant(text string) []string {
 			errs = append(errs, line)
 		}
 	}
-	if len(errs) > maxMessages {
-		errs = errs[:maxMessages] // later errors follow from the first
-	}
 	if len(errs) > 0 {
-		return errs
+		return errs[:min(len(errs), maxMessages)] // later errors follow from the first
 	}
 	return all[max(0, len(all)-maxMessages):]
 }

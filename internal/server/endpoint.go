@@ -29,12 +29,8 @@ func (s *Server) newEndpoint() (Endpoint, error) {
 		e.Port = port
 	}
 	if e.Port == 0 {
-		find := freePort
-		if s.freePort != nil {
-			find = s.freePort
-		}
 		var err error
-		if e.Port, err = find(s.Listen); err != nil {
+		if e.Port, err = s.freePort(s.Listen); err != nil {
 			return e, fmt.Errorf("find a free port: %w", err)
 		}
 	}
@@ -77,7 +73,7 @@ func (s *Server) password() (string, error) {
 
 // replaceFile writes a file in a directory that the server's user may change: it follows no link.
 func replaceFile(path, text string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := removeIfThere(path); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -86,6 +82,14 @@ func replaceFile(path, text string) error {
 	}
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
+}
+
+func removeIfThere(path string) error {
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // longestSocket is the maximum length of a socket's path in its address.

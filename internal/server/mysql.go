@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -71,18 +72,13 @@ func createMySQL(s *Server) ([]string, error) {
 // copyData copies system tables; other directories would become databases.
 func (s *Server) copyData(template string) error {
 	for _, name := range []string{"mysql", "performance_schema"} {
-		source := filepath.Join(template, name)
-		if !isDir(source) {
-			continue
-		}
-		if err := os.CopyFS(filepath.Join(s.DataDir(), name), os.DirFS(source)); err != nil {
-			return err
+		if source := filepath.Join(template, name); isDir(source) {
+			if err := os.CopyFS(filepath.Join(s.DataDir(), name), os.DirFS(source)); err != nil {
+				return err
+			}
 		}
 	}
 	return filepath.WalkDir(s.DataDir(), func(path string, _ os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return s.owner.own(path)
+		return cmp.Or(err, s.owner.own(path))
 	})
 }

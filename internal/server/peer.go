@@ -1,8 +1,7 @@
 package server
 
 import (
-	"bufio"
-	"encoding/binary"
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -49,15 +49,12 @@ func socketPeer(c *net.UnixConn) (pid int, err error) {
 		return 0, err
 	}
 	var cred *unix.Ucred
-	var cerr error
-	if err := raw.Control(func(fd uintptr) {
-		cred,
-			cerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err := cmp.Or(err, failed); err != nil {
 		return 0, err
-	}
-	if cerr != nil {
-		return 0, cerr
 	}
 	if cred.Pid <= 0 {
 		return 0, fmt.Errorf("%w: it is in a container", ErrElsewhere)
@@ -100,42 +97,21 @@ func listener(at *net.TCPAddr) (int, error) {
 // listening returns the socket that listens on an address, or on all of the
 // host, as /proc/PID/fd names it.
 func listening(at *net.TCPAddr) (string, error) {
-	const (
-		listenState = "0A"
-		any4, any6  = "00000000", "00000000000000000000000000000000"
-	)
-	own, own4in6 := hexAddress(at.IP.To16()), ""
-	if ip := at.IP.To4(); ip != nil {
-		own, own4in6 = hexAddress(ip), hexAddress(at.IP.To16())
+	const listenState = 0x0A
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return "", err
 	}
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		f, err := os.Open(table)
-		if err != nil {
-			continue
-		}
-		defer f.Close()
-		for in := bufio.NewScanner(f); in.Scan(); {
-			fields := strings.Fields(in.Text())
-			if len(fields) < 10 || fields[3] != listenState {
-				continue
-			}
-			address, port, _ := strings.Cut(fields[1], ":")
-			if port == fmt.Sprintf("%04X", at.Port) && slices.Contains([]string{own, own4in6, any4, any6}, address) {
-				return "socket:[" + fields[9] + "]", nil
+	for _, table := range []func() (procfs.NetTCP, error){proc.NetTCP, proc.NetTCP6} {
+		sockets, _ := table() // the host may have no IPv6
+		for _, s := range sockets {
+			here := s.LocalAddr.Equal(at.IP) || s.LocalAddr.IsUnspecified()
+			if here && s.St == listenState && s.LocalPort == uint64(at.Port) {
+				return fmt.Sprintf("socket:[%d]", s.Inode), nil
 			}
 		}
 	}
 	return "", fmt.Errorf("%w: nothing listens on port %d of this host", ErrElsewhere, at.Port)
-}
-
-// hexAddress formats an address as /proc/net/tcp does: in words of four bytes,
-// each in native byte order.
-func hexAddress(ip net.IP) string {
-	var b strings.Builder
-	for word := range slices.Chunk([]byte(ip), 4) {
-		fmt.Fprintf(&b, "%08X", binary.NativeEndian.Uint32(word))
-	}
-	return b.String()
 }
 
 // WorkDir returns the working directory of a process, "" if it is not accessible

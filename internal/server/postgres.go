@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -94,11 +93,7 @@ func postgresVariables(ctx context.Context, p Program) (names []string, err erro
 // and then the next server would refuse to start.
 func postgresLeftovers(s *Server) error {
 	removeSharedMemory(s.DataDir())
-	err := os.Remove(filepath.Join(s.DataDir(), "postmaster.pid"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return removeIfThere(filepath.Join(s.DataDir(), "postmaster.pid"))
 }
 
 // removeSharedMemory removes the System V segment of a killed server, which

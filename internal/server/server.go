@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -123,6 +124,9 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		return nil, err
 	}
 	c.Listen = cmp.Or(c.Listen, ThisMachine)
+	if c.freePort == nil {
+		c.freePort = freePort
+	}
 	if c.Listen != ThisMachine && !k.guarded {
 		return nil, fmt.Errorf("a private %s has no password at its port: other machines cannot reach it", c.Kind)
 	}
@@ -186,13 +190,12 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 	if err := s.configure(); err != nil {
 		return err
 	}
-	if !fresh {
+	if s.created = fresh; !fresh {
 		return s.clear()
 	}
 	if err := create(ctx, s); err != nil {
 		return fmt.Errorf("initialize the data directory of %s: %w", s.Kind, err)
 	}
-	s.created = true
 	return nil
 }
 
@@ -273,13 +276,10 @@ func (s *Server) openLog() (err error) {
 	if s.log, err = os.OpenFile(s.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
 		return fmt.Errorf("open the server's log: %w", err)
 	}
-	info, err := s.log.Stat()
-	if err != nil {
+	if s.since, err = s.log.Seek(0, io.SeekEnd); err != nil {
 		s.log.Close()
-		return err
 	}
-	s.since = info.Size()
-	return nil
+	return err
 }
 
 // begin starts the process and waits until the server answers.
@@ -307,9 +307,8 @@ func (s *Server) begin(ctx context.Context) error {
 	}
 	if err != nil {
 		s.Kill()
-		return err
 	}
-	return nil
+	return err
 }
 
 // launch starts the process from a thread that lives as long as the server: the
