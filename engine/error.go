@@ -75,6 +75,14 @@ func Classify(c Class, err error) error {
 	return &classified{c, err}
 }
 
+// Wrap adds to an error what was attempted, nil for a nil error.
+func Wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
 // Errorf returns a formatted error with a class.
 func Errorf(c Class, format string, args ...any) error {
 	return Classify(c, fmt.Errorf(format, args...))

@@ -16,10 +16,7 @@ type SettleAction struct {
 func Timed(name string, do func() (detail string, err error)) (SettleAction, error) {
 	start := time.Now()
 	detail, err := do()
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
-	}
-	return SettleAction{Name: name, Duration: time.Since(start), Detail: detail}, err
+	return SettleAction{Name: name, Duration: time.Since(start), Detail: detail}, Wrap(name, err)
 }
 
 // Settling is the actions of a Settle that does one after the other, up to the

@@ -125,12 +125,7 @@ func (s *store) flush() error {
 	return s.db.DropPrefix(key)
 }
 
-func (s *store) Close() error {
-	if err := s.db.Close(); err != nil {
-		return fmt.Errorf("close badger: %w", err)
-	}
-	return nil
-}
+func (s *store) Close() error { return engine.Wrap("close badger", s.db.Close()) }
 
 func classify(err error) error {
 	switch {

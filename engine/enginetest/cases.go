@@ -36,15 +36,13 @@ func (s Suite) testNumbering(t *testing.T) {
 		if ask.ReturnNumber {
 			want = model.IntValue(5 * (i + 1))
 		}
-		if r, _ := c.do(ask, ints(1, 2, 3, 4, 5)...); r.Value.Compare(want) != 0 || r.Rows != 5 {
-			t.Errorf("insert %d returns %v for %d rows, want %v for 5", i, r.Value, r.Rows, want)
-		}
+		r, _ := c.do(ask, ints(1, 2, 3, 4, 5)...)
+		failIf(t, r.Value.Compare(want) != 0 || r.Rows != 5, "insert %d returns %v for %d rows, want %v for 5", i, r.Value,
+			r.Rows, want)
 	}
 	_, rows := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"id", "v"}})
 	for i, row := range rows {
-		if row[0].Int() != int64(i+1) || row[1].Int() != int64(i%5+1) {
-			t.Fatalf("row %d is %v", i, row)
-		}
+		fatalIf(t, row[0].Int() != int64(i+1) || row[1].Int() != int64(i%5+1), "row %d is %v", i, row)
 	}
 	failIf(t, len(rows) != 15, "%d rows, want 15", len(rows))
 	_, last := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"id"}, Desc: true, Limit: 1})
@@ -81,17 +79,15 @@ func (s Suite) testLowest(t *testing.T) {
 		r, _, err := collect(pop, model.IntValue(step.cursor))
 		check(t, err)
 		left, _ := c.do(countOp)
-		if r.Rows != step.deleted || left.Value.Int() != step.left {
-			t.Fatalf("from %d: deleted %d, %v left; want %d, %d", step.cursor, r.Rows, left.Value, step.deleted, step.left)
-		}
+		fatalIf(t, r.Rows != step.deleted || left.Value.Int() != step.left, "from %d: deleted %d, %v left; want %d, %d",
+			step.cursor, r.Rows, left.Value, step.deleted, step.left)
 		_, first := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"id"}, Limit: 1})
 		if step.left > 0 && first[0][0].Int() != step.first {
 			t.Fatalf("from %d: first row %v, want %d", step.cursor, first[0], step.first)
 		}
 	}
-	if r, _ := c.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}}); r.Rows != 0 {
-		t.Errorf("%d index entries are left of deleted rows", r.Rows)
-	}
+	r, _ := c.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}})
+	failIf(t, r.Rows != 0, "%d index entries are left of deleted rows", r.Rows)
 }
 
 // testDeadEntries: an engine that counts the entries of deleted rows that reads pass over counts
@@ -144,12 +140,10 @@ func (s Suite) testAggregates(t *testing.T) {
 		}
 		return r, out
 	}
-	if r, _ := got(func(o *model.Op) { o.Aggregate = model.Count }); r.Value.Int() != 18 {
-		t.Errorf("count %v, want 18", r.Value)
-	}
-	if r, _ := got(func(o *model.Op) { o.Aggregate = model.Sum }); r.Value.Int() != 4*7+30 {
-		t.Errorf("sum %v, want 58", r.Value)
-	}
+	r, _ := got(func(o *model.Op) { o.Aggregate = model.Count })
+	failIf(t, r.Value.Int() != 18, "count %v, want 18", r.Value)
+	r, _ = got(func(o *model.Op) { o.Aggregate = model.Sum })
+	failIf(t, r.Value.Int() != 4*7+30, "sum %v, want 58", r.Value)
 	if _, rows := got(func(o *model.Op) { o.Distinct = true; o.OrderBy = "v" }); !slices.Equal(rows,
 		[]int64{1, 2, 3, 10, 20}) {
 		t.Errorf("distinct %v", rows)
@@ -164,9 +158,7 @@ func (s Suite) testAggregates(t *testing.T) {
 func (s Suite) testIndexes(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t, false)
-	if err := db.CreateTables(ctx); err == nil {
-		t.Error("existing tables were created again")
-	}
+	failIf(t, db.CreateTables(ctx) == nil, "existing tables were created again")
 	c := newClient(t, db)
 	for range 100 {
 		c.do(pushOp, ints(5, 4, 3, 2, 1)...)
@@ -177,32 +169,26 @@ func (s Suite) testIndexes(t *testing.T) {
 	get := model.Op{Kind: model.Get, Table: "queue", Index: "queue_v", Equal: 1, Columns: []string{"id"}}
 	update := model.Op{Kind: model.Update, Table: "queue", Index: "queue_v", Equal: 1, Set: []model.Assign{{Column: "v"}}}
 	for _, op := range []model.Op{byV, free, get, update} {
-		if _, err := c.s.Prepare(ctx, &op); err == nil {
-			t.Errorf("an operation on a missing index was prepared: %s", op.Label())
-		}
+		_, err := c.s.Prepare(ctx, &op)
+		failIf(t, err == nil, "an operation on a missing index was prepared: %s", op.Label())
 	}
 	check(t, db.CreateIndexes(ctx, "queue", "queue_v"))
-	if err := db.CreateIndexes(ctx, "queue", "queue_v"); err == nil {
-		t.Error("an existing index was created again")
-	}
+	failIf(t, db.CreateIndexes(ctx, "queue", "queue_v") == nil, "an existing index was created again")
 	c = newClient(t, db)
 	_, rows := c.do(byV)
 	failIf(t, len(rows) != 500 || rows[0][0].Int() != 1 || rows[499][0].Int() != 5,
 		"the index built on existing rows has %d entries", len(rows))
 	c.do(pushOp, ints(0, 0, 0, 0, 0)...)
-	if _, rows := c.do(byV); len(rows) != 505 {
-		t.Errorf("index has %d entries after an insert, want 505", len(rows))
-	}
+	_, rows = c.do(byV)
+	failIf(t, len(rows) != 505, "index has %d entries after an insert, want 505", len(rows))
 	check(t, c.s.Close())
 	check(t, db.DropIndex(ctx, "queue", "queue_v"))
 	c = newClient(t, db)
-	if _, err := c.s.Prepare(ctx, &byV); err == nil {
-		t.Error("an operation on a dropped index was prepared")
-	}
+	_, err := c.s.Prepare(ctx, &byV)
+	failIf(t, err == nil, "an operation on a dropped index was prepared")
 	check(t, db.CreateIndexes(ctx, "queue", "queue_v"))
-	if _, rows := newClient(t, db).do(byV); len(rows) != 505 {
-		t.Errorf("the rebuilt index has %d entries, want 505", len(rows))
-	}
+	_, rows = newClient(t, db).do(byV)
+	failIf(t, len(rows) != 505, "the rebuilt index has %d entries, want 505", len(rows))
 }
 
 // testConcurrentAdds: sessions that add to the same rows lose no update.
@@ -302,11 +288,9 @@ func (s Suite) testObservation(t *testing.T) {
 	db := s.open(t, true)
 	settings, err := db.Settings(ctx)
 	check(t, err)
-	if !slices.ContainsFunc(settings, func(x engine.Setting) bool {
+	failIf(t, !slices.ContainsFunc(settings, func(x engine.Setting) bool {
 		return x.Name == "durability" && x.Value == string(s.Config.Durability)
-	}) {
-		t.Errorf("the settings lack durability %s: %v", s.Config.Durability, settings)
-	}
+	}), "the settings lack durability %s: %v", s.Config.Durability, settings)
 	packed := slices.IndexFunc(settings, func(x engine.Setting) bool { return x.Name == "compression" })
 	failIf(t, packed < 0 || settings[packed].Value == "", "the settings lack the compression: %v", settings)
 	var before, after engine.Sample
@@ -350,9 +334,8 @@ func pushWatched(t *testing.T, db engine.DB, n int) {
 	watching.Go(func() {
 		for !pushed.Load() && !t.Failed() {
 			var sample engine.Sample
-			if err := db.Counters(context.Background(), &sample); err != nil {
-				t.Errorf("counters while a client inserts: %v", err)
-			}
+			err := db.Counters(context.Background(), &sample)
+			failIf(t, err != nil, "counters while a client inserts: %v", err)
 		}
 	})
 	defer watching.Wait()
@@ -393,9 +376,8 @@ func (s Suite) testTransactions(t *testing.T) {
 	begin, commit, rollback := model.Op{Kind: model.Begin}, model.Op{Kind: model.Commit}, model.Op{Kind: model.Rollback}
 	c.do(begin)
 	c.do(pushOp, ints(1, 2, 3, 4, 5)...)
-	if own, _ := c.do(countOp); own.Value.Int() != 5 {
-		t.Errorf("a transaction sees %v of its own 5 rows", own.Value)
-	}
+	counted, _ := c.do(countOp)
+	failIf(t, counted.Value.Int() != 5, "a transaction sees %v of its own 5 rows", counted.Value)
 	expect := func(want int64, when string) {
 		t.Helper()
 		n := seen()
@@ -425,9 +407,8 @@ func (s Suite) testHalfWay(t *testing.T) {
 	}
 	c.do(model.Op{Kind: model.Begin})
 	c.do(insert(1), ints(1, 1)...)
-	if _, _, err := c.try(insert(2), model.IntValue(2), model.IntValue(1), model.IntValue(3), model.Value{}); err == nil {
-		t.Fatal("NULL was stored in a NOT NULL column")
-	}
+	_, _, err := c.try(insert(2), model.IntValue(2), model.IntValue(1), model.IntValue(3), model.Value{})
+	fatalIf(t, err == nil, "NULL was stored in a NOT NULL column")
 	want := int64(1)
 	if _, _, err := c.try(model.Op{Kind: model.Commit}); err != nil {
 		want = 0

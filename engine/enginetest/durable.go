@@ -32,9 +32,7 @@ func (s Suite) testReopen(t *testing.T) {
 	c.do(pushOp, ints(1, 2, 3, 4, 5)...)
 	for _, index := range []string{"", "queue_v"} {
 		_, rows := c.do(model.Op{Kind: model.Scan, Table: "queue", Index: index, Columns: []string{"id", "v"}})
-		if len(rows) != 10 {
-			t.Fatalf("by %q: %d rows after reopening, want 10", index, len(rows))
-		}
+		fatalIf(t, len(rows) != 10, "by %q: %d rows after reopening, want 10", index, len(rows))
 		failIf(t, index == "" && rows[9][0].Int() != 10, "numbering continues with %v, want 10 at the end", rows[9][0])
 	}
 	check(t, db.Close())
@@ -117,13 +115,10 @@ func checkKilled(t *testing.T, s Suite, dir string, acked int64) {
 	db := s.openAt(t, dir)
 	c := newClient(t, db)
 	r, _ := c.do(countOp)
-	if got := r.Value.Int(); got < acked || got%5 != 0 {
-		t.Errorf("%d rows after a kill, %d were committed in batches of 5", got, acked)
-	}
-	if r, _ := c.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v",
-		Aggregate: model.Count}); r.Value.Int() < acked {
-		t.Errorf("%v index entries after a kill, %d rows were committed", r.Value, acked)
-	}
+	got := r.Value.Int()
+	failIf(t, got < acked || got%5 != 0, "%d rows after a kill, %d were committed in batches of 5", got, acked)
+	r, _ = c.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Aggregate: model.Count})
+	failIf(t, r.Value.Int() < acked, "%v index entries after a kill, %d rows were committed", r.Value, acked)
 	check(t, db.Close())
 }
 
@@ -135,9 +130,8 @@ func killChild(t *testing.T, s Suite, dir string, batches int, grace time.Durati
 	cmd, in := startChild(t, s, dir)
 	for n := 0; n < batches && in.Scan(); n++ {
 		var err error
-		if acked, err = strconv.ParseInt(in.Text(), 10, 64); err != nil {
-			t.Errorf("the child prints %q", in.Text())
-		}
+		acked, err = strconv.ParseInt(in.Text(), 10, 64)
+		failIf(t, err != nil, "the child prints %q", in.Text())
 	}
 	kill := time.AfterFunc(grace, func() { cmd.Process.Kill() })
 	defer kill.Stop()
@@ -147,9 +141,7 @@ func killChild(t *testing.T, s Suite, dir string, batches int, grace time.Durati
 		}
 	}
 	cmd.Wait()
-	if acked < int64(batches)*5 {
-		t.Fatalf("the child committed only %d rows", acked)
-	}
+	fatalIf(t, acked < int64(batches)*5, "the child committed only %d rows", acked)
 	return acked
 }
 
@@ -219,9 +211,9 @@ func testSyncs(t *testing.T, s Suite) {
 		}
 		_, err := db.Settle(t.Context())
 		check(t, err)
-		if n := syncs() - before; synced && n < commits || !synced && n > 0 {
-			t.Errorf("%v syncs of %d commits and a settle at level %s", n, commits, level)
-		}
+		n := syncs() - before
+		failIf(t, synced && n < commits || !synced && n > 0, "%v syncs of %d commits and a settle at level %s", n, commits,
+			level)
 		check(t, db.Close())
 	}
 }

@@ -251,9 +251,7 @@ func newClient(t *testing.T, db engine.DB) *client {
 func (c *client) prepare(op model.Op) engine.Stmt {
 	c.t.Helper()
 	st, err := c.s.Prepare(context.Background(), &op)
-	if err != nil {
-		c.t.Fatalf("prepare %s: %v", op.Label(), err)
-	}
+	fatalIf(c.t, err != nil, "prepare %s: %v", op.Label(), err)
 	return st
 }
 
@@ -261,9 +259,7 @@ func (c *client) prepare(op model.Op) engine.Stmt {
 func (c *client) do(op model.Op, args ...model.Value) (engine.Result, [][]model.Value) {
 	c.t.Helper()
 	r, rows, err := c.try(op, args...)
-	if err != nil {
-		c.t.Fatalf("%s %v: %v", op.Label(), args, err)
-	}
+	fatalIf(c.t, err != nil, "%s %v: %v", op.Label(), args, err)
 	return r, rows
 }
 
@@ -291,6 +287,14 @@ func failIf(t testing.TB, wrong bool, format string, args ...any) {
 	t.Helper()
 	if wrong {
 		t.Errorf(format, args...)
+	}
+}
+
+// fatalIf fails the test on a condition and ends it.
+func fatalIf(t testing.TB, wrong bool, format string, args ...any) {
+	t.Helper()
+	if wrong {
+		t.Fatalf(format, args...)
 	}
 }
 

@@ -57,14 +57,13 @@ func (s Suite) testExplain(t *testing.T) {
 			continue
 		}
 		for _, a := range p.Access {
-			if a.Index == "" != (a.How == engine.WholeTable) || a.Index != "" && a.Index != engine.PrimaryKey &&
-				a.Index != "queue_v" {
-				t.Errorf("%s: access %+v of\n%s", o.op.Label(), a, p.Text)
-			}
+			named := a.Index == engine.PrimaryKey || a.Index == "queue_v"
+			failIf(t, named == (a.How == engine.WholeTable) || a.Index != "" && !named, "%s: access %+v of\n%s",
+				o.op.Label(), a, p.Text)
 		}
-		if first := p.Access[0]; o.index != "" && (first.Index != o.index || first.How != engine.Seek) {
-			t.Errorf("%s: %s, want seek in %s:\n%s", o.op.Label(), p.Ways(), o.index, p.Text)
-		}
+		first := p.Access[0]
+		failIf(t, o.index != "" && (first.Index != o.index || first.How != engine.Seek), "%s: %s, want seek in %s:\n%s",
+			o.op.Label(), p.Ways(), o.index, p.Text)
 	}
 	p, err = explainer.Explain(ctx, &model.Op{Kind: model.Insert, Table: "queue", Columns: []string{"v"}, Rows: 1})
 	failIf(t, err != nil || p.None == "", "an insert: %+v, %v", p, err)

@@ -55,35 +55,29 @@ func (o *Operation) OK(args ...any) {
 func (o *Operation) Want(args []any, rows ...string) {
 	o.t.Helper()
 	o.OK(args...)
-	if !slices.Equal(o.rows, rows) || int(o.Rows) != len(rows) {
-		o.t.Errorf("got %q, %d rows, want %q", o.rows, o.Rows, rows)
-	}
+	failIf(o.t, !slices.Equal(o.rows, rows) || int(o.Rows) != len(rows), "got %q, %d rows, want %q", o.rows, o.Rows,
+		rows)
 }
 
 // Changes executes the operation and compares the number of rows changed.
 func (o *Operation) Changes(n int64, args ...any) {
 	o.t.Helper()
 	o.OK(args...)
-	if o.Rows != n {
-		o.t.Errorf("changed %d rows, want %d", o.Rows, n)
-	}
+	failIf(o.t, o.Rows != n, "changed %d rows, want %d", o.Rows, n)
 }
 
 // Gives executes the operation and compares the value.
 func (o *Operation) Gives(want string, args ...any) {
 	o.t.Helper()
 	o.OK(args...)
-	if got := o.Value.String(); got != want {
-		o.t.Errorf("got %s, want %s", got, want)
-	}
+	failIf(o.t, o.Value.String() != want, "got %s, want %s", o.Value, want)
 }
 
 // Fails executes the operation and compares the class of its error.
 func (o *Operation) Fails(class engine.Class, args ...any) {
 	o.t.Helper()
-	if err := o.Run(args...); engine.ClassOf(err) != class {
-		o.t.Errorf("got %v of class %q, want class %q", err, engine.ClassOf(err), class)
-	}
+	err := o.Run(args...)
+	failIf(o.t, engine.ClassOf(err) != class, "got %v of class %q, want class %q", err, engine.ClassOf(err), class)
 }
 
 // Values converts plain Go values to arguments.

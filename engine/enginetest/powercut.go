@@ -72,9 +72,7 @@ func PowerCut(t *testing.T, s Suite) (acked int64, dir string) {
 	<-ended
 	_ = cmd.Wait()
 	d.remount(t)
-	if acked == 0 {
-		t.Fatal("the child committed nothing")
-	}
+	fatalIf(t, acked == 0, "the child committed nothing")
 	t.Logf("%d rows were committed at level %s when the power was cut", acked, s.Config.Durability)
 	return acked, dir
 }
@@ -149,18 +147,16 @@ func (d *disk) cut(t *testing.T) {
 	check(t, err)
 	defer f.Close()
 	flag := uint32(noLogFlush)
-	if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), fsShutdown, uintptr(unsafe.Pointer(&flag))); e != 0 {
-		t.Fatalf("cut the power of %s: %v", d.mounted, e)
-	}
+	_, _, e := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), fsShutdown, uintptr(unsafe.Pointer(&flag)))
+	fatalIf(t, e != 0, "cut the power of %s: %v", d.mounted, e)
 }
 
 // remount makes the disk readable again, as it is after the machine has started.
 func (d *disk) remount(t *testing.T) {
 	t.Helper()
 	d.unmount(t)
-	if out, err := d.mount(); err != nil {
-		t.Fatalf("mount %s again: %v: %s", d.image, err, out)
-	}
+	out, err := d.mount()
+	fatalIf(t, err != nil, "mount %s again: %v: %s", d.image, err, out)
 }
 
 // unmount ends the servers that still run on the disk, and unmounts it as soon as
@@ -173,9 +169,7 @@ func (d *disk) unmount(t *testing.T) {
 			_ = exec.Command("losetup", "--detach", d.device).Run() // at its last use
 			return
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("unmount %s: %v", d.mounted, err)
-		}
+		fatalIf(t, time.Now().After(deadline), "unmount %s: %v", d.mounted, err)
 	}
 }
 

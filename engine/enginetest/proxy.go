@@ -100,9 +100,7 @@ func startProxy(t testing.TB, port int, name string, args ...string) {
 			check(t, c.Close())
 			return
 		}
-		if time.Now().After(end) {
-			t.Fatalf("%s does not listen: %v", name, err)
-		}
+		fatalIf(t, time.Now().After(end), "%s does not listen: %v", name, err)
 	}
 }
 

@@ -157,16 +157,13 @@ func (w *walk) insert() {
 		one, duplicate := w.oracle.insert(op.OnConflict, op.AddColumns, args[i*n:(i+1)*n])
 		if duplicate {
 			w.oracle.rows = before
-			if engine.ClassOf(err) != engine.Duplicate {
-				w.t.Fatalf("insert of an existing key: got error %v, want one of class duplicate", err)
-			}
+			fatalIf(w.t, engine.ClassOf(err) != engine.Duplicate,
+				"insert of an existing key: got error %v, want one of class duplicate", err)
 			return
 		}
 		done += one
 	}
-	if err != nil {
-		w.t.Fatalf("%s %v: %v", op.Label(), args, err)
-	}
+	fatalIf(w.t, err != nil, "%s %v: %v", op.Label(), args, err)
 	if op.OnConflict != model.Replace && r.Rows != done { // engines count a replaced row once or twice
 		w.t.Fatalf("%s (conflict %d): %d rows, want %d", op.Label(), op.OnConflict, r.Rows, done)
 	}
@@ -213,9 +210,7 @@ func (w *walk) scan() {
 	if op.LimitGiven {
 		op.Limit /= 2
 	}
-	if r.Rows != int64(len(got)) {
-		w.t.Fatalf("%s: counts %d rows, returned %d", op.Label(), r.Rows, len(got))
-	}
+	fatalIf(w.t, r.Rows != int64(len(got)), "%s: counts %d rows, returned %d", op.Label(), r.Rows, len(got))
 	w.compareScan(&op, order, got, want)
 }
 
@@ -315,9 +310,7 @@ func (w *walk) compareFree(op *model.Op, args []model.Value, found [][]model.Val
 		sum = model.IntValue(count)
 	}
 	if op.Aggregate != model.NoAggregate {
-		if r.Value.Compare(sum) != 0 {
-			w.t.Fatalf("%s: %v, want %v", subject, r.Value, sum)
-		}
+		fatalIf(w.t, r.Value.Compare(sum) != 0, "%s: %v, want %v", subject, r.Value, sum)
 		return
 	}
 	if by := slices.Index(op.Columns, op.OrderBy); by >= 0 &&
@@ -351,18 +344,14 @@ func (w *walk) compareScan(op *model.Op, order []int, got, want [][]model.Value)
 	if op.Limit > 0 {
 		n = min(n, op.Limit)
 	}
-	if len(got) != n {
-		w.t.Fatalf("%s %+v: %d rows, want %d", op.Label(), *op, len(got), n)
-	}
+	fatalIf(w.t, len(got) != n, "%s %+v: %d rows, want %d", op.Label(), *op, len(got), n)
 	lead := slices.Index(op.Columns, w.oracle.table.Columns[order[0]].Name)
 	projected := w.project(op, want)
 	for i, row := range got {
-		if row[lead].Compare(want[i][order[0]]) != 0 {
-			w.t.Fatalf("%s: row %d has %v, want %v", op.Label(), i, row[lead], want[i][order[0]])
-		}
-		if !slices.ContainsFunc(projected, func(p []model.Value) bool { return sameRow(row, p) }) {
-			w.t.Fatalf("%s: unexpected row %v", op.Label(), row)
-		}
+		fatalIf(w.t, row[lead].Compare(want[i][order[0]]) != 0, "%s: row %d has %v, want %v", op.Label(), i, row[lead],
+			want[i][order[0]])
+		fatalIf(w.t, !slices.ContainsFunc(projected, func(p []model.Value) bool { return sameRow(row, p) }),
+			"%s: unexpected row %v", op.Label(), row)
 	}
 }
 
@@ -395,9 +384,7 @@ func (w *walk) update() {
 		op.Blind = w.exist(args[len(op.Set):])
 	}
 	r, _ := w.c.do(op, args...)
-	if want := w.oracle.update(&op, args); r.Rows != want {
-		w.t.Fatalf("%s: %d rows, want %d", op.Label(), r.Rows, want)
-	}
+	w.counts(op, r, w.oracle.update(&op, args))
 }
 
 // exist reports whether all rows of a list of keys exist: the operation is blind.
@@ -410,9 +397,7 @@ func (w *walk) delete() {
 		op := model.Op{Kind: model.DeleteLowest, Table: w.oracle.table.Name, Rows: 1 + w.rnd.IntN(3), Blind: true}
 		cursor := w.id()
 		r, _ := w.c.do(op, cursor)
-		if want := w.oracle.deleteLowest(cursor, op.Rows); r.Rows != want {
-			w.t.Fatalf("%s: %d rows, want %d", op.Label(), r.Rows, want)
-		}
+		w.counts(op, r, w.oracle.deleteLowest(cursor, op.Rows))
 		return
 	}
 	op := model.Op{Kind: model.Delete, Table: w.oracle.table.Name, Keys: 1 + w.rnd.IntN(2)}
@@ -426,9 +411,13 @@ func (w *walk) delete() {
 	for _, id := range args {
 		want += w.oracle.delete(id)
 	}
-	if r, _ := w.c.do(op, args...); r.Rows != want {
-		w.t.Fatalf("%s: %d rows, want %d", op.Label(), r.Rows, want)
-	}
+	r, _ := w.c.do(op, args...)
+	w.counts(op, r, want)
+}
+
+func (w *walk) counts(op model.Op, r engine.Result, want int64) {
+	w.t.Helper()
+	fatalIf(w.t, r.Rows != want, "%s: %d rows, want %d", op.Label(), r.Rows, want)
 }
 
 // compareAll compares the table by primary key and by every index.
@@ -444,9 +433,7 @@ func (w *walk) compareAll() {
 
 func (w *walk) same(subject string, got, want [][]model.Value) {
 	w.t.Helper()
-	if !slices.EqualFunc(got, want, sameRow) {
-		w.t.Fatalf("%s:\n got %v\nwant %v", subject, got, want)
-	}
+	fatalIf(w.t, !slices.EqualFunc(got, want, sameRow), "%s:\n got %v\nwant %v", subject, got, want)
 }
 
 func compareRows(a, b []model.Value) int { return slices.CompareFunc(a, b, model.Value.Compare) }
@@ -487,7 +474,5 @@ func (s Suite) testValues(t *testing.T) {
 	failIf(t, r.Rows != 0, "NULL equals %d rows, want none", r.Rows)
 	ctx := context.Background()
 	st := c.prepare(model.Op{Kind: model.Get, Table: "things", Columns: []string{"id"}})
-	if err := st.Exec(ctx, nil, &engine.Result{}); err == nil {
-		t.Error("no error for missing arguments")
-	}
+	failIf(t, st.Exec(ctx, nil, &engine.Result{}) == nil, "no error for missing arguments")
 }

@@ -32,9 +32,7 @@ func Skew(t *testing.T, s Suite) (committed int) {
 			committed++
 			continue
 		}
-		if engine.ClassOf(err) != engine.Conflict {
-			t.Errorf("commit: %v", err)
-		}
+		failIf(t, engine.ClassOf(err) != engine.Conflict, "commit: %v", err)
 	}
 	return committed
 }

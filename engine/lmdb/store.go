@@ -194,12 +194,7 @@ func (s *store) Settle(_ context.Context, done *engine.Settling) {
 	done.Do("sync the file", func() (string, error) { return "", classify(s.env.Sync(true)) })
 }
 
-func (s *store) Close() error {
-	if err := s.env.Close(); err != nil {
-		return fmt.Errorf("close lmdb: %w", classify(err))
-	}
-	return nil
-}
+func (s *store) Close() error { return engine.Wrap("close lmdb", classify(s.env.Close())) }
 
 func (s *store) space(key []byte) lmdb.DBI { return s.spaces[kvkit.SpaceOf(key)] }
 

@@ -230,12 +230,11 @@ func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	if err != nil {
 		return nil, d.Blame(err)
 	}
-	if err := d.checkServer(ctx, client); err != nil {
-		disconnect(client)
-		return nil, err
-	}
 	s := &session{db: d, dialer: dialer, client: client, at: client.Database(d.Server.Schema)}
-	if s.driver, err = client.StartSession(options.Session().SetCausalConsistency(false)); err != nil {
+	if err = d.checkServer(ctx, client); err == nil {
+		s.driver, err = client.StartSession(options.Session().SetCausalConsistency(false))
+	}
+	if err != nil {
 		disconnect(client)
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 
 func (d *db) open(ctx context.Context) error {
 	if !d.Attached() {
-		if err := d.Start(ctx, d.Setup, d.settings, d.ready); err != nil {
+		if err := d.Start(ctx, d.Setup, d.ready); err != nil {
 			return err
 		}
 		if d.replica {

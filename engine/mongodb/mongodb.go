@@ -108,9 +108,8 @@ var promises = map[model.Durability]string{
 // setup is a configuration that has been checked.
 type setup struct {
 	*serverkit.Setup
-	settings []server.Setting // of the private server
-	replica  bool             // the server is to be a replica set
-	journal  bool             // writes wait for the journal
+	replica bool // the server is to be a replica set
+	journal bool // writes wait for the journal
 }
 
 func (Engine) Check(c engine.Config) error {
@@ -133,7 +132,7 @@ func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
 		return s, nil
 	}
 	set := func(name string, value any) {
-		s.settings = append(s.settings, server.Setting{Name: name, Value: fmt.Sprint(value)})
+		s.Settings = append(s.Settings, server.Setting{Name: name, Value: fmt.Sprint(value)})
 	}
 	set(server.ServerParameter+"diagnosticDataCollectionEnabled", false) // it would write every second
 	if s.Cache != 0 {
@@ -145,7 +144,7 @@ func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
 			set("oplogSize", oplogBytes>>20)
 		}
 	}
-	s.settings = append(s.settings, s.Variables...)
+	s.Settings = append(s.Settings, s.Variables...)
 	return s, nil
 }
 

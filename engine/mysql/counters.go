@@ -34,9 +34,9 @@ type status struct {
 	found     map[string]float64   // by the last sample, by the name in lower case
 }
 
-func newStatus(conn *sqlkit.Admin, v release, storages ...string) *status {
+func newStatus(ctx context.Context, conn *sqlkit.Admin, v release, storages ...string) *status {
 	return &status{conn: conn, version: v, storages: storages, observers: []*sqlkit.Admin{conn},
-		names: map[string]*variable{}, own: map[string]float64{}, found: map[string]float64{}}
+		metrics: findMetrics(ctx, conn), names: map[string]*variable{}, own: map[string]float64{}, found: map[string]float64{}}
 }
 
 // ofSessions are the counters of which a session knows its part. The server counts the rows

@@ -65,7 +65,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 		return nil, err
 	}
 	d := &db{DB: serverkit.New(s.Setup, traits), setup: s}
-	if err := d.Open(ctx, s.settings, d.identify); err != nil {
+	if err := d.Open(ctx, d.identify); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -78,27 +78,21 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	}
 	dialect := newDialect(func(t *model.Table) string { return d.storage.tableOptions(t, d.Compression) },
 		d.version.fractions())
-	dialect.AsText = d.Protocol == engine.Text
+
 	adapt := func(c serverkit.Connector) { c.(*mysqlwire.Connector).Micros = !d.version.fractions() }
 	adapt(d.Connector)
-	return serverkit.Client{Dialect: dialect, Definitions: d.definitions(dialect), Class: d.class, Counters: d.counters,
-		Structure: d.storage.describe, Setup: d.sessionSetup(dialect), Check: d.checkSession, Adapt: adapt,
-		More: func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
-			return timedStatus(ctx, conn, d.version, d.storage.name).sample, nil
-		}}, nil
+	return serverkit.Client{Dialect: dialect, Definitions: d.definitions(dialect), Class: d.classes, Counters: d.counters,
+		Structure: d.storage.describe, Setup: d.sessionSetup(dialect), Check: d.checkSession, Adapt: adapt}, nil
 }
 
-// counters prepares the counters of the storage.
-func (d *db) counters(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
-	d.status = timedStatus(ctx, conn, d.version, d.storage.name)
-	return d.status.sample, nil
-}
-
-// timedStatus readies the counters of a server, with its waits and metrics.
-func timedStatus(ctx context.Context, conn *sqlkit.Admin, version release, storage string) *status {
-	s := newStatus(conn, version, storage)
-	s.waits, s.metrics = findTimed(ctx, conn), findMetrics(ctx, conn)
-	return s
+// counters prepares the counters of the storage, with the server's waits.
+func (d *db) counters(ctx context.Context, conn *sqlkit.Admin, first bool) (serverkit.Sample, error) {
+	s := newStatus(ctx, conn, d.version, d.storage.name)
+	s.waits = findTimed(ctx, conn)
+	if first {
+		d.status = s
+	}
+	return s.sample, nil
 }
 
 // sessionSetup returns the statements that prepare a connection.
@@ -152,11 +146,9 @@ func (d *db) ask(ctx context.Context, c *sqlkit.Admin) error {
 // storages is a query for the storages that a server has.
 const storages = "SELECT ENGINE, SUPPORT FROM information_schema.ENGINES WHERE SUPPORT <> 'NO'"
 
-func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, error) {
-	return d.class, nil
+func (d *db) classes(context.Context, *sqlkit.Admin) (func(path string) engine.FileClass, error) {
+	return func(path string) engine.FileClass { return fileClass(path, d.Server.Schema, d.shared) }, nil
 }
-
-func (d *db) class(path string) engine.FileClass { return fileClass(path, d.Server.Schema, d.shared) }
 
 type release struct {
 	text         string
@@ -218,7 +210,7 @@ func watched(ctx context.Context, conn *sqlkit.Admin) (*status, error) {
 			names = append(names, st.name)
 		}
 	}
-	t := newStatus(conn, parseRelease(version), names...)
-	t.labelled, t.sizes, t.metrics = len(names) > 1, true, findMetrics(ctx, conn)
+	t := newStatus(ctx, conn, parseRelease(version), names...)
+	t.labelled, t.sizes = len(names) > 1, true
 	return t, err
 }

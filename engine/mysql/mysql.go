@@ -101,10 +101,9 @@ func (Engine) Check(c engine.Config) error {
 // setup is a configuration that has been checked.
 type setup struct {
 	*serverkit.Setup
-	storage  *storage
-	settings []server.Setting
-	ways     []way // of a first load
-	waits    bool  // waits are timed
+	storage *storage
+	ways    []way // of a first load
+	waits   bool  // waits are timed
 }
 
 func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
@@ -156,17 +155,17 @@ func (s *setup) private(ctx context.Context) error {
 	if s.storage == rocksdb && !known[rocksdbFlush] {
 		return &engine.KnobError{Knob: "storage", Value: rocksdb.name, Reason: s.Program.Name() + " has no MyRocks: its plugin ha_rocksdb.so is not installed", Err: errNoMyRocks}
 	}
-	if s.settings, err = s.storage.settings(s, known); err != nil {
+	if s.Settings, err = s.storage.settings(s, known); err != nil {
 		return err
 	}
 	if s.waits {
 		if !known["performance_schema"] {
 			return engine.Refuse("options."+optWaits, true, "%s was built without performance_schema", s.Program.Name())
 		}
-		s.settings = append(s.settings, waitSettings...)
+		s.Settings = append(s.Settings, waitSettings...)
 	}
 	for _, v := range s.Variables {
-		s.settings = override(s.settings, v)
+		s.Settings = override(s.Settings, v)
 	}
 	return nil
 }

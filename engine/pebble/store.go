@@ -104,11 +104,7 @@ func (s *store) Settle(ctx context.Context, done *engine.Settling) {
 }
 
 func (s *store) Close() error {
-	err := s.syncer.stop()
-	if cerr := s.db.Close(); cerr != nil {
-		err = errors.Join(err, fmt.Errorf("close pebble: %w", cerr))
-	}
-	return err
+	return errors.Join(s.syncer.stop(), engine.Wrap("close pebble", s.db.Close()))
 }
 
 type tx struct {

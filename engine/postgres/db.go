@@ -75,7 +75,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 		return nil, err
 	}
 	d := &db{DB: serverkit.New(s.Setup, traits), setup: s}
-	if err := d.Open(ctx, s.settings, d.identify); err != nil {
+	if err := d.Open(ctx, d.identify); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -90,22 +90,18 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 		return c, err
 	}
 	dialect := newDialect()
-	dialect.AsText = d.Protocol == engine.Text
 	dialect.AfterTable = d.afterTable
-	if d.Private != nil {
-		if c.Class, err = d.classes(ctx, first); err != nil {
-			return c, err
-		}
+	return serverkit.Client{Dialect: dialect, Definitions: d.definitions(dialect), Class: d.classes, Counters: d.counters,
+		Structure: structureOf, Setup: []string{d.sessionSetup(dialect)}, Check: d.checkSession}, nil
+}
+
+// counters prepares the counters of a gateway; the first's exclude our own statements.
+func (d *db) counters(ctx context.Context, conn *sqlkit.Admin, first bool) (serverkit.Sample, error) {
+	counted := &own{}
+	if first {
+		counted = &d.own
 	}
-	c.Dialect, c.Definitions, c.Structure = dialect, d.definitions(dialect), structureOf
-	c.Setup, c.Check = []string{d.sessionSetup(dialect)}, d.checkSession
-	c.Counters = func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
-		return newReader(ctx, conn, d.about.release, d.Server.Schema, &d.own)
-	}
-	c.More = func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) { // own counts are in the first's
-		return newReader(ctx, conn, d.about.release, d.Server.Schema, &own{})
-	}
-	return c, nil
+	return newReader(ctx, conn, d.about.release, d.Server.Schema, counted)
 }
 
 // ask asks a server for its identity, and refuses one that cannot be used.

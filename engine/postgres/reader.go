@@ -169,10 +169,7 @@ func (r *reader) sample(ctx context.Context, s *engine.Sample) error {
 			return nil
 		})
 	})
-	if err != nil {
-		return fmt.Errorf("read the counters: %w", err)
-	}
-	return nil
+	return engine.Wrap("read the counters", err)
 }
 
 // without returns a counter without our own share of it. Before release 15 the server

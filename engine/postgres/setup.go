@@ -20,8 +20,7 @@ import (
 // setup is a configuration that has been checked.
 type setup struct {
 	*serverkit.Setup
-	settings []server.Setting // of the private server
-	copies   bool             // loads use COPY
+	copies bool // loads use COPY
 }
 
 // rules define which parts of a configuration are accepted. The server accepts names in
@@ -72,10 +71,10 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		return nil, engine.Refuse(s.ProgramKnob(), s.Program.Path, "%s is too old; %d is the oldest that can be used",
 			s.Program.Name(), oldest)
 	}
-	s.settings = append(s.knobSettings(major), s.Variables...) // these override all others
+	s.Settings = append(s.knobSettings(major), s.Variables...) // these override all others
 	if checked {
 		value := map[bool]string{true: "on", false: "off"}[checksums]
-		s.settings = append(s.settings, server.Setting{Name: optChecksums, Value: value})
+		s.Settings = append(s.Settings, server.Setting{Name: optChecksums, Value: value})
 	}
 	return s, nil
 }

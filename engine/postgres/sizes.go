@@ -39,12 +39,8 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	return out, err
 }
 
-// FileClass returns a function that gives the class of a file of the data directory, and
+// classes returns a function that gives the class of a file of the data directory, and
 // of the directory around it that a private server has.
-func (d *db) FileClass(ctx context.Context) (func(path string) engine.FileClass, error) {
-	return d.classes(ctx, d.Admin())
-}
-
 func (d *db) classes(ctx context.Context, c *sqlkit.Admin) (func(path string) engine.FileClass, error) {
 	// the file of the log that is being written
 	current, err := c.Value(ctx, "SELECT pg_walfile_name(pg_current_wal_insert_lsn())")

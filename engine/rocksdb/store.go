@@ -122,9 +122,4 @@ func (s *store) Settle(ctx context.Context, done *engine.Settling) {
 func (s *store) flush() error { return s.fail(C.store_flush(s.c)) }
 
 // Close closes the database. At level none it writes the log's buffer first.
-func (s *store) Close() error {
-	if err := s.fail(C.store_close(s.c)); err != nil {
-		return fmt.Errorf("close rocksdb: %w", err)
-	}
-	return nil
-}
+func (s *store) Close() error { return engine.Wrap("close rocksdb", s.fail(C.store_close(s.c))) }

@@ -10,7 +10,6 @@ package serverkit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -64,11 +63,9 @@ type Describe func(context.Context, *sqlkit.Admin) (engine.Structure, error)
 
 func (f Describe) ask(ctx context.Context, conn *sqlkit.Admin) (out engine.Structure, err error) {
 	if f != nil {
-		if out, err = f(ctx, conn); err != nil {
-			err = fmt.Errorf("read the structure: %w", err)
-		}
+		out, err = f(ctx, conn)
 	}
-	return out, err
+	return out, engine.Wrap("read the structure", err)
 }
 
 // DB is the part of an engine.DB that databases on servers have in common. An
@@ -109,23 +106,21 @@ type Client struct {
 	Setup []string
 	// Check reads back from a session its schema and what promises rest on.
 	Check func(context.Context, *sqlkit.Admin) error
-	Class func(path string) engine.FileClass
-	// Counters readies the counters, which are read on a separate connection.
-	Counters  func(context.Context, *sqlkit.Admin) (Sample, error)
+	// Class returns the classes of files in the data directory, as of now.
+	Class func(context.Context, *sqlkit.Admin) (func(path string) engine.FileClass, error)
+	// Counters readies the counters of a gateway, which are read on a separate connection.
+	Counters  func(ctx context.Context, c *sqlkit.Admin, first bool) (Sample, error)
 	Structure Describe
-	// More readies the counters of a further gateway, and Adapt its connector; nil: that needs nothing.
-	More  func(context.Context, *sqlkit.Admin) (Sample, error)
-	Adapt func(Connector)
+	Adapt     func(Connector) // prepares the connector of a further gateway; nil: that needs nothing
 }
 
-// Open starts the server with these settings, unless one is attached to, has the
-// engine identify it on a first connection, and connects. If it fails, the error
-// reports whether its server has died.
-func (d *DB) Open(ctx context.Context, settings []server.Setting,
-	identify func(context.Context, *sqlkit.Admin) (Client, error)) (err error) {
+// Open starts the server, unless one is attached to, has the engine identify it on a
+// first connection, and connects. If it fails, the error reports whether its server
+// has died.
+func (d *DB) Open(ctx context.Context, identify func(context.Context, *sqlkit.Admin) (Client, error)) (err error) {
 	var e server.Endpoint
 	if !d.setup.Attached() {
-		if err := d.Start(ctx, d.setup, settings, d.traits.Ready); err != nil {
+		if err := d.Start(ctx, d.setup, d.traits.Ready); err != nil {
 			return err
 		}
 		e = d.Private.Endpoint()
@@ -167,12 +162,15 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 		return err
 	}
 	d.client = c
-	c.Dialect.Schema = d.setup.Server.Schema
+	c.Dialect.Schema, c.Dialect.AsText = d.setup.Server.Schema, d.setup.Protocol == engine.Text
 	if err := c.Dialect.CheckSchema(d.setup.Schema); err != nil {
 		return err
 	}
 	if d.Private != nil {
-		err = d.NoteEmpty(c.Class)
+		var class func(path string) engine.FileClass
+		if class, err = c.Class(ctx, first); err == nil {
+			err = d.NoteEmpty(class)
+		}
 	} else {
 		_, err = Hello(ctx, func(ctx context.Context) (any, error) { return nil, d.checkPooling(ctx, first) })
 	}
@@ -247,6 +245,11 @@ func (d *DB) findForeign(ctx context.Context) error {
 	_, foreign, err := d.place.tables(ctx, d.Admin(), d.client.Dialect)
 	d.SetForeign(foreign)
 	return err
+}
+
+// FileClass implements engine.Classifier.
+func (d *DB) FileClass(ctx context.Context) (func(path string) engine.FileClass, error) {
+	return d.client.Class(ctx, d.Admin())
 }
 
 // Structure implements engine.Structured.

@@ -3,7 +3,6 @@ package serverkit
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,10 +40,7 @@ func noteEmpty(dir string, created bool, class func(path string) engine.FileClas
 		if err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal(b, &empty); err != nil {
-			return nil, fmt.Errorf("parse %s: %w", path, err)
-		}
-		return empty, nil
+		return empty, engine.Wrap("parse "+path, json.Unmarshal(b, &empty))
 	}
 	sums, err := fsize.ByClass(dir, class)
 	if err != nil {
@@ -72,8 +68,5 @@ func syncAll(dir string) error {
 		return err
 	}
 	defer f.Close()
-	if err := unix.Syncfs(int(f.Fd())); err != nil {
-		return fmt.Errorf("sync the file system of %s: %w", dir, err)
-	}
-	return nil
+	return engine.Wrap("sync the file system of "+dir, unix.Syncfs(int(f.Fd())))
 }

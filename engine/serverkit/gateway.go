@@ -186,11 +186,7 @@ func (d *DB) count(ctx context.Context) (err error) {
 		}
 		g.counters.Quiet = true
 		g.counters.KeepOpen(connect)
-		ready := d.client.More
-		if i == 0 {
-			ready = d.client.Counters
-		}
-		if g.sample, err = ready(ctx, g.counters); err != nil {
+		if g.sample, err = d.client.Counters(ctx, g.counters, i == 0); err != nil {
 			return err
 		}
 	}

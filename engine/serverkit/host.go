@@ -98,13 +98,12 @@ func (h *Host) DataDir() string {
 }
 
 // Start starts a private server in the directory of the configuration.
-func (h *Host) Start(ctx context.Context, s *Setup, settings []server.Setting,
-	ready func(context.Context, server.Endpoint) error) (err error) {
+func (h *Host) Start(ctx context.Context, s *Setup, ready func(context.Context, server.Endpoint) error) (err error) {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return err
 	}
 	h.Private, err = server.Start(ctx, server.Config{
-		Kind: s.Server.Kind, Source: s.source(), Dir: s.Dir, Log: s.Server.Log, Settings: settings, Ready: ready,
+		Kind: s.Server.Kind, Source: s.source(), Dir: s.Dir, Log: s.Server.Log, Settings: s.Settings, Ready: ready,
 		Started: s.Server.Started, Listen: s.Server.Listen,
 	})
 	if err == nil {

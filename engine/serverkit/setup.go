@@ -37,6 +37,7 @@ type Setup struct {
 	engine.Config
 	Program   server.Program   // of a private server
 	Variables []server.Setting // the options that are the server's, by their names
+	Settings  []server.Setting // all of a private server; the engine makes them
 
 	rules *Rules
 	known map[string]bool

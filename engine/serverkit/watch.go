@@ -104,15 +104,9 @@ func (s *sampler) Threads(ctx context.Context) (tids []int, err error) {
 		tids = append(tids, tid)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list the sessions' threads: %w", err)
-	}
-	return tids, nil
+	return tids, engine.Wrap("list the sessions' threads", err)
 }
 
 func (s *sampler) Sample(ctx context.Context, add func(d engine.SessionActivity, sessions int)) error {
-	if err := s.Take(ctx, add); err != nil {
-		return fmt.Errorf("watch the sessions: %w", err)
-	}
-	return nil
+	return engine.Wrap("watch the sessions", s.Take(ctx, add))
 }

@@ -83,10 +83,7 @@ func (s *read) Exec(ctx context.Context, args []model.Value, r *engine.Result) e
 		return err
 	}
 	s.ctx, s.r = ctx, r
-	if err := s.stmt.Query(run, s.arrange(args), s.types, s.each); err != nil {
-		return s.fail(err)
-	}
-	return nil
+	return s.fail(s.stmt.Query(run, s.arrange(args), s.types, s.each))
 }
 
 // hand hands over a row, or keeps the value of an aggregate. By the time that a

@@ -60,7 +60,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 
 func (d *db) open(ctx context.Context) (err error) {
 	if !d.Attached() {
-		if err := d.Start(ctx, d.Setup, d.settings, ready); err != nil {
+		if err := d.Start(ctx, d.Setup, ready); err != nil {
 			return err
 		}
 		d.address = socket(d.Private.Endpoint())
@@ -140,10 +140,7 @@ func ready(ctx context.Context, e server.Endpoint) error {
 
 // do calls one of the program's functions on a connection.
 func (d *db) do(ctx context.Context, c *conn, into any, function string, args ...string) error {
-	if err := c.eval(ctx, into, "return "+d.module+"."+function+"(...)", args...); err != nil {
-		return fmt.Errorf("%s: %w", function, err)
-	}
-	return nil
+	return engine.Wrap(function, c.eval(ctx, into, "return "+d.module+"."+function+"(...)", args...))
 }
 
 // compare examines the tables that exist: tables whose definitions differ from the

@@ -135,8 +135,5 @@ func (c *command) Exec(ctx context.Context, _ []model.Value, r *engine.Result) e
 	}
 	_, err := c.session.conn.Do(ctx, c.request)
 	c.session.open = c.kind == model.Begin && (err == nil || c.session.open) // a second begin does not end it
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.kind, err)
-	}
-	return nil
+	return engine.Wrap(c.kind.String(), err)
 }

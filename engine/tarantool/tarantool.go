@@ -96,8 +96,7 @@ func (Engine) Check(c engine.Config) error {
 // setup is a configuration that has been checked.
 type setup struct {
 	*serverkit.Setup
-	settings []server.Setting // of the private server
-	address  address          // of the attached server
+	address address // of the attached server
 }
 
 func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
@@ -118,7 +117,7 @@ func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
 			s.Variables[i].Value = strconv.FormatInt(n, 10)
 		}
 	}
-	s.settings = append(s.knobSettings(), s.Variables...) // these override all others
+	s.Settings = append(s.knobSettings(), s.Variables...) // these override all others
 	return s, nil
 }
 

@@ -154,8 +154,5 @@ func (s *store) Close() error {
 	s.closing.Lock()
 	defer s.closing.Unlock()
 	s.closed = true
-	if err := failure(C.wt_close(s.conn)); err != nil { // with all sessions
-		return fmt.Errorf("close wiredtiger: %w", err)
-	}
-	return nil
+	return engine.Wrap("close wiredtiger", failure(C.wt_close(s.conn))) // with all sessions
 }
