@@ -110,7 +110,7 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open badger in %s: %w", c.Dir, err)
 	}
-	return switches.Open(&store{db: db, dir: c.Dir, durability: c.Durability}, c.Schema)
+	return switches.Open(&store{db}, c)
 }
 
 // openFree opens a database, whose lock may be held for a moment after it was closed:

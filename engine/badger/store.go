@@ -9,17 +9,11 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"rumbench/engine"
-	"rumbench/engine/fsize"
 	"rumbench/engine/kvkit"
 	"rumbench/internal/text/hint"
-	"rumbench/model"
 )
 
-type store struct {
-	db         *badger.DB
-	dir        string
-	durability model.Durability
-}
+type store struct{ db *badger.DB }
 
 // Concurrency returns Isolated: a commit fails if data that it read has changed since.
 func (s *store) Concurrency() kvkit.Concurrency { return kvkit.Isolated }
@@ -40,8 +34,7 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 // Settings reads back the options with which Badger runs.
 func (s *store) Settings() []engine.Setting {
 	o := s.db.Opts()
-	out := []engine.Setting{{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
-		engine.Compressed(engine.ReadBack, [...]string{"none", "snappy", "zstd"}[o.Compression])}
+	out := []engine.Setting{engine.Compressed(engine.ReadBack, [...]string{"none", "snappy", "zstd"}[o.Compression])}
 	for _, set := range []struct {
 		name  string
 		value any
@@ -89,9 +82,6 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 	}
 	return nil
 }
-
-// TotalSize returns allocated bytes: logs are mapped, and much larger than their contents.
-func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle flushes the memtables, compacts all tables into one level, and rewrites
 // the files of the value log that are half empty.

@@ -95,5 +95,5 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 		return nil, fmt.Errorf("open bbolt file %s: %w", path,
 			engine.Refuse("page", c.Page, "the existing file has a page size of %d bytes", page))
 	}
-	return switches.Open(&store{db: db, path: path, page: page, fill: fill, durability: c.Durability}, c.Schema)
+	return switches.Open(&store{db: db, page: page, fill: fill}, c)
 }

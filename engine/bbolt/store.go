@@ -10,19 +10,15 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"rumbench/engine"
-	"rumbench/engine/fsize"
 	"rumbench/engine/kvkit"
-	"rumbench/model"
 )
 
 // store keeps every space of kvkit, that is every table and index, in its own bucket.
 type store struct {
-	db         *bolt.DB
-	path       string
-	page       int // in bytes; bolt.DB.Info is not safe while the file grows
-	fill       float64
-	durability model.Durability
-	commits    atomic.Int64 // of writers
+	db      *bolt.DB
+	page    int // in bytes; bolt.DB.Info is not safe while the file grows
+	fill    float64
+	commits atomic.Int64 // of writers
 }
 
 func (s *store) Concurrency() kvkit.Concurrency { return kvkit.SingleWriter }
@@ -41,7 +37,6 @@ func (s *store) Settings() []engine.Setting {
 		sync = "at commit"
 	}
 	return []engine.Setting{
-		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
 		{Name: "sync", Value: sync, Source: engine.ReadBack},
 		{Name: "page_size", Value: strconv.Itoa(s.page), Source: engine.ReadBack},
 		{Name: "freelist", Value: string(s.db.FreelistType), Source: engine.ReadBack},
@@ -66,8 +61,6 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 		return nil
 	})
 }
-
-func (s *store) TotalSize() (int64, error) { return fsize.Used(s.path) }
 
 // Counters adds bbolt's statistics. Its page counts do not distinguish single
 // pages from runs of pages, so bytes written are known from process and device

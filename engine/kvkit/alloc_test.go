@@ -56,7 +56,7 @@ func TestAllocatesNothing(t *testing.T) {
 	for _, kind := range []kvkit.Concurrency{kvkit.SingleWriter, kvkit.Unisolated, kvkit.Isolated} {
 		for _, w := range []kvkit.Switches{{}, {MergeUpdates: true, MergeUpserts: true}} {
 			store := &still{kind: kind}
-			db, err := w.Open(store, schema)
+			db, err := w.Open(store, engine.Config{Schema: schema})
 			if err == nil {
 				err = db.CreateTables(t.Context())
 			}

@@ -13,15 +13,20 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/fsize"
 	"rumbench/model"
 )
 
 // Open returns a database on a store. The store is closed with the database, and
 // also when Open fails.
-func Open(store Store, schema model.Schema) (engine.DB, error) { return Switches{}.Open(store, schema) }
+func Open(store Store, schema model.Schema) (engine.DB, error) {
+	return Switches{}.Open(store, engine.Config{Schema: schema})
+}
 
 type database struct {
 	store      Store
+	dir        string
+	durability model.Durability
 	kind       Concurrency
 	switches   Switches
 	waited     atomic.Int64 // ns, of writers for each other
@@ -298,7 +303,8 @@ func (db *database) Session(context.Context) (engine.Session, error) {
 }
 
 func (db *database) Settings(context.Context) ([]engine.Setting, error) {
-	out := db.store.Settings()
+	out := append(db.store.Settings(),
+		engine.Setting{Name: "durability", Value: string(db.durability), Source: engine.AsSet})
 	if level := db.kind.Isolation(); level != model.DefaultIsolation {
 		out = append(out, engine.Setting{Name: "isolation", Value: level.String(), Source: engine.AsSet})
 	}
@@ -325,7 +331,7 @@ func (db *database) Sizes(context.Context) ([]engine.Size, error) {
 	if err := db.store.Sizes(ranges); err != nil {
 		return nil, fmt.Errorf("read the sizes of tables and indexes: %w", err)
 	}
-	total, err := db.store.TotalSize()
+	total, err := db.totalSize()
 	if err != nil {
 		return nil, fmt.Errorf("read the size of the database: %w", err)
 	}
@@ -334,6 +340,15 @@ func (db *database) Sizes(context.Context) ([]engine.Size, error) {
 		out = append(out, engine.Size{Object: r.Object, Bytes: r.Bytes, Kind: r.Kind})
 	}
 	return out, nil
+}
+
+// totalSize returns the size of everything on disk, logs included. Space that is
+// preallocated or mapped beyond the contents of a file does not count: it holds nothing yet.
+func (db *database) totalSize() (int64, error) {
+	if s, ok := db.store.(Sized); ok {
+		return s.TotalSize()
+	}
+	return fsize.Used(db.dir)
 }
 
 func (db *database) Counters(_ context.Context, s *engine.Sample) error {

@@ -155,7 +155,7 @@ func (u updater) disturbed() error {
 }
 
 func (s *mvcc) Settings() []engine.Setting {
-	return []engine.Setting{{Name: "durability", Value: "none", Source: engine.AsSet}, engine.Compressed(engine.AsSet, "none")}
+	return []engine.Setting{engine.Compressed(engine.AsSet, "none")}
 }
 
 func (s *mvcc) Sizes(ranges []kvkit.Range) error {
@@ -194,7 +194,7 @@ func (e mvccEngine) Open(_ context.Context, c engine.Config) (engine.DB, error) 
 		return nil, err
 	}
 	w, _ := kvkit.NewSwitches(c)
-	return w.Open(newMVCC(), c.Schema)
+	return w.Open(newMVCC(), c)
 }
 
 func TestConformance(t *testing.T) {

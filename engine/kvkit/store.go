@@ -74,9 +74,7 @@ type Store interface {
 	Settings() []engine.Setting
 	// Sizes sets the allocated bytes of each range.
 	Sizes(ranges []Range) error
-	// TotalSize returns the size of everything on disk, logs included. Space
-	// preallocated beyond the end of a file does not count: it holds nothing yet.
-	TotalSize() (int64, error)
+
 	Counters(s *engine.Sample) error
 	// Settle does the actions of engine.DB.Settle.
 	Settle(ctx context.Context, done *engine.Settling)
@@ -114,6 +112,9 @@ type Updater interface {
 type Structured interface {
 	Structure() (engine.Structure, error)
 }
+
+// Sized is a Store that is not in the files of its data directory.
+type Sized interface{ TotalSize() (int64, error) }
 
 // Limited is a Store whose transactions hold a limited number of writes.
 type Limited interface{ MaxEntries() int }

@@ -172,16 +172,16 @@ func (db *database) allows(l *layout, op *model.Op) error {
 }
 
 // Open is the function Open with the switches.
-func (w Switches) Open(store Store, schema model.Schema) (engine.DB, error) {
-	byName, tables, err := newLayouts(schema)
+func (w Switches) Open(store Store, c engine.Config) (engine.DB, error) {
+	byName, tables, err := newLayouts(c.Schema)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	for _, l := range tables {
 		l.tagged = w.Merges()
 	}
-	db := &database{store: store, kind: store.Concurrency(), switches: w, byName: byName, tables: tables,
-		sessions: map[*session]bool{}}
+	db := &database{store: store, dir: c.Dir, durability: c.Durability, kind: store.Concurrency(), switches: w,
+		byName: byName, tables: tables, sessions: map[*session]bool{}}
 	if limited, ok := store.(Limited); ok {
 		db.maxEntries = limited.MaxEntries()
 	}

@@ -37,7 +37,7 @@ func open(c engine.Config, set settings) (_ engine.DB, err error) {
 		return nil, fmt.Errorf("open lmdb in %s: %w", c.Dir, classify(err))
 	}
 	s.readers = sync.Pool{New: func() any { return s.newReader() }}
-	return set.switches.Open(s, c.Schema)
+	return set.switches.Open(s, c)
 }
 
 func (s *store) open(set settings) error {

@@ -16,7 +16,6 @@ import (
 	"github.com/PowerDNS/lmdb-go/lmdb"
 
 	"rumbench/engine"
-	"rumbench/engine/fsize"
 	"rumbench/engine/kvkit"
 	"rumbench/engine/native"
 	"rumbench/model"
@@ -73,7 +72,6 @@ func (s *store) Settings() []engine.Setting {
 		sync = "left to the operating system"
 	}
 	out := []engine.Setting{
-		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
 		{Name: "sync", Value: sync, Source: engine.ReadBack},
 		{Name: "writemap", Value: strconv.FormatBool(flags&lmdb.WriteMap != 0), Source: engine.ReadBack},
 		{Name: "readahead", Value: strconv.FormatBool(flags&lmdb.NoReadahead == 0), Source: engine.ReadBack},
@@ -112,9 +110,6 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 		return nil
 	})
 }
-
-// TotalSize returns allocated bytes: with writemap, the file is as large as the map.
-func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Structure returns the pages, and the additional pages that a commit writes: the path
 // down the list of free pages, the page of all spaces, and the meta page.

@@ -40,7 +40,7 @@ func (e Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	s.current.Store(btree.NewBTreeGOptions(func(a, b item) bool {
 		return bytes.Compare(a.key, b.key) < 0
 	}, btree.Options{NoLocks: true}))
-	return kvkit.Open(s, c.Schema)
+	return kvkit.Switches{}.Open(s, c)
 }
 
 type item struct{ key, value []byte }
@@ -66,8 +66,7 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 }
 
 func (s *store) Settings() []engine.Setting {
-	return []engine.Setting{{Name: "durability", Value: "none", Source: engine.AsSet},
-		engine.Compressed(engine.AsSet, "none")}
+	return []engine.Setting{engine.Compressed(engine.AsSet, "none")}
 }
 
 // Sizes returns the bytes of keys and values, without the tree's overhead.

@@ -55,25 +55,21 @@ type settings struct {
 	switches                                      kvkit.Switches
 }
 
+var compressions = map[model.Compression]*sstable.CompressionProfile{
+	model.CompressionNone: sstable.NoCompression, model.CompressionSnappy: sstable.SnappyCompression,
+	model.CompressionZstd: sstable.ZstdCompression,
+}
+
 func newSettings(c engine.Config) (s settings, err error) {
+	s.cache, s.page, s.compression = c.Cache, c.Page, compressions[c.Compression]
 	if err := cmp.Or(
 		engine.RefuseIf(c.Direct(), "direct_io", true, "pebble reads only through the page cache"),
 		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page,
 			"blocks must be from 512 B to 1 MiB"),
+		engine.RefuseIf(c.Compression != "" && s.compression == nil, "compression", c.Compression,
+			"pebble supports none, snappy and zstd"),
 	); err != nil {
 		return s, err
-	}
-	s.cache, s.page = c.Cache, c.Page
-	switch c.Compression {
-	case "":
-	case model.CompressionNone:
-		s.compression = sstable.NoCompression
-	case model.CompressionSnappy:
-		s.compression = sstable.SnappyCompression
-	case model.CompressionZstd:
-		s.compression = sstable.ZstdCompression
-	default:
-		return s, engine.Refuse("compression", c.Compression, "pebble supports none, snappy and zstd")
 	}
 	if s.switches, err = kvkit.NewSwitches(c); err != nil {
 		return s, err
@@ -118,11 +114,11 @@ func open(c engine.Config, fs vfs.FS) (engine.DB, error) {
 		s.Close()
 		return nil, err
 	}
-	return set.switches.Open(s, c.Schema)
+	return set.switches.Open(s, c)
 }
 
 func openStore(c engine.Config, set settings, fs vfs.FS) (_ *store, err error) {
-	s := &store{dir: c.Dir, durability: c.Durability, write: pebble.Sync, cache: cmp.Or(set.cache, defaultCache),
+	s := &store{durability: c.Durability, write: pebble.Sync, cache: cmp.Or(set.cache, defaultCache),
 		memtable: cmp.Or(set.memtable, defaultMemtable)}
 	if c.Durability == model.DurabilityNone || c.Durability == model.DurabilityInterval {
 		s.write = pebble.NoSync

@@ -14,7 +14,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"rumbench/engine"
-	"rumbench/engine/fsize"
 	"rumbench/engine/kvkit"
 	"rumbench/internal/text/quantity"
 	"rumbench/model"
@@ -22,7 +21,6 @@ import (
 
 type store struct {
 	db         *pebble.DB
-	dir        string
 	durability model.Durability
 	write      *pebble.WriteOptions
 	syncer     *syncer // at level interval, else nil
@@ -67,7 +65,6 @@ func (s *store) Settings() []engine.Setting {
 	}
 	return append([]engine.Setting{
 		engine.Compressed(engine.ReadBack, compression...),
-		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
 		{Name: "write-ahead log", Value: log, Source: engine.AsSet},
 		{Name: "cache", Value: fmt.Sprintf("%s for blocks; cache_size has room for %d memtables besides",
 			quantity.Bytes(s.cache), memtables), Source: engine.AsSet},
@@ -86,8 +83,6 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 	}
 	return nil
 }
-
-func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle flushes the memtables and waits until no compaction runs. Pebble leaves some
 // debt that it does not compact.

@@ -29,7 +29,7 @@ func open(c engine.Config, set settings) (engine.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open rocksdb in %s: %w", c.Dir, err)
 	}
-	return set.switches.Open(s, c.Schema)
+	return set.switches.Open(s, c)
 }
 
 func openStore(c engine.Config, set settings) (_ *store, err error) {

@@ -16,7 +16,6 @@ import (
 	"unsafe"
 
 	"rumbench/engine"
-	"rumbench/engine/fsize"
 	"rumbench/engine/kvkit"
 	"rumbench/model"
 )
@@ -59,7 +58,6 @@ func (s *store) Settings() []engine.Setting {
 	}[s.settings.durability]
 	return append([]engine.Setting{
 		engine.Compressed(engine.ReadBack, s.compression...), engine.Bypasses(s.direct),
-		{Name: "durability", Value: string(s.settings.durability), Source: engine.AsSet},
 		{Name: "write-ahead log", Value: log, Source: engine.AsSet},
 	}, s.effective...)
 }
@@ -101,8 +99,6 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 	}
 	return nil
 }
-
-func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle flushes the memtables and waits until no compaction runs or is due. It polls in
 // all versions, as only the newer ones provide a call that waits.

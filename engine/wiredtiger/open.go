@@ -49,7 +49,7 @@ func open(c engine.Config, set settings) (_ engine.DB, err error) {
 	if err := s.prepare(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open wiredtiger in %s: %w", c.Dir, err), s.Close())
 	}
-	return set.switches.Open(s, c.Schema)
+	return set.switches.Open(s, c)
 }
 
 // prepare creates the tables, checks those that exist, and reads the values that do not

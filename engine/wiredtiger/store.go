@@ -65,7 +65,6 @@ func (s *store) with(f func(*session) error) error {
 
 func (s *store) Settings() []engine.Setting {
 	out := []engine.Setting{
-		{Name: "durability", Value: string(s.set.durability), Source: engine.AsSet},
 		{Name: "library", Value: C.GoString(C.wt_version()), Source: engine.ReadBack},
 		{Name: "storage", Value: s.set.storage, Source: engine.ReadBack},
 		engine.Compressed(engine.ReadBack, s.tables["block_compressor"]),
@@ -109,8 +108,6 @@ func tableOf(path string) string {
 	}
 	return name
 }
-
-func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle writes a checkpoint, and waits until the chunks of LSM trees have been
 // merged.
