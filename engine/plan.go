@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 
@@ -72,13 +73,17 @@ func (p *Plan) Ways() string {
 	if len(p.Access) == 0 {
 		return "no table is read"
 	}
-	var out []string
-	for _, a := range p.Access {
-		if s := a.String(); !slices.Contains(out, s) {
-			out = append(out, s)
+	return strings.Join(Unique(quantity.Texts(p.Access, Access.String)), ", ")
+}
+
+// Unique returns names without repetitions, in their order.
+func Unique(names []string) (out []string) {
+	for _, name := range names {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
 		}
 	}
-	return strings.Join(out, ", ")
+	return out
 }
 
 // Same reports whether two plans have the same access paths; estimated rows may

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 
 	"rumbench/model"
@@ -29,7 +28,7 @@ const (
 // engine's default: how data are compressed. The names are the engine's own, as of several
 // levels: "kZSTD", "NoCompression", or "". RocksDB's last level may have no algorithm of its own.
 func Compressed(source string, names ...string) Setting {
-	var all []string
+	var algorithms []string
 	for _, name := range names {
 		if name == "kDisableCompressionOption" {
 			continue
@@ -38,11 +37,9 @@ func Compressed(source string, names ...string) Setting {
 		if name == "" || name == "no" {
 			name = string(model.CompressionNone)
 		}
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
+		algorithms = append(algorithms, name)
 	}
-	return Setting{Name: "compression", Value: strings.Join(all, " and "), Source: source}
+	return Setting{Name: "compression", Value: strings.Join(Unique(algorithms), " and "), Source: source}
 }
 
 // PageCache is how an engine uses the page cache of the operating system.

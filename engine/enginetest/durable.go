@@ -45,15 +45,21 @@ func (s Suite) testReopen(t *testing.T) {
 	failIf(t, len(rows) != 15 || rows[14][0].Int() != 15, "the copy has %d rows, want 15", len(rows))
 }
 
+// skipWithoutLevel skips the test if the engine does not have the durability.
+func skipWithoutLevel(t *testing.T, s Suite) {
+	t.Helper()
+	knob, _ := errors.AsType[*engine.KnobError](s.Engine.Check(s.config(need.TempDir(t))))
+	if knob != nil && knob.Knob == "durability" {
+		t.Skip(knob)
+	}
+}
+
 // testForgets: a clean stop keeps what was committed at level none, unless Info.Forgets says why not.
 func testForgets(t *testing.T, s Suite) {
 	t.Parallel()
 	s.Config.Durability = model.DurabilityNone
 	dir := need.TempDir(t)
-	var knob *engine.KnobError
-	if err := s.Engine.Check(s.config(dir)); errors.As(err, &knob) {
-		t.Skip(err)
-	}
+	skipWithoutLevel(t, s)
 	db := s.openAt(t, dir)
 	check(t, db.CreateTables(context.Background()))
 	newClient(t, db).do(pushOp, ints(1, 2, 3, 4, 5)...)
@@ -100,10 +106,7 @@ const intervalGrace = 3 * time.Second
 func (s Suite) testKillInterval(t *testing.T) {
 	t.Parallel() // it mostly waits
 	s.Config.Durability = model.DurabilityInterval
-	var knob *engine.KnobError
-	if err := s.Engine.Check(s.config(need.TempDir(t))); errors.As(err, &knob) && knob.Knob == "durability" {
-		t.Skip(err)
-	}
+	skipWithoutLevel(t, s)
 	dir := need.TempDir(t)
 	checkKilled(t, s, dir, killChild(t, s, dir, 40, intervalGrace))
 }

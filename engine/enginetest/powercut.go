@@ -23,10 +23,7 @@ import (
 func (s Suite) testPowerCut(t *testing.T) {
 	t.Parallel()
 	s.Config.Durability = model.DurabilityOS
-	var knob *engine.KnobError
-	if err := s.Engine.Check(s.config(need.TempDir(t))); errors.As(err, &knob) && knob.Knob == "durability" {
-		t.Skip(err)
-	}
+	skipWithoutLevel(t, s)
 	acked, dir := PowerCut(t, s)
 	checkKilled(t, s, dir, acked)
 }

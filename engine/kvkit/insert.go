@@ -114,12 +114,11 @@ func (s *insertStmt) setRow(row, args []model.Value, i int, first int64) {
 
 // encodeGiven encodes the keys of all rows, to lock and read them, and their
 // claims in unique indexes.
-func (s *insertStmt) encodeGiven(args []model.Value, first int64) error {
+func (s *insertStmt) encodeGiven(args []model.Value, first int64) (err error) {
 	s.keys.reset()
 	s.values.reset()
 	for i := range s.op.Rows {
 		s.setRow(s.given, args, i, first)
-		var err error
 		if s.keys.buf, err = s.l.appendRowKey(s.keys.buf, s.given); err != nil {
 			return err
 		}

@@ -108,8 +108,7 @@ func (l *layout) index(name string) *indexLayout {
 }
 
 // appendColumns appends the key encoding of columns of a row.
-func (l *layout) appendColumns(dst []byte, columns []int, row []model.Value) ([]byte, error) {
-	var err error
+func (l *layout) appendColumns(dst []byte, columns []int, row []model.Value) (_ []byte, err error) {
 	for _, c := range columns {
 		if dst, err = appendKey(dst, &l.columns[c], row[c]); err != nil {
 			return dst, err
@@ -122,8 +121,7 @@ func (l *layout) appendRowKey(dst []byte, row []model.Value) ([]byte, error) {
 	return l.appendColumns(appendSpace(dst, l.space), l.key, row)
 }
 
-func (l *layout) appendCells(dst []byte, columns []int, row []model.Value) ([]byte, error) {
-	var err error
+func (l *layout) appendCells(dst []byte, columns []int, row []model.Value) (_ []byte, err error) {
 	for _, c := range columns {
 		if dst, err = appendCell(dst, &l.columns[c], row[c]); err != nil {
 			return dst, err
@@ -184,8 +182,7 @@ func (l *layout) splitEntry(ix *indexLayout, it Iter, row []model.Value,
 
 // decodeColumns decodes the first columns of a key into row and returns the
 // rest.
-func (l *layout) decodeColumns(key []byte, columns []int, row []model.Value, arena *[]byte) ([]byte, error) {
-	var err error
+func (l *layout) decodeColumns(key []byte, columns []int, row []model.Value, arena *[]byte) (_ []byte, err error) {
 	for _, c := range columns {
 		if row[c], key, err = decodeKey(key, &l.columns[c], arena); err != nil {
 			return nil, err
@@ -195,8 +192,7 @@ func (l *layout) decodeColumns(key []byte, columns []int, row []model.Value, are
 }
 
 // decodeCells decodes the cells of columns into row and returns the rest.
-func (l *layout) decodeCells(value []byte, columns []int, row []model.Value) ([]byte, error) {
-	var err error
+func (l *layout) decodeCells(value []byte, columns []int, row []model.Value) (_ []byte, err error) {
 	for _, c := range columns {
 		if row[c], value, err = decodeCell(value, &l.columns[c]); err != nil {
 			return nil, err

@@ -158,14 +158,13 @@ func (b *base) start(args []model.Value, r *engine.Result) error {
 	return nil
 }
 
-func (b *base) encodeKeys(args []model.Value) error {
+func (b *base) encodeKeys(args []model.Value) (err error) {
 	b.keys.reset()
 	n := len(b.l.key)
 	for ; len(args) >= n; args = args[n:] {
 		for i, c := range b.l.key {
 			b.row[c] = args[i]
 		}
-		var err error
 		if b.keys.buf, err = b.l.appendRowKey(b.keys.buf, b.row); err != nil {
 			return err
 		}
@@ -233,8 +232,7 @@ func (b *base) putOnlyRow(tx *txn, key []byte) (err error) {
 	return tx.Put(key, b.end)
 }
 
-func (b *base) putEntry(tx *txn, ix *indexLayout) error {
-	var err error
+func (b *base) putEntry(tx *txn, ix *indexLayout) (err error) {
 	if b.key, b.end, err = b.l.appendEntry(b.key[:0], b.end[:0], ix, b.row); err != nil {
 		return err
 	}
@@ -242,12 +240,11 @@ func (b *base) putEntry(tx *txn, ix *indexLayout) error {
 }
 
 // deleteEntries removes b.row's entries from the existing indexes.
-func (b *base) deleteEntries(tx *txn) error {
+func (b *base) deleteEntries(tx *txn) (err error) {
 	for _, ix := range b.l.indexes {
 		if !ix.exists.Load() {
 			continue
 		}
-		var err error
 		if b.key, err = b.l.appendEntryKey(b.key[:0], ix, b.row); err != nil {
 			return err
 		}

@@ -17,11 +17,10 @@ import (
 const staleBatch = 1000
 
 // isEntry reports whether the row in b.row, if found, has the entry in an index.
-func (b *base) isEntry(ix *indexLayout, found bool, entry []byte) (bool, error) {
+func (b *base) isEntry(ix *indexLayout, found bool, entry []byte) (_ bool, err error) {
 	if !found {
 		return false, nil
 	}
-	var err error
 	b.key, err = b.l.appendEntryKey(b.key[:0], ix, b.row)
 	return err == nil && bytes.Equal(b.key, entry), err
 }

@@ -345,8 +345,7 @@ func (s *updateStmt) updateRow(tx *txn, key []byte, values []model.Value) error 
 }
 
 // moveEntry replaces the old row's entry in an index by the new row's.
-func (s *updateStmt) moveEntry(tx *txn, ix *indexLayout) error {
-	var err error
+func (s *updateStmt) moveEntry(tx *txn, ix *indexLayout) (err error) {
 	if s.key, err = s.l.appendEntryKey(s.key[:0], ix, s.old); err != nil {
 		return err
 	}

@@ -188,7 +188,7 @@ func (d *db) take(ctx context.Context) error {
 		d.ours = true
 		return d.note(ctx, "", serverkit.Maker())
 	}
-	catalog, err := run(ctx, d.at, doc("find", catalogName, "batchSize", mostRows))
+	catalog, err := run(ctx, d.at, doc("find", catalogName, "batchSize", maxRows))
 	if err != nil {
 		return err
 	}

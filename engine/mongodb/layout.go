@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"rumbench/engine"
 	"rumbench/model"
 )
 
@@ -100,7 +101,7 @@ func (l *layout) definition(compression model.Compression) (text string) {
 func (l *layout) indexDefinition(ix *model.Index) bson.D {
 	columns := ix.Columns
 	if !ix.Unique {
-		columns = once(slices.Concat(columns, l.Key, ix.Include))
+		columns = engine.Unique(slices.Concat(columns, l.Key, ix.Include))
 	}
 	keys := bson.D{}
 	for _, name := range columns {

@@ -149,7 +149,7 @@ func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
 }
 
 func checkKnobs(c engine.Config) error {
-	const leastCache = 256 << 20 // of wiredTigerCacheSizeGB
+	const minCache = 256 << 20 // of wiredTigerCacheSizeGB
 	schema := cmp.Or(c.Server.Schema, engine.DefaultSchema)
 	reserved := slices.Contains([]string{"admin", "local", "config"}, schema) ||
 		strings.ContainsAny(schema, "/\\. \"$\x00") || len(schema) > 63
@@ -171,7 +171,7 @@ func checkKnobs(c engine.Config) error {
 			"the server compresses with snappy, zlib, zstd or not at all"),
 		engine.RefuseIf(c.Page != 0, "page", c.Page, "the server has no setting for it"),
 		engine.RefuseIf(c.Direct(), "direct_io", true, "the server uses the page cache"),
-		engine.RefuseIf(c.Cache != 0 && c.Cache < leastCache, "cache", c.Cache, "it must be at least %d bytes", leastCache),
+		engine.RefuseIf(c.Cache != 0 && c.Cache < minCache, "cache", c.Cache, "it must be at least %d bytes", minCache),
 		engine.RefuseIf(c.Protocol == engine.Text, "protocol", c.Protocol, "commands are always BSON; leave it out"),
 		engine.RefuseIf(reserved, "schema", schema, "it must be a valid name of a database, and not one of the server's own"),
 		engine.RefuseIf(own && c.Server.DSN != "", "options."+optReplicaSet, nil, serverkit.NeverSet),

@@ -12,8 +12,8 @@ import (
 	"rumbench/model"
 )
 
-// mostRows is the maximum number of documents in a reply, if they fit.
-const mostRows = 10_000
+// maxRows is the maximum number of documents in a reply, if they fit.
+const maxRows = 10_000
 
 // read is a find, or an aggregate for operations that a find does not support.
 type read struct {
@@ -47,7 +47,7 @@ func newRead(s statement, op *model.Op) (_ engine.Stmt, err error) {
 	}
 	r.command = newCommand(d)
 	cursor := arg{column: &model.Column{Type: model.Int}}
-	r.more = newCommand(doc("getMore", cursor, "collection", s.t.Name, "batchSize", mostRows))
+	r.more = newCommand(doc("getMore", cursor, "collection", s.t.Name, "batchSize", maxRows))
 	for _, name := range op.Columns {
 		f := field{name, s.t.column(name)}
 		if s.t.path(name) == idField && !op.Distinct {
@@ -65,19 +65,9 @@ func newRead(s statement, op *model.Op) (_ engine.Stmt, err error) {
 	return r, nil
 }
 
-// once returns names without repetitions.
-func once(names []string) (out []string) {
-	for _, name := range names {
-		if !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 func (r *read) find(op *model.Op) bson.D {
-	d := doc("find", r.t.Name, "filter", r.filter.condition(), "batchSize", mostRows)
-	if columns := once(op.Columns); len(columns) < len(r.t.Columns) {
+	d := doc("find", r.t.Name, "filter", r.filter.condition(), "batchSize", maxRows)
+	if columns := engine.Unique(op.Columns); len(columns) < len(r.t.Columns) {
 		fields := bson.D{}
 		for _, c := range columns {
 			fields = append(fields, bson.E{Key: r.t.path(c), Value: 1})
@@ -97,9 +87,9 @@ func (r *read) find(op *model.Op) bson.D {
 	switch {
 	case op.LimitGiven:
 		given := arg{at: op.Args(&r.t.Table) - 1, column: &model.Column{Type: model.Int}}
-		d = append(d, doc("limit", given, "singleBatch", limit <= mostRows)...)
+		d = append(d, doc("limit", given, "singleBatch", limit <= maxRows)...)
 	case limit > 0:
-		d = append(d, doc("limit", limit, "singleBatch", limit <= mostRows)...)
+		d = append(d, doc("limit", limit, "singleBatch", limit <= maxRows)...)
 	}
 	return d
 }
@@ -151,7 +141,7 @@ func (r *read) pipeline(op *model.Op) (bson.D, error) {
 		if op.OrderBy != "" {
 			by = append(by, path(op.OrderBy))
 		}
-		for _, c := range once(op.Columns) {
+		for _, c := range engine.Unique(op.Columns) {
 			id = append(id, bson.E{Key: c, Value: "$" + r.t.path(c)})
 			if !op.Free {
 				by = append(by, path(c))
@@ -160,7 +150,7 @@ func (r *read) pipeline(op *model.Op) (bson.D, error) {
 		add("$group", doc(idField, id))
 	}
 	if len(by) > 0 && (op.Limit > 0 || !single) {
-		add("$sort", sorting(once(by), op.Desc))
+		add("$sort", sorting(engine.Unique(by), op.Desc))
 	}
 	if op.Limit > 0 {
 		add("$limit", op.Limit)
@@ -171,7 +161,7 @@ func (r *read) pipeline(op *model.Op) (bson.D, error) {
 	case model.Sum:
 		add("$group", doc(idField, bson.Null{}, "v", doc("$sum", "$"+path(op.Columns[0]))))
 	}
-	return doc("aggregate", r.t.Name, "pipeline", stages, "cursor", doc("batchSize", mostRows), "allowDiskUse", true), nil
+	return doc("aggregate", r.t.Name, "pipeline", stages, "cursor", doc("batchSize", maxRows), "allowDiskUse", true), nil
 }
 
 // Exec runs the command and hands over its rows.

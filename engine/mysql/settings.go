@@ -14,8 +14,8 @@ import (
 	"rumbench/model"
 )
 
-// always are the variables that are read back for every storage.
-var always = []string{
+// commonVariables are the variables that are read back for every storage.
+var commonVariables = []string{
 	"version_comment", "log_bin", "sync_binlog", "autocommit", "max_connections", "performance_schema", "query_cache_type",
 	"character_set_server", "sql_mode", "large_pages", "flush", "thread_handling", "autoinc_lock_mode",
 }
@@ -78,7 +78,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		{Name: "isolation", Value: isolationOf(vars), Source: engine.ReadBack},
 		d.SentAs(),
 	}
-	out = append(out, d.ReadBack(vars, slices.Concat(always, readBack[d.storage.name])...)...)
+	out = append(out, d.ReadBack(vars, slices.Concat(commonVariables, readBack[d.storage.name])...)...)
 	if d.waits {
 		if d.status.waits == nil {
 			return nil, engine.Refuse("options."+optWaits, true, "the server does not time waits")
@@ -152,7 +152,7 @@ func (t *status) settings(ctx context.Context) ([]engine.Setting, error) {
 		return nil, err
 	}
 	out := []engine.Setting{{Name: engine.ServerVersion, Value: t.version.text, Source: engine.ReadBack}}
-	names := slices.Concat([]string{"default_storage_engine", "transaction_isolation", "tx_isolation"}, always)
+	names := slices.Concat([]string{"default_storage_engine", "transaction_isolation", "tx_isolation"}, commonVariables)
 	for _, st := range []*storage{innodb, rocksdb} {
 		if slices.Contains(t.storages, st.name) {
 			names = append(names, readBack[st.name]...)

@@ -30,7 +30,7 @@ type storage struct {
 	// can be undone.
 	isolations   []model.Isolation
 	cache        string // the variable of its cache
-	leastCache   int64
+	minCache     int64
 	compressions []model.Compression // in addition to none
 	describe     func(context.Context, *sqlkit.Admin) (engine.Structure, error)
 	pages        func(size int64) bool
@@ -64,7 +64,7 @@ var innodb = &storage{
 	levels:       innodbLevels,
 	promises:     syncedPromises,
 	cache:        "innodb_buffer_pool_size",
-	leastCache:   5 * mb,
+	minCache:     5 * mb,
 	describe:     pagesOf,
 	compressions: []model.Compression{model.CompressionZlib},
 	pages:        func(n int64) bool { return n >= 4096 && n <= 65536 && n&(n-1) == 0 },
@@ -118,11 +118,11 @@ var rocksdb = &storage{
 		model.DurabilityProcess:  {{Name: rocksdbFlush, Value: "2"}, {Name: rocksdbManual, Value: "0"}},
 		model.DurabilityOS:       {{Name: rocksdbFlush, Value: "1"}},
 	},
-	levels:     rocksdbLevels,
-	describe:   treeOf,
-	promises:   syncedPromises,
-	cache:      "rocksdb_block_cache_size",
-	leastCache: 1 * mb,
+	levels:   rocksdbLevels,
+	describe: treeOf,
+	promises: syncedPromises,
+	cache:    "rocksdb_block_cache_size",
+	minCache: 1 * mb,
 	compressions: []model.Compression{model.CompressionLZ4, model.CompressionZstd, model.CompressionZlib,
 		model.CompressionSnappy},
 	pages:        func(n int64) bool { return n >= 1024 && n <= 1<<20 },
@@ -157,7 +157,7 @@ func rocksdbLevels(vars map[string]string) []model.Durability {
 var aria = &storage{
 	name: "aria", structure: "heap with B-tree indexes",
 	durability: map[model.Durability][]server.Setting{model.DurabilityOS: nil},
-	cache:      "aria_pagecache_buffer_size", leastCache: 128 << 10,
+	cache:      "aria_pagecache_buffer_size", minCache: 128 << 10,
 	pages: func(int64) bool { return false },
 }
 
@@ -167,7 +167,7 @@ var myisam = &storage{
 	durability: map[model.Durability][]server.Setting{model.DurabilityNone: nil},
 	promises: map[model.Durability]string{model.DurabilityNone: "nothing is promised: there is no log, and any crash " +
 		"may break the tables"},
-	cache: "key_buffer_size", leastCache: 8 << 10,
+	cache: "key_buffer_size", minCache: 8 << 10,
 	pages: func(int64) bool { return false },
 }
 
@@ -216,8 +216,8 @@ func (st *storage) check(s engine.Config) error {
 		newDialect(nil, true).CheckSchema(s.Schema),
 		engine.RefuseIf(s.Cache != 0 && st.cache == "", "cache", nil,
 			"rumbench does not know the cache of storage %s: set its variable under options", st.name),
-		engine.RefuseIf(s.Cache != 0 && s.Cache < st.leastCache, "cache", s.Cache, "storage %s takes at least %d bytes",
-			st.name, st.leastCache),
+		engine.RefuseIf(s.Cache != 0 && s.Cache < st.minCache, "cache", s.Cache, "storage %s takes at least %d bytes",
+			st.name, st.minCache),
 		engine.RefuseIf(s.Compression != "" && !slices.Contains(offered, s.Compression), "compression", s.Compression,
 			"storage %s offers: %v", st.name, offered),
 		engine.RefuseIf(s.Page != 0 && !st.pages(s.Page), "page", s.Page, "storage %s cannot have pages of that size",

@@ -56,14 +56,14 @@ func Find(stem, version string) (string, error) {
 }
 
 func places() []string {
-	out := []string{SharedDir}
-	if dir := os.Getenv("RUMBENCH_LIB"); dir != "" {
-		out = append([]string{dir}, out...)
-	}
+	var out []string
 	if exe, err := os.Executable(); err == nil {
-		out = append([]string{filepath.Dir(exe)}, out...)
+		out = append(out, filepath.Dir(exe))
 	}
-	return out
+	if dir := os.Getenv("RUMBENCH_LIB"); dir != "" {
+		out = append(out, dir)
+	}
+	return append(out, SharedDir)
 }
 
 var release = regexp.MustCompile(`^\d+(\.\d+)+$`)

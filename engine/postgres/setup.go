@@ -82,8 +82,8 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 // page is the page size, which is compiled into the server.
 const page = 8192
 
-// leastCache is the minimum that the server needs for itself.
-const leastCache = 128 << 10
+// minCache is the minimum that the server needs for itself.
+const minCache = 128 << 10
 
 // checkKnobs refuses settings that no server supports.
 func checkKnobs(s engine.Config) error {
@@ -98,7 +98,7 @@ func checkKnobs(s engine.Config) error {
 		engine.RefuseIf(s.Page != 0 && s.Page != page, "page", s.Page,
 			"it is compiled into the server; only %d is supported", page),
 		engine.RefuseIf(s.Direct(), "direct_io", true, "the server always uses the page cache"),
-		engine.RefuseIf(s.Cache != 0 && s.Cache < leastCache, "cache", s.Cache, "it must be at least %d bytes", leastCache),
+		engine.RefuseIf(s.Cache != 0 && s.Cache < minCache, "cache", s.Cache, "it must be at least %d bytes", minCache),
 		engine.RefuseIf(badSchema, "schema", schema, "it must not begin with pg_, nor be longer than %d bytes", longestName),
 		s.CheckIsolation(model.Isolations()...), checkSchema(s.Schema))
 }

@@ -260,9 +260,9 @@ func databaseView(schema string) view {
 	return v
 }
 
-// mostWatched is the number of tables and indexes that are read of a database that is
+// maxWatched is the number of tables and indexes that are read of a database that is
 // only watched: the busiest ones.
-const mostWatched = 200
+const maxWatched = 200
 
 // scope limits a view of tables or indexes to a schema; without one it names the schema
 // in a label, and takes the busiest.
@@ -271,7 +271,7 @@ func scope(v view, schema, busy string) view {
 		v.source += " WHERE s.schemaname = " + newDialect().Quoted(schema)
 		return v
 	}
-	v.source += fmt.Sprintf(" ORDER BY %s DESC NULLS LAST LIMIT %d", busy, mostWatched)
+	v.source += fmt.Sprintf(" ORDER BY %s DESC NULLS LAST LIMIT %d", busy, maxWatched)
 	at := 0
 	for at < len(v.labels) && v.labels[at].name < "schema" { // labels are sorted
 		at++

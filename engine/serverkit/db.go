@@ -183,8 +183,7 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 	if d.DB, err = sqlkit.Open(ctx, d.connect, c.Dialect, d.setup.Schema); err != nil {
 		return err
 	}
-	d.Admin().KeepOpen(d.connect)
-	d.Admin().Quiet = d.Private != nil // nobody but rumbench ends its connections
+	d.Admin().KeepOpen(d.connect, d.Private != nil) // only rumbench ends connections to a private server
 	d.Replace = d.setup.Attached() && d.setup.Server.Force
 	if err := d.findForeign(ctx); err != nil {
 		return err

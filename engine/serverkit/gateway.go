@@ -184,8 +184,7 @@ func (d *DB) count(ctx context.Context) (err error) {
 		if g.counters, err = sqlkit.Connect(ctx, connect, d.client.Dialect); err != nil {
 			return err
 		}
-		g.counters.Quiet = true
-		g.counters.KeepOpen(connect)
+		g.counters.KeepOpen(connect, true)
 		if g.sample, err = d.client.Counters(ctx, g.counters, i == 0); err != nil {
 			return err
 		}

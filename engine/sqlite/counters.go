@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"sync/atomic"
 
 	driver "modernc.org/sqlite"
 
@@ -12,12 +11,8 @@ import (
 	"rumbench/model"
 )
 
-// status sums up the counts that the sessions' connections report. Only the goroutine
-// that uses a connection can query it, so sessions report here periodically.
-type status struct {
-	counts [len(statusCounters)]atomic.Int64
-}
-
+// statusCounters are the counts of the sessions' connections. Only the goroutine that uses
+// a connection can query it, so sessions report them periodically.
 var statusCounters = [...]struct {
 	op   driver.DBStatusOp
 	name string
@@ -53,12 +48,12 @@ func (db *db) Counters(ctx context.Context, s *engine.Sample) error {
 	}
 	s.Gauge("sqlite.wal.bytes", "bytes", float64(length))
 	for i, c := range statusCounters {
-		s.Counter(c.name, "count", float64(db.status.counts[i].Load()))
+		s.Counter(c.name, "count", float64(db.counts[i].Load()))
 	}
-	hits, misses := db.status.counts[0].Load(), db.status.counts[1].Load()
+	hits, misses := db.counts[0].Load(), db.counts[1].Load()
 	s.Counter(engine.CacheLookups, "count", float64(hits+misses))
 	s.Counter(engine.CacheMisses, "count", float64(misses))
-	s.Counter(engine.LogBytes, "bytes", float64(db.status.counts[2].Load()*(db.page+frameHeader)))
+	s.Counter(engine.LogBytes, "bytes", float64(db.counts[2].Load()*(db.page+frameHeader)))
 	s.Gauge(engine.CheckpointAge, "bytes", float64(length))
 	s.Gauge(engine.DirtyBytes, "bytes", float64((state.frames-state.moved)*db.page))
 	return nil
@@ -141,7 +136,7 @@ func (s *session) report() {
 	}
 	for i, c := range statusCounters {
 		if n, _, err := conn.Status(c.op, true); err == nil {
-			s.db.status.counts[i].Add(int64(n))
+			s.db.counts[i].Add(int64(n))
 		}
 	}
 }

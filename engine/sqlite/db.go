@@ -20,12 +20,12 @@ type db struct {
 	*sqlkit.DB
 	path   string
 	level  model.Durability
-	cache  int64         // bytes, for all sessions together; 0: SQLite's default
-	open   atomic.Int64  // sessions
-	page   int64         // bytes
-	room   int64         // pages of log after which a commit checkpoints; 0: never
-	watch  *sqlkit.Admin // for counters, it waits for nothing else
-	status status
+	cache  int64                             // bytes, for all sessions together; 0: SQLite's default
+	open   atomic.Int64                      // sessions
+	page   int64                             // bytes
+	room   int64                             // pages of log after which a commit checkpoints; 0: never
+	watch  *sqlkit.Admin                     // for counters, it waits for nothing else
+	counts [len(statusCounters)]atomic.Int64 // the sums of what the sessions have reported
 }
 
 // begin checks that the connections are as configured and opens the one for counters.

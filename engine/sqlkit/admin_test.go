@@ -26,7 +26,7 @@ func TestKeepOpen(t *testing.T) {
 			c, err := sqlkit.Connect(t.Context(), lost.connect, dialect())
 			expect.NoError(t, err)
 			if kept {
-				c.KeepOpen(fresh.connect)
+				c.KeepOpen(fresh.connect, false)
 			}
 			expect.NoError(t, c.Exec(t.Context(), "DO 1"))
 			want(t, lost, "text DO 1") // it was not idle
@@ -55,7 +55,7 @@ func TestKeepOpenFails(t *testing.T) {
 		lost := &fake{fail: map[string]error{"SELECT 1": errLost, "DO 1": context.Canceled}}
 		c, err := sqlkit.Connect(t.Context(), lost.connect, dialect())
 		expect.NoError(t, err)
-		c.KeepOpen(func(context.Context) (sqlkit.Conn, error) { return nil, errLost })
+		c.KeepOpen(func(context.Context) (sqlkit.Conn, error) { return nil, errLost }, false)
 		time.Sleep(time.Minute)
 		if err := c.Exec(t.Context(), "DO 1"); !errors.Is(err, errLost) || !strings.Contains(err.Error(), "connect again") {
 			t.Error(err)

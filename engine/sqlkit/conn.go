@@ -56,8 +56,6 @@ type Admin struct {
 	d    *Dialect
 	conn Conn // nil: closed
 	kept wire.Kept[Conn]
-	// Quiet: no statement tries the connection that is kept open. The server would count it.
-	Quiet bool
 }
 
 // Connect opens a connection.
@@ -73,18 +71,12 @@ func Connect(ctx context.Context, connect Connector, d *Dialect) (*Admin, error)
 func NewAdmin(conn Conn, d *Dialect) *Admin { return &Admin{d: d, conn: conn} }
 
 // KeepOpen makes the connection open itself again before it is used, if it was lost while
-// it was idle.
-func (c *Admin) KeepOpen(connect Connector) { c.kept.Keep(connect) }
+// it was idle. A quiet one does not execute a statement to see that.
+func (c *Admin) KeepOpen(connect Connector, quiet bool) { c.kept.Keep(connect, quiet) }
 
 // awake opens the connection again if that is necessary.
 func (c *Admin) awake(ctx context.Context) (err error) {
 	c.conn, err = c.kept.Awake(ctx, c.conn, func(ctx context.Context) error {
-		if e, ok := c.conn.(engine.Connected); ok && c.Quiet {
-			if e.Ended() {
-				return ErrClosed
-			}
-			return nil
-		}
 		_, _, err := c.conn.ExecText(ctx, "SELECT 1")
 		return err
 	})

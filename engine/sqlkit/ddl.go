@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/engine"
 	"rumbench/model"
 )
 
@@ -102,13 +103,7 @@ func (d *Dialect) IndexColumns(t *model.Table, ix *model.Index) []string {
 	if len(ix.Include) == 0 || d.IncludeClause {
 		return ix.Columns
 	}
-	columns := slices.Clone(ix.Columns)
-	for _, c := range slices.Concat(t.Key, ix.Include) {
-		if !slices.Contains(columns, c) {
-			columns = append(columns, c)
-		}
-	}
-	return columns
+	return engine.Unique(slices.Concat(ix.Columns, t.Key, ix.Include))
 }
 
 func nullable(t *model.Table, column string) bool {

@@ -1,8 +1,7 @@
 package sqlkit
 
 import (
-	"slices"
-
+	"rumbench/engine"
 	"rumbench/model"
 )
 
@@ -132,11 +131,7 @@ func (b *builder) orderBy(t *model.Table, op *model.Op, order []string) *builder
 	switch {
 	case op.Free:
 	case op.Distinct:
-		for _, c := range op.Columns {
-			if !slices.Contains(by, c) {
-				by = append(by, c)
-			}
-		}
+		by = engine.Unique(append(by, op.Columns...))
 	case op.OrderBy == "":
 		by = order[op.Equal:]
 	}

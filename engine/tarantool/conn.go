@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 
 	"rumbench/engine/serverkit"
@@ -21,8 +20,6 @@ type conn struct {
 	mu   sync.Mutex
 	out  []byte
 	kept wire.Kept[*iproto.Conn]
-	// quiet: no request tries the connection that is kept open. The server would count it.
-	quiet bool
 }
 
 // connect opens a connection to a server, on which it evaluates an expression.
@@ -54,15 +51,7 @@ func dialled(ctx context.Context, a address, dial wire.Dial) (*conn, error) {
 func (c *conn) eval(ctx context.Context, into any, expr string, args ...string) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.Conn, err = c.kept.Awake(ctx, c.Conn, func(ctx context.Context) error {
-		switch {
-		case !c.quiet:
-			return c.evaluate(ctx, nil, "return")
-		case c.Ended():
-			return iproto.Gone(net.ErrClosed)
-		}
-		return nil
-	})
+	c.Conn, err = c.kept.Awake(ctx, c.Conn, func(ctx context.Context) error { return c.evaluate(ctx, nil, "return") })
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (d *db) begin(ctx context.Context) (err error) {
 		}
 		return c.Conn, nil
 	}
-	d.admin.kept.Keep(again)
+	d.admin.kept.Keep(again, false)
 	if d.Private != nil {
 		if err := d.NoteEmpty(fileClass); err != nil {
 			return err
@@ -96,8 +96,7 @@ func (d *db) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	c.quiet = true
-	c.kept.Keep(again)
+	c.kept.Keep(again, true)
 	d.reader = &reader{conn: c}
 	return nil
 }

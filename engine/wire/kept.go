@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"io"
+	"net"
 	"time"
 )
 
@@ -13,11 +14,15 @@ const IdleTime, tryTime = time.Second, 10 * time.Second
 // leaves a lost connection lost.
 type Kept[C io.Closer] struct {
 	again func(context.Context) (C, error)
+	quiet bool
 	used  time.Time
 }
 
-// Keep says how the connection is opened again.
-func (k *Kept[C]) Keep(again func(context.Context) (C, error)) { k.again, k.used = again, time.Now() }
+// Keep says how the connection is opened again. A quiet one is not tried, as the server would
+// count it, if it knows itself whether the other end has ended it.
+func (k *Kept[C]) Keep(again func(context.Context) (C, error), quiet bool) {
+	k.again, k.quiet, k.used = again, quiet, time.Now()
+}
 
 // Used notes that the connection was used.
 func (k *Kept[C]) Used() { k.used = time.Now() }
@@ -26,6 +31,12 @@ func (k *Kept[C]) Used() { k.used = time.Now() }
 func (k *Kept[C]) Awake(ctx context.Context, conn C, try func(context.Context) error) (C, error) {
 	if k.again == nil || time.Since(k.used) < IdleTime {
 		return conn, nil
+	}
+	if e, ok := any(conn).(interface{ Ended() bool }); ok && k.quiet {
+		if !e.Ended() {
+			return conn, nil
+		}
+		try = func(context.Context) error { return net.ErrClosed }
 	}
 	limited, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()

@@ -29,12 +29,12 @@ type iter struct {
 	err          error
 }
 
-// The largest batch, and the first and the largest size of the buffer, which grows to
+// The maxBatch batch, and the first and the maxBatch size of the buffer, which grows to
 // hold more entries.
 const (
-	largest     = 1000
+	maxBatch    = 1000
 	firstBuffer = 4 << 10
-	mostBuffer  = 128 << 10
+	maxBuffer   = 128 << 10
 )
 
 func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
@@ -60,7 +60,7 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 }
 
 // Announce makes the first batch as large as the scan is going to be; 0: unknown.
-func (i *iter) Announce(entries int) { i.batch = C.int(min(max(entries, 1), largest)) }
+func (i *iter) Announce(entries int) { i.batch = C.int(min(max(entries, 1), maxBatch)) }
 
 func (i *iter) First() bool { return i.begin(0) }
 func (i *iter) Last() bool  { return i.begin(1) }
@@ -104,7 +104,7 @@ func (i *iter) fill() {
 	switch i.batch -= got.count; {
 	case got.full == 1: // the rest of the requested entries comes next
 		i.start = 2
-		if i.left == 0 || len(i.buf) < mostBuffer { // the entries that were read are in the old one
+		if i.left == 0 || len(i.buf) < maxBuffer { // the entries that were read are in the old one
 			i.buf = make([]byte, max(2*len(i.buf), int(got.need)))
 		}
 	case got.code == notFound:
@@ -112,7 +112,7 @@ func (i *iter) fill() {
 	case got.code != 0:
 		i.last, i.err = true, i.tx.fail(got.code)
 	default:
-		i.batch = min(got.count*8, largest)
+		i.batch = min(got.count*8, maxBatch)
 	}
 }
 

@@ -91,8 +91,8 @@ func WarningsIn(log string) (out []string) {
 		return nil
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, mostLog))
-	for lines.Scan() && len(out) < mostWarnings {
+	lines := bufio.NewScanner(io.LimitReader(f, maxLog))
+	for lines.Scan() && len(out) < maxWarnings {
 		if at := warningMarks.FindIndex(lines.Bytes()); at != nil {
 			text := numbers.ReplaceAllString(lines.Text()[at[1]:], "N")
 			if text = escape.Clip(escape.Line(text), longestWarning); !slices.Contains(out, text) {
@@ -106,8 +106,8 @@ func WarningsIn(log string) (out []string) {
 
 // The limits of what is read of warnings.
 const (
-	mostLog        = 64 << 20
-	mostWarnings   = 50
+	maxLog         = 64 << 20
+	maxWarnings    = 50
 	longestWarning = 200
 )
 

@@ -30,22 +30,22 @@ func preparedFor(s *Server, command []string) (prepared, error) {
 	}
 	fmt.Fprintln(h, s.Program, s.owner, command, s.Listen == ThisMachine)
 	for _, set := range s.Settings { // initdb reads none
-		if s.Kind != Postgres && !slices.Contains(ofRunning, canonical(set.Name)) {
+		if s.Kind != Postgres && !slices.Contains(runtimeSettings, canonical(set.Name)) {
 			fmt.Fprintln(h, set)
 		}
 	}
-	if err := ownDir(allPrepared); err != nil {
+	if err := ownDir(preparedDir); err != nil {
 		return "", err
 	}
-	return prepared(filepath.Join(allPrepared, fmt.Sprintf("%s-%x", s.Kind, h.Sum(nil)[:8]))), nil
+	return prepared(filepath.Join(preparedDir, fmt.Sprintf("%s-%x", s.Kind, h.Sum(nil)[:8]))), nil
 }
 
-// allPrepared holds all prepared data. It is not in the directory for temporary files, since each
+// preparedDir holds all prepared data. It is not in the directory for temporary files, since each
 // trial has one of its own.
-var allPrepared = fmt.Sprintf("/var/tmp/rumbench-prepared-%d", os.Getuid())
+var preparedDir = fmt.Sprintf("/var/tmp/rumbench-prepared-%d", os.Getuid())
 
-// ofRunning are settings of MariaDB and MySQL that matter to a running server only.
-var ofRunning = []string{"innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_flush_log_at_timeout",
+// runtimeSettings are settings of MariaDB and MySQL that matter to a running server only.
+var runtimeSettings = []string{"innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_flush_log_at_timeout",
 	"innodb_flush_method", "innodb_lock_wait_timeout", "max_connections", "general_log", "general_log_file",
 	"key_buffer_size", "aria_pagecache_buffer_size", "performance_schema", "transaction_isolation",
 	"rocksdb_block_cache_size", "rocksdb_flush_log_at_trx_commit", "rocksdb_manual_wal_flush"}

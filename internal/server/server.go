@@ -153,7 +153,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 			return s, nil
 		}
 		s.log.Close()
-		if tries == mostTries || !lostPort(s, err) {
+		if tries == maxTries || !lostPort(s, err) {
 			return nil, err
 		}
 		if err := s.configure(); err != nil {
@@ -163,9 +163,9 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	}
 }
 
-// mostTries is the number of attempts to start a server that finds its port
+// maxTries is the number of attempts to start a server that finds its port
 // taken: other programs may take a free port before the server does.
-const mostTries = 5
+const maxTries = 5
 
 // prepare creates the directories, the configuration and the server's data.
 func (s *Server) prepare(ctx context.Context) (err error) {

@@ -471,9 +471,9 @@ func TestListens(t *testing.T) {
 // Tests start servers on a copy of what a command has created, its password included, as
 // long as no setting differs that the data could depend on.
 func TestPrepared(t *testing.T) {
-	usual := allPrepared
-	t.Cleanup(func() { allPrepared = usual })
-	allPrepared = filepath.Join(t.TempDir(), "prepared")
+	usual := preparedDir
+	t.Cleanup(func() { preparedDir = usual })
+	preparedDir = filepath.Join(t.TempDir(), "prepared")
 	another := map[string]Setting{Postgres: {DataChecksums, "on"}, MariaDB: {"innodb_page_size", "8192"}}
 	for _, k := range installedKinds(t) {
 		if k == Tarantool {
