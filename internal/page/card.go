@@ -1,8 +1,6 @@
 package page
 
-import (
-	"rumbench/internal/page/picture"
-)
+import "rumbench/internal/page/picture"
 
 // Card draws a title and blocks as one picture, for posts: of a choice only the
 // first option. Blocks that are not for a first screen are left out.

@@ -1,8 +1,6 @@
 package page
 
-import (
-	"rumbench/internal/page/picture"
-)
+import "rumbench/internal/page/picture"
 
 // Heat is a map of ratios, rows × columns, in colours that show which are
 // better and which worse.
@@ -68,8 +66,6 @@ func (h *Heat) Picture() *picture.Picture {
 	name = min(name, 190)
 	wide := name + cell*float64(len(h.Columns))
 	p := picture.New(max(heatLeast, wide*float64(blocks)+heatBetween*float64(blocks-1)), 0, h.Title)
-	about := picture.Wrap(picture.Label, aboutSize, p.Width, h.About)
-	p.Height = heatHead + heatRow*float64(each) + aboutLine*float64(len(about)) + 6
 	for b := range blocks {
 		left := float64(b) * (wide + heatBetween)
 		for i, c := range h.Columns {
@@ -81,7 +77,7 @@ func (h *Heat) Picture() *picture.Picture {
 			r.draw(p, left, heatHead+heatRow*float64(i), name, cell)
 		}
 	}
-	writeAbout(p, about, p.Height-aboutLine*float64(len(about)-1)-4)
+	writeAbout(p, h.About, heatHead+heatRow*float64(each)+aboutLine+2, 4)
 	return p
 }
 

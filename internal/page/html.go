@@ -74,17 +74,9 @@ func functions(t *template.Template, inside *policy, remarks remarks) template.F
 		"linked": linked,
 		"show":   func(b Block) (template.HTML, error) { return show(t, b) },
 
-		"heads":   func(t Table) heads { return newHeads(remarks, t) },
+		"heads":   remarks.heads,
 		"remarks": remarks.list,
 	}
-}
-
-// heads are the notes marked at the heads of a table's columns and groups.
-type heads struct{ Columns, Groups [][]Note }
-
-func newHeads(r remarks, t Table) (h heads) {
-	h.Columns, h.Groups = r.heads(&t)
-	return h
 }
 
 // written writes a text without control characters.

@@ -44,7 +44,7 @@ func Markdown(w io.Writer, d *Document, all bool) error {
 		"line":  Cell.line,
 		"sub":   subOf,
 
-		"heads":   func(t Table) heads { return newHeads(remarks, t) },
+		"heads":   remarks.heads,
 		"marks":   marks,
 		"remarks": remarks.list,
 	})

@@ -5,7 +5,13 @@
 // arrive formatted and in order.
 package page
 
-import "encoding/json"
+import (
+	"encoding/base64"
+	"encoding/json"
+	"html/template"
+
+	"rumbench/internal/page/picture"
+)
 
 // Document is a page.
 type Document struct {
@@ -138,6 +144,99 @@ type Plots struct {
 	Plots []Plot
 }
 
+// Drawing is a picture under a caption.
+type Drawing struct {
+	Name    string // a short name; may be ""
+	Caption string
+	Picture *picture.Picture
+	Wide    bool // a small screen scrolls it instead of shrinking it
+}
+
+// Image is a drawing of others, in SVG, that is shown without its scripts.
+type Image struct{ Caption, SVG string }
+
+// Source returns the address of the image: the image itself as a data URL.
+func (i Image) Source() template.URL {
+	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(i.SVG)))
+}
+
+// Choice is a set of blocks, one of which is shown at a time, initially the
+// first.
+type Choice struct {
+	ID      string // unique on the page
+	Name    string // the subject of the choice, for screen readers
+	Below   bool   // the names are below the block
+	Options []Option
+}
+
+// Option is a block that can be chosen.
+type Option struct {
+	Name   string
+	Blocks []Block
+}
+
+// Panels are blocks side by side if there is room, each in a cell.
+type Panels struct {
+	Class string
+	Cells [][]Block
+}
+
+// Badge is a line on how far the page can be trusted, with details when it is
+// opened.
+type Badge struct {
+	Level Level
+	Line  string
+	More  []string
+}
+
+// Level is a colour of a badge.
+type Level string
+
+// The levels.
+const (
+	Good Level = "good"
+	Fair Level = "fair"
+	Poor Level = "poor"
+)
+
+// Sign returns the level without colour.
+func (l Level) Sign() string { return map[Level]string{Good: "✓", Fair: "!", Poor: "✗"}[l] }
+
+// Medium is blocks that are only for some media: drawn ones for pages, written
+// ones for Markdown.
+type Medium struct{ Drawn, Written []Block }
+
+// Link leads to another page; without an address it is the page itself.
+type Link struct{ Text, To string }
+
+// Links are links in a line.
+type Links []Link
+
+// Form asks for a page with values in its address.
+type Form struct {
+	To     string // the page; "" is the same
+	Fields []Field
+	Button string
+	Blocks []Block // which may have fields too
+}
+
+// Field is a value in the address; with choices, one of them.
+type Field struct {
+	Name, Label, Value string
+	Choices            []FieldChoice
+	Hidden             bool
+}
+
+// FieldChoice is a value that a field can have.
+type FieldChoice struct{ Value, Text string }
+
+// Box is a box in a cell that puts a value into the address: a radio button, of which one
+// with a name is chosen, or a check box.
+type Box struct {
+	Name, Value, Label string
+	One, Chosen        bool
+}
+
 func (Heading) kind() string   { return "heading" }
 func (Paragraph) kind() string { return "paragraph" }
 func (Banner) kind() string    { return "banner" }
@@ -156,3 +255,11 @@ func (*Notes) kind() string    { return "notes" }
 func (Bars) kind() string      { return "bars" }
 func (Stacks) kind() string    { return "stacks" }
 func (Charts) kind() string    { return "charts" }
+func (Drawing) kind() string   { return "drawing" }
+func (Image) kind() string     { return "image" }
+func (Choice) kind() string    { return "choice" }
+func (Panels) kind() string    { return "panels" }
+func (Badge) kind() string     { return "badge" }
+func (Medium) kind() string    { return "medium" }
+func (Links) kind() string     { return "links" }
+func (Form) kind() string      { return "form" }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"rumbench/internal/page/picture"
+	"rumbench/internal/text/quantity"
 )
 
 // Parallel shows several series on a few upright logarithmic axes next to each other, at
@@ -35,12 +36,11 @@ const (
 
 // Picture draws the axes, without the title.
 func (a *Parallel) Picture() *picture.Picture {
-	about := picture.Wrap(picture.Label, aboutSize, parallelWidth, a.About)
-	p := picture.New(parallelWidth, parallelHeight+aboutLine*float64(len(about))+6, a.Title)
+	p := picture.New(parallelWidth, 0, a.Title)
 	highest := 1.2
 	for _, l := range a.Lines {
 		for _, v := range l.At {
-			if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			if quantity.Finite(v) {
 				highest = max(highest, v)
 			}
 		}
@@ -63,7 +63,7 @@ func (a *Parallel) Picture() *picture.Picture {
 	for i := range a.Axes {
 		a.label(p, i, x(i), y)
 	}
-	writeAbout(p, about, parallelHeight+aboutLine+2)
+	writeAbout(p, a.About, parallelHeight+aboutLine+2, 4)
 	return p
 }
 

@@ -41,21 +41,28 @@ const (
 
 // Picture draws the ranking, without its title.
 func (r *Ranking) Picture() *picture.Picture {
-	about := picture.Wrap(picture.Label, aboutSize, rankingWidth, r.About)
-	p := picture.New(rankingWidth, rankHeight*float64(len(r.Rows))+aboutLine*float64(len(about))+3, r.Title)
+	p := picture.New(rankingWidth, 0, r.Title)
 	place := r.scale()
 	for i := range r.Rows {
 		r.Rows[i].draw(p, rankHeight*float64(i), place, r.Dots)
 	}
-	writeAbout(p, about, rankHeight*float64(len(r.Rows))+aboutLine-2)
+	writeAbout(p, r.About, rankHeight*float64(len(r.Rows))+aboutLine-2, 5)
 	return p
 }
 
-// writeAbout writes how to read a picture in lines, the first at a height.
-func writeAbout(p *picture.Picture, lines []string, y float64) {
-	for i, line := range lines {
-		p.Write(picture.Label, 0, y+aboutLine*float64(i), picture.Start, line).Size = aboutSize
+// writeAbout writes how to read a picture in lines, the first at a height, and ends the picture below the last.
+func writeAbout(p *picture.Picture, text string, y, below float64) {
+	for _, line := range picture.Wrap(picture.Label, aboutSize, p.Width, text) {
+		p.Write(picture.Label, 0, y, picture.Start, line).Size = aboutSize
+		p.Height = y + below
+		y += aboutLine
 	}
+}
+
+// logScale returns the mapping from values to positions across on a logarithmic axis, with room at its sides.
+func logScale(low, high, side float64) func(float64) float64 {
+	unit := (rankingWidth - 2*side) / math.Log(high/low)
+	return func(v float64) float64 { return side + unit*math.Log(max(v, low)/low) }
 }
 
 // scale returns the mapping from values to positions across.
@@ -70,8 +77,7 @@ func (r *Ranking) scale() func(float64) float64 {
 	}
 	const side = 6 // room for a dot
 	if r.Dots && low < high {
-		unit := (rankingWidth - 2*side) / math.Log(high/low)
-		return func(v float64) float64 { return side + unit*math.Log(max(v, low)/low) }
+		return logScale(low, high, side)
 	}
 	high = cmp.Or(high, 1)
 	return func(v float64) float64 { return rankingWidth * v / high }

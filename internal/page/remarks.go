@@ -148,10 +148,12 @@ func (m *marking) add(g *Group, column int) {
 	}
 }
 
-// heads returns the notes of a table's heads, numbered in the order of reading: of
-// the columns, and of the groups.
-func (r remarks) heads(t *Table) (columns, groups [][]Note) {
-	columns, groups = make([][]Note, len(t.Columns)), make([][]Note, len(t.Groups))
+// heads are the notes marked at the heads of a table's columns and groups.
+type heads struct{ Columns, Groups [][]Note }
+
+// heads returns the notes of a table's heads, numbered in the order of reading.
+func (r remarks) heads(t Table) heads {
+	h := heads{make([][]Note, len(t.Columns)), make([][]Note, len(t.Groups))}
 	for _, m := range t.marked() {
 		notes := slices.Clone(m.notes)
 		for i := range notes {
@@ -159,12 +161,12 @@ func (r remarks) heads(t *Table) (columns, groups [][]Note) {
 		}
 		slices.SortFunc(notes, func(a, b Note) int { return cmp.Compare(a.Number, b.Number) })
 		if m.column < 0 {
-			groups[m.group] = notes
+			h.Groups[m.group] = notes
 		} else {
-			columns[m.column] = notes
+			h.Columns[m.column] = notes
 		}
 	}
-	return columns, groups
+	return h
 }
 
 // list returns the notes that are shown, in the order of reading, with the numbers

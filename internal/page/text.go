@@ -170,11 +170,11 @@ func (t *text) measure(table *Table) {
 			}
 		}
 	}
+	limit := t.style.Width
 	if t.style.Wrap {
-		g.gap, g.shown = 2, len(g.widths)
-	} else {
-		g.fit(t.style.Width)
+		limit = 0
 	}
+	g.fit(limit)
 }
 
 // indent returns the indentation of rows below a heading.
@@ -213,7 +213,7 @@ func (g *grid) parts(style TextStyle) (out [][]int) {
 		if style.Wrap && style.Width > 0 && total+w > style.Width && len(part) > 0 {
 			out, part, total = append(out, part), nil, g.widths[0]
 		}
-		if style.Wrap || i < g.shown {
+		if i < g.shown {
 			part, total = append(part, i), total+w
 		}
 	}
@@ -230,7 +230,7 @@ func (t *text) rows(table *Table) {
 	for _, part := range g.parts(t.style) {
 		t.part(table, g, part)
 	}
-	if g.tables == 0 && !t.style.Wrap && g.shown < len(g.widths) {
+	if g.tables == 0 && g.shown < len(g.widths) {
 		t.printf("%s did not fit into %d characters", quantity.Count(len(g.widths)-g.shown, "column"), t.style.Width)
 		if t.style.More != "" {
 			t.printf("; %s", t.style.More)

@@ -29,9 +29,7 @@ const fallHeight = 34
 
 // Picture draws the waterfall, without its title.
 func (w *Waterfall) Picture() *picture.Picture {
-	about := picture.Wrap(picture.Label, aboutSize, rankingWidth, w.About)
-	height := fallHeight*float64(len(w.Rows)) + aboutLine*float64(len(about)) + 3
-	p := picture.New(rankingWidth, height, w.Title)
+	p := picture.New(rankingWidth, 0, w.Title)
 	place := w.scale()
 	at := 1.0
 	for i, f := range w.Rows {
@@ -42,7 +40,7 @@ func (w *Waterfall) Picture() *picture.Picture {
 		f.draw(p, fallHeight*float64(i), place, start, end)
 		at = end
 	}
-	writeAbout(p, about, fallHeight*float64(len(w.Rows))+aboutLine-2)
+	writeAbout(p, w.About, fallHeight*float64(len(w.Rows))+aboutLine-2, 5)
 	return p
 }
 
@@ -65,8 +63,7 @@ func (w *Waterfall) scale() func(float64) float64 {
 	if low == high {
 		return func(float64) float64 { return rankingWidth / 2 }
 	}
-	unit := (rankingWidth - 2*side) / math.Log(high/low)
-	return func(v float64) float64 { return side + unit*math.Log(v/low) }
+	return logScale(low, high, side)
 }
 
 func (f *Fall) draw(p *picture.Picture, y float64, place func(float64) float64, begin, end float64) {
@@ -80,11 +77,9 @@ func (f *Fall) draw(p *picture.Picture, y float64, place func(float64) float64, 
 	p.Write(name, 0, y+text, picture.Start, picture.Fit(name, size, room, f.Name)).Size = size
 	p.Add(picture.Level, picture.Point{X: place(1), Y: y + bar - 3}, picture.Point{X: place(1), Y: y + bar + thick + 3})
 	a, b := place(min(begin, end)), place(max(begin, end))
-	style := f.style()
-	p.Rect(-1, style, a, y+bar, max(1, b-a), thick)
+	p.Rect(-1, f.style(), a, y+bar, max(1, b-a), thick)
 	if f.Low > 0 && f.High > 0 && !math.IsInf(f.High, 0) {
-		start := begin
-		p.Add(picture.Range, picture.Lying(y+bar+thick/2., place(start*f.Low), place(start*f.High), 4)...)
+		p.Add(picture.Range, picture.Lying(y+bar+thick/2., place(begin*f.Low), place(begin*f.High), 4)...)
 	}
 }
 

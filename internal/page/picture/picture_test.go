@@ -81,7 +81,7 @@ func TestSeries(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range len(markers) {
 		seen[Class(i)], seen[Marker(i)] = true, true
-		expect.True(t, outline([]rune(Marker(i))[0]) != nil, "marker cannot be drawn", Marker(i))
+		expect.True(t, signs[[]rune(Marker(i))[0]] != nil, "marker cannot be drawn", Marker(i))
 	}
 	expect.True(t, len(seen) == 2*len(markers) && Class(3) == "t3" && Class(11) == "t3 u" &&
 		Class(16) == "t0", "different styles and markers", len(seen))

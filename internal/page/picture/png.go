@@ -87,8 +87,7 @@ func (s *Shape) paint(name string, opacity float64) color.Color {
 	if name == "series" {
 		name = "t" + strconv.Itoa(max(0, s.Series)%colours)
 	}
-	opacity = cmp.Or(opacity, 1)
-	return shade(name, opacity)
+	return shade(name, cmp.Or(opacity, 1))
 }
 
 // shade returns a colour of the palette on light paper.
@@ -190,7 +189,7 @@ func (c *canvas) text(s *Shape, l look) {
 	dot := fixed.Point26_6{X: fixed.Int26_6(at.X * c.scale * 64), Y: fixed.Int26_6(at.Y * c.scale * 64)}
 	d := font.Drawer{Dst: c.image, Src: image.NewUniform(paint), Face: f, Dot: dot}
 	for _, r := range s.Text {
-		if outline(r) == nil {
+		if signs[r] == nil {
 			d.DrawString(string(r))
 			continue
 		}
@@ -201,7 +200,7 @@ func (c *canvas) text(s *Shape, l look) {
 
 // marker draws the sign of a series.
 func (c *canvas) marker(r rune, at Point, size float64, paint color.Color) {
-	o := outline(r)
+	o := signs[r]
 	if o == nil {
 		return
 	}
@@ -240,6 +239,7 @@ var (
 		{-.9, .3}, {-.9, -.3}, {-.3, -.3}}
 )
 
+// signs are the drawings of characters that the fonts lack.
 var signs = map[rune]*sign{
 	'●': {points: disc}, '■': {points: square}, '▲': {points: up}, '◆': {points: tilted}, '▼': {points: down},
 	'★': {points: rays},
@@ -248,10 +248,6 @@ var signs = map[rune]*sign{
 	'▽': {points: down, hollow: true}, '☆': {points: rays, hollow: true}, '✚': {points: cross},
 	'✖': {points: turned(cross)},
 }
-
-// outline returns the drawing of a character; nil for characters that the fonts
-// have.
-func outline(r rune) *sign { return signs[r] }
 
 // star returns n points around a centre, alternating between two distances.
 func star(n int, far, near, start float64) (out []Point) {

@@ -72,7 +72,7 @@ func Width(style Style, size float64, text string) float64 {
 // advance returns the width of a text. Markers are drawn, as the fonts lack them.
 func advance(f font.Face, size float64, text string) (total float64) {
 	for _, r := range text {
-		if outline(r) != nil {
+		if signs[r] != nil {
 			total += size
 			continue
 		}
