@@ -55,12 +55,7 @@ func overlaid(dir string) (exe string, err error) {
 			return "", err
 		}
 	}
-	exe = filepath.Join(dir, "rumbench-slowed")
-	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", exe,
-		"rumbench/cmd/rumbench").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build rumbench with a slowed engine: %w\n%s", err, out)
-	}
-	return exe, nil
+	return built(dir, "-overlay", overlay)
 }
 
 // gatePlan returns the plan: the engine, and the same engine with planted slowdowns.

@@ -219,15 +219,10 @@ func (t *thousand) Counters(_ context.Context, s *engine.Sample) error {
 	return nil
 }
 
+// sampling measures the share of one core that sampling 1,000 counters every second takes.
 func sampling(string) ([]budget, error) {
-	subject := "sampling 1,000 counters a second: share of one core"
-	return []budget{{subject: subject, value: sampled(1000), limit: 1, unit: "%"}}, nil
-}
-
-// sampled returns the share of one core, in percent, that sampling a number of counters every second takes.
-func sampled(counters int) float64 {
 	var t thousand
-	for i := range counters {
+	for i := range 1000 {
 		t.names = append(t.names, fmt.Sprintf("counter.%04d", i))
 	}
 	s := &observe.Sampler{Collectors: []observe.Collector{observe.NewEngine(&t)}, Interval: time.Second}
@@ -239,18 +234,17 @@ func sampled(counters int) float64 {
 			prev = cur
 		}
 	})
-	return 100 * float64(r.T.Nanoseconds()) / float64(r.N) / 1e9
+	return []budget{{subject: "sampling 1,000 counters a second: share of one core",
+		value: 100 * float64(r.T.Nanoseconds()) / float64(r.N) / 1e9, limit: 1, unit: "%"}}, nil
 }
 
 // dayReport measures the report of a 24-hour run with one-second intervals.
-func dayReport(dir string) ([]budget, error) { return reportOfDay(filepath.Join(dir, "day"), 24*3600) }
-
-// reportOfDay measures the report of a step of so many seconds.
-func reportOfDay(dir string, seconds int) ([]budget, error) {
+func dayReport(dir string) ([]budget, error) {
+	dir = filepath.Join(dir, "day")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := writeDay(dir, seconds); err != nil {
+	if err := writeDay(dir); err != nil {
 		return nil, err
 	}
 	t, err := result.ReadTrial(dir)
@@ -273,9 +267,10 @@ func reportOfDay(dir string, seconds int) ([]budget, error) {
 }
 
 // writeDay writes the files of a trial with two groups and six sources.
-func writeDay(dir string, seconds int) error {
+func writeDay(dir string) error {
+	const seconds = 24 * 3600
 	step := result.Step{Name: "qr100", Status: result.Complete, Primary: "query", WritesPer: "insert",
-		Seconds: float64(seconds),
+		Seconds: seconds,
 		Groups: []result.Group{{Name: "insert", Clients: 1, Rate: 100, Ops: []string{"insert"}},
 			{Name: "query", Clients: 1, Ops: []string{"query"}}}}
 	step.Rows = []metric.Row{{Target: "day", Trial: 1, Step: step.Name, Group: "query", Op: "query",

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,12 +14,13 @@ import (
 // Budgets of whole programs: pages, other benchmarks, the tests.
 
 // built builds rumbench in a directory that servers may enter, which run as other users.
-func built(dir string) (exe string, err error) {
+func built(dir string, flags ...string) (exe string, err error) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return "", err
 	}
 	exe = filepath.Join(dir, "rumbench")
-	if out, err := exec.Command("go", "build", "-o", exe, "rumbench/cmd/rumbench").CombinedOutput(); err != nil {
+	args := slices.Concat([]string{"build", "-o", exe}, flags, []string{"rumbench/cmd/rumbench"})
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build rumbench: %w\n%s", err, out)
 	}
 	return exe, nil

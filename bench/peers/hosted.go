@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"regexp"
-	"strconv"
 
 	"rumbench/engine"
 	"rumbench/internal/server"
@@ -19,15 +16,15 @@ type hosted struct {
 	at     target
 }
 
-// start starts the server and fills rumbench's tables with a job.
-func (h *hosted) start(ctx context.Context, c server.Config, at func(server.Endpoint) target, fill job) (err error) {
+// start starts the server and fills rumbench's tables.
+func (h *hosted) start(ctx context.Context, c server.Config, at func(server.Endpoint) target) (err error) {
 	if h.server, err = server.Start(ctx, c); err != nil {
 		return err
 	}
 	h.at = at(h.server.Endpoint())
 	h.at.Schema, h.at.Durability, h.at.PID = "rumbench", model.DurabilityProcess, h.server.PID()
-	fill.Target = h.at
-	if h.db, err = fill.fill(ctx); err != nil {
+	load := job{h.at, "sysbench", map[string]any{"tests": []any{}, "table_size": rows}}
+	if h.db, err = load.fill(ctx); err != nil {
 		err = errors.Join(err, h.stop())
 	}
 	return err
@@ -41,14 +38,8 @@ func (h *hosted) stop() error {
 	return errors.Join(err, h.server.Stop())
 }
 
-// oltp are the tests that are compared with sysbench and pgbench.
-var oltp = []string{"oltp_point_select", "oltp_read_only", "oltp_update_index", "oltp_read_write", "oltp_insert"}
-
-// counted parses a number of transactions from the output of a program.
-func counted(pattern *regexp.Regexp, output string) (int64, error) {
-	m := pattern.FindStringSubmatch(output)
-	if m == nil {
-		return 0, fmt.Errorf("it prints no number of transactions:\n%s", output)
-	}
-	return strconv.ParseInt(m[1], 10, 64)
+// job returns a test of rumbench's workload sysbench on the server's tables.
+func (h *hosted) job(test string, clients, each int) job {
+	return job{h.at, "sysbench", map[string]any{"tests": []any{test}, "clients": []any{clients}, "table_size": rows,
+		"events": each, "load": false, "check": "none"}}
 }

@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,8 +40,6 @@ type peer interface {
 	stop() error
 	// command returns a command that executes a number of transactions per connection.
 	command(ctx context.Context, test string, clients, each int) (*exec.Cmd, error)
-	// transactions parses the number of transactions from the command's output.
-	transactions(output string, each int) (int64, error)
 	// job is rumbench's job for the same test.
 	job(test string, clients, each int) job
 	// counters reads the server's own counters, which never decrease.
@@ -50,20 +49,15 @@ type peer interface {
 }
 
 type facts struct {
-	name        string
-	tests       []string // to compare, by their names in rumbench's workload
-	connections int      // the maximum
-	// limit returns the maximum client CPU per transaction of rumbench, relative to
-	// the peer; 0: no limit.
-	limit func(clients int) float64
+	name string
+	// limits are the maximum client CPU per transaction of rumbench, relative to the peer, by the number of
+	// connections; 0: no limit.
+	limits       map[int]float64
+	transactions *regexp.Regexp // finds their number in the command's output
 }
 
-// atMost returns the limits of one connection and of eight.
-func atMost(one, eight float64) func(clients int) float64 {
-	return func(clients int) float64 {
-		return map[int]float64{1: one, 8: eight}[clients]
-	}
-}
+// oltp are the tests that are compared with servers' peers, by their names in rumbench's workload.
+var oltp = []string{"oltp_point_select", "oltp_read_only", "oltp_update_index", "oltp_read_write", "oltp_insert"}
 
 // target is a server as rumbench attaches to it.
 type target struct {
@@ -174,7 +168,7 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 	if err := pin(ctx, at.PID, server); err != nil {
 		return err
 	}
-	for _, test := range p.facts().tests {
+	for _, test := range oltp {
 		if o.tests != "" && !slices.Contains(strings.Split(o.tests, ","), test) {
 			continue
 		}
@@ -182,9 +176,6 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 			clients, err := strconv.Atoi(text)
 			if err != nil {
 				return fmt.Errorf("%q is not a number of connections", text)
-			}
-			if clients > p.facts().connections {
-				continue
 			}
 			if err := o.row(ctx, p, at, test, clients, client); err != nil {
 				return err
@@ -223,7 +214,7 @@ func (o *options) row(ctx context.Context, p peer, at target, test string, clien
 	if err != nil {
 		return err
 	}
-	o.show(&c, outcome{Peer: p.facts().name, Test: test, Clients: clients, CPULimit: p.facts().limit(clients)})
+	o.show(&c, outcome{Peer: p.facts().name, Test: test, Clients: clients, CPULimit: p.facts().limits[clients]})
 	return nil
 }
 
@@ -263,8 +254,11 @@ func runPeer(ctx context.Context, p peer, test string, clients, each int, on cpu
 		return r, err
 	}
 	r = result{CPU: cpuOf(cmd), Window: time.Since(begin)}
-	r.Transactions, err = p.transactions(output, each)
-	if err == nil && r.Transactions == 0 {
+	m := p.facts().transactions.FindStringSubmatch(output)
+	if m == nil {
+		return r, fmt.Errorf("it prints no number of transactions:\n%s", output)
+	}
+	if r.Transactions, err = strconv.ParseInt(m[1], 10, 64); err == nil && r.Transactions == 0 {
 		err = fmt.Errorf("%v did nothing:\n%s", cmd, output)
 	}
 	return r, err
@@ -318,10 +312,9 @@ func run(ctx context.Context, cmd *exec.Cmd, on cpuset.Set) (string, error) {
 
 // pin binds all threads of a process, and the threads they start, to the given CPUs.
 func pin(ctx context.Context, pid int, on cpuset.Set) error {
-	out, err := exec.CommandContext(ctx, "taskset", "--all-tasks", "--pid", "--cpu-list", on.String(),
-		strconv.Itoa(pid)).CombinedOutput()
+	_, err := run(ctx, exec.Command("taskset", "--all-tasks", "--pid", "--cpu-list", on.String(), strconv.Itoa(pid)), nil)
 	if err != nil {
-		return fmt.Errorf("bind the server to CPU %v: %w\n%s", on, err, out)
+		return fmt.Errorf("bind the server to CPU %v: %w", on, err)
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ type pgbench struct {
 const pgbenchSchema = "rumbench"
 
 func (*pgbench) facts() facts {
-	return facts{"pgbench", oltp, 1000, atMost(1, 0.9)}
+	return facts{"pgbench", map[int]float64{1: 1, 8: 0.9},
+		regexp.MustCompile(`number of transactions actually processed: (\d+)`)}
 }
 
 // scripts returns the transactions, with the same statements as rumbench's.
@@ -59,7 +60,7 @@ func (p *pgbench) start(ctx context.Context, dir string) (at target, err error) 
 	}}, func(e server.Endpoint) target {
 		return target{Engine: "postgres",
 			DSN: fmt.Sprintf("host=%s port=%d user=%s dbname=postgres sslmode=disable", filepath.Dir(e.Socket), e.Port, e.User)}
-	}, sysbenchLoad())
+	})
 	if err != nil {
 		return at, err
 	}
@@ -71,20 +72,12 @@ func (p *pgbench) start(ctx context.Context, dir string) (at target, err error) 
 	return p.at, nil
 }
 
-func (p *pgbench) job(test string, clients, each int) job {
-	return sysbenchJob(p.at, test, clients, each)
-}
-
 func (p *pgbench) script(test string) string { return filepath.Join(p.dir, test+".sql") }
 
 // ready returns an error unless the server accepts connections.
 func (*pgbench) ready(ctx context.Context, e server.Endpoint) error {
-	out, err := exec.CommandContext(ctx, "pg_isready", "-h", filepath.Dir(e.Socket), "-p",
-		strconv.Itoa(e.Port)).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w: %s", err, out)
-	}
-	return nil
+	_, err := run(ctx, exec.Command("pg_isready", "-h", filepath.Dir(e.Socket), "-p", strconv.Itoa(e.Port)), nil)
+	return err
 }
 
 // counters returns the counters of the table, its indexes and the log.
@@ -112,11 +105,7 @@ func (p *pgbench) query(ctx context.Context, text string) (string, error) {
 	for one := range strings.SplitSeq(text, ";") {
 		args = append(args, "-c", one)
 	}
-	out, err := exec.CommandContext(ctx, "psql", append(args, p.connection()...)...).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", text, err, out)
-	}
-	return string(out), nil
+	return run(ctx, exec.Command("psql", append(args, p.connection()...)...), nil)
 }
 
 func (p *pgbench) connection() []string {
@@ -130,10 +119,4 @@ func (p *pgbench) command(_ context.Context, test string, clients, each int) (*e
 	cmd := exec.Command("pgbench", append(args, p.connection()...)...)
 	cmd.Env = append(os.Environ(), "PGOPTIONS=-c search_path="+pgbenchSchema)
 	return cmd, nil
-}
-
-var processedLine = regexp.MustCompile(`number of transactions actually processed: (\d+)`)
-
-func (*pgbench) transactions(output string, _ int) (int64, error) {
-	return counted(processedLine, output)
 }

@@ -22,7 +22,8 @@ type cause struct {
 	other   string
 	common  string            // of both targets
 	base    string            // of the first target
-	second  map[string]string // of the second
+	change  string            // of the second
+	second  map[string]string // of the second, by engine, where they differ
 	seconds int               // of a step; 0: 8
 	beside  func() func()     // starts a concurrent load and returns a function that ends it
 	// held, if set, runs the second target as a separate campaign under a control group that
@@ -46,15 +47,6 @@ var systems = map[string]string{
 
 var all = []string{"innodb", "myrocks", "postgres", "pebble", "sqlite"}
 
-// every returns the same setting for several engines.
-func every(setting string, engines ...string) map[string]string {
-	out := map[string]string{}
-	for _, e := range engines {
-		out[e] = setting
-	}
-	return out
-}
-
 const (
 	small = "table_size: 100k, load_clients: 1, clients: [4], settle_floor: 1s, "
 	wide  = "table_size: 400k, load_clients: 1, clients: [4], settle_floor: 1s, "
@@ -71,28 +63,25 @@ const absent = `{name: absent, values: {pick: {uniform: [0, 199k]}},
 var causes = []cause{
 	{number: 1, name: "doublewrite off", rules: rules{explain.RuleDoublewrite}, on: []string{"innodb"},
 		params: wide + "tests: [update-index]",
-		common: "cache: 32MiB, durability: process, direct_io: true",
-		second: every(`options: {innodb_doublewrite: "OFF"}`, "innodb")},
+		common: "cache: 32MiB, durability: process, direct_io: true", change: `options: {innodb_doublewrite: "OFF"}`},
 	{number: 2, name: "commits are not synced", rules: rules{explain.RuleCommits}, on: all,
 		params: small + "tests: [update-index]",
-		common: "cache: 256MiB, durability: os", second: every("durability: process", all...)},
+		common: "cache: 256MiB, durability: os", change: "durability: process"},
 	{number: 3, name: "half the cache", rules: rules{explain.RuleReads},
 		on:     []string{"innodb", "postgres", "pebble", "sqlite"},
-		params: wide + "tests: [point-query]", common: "cache: 48MiB, durability: process",
-		second: every("cache: 16MiB", all...)},
+		params: wide + "tests: [point-query]", common: "cache: 48MiB, durability: process", change: "cache: 16MiB"},
 	// MyRocks' misses cost 4 % more CPU if the page cache serves them, which is below the noise
 	// of most machines.
 	{number: 3, name: "half the cache", rules: rules{explain.RuleReads}, on: []string{"myrocks"},
 		params: wide + "tests: [point-query]",
-		common: "cache: 48MiB, durability: process, direct_io: true", second: every("cache: 16MiB", "myrocks")},
+		common: "cache: 48MiB, durability: process, direct_io: true", change: "cache: 16MiB"},
 	{number: 4, name: "small pages", rules: rules{explain.RulePageSize}, on: []string{"innodb", "sqlite"},
 		params: wide + "tests: [point-query]",
 		common: "cache: 16MiB, durability: process",
 		second: map[string]string{"innodb": "page: 4KiB", "sqlite": "page: 32KiB"}},
 	{number: 5, name: "compression", rules: rules{explain.RuleCompression}, on: []string{"myrocks", "pebble"},
 		params: wide + "tests: [point-query]",
-		common: "cache: 16MiB, durability: process, compression: none",
-		second: every("compression: zstd", "myrocks", "pebble")},
+		common: "cache: 16MiB, durability: process, compression: none", change: "compression: zstd"},
 	{number: 6, name: "another program on all processors", rules: rules{explain.RuleOthers}, on: all,
 		params: small + "tests: [point-query]",
 		common: "cache: 256MiB, durability: process", beside: spin},
@@ -102,18 +91,16 @@ var causes = []cause{
 		held:   &hold{controller: "blkio", file: "blkio.throttle.write_iops_device", value: "%s 300"}},
 	{number: 8, name: "one hot row", rules: rules{explain.RuleRowLocks}, on: []string{"innodb", "myrocks", "postgres"},
 		params: "table_size: 100k, load_clients: 1, clients: [16], settle_floor: 1s, zipfian_exp: 0.1, tests: [update-zipf]",
-		common: "cache: 256MiB, durability: os", second: every("params: {zipfian_exp: 6}", "innodb", "myrocks", "postgres")},
+		common: "cache: 256MiB, durability: os", change: "params: {zipfian_exp: 6}"},
 	{number: 9, name: "four writers instead of one", rules: rules{explain.RuleSerial}, on: []string{"sqlite", "bbolt"},
 		params: "table_size: 100k, load_clients: 1, clients: [1], settle_floor: 1s, tests: [update-index]",
-		common: "durability: process",
-		second: every("params: {clients: [4]}", "sqlite", "bbolt")},
+		common: "durability: process", change: "params: {clients: [4]}"},
 	{number: 10, name: "statements as text", rules: rules{explain.RuleProtocol, explain.RuleCPU},
 		on:     []string{"innodb", "postgres"},
-		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process",
-		second: every("protocol: text", "innodb", "postgres")},
+		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process", change: "protocol: text"},
 	{number: 11, name: "waits are timed", rules: rules{explain.RuleCPU}, on: []string{"innodb"},
 		params: small + "tests: [point-query]",
-		common: "cache: 256MiB, durability: process", second: every("options: {waits: true}", "innodb")},
+		common: "cache: 256MiB, durability: process", change: "options: {waits: true}"},
 	{number: 12, name: "log of an eighth", rules: rules{explain.RuleFullLog, explain.RuleWholePages},
 		on:     []string{"innodb", "postgres"},
 		params: wide + "tests: [update-nonindex]", common: "cache: 256MiB, durability: os", seconds: 20,
@@ -121,7 +108,7 @@ var causes = []cause{
 			"postgres": `options: {max_wal_size: 32MB}`}},
 	{number: 13, name: "no filters, absent keys", rules: rules{explain.RuleFilters}, on: []string{"pebble"}, own: absent,
 		common: "cache: 8MiB, durability: process", base: "options: {bloom_bits: 10}",
-		second: every("options: {bloom_bits: 0}", "pebble")},
+		change: "options: {bloom_bits: 0}"},
 	{number: 13, name: "no filters, absent keys", rules: rules{explain.RuleFilters}, on: []string{"myrocks"}, own: absent,
 		common: "cache: 8MiB, durability: process",
 		base:   `options: {rocksdb_default_cf_options: "block_based_table_factory={filter_policy=bloomfilter:10:false}"}`},
@@ -133,14 +120,14 @@ var causes = []cause{
 	{number: 15, name: "change buffering", rules: rules{explain.RuleReads, explain.RuleLookups}, on: []string{"innodb"},
 		params: wide + "tests: [update-index]",
 		common: "cache: 16MiB, durability: process, direct_io: true",
-		second: every("options: {innodb_change_buffering: all}", "innodb")},
+		change: "options: {innodb_change_buffering: all}"},
 	{number: 16, name: "a client on half a processor", rules: rules{explain.RuleClient},
 		on:     []string{"innodb", "postgres"},
 		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process",
 		held: &hold{controller: "cpu", file: "cpu.cfs_quota_us", value: "50000", free: []string{"mariadbd", "postgres"}}},
 	{number: 17, name: "a slower engine", rules: rules{explain.RuleCPU}, on: []string{"null"},
 		params: small + "tests: [point-query]",
-		common: "durability: none", base: "options: {delay: 20us}", second: every("options: {delay: 25us}", "null")},
+		common: "durability: none", base: "options: {delay: 20us}", change: "options: {delay: 25us}"},
 	{number: 18, name: "reads without a settle step before", rules: rules{explain.RuleStarts}, on: []string{"myrocks"},
 		params: wide + "tests: [update-index, settle.post, point-query]", common: "cache: 64MiB, durability: process",
 		seconds: 20,
@@ -154,28 +141,27 @@ var causes = []cause{
 		common: "cache: 256MiB, durability: process"},
 	{number: 20, name: "a setting without effect", on: []string{"innodb", "postgres"},
 		params: small + "tests: [oltp_read_write]",
-		common: "cache: 256MiB, durability: process",
-		second: every("options: {max_connections: 3000}", "innodb", "postgres")},
+		common: "cache: 256MiB, durability: process", change: "options: {max_connections: 3000}"},
 	{number: 21, name: "doublewrite off, and a third of the cache",
 		rules: rules{explain.RuleReads, explain.RuleDoublewrite}, each: true,
 		on: []string{"innodb"}, params: wide + "tests: [update-index]",
 		common: "cache: 48MiB, durability: process, direct_io: true",
-		second: every(`cache: 16MiB, options: {innodb_doublewrite: "OFF"}`, "innodb")},
+		change: `cache: 16MiB, options: {innodb_doublewrite: "OFF"}`},
 	{number: 23, name: "one session in place of four", rules: rules{explain.RuleClients, explain.RuleCPU},
 		on:     []string{"postgres"},
 		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process",
-		second: every("params: {clients: [1]}", "postgres")},
+		change: "params: {clients: [1]}"},
 	{number: 22, name: "a larger memtable", rules: rules{explain.RuleCompaction, explain.RuleStalls},
 		on:     []string{"pebble"},
 		params: small + "tests: [update-nonindex]", common: "cache: 64MiB, durability: process",
-		second: every("options: {memtable_size: 64MiB}", "pebble")},
+		change: "options: {memtable_size: 64MiB}"},
 }
 
 // target is one of the two targets that a cause makes different.
 type target struct{ name, set string }
 
 func (c *cause) targets(engine string) []target {
-	return []target{{"base", c.base}, {"new", c.second[engine]}}
+	return []target{{"base", c.base}, {"new", cmp.Or(c.second[engine], c.change)}}
 }
 
 func (c *cause) plan(engine, params string, targets []target) string {
