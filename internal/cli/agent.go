@@ -23,11 +23,8 @@ import (
 func newAgentCommand(a *App) *cobra.Command {
 	var stdio bool
 	var pass, name string
-	c := &cobra.Command{
-		Use:   "agent --join FILE",
-		Short: "run trials on this machine for another rumbench, whose run has written the file",
-		Args:  args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
+	c := command("agent --join FILE", "run trials on this machine for another rumbench, whose run has written the file",
+		args(cobra.NoArgs), func(c *cobra.Command, _ []string) error {
 			if stdio == (pass != "") {
 				return usageErrorf("an agent joins with the file that rumbench run names: --join FILE")
 			}
@@ -48,8 +45,7 @@ func newAgentCommand(a *App) *cobra.Command {
 				return fleet.Join(c.Context(), local, pass, name, func(text string) { fmt.Fprintln(a.Stderr, text) })
 			}
 			return fleet.Serve(c.Context(), local, a.Stdin, escape.Raw(a.Stdout))
-		},
-	}
+		})
 	c.Flags().BoolVar(&stdio, "stdio", false, "serve the rumbench at standard input and output")
 	_ = c.Flags().MarkHidden("stdio") // rumbench run uses it, by ssh
 	c.Flags().StringVar(&pass, "join", "", "join the rumbench that has written this file")
@@ -61,7 +57,7 @@ func newAgentCommand(a *App) *cobra.Command {
 // has only clients.
 func loadOnMachine(ctx context.Context, a *App, dir string, f fleet.Flags, part bool) (*plan.Plan, []server.Found,
 	error) {
-	found := lookedAt{fetch: true}
+	found := serverPrograms{fetch: true}
 	load := func(more ...plan.Option) (*plan.Plan, error) {
 		return loadPlan(filepath.Join(dir, result.PlanFile), nil, append(more, plan.Forced(f.Force), plan.OnMachine())...)
 	}
@@ -70,9 +66,7 @@ func loadOnMachine(ctx context.Context, a *App, dir string, f fleet.Flags, part 
 	if part {
 		p, err = load()
 	} else {
-		p, err = found.load(ctx, a, campaign.Config{Dir: dir, Resume: true}, func(look plan.Option) (*plan.Plan, error) {
-			return load(look)
-		})
+		p, err = found.load(ctx, a, campaign.Config{Dir: dir, Resume: true}, load)
 	}
 	if err == nil && f.AA {
 		p, err = campaign.AgainstItself(p)

@@ -6,6 +6,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -217,14 +218,14 @@ func (a *App) explain(err error) int {
 	return exit.code
 }
 
-var command = regexp.MustCompile(`\brumbench ([a-z])`)
+var commandText = regexp.MustCompile(`\brumbench ([a-z])`)
 
 // asCalled returns a hint with its commands as the user can type them.
 func (a *App) asCalled(help string) string {
 	if a.Program == "" {
 		return help
 	}
-	return command.ReplaceAllString(help, strings.ReplaceAll(a.Program, "$", "$$")+" $1")
+	return commandText.ReplaceAllString(help, strings.ReplaceAll(a.Program, "$", "$$")+" $1")
 }
 
 // Commands returns the program with all of its commands.
@@ -246,6 +247,17 @@ func Commands(a *App) *cobra.Command {
 	addCompletions(root)
 	addHelp(root)
 	return root
+}
+
+// command returns a command with its usage, what it does, the check of its arguments and flags, and what
+// it runs.
+func command(use, short string, check cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: check, RunE: run}
+}
+
+// group returns a command that has only subcommands: alone it asks which.
+func group(use, short, question string) *cobra.Command {
+	return command(use, short, args(cobra.NoArgs), func(*cobra.Command, []string) error { return usageErrorf("%s", question) })
 }
 
 // args turns a failed check of the arguments, or of flags, into a usage error.
@@ -305,3 +317,23 @@ const defaultLock = "/tmp/rumbench.lock"
 
 // lockFile returns the file that a running campaign keeps locked.
 func (a *App) lockFile() string { return cmp.Or(a.Getenv("RUMBENCH_LOCK"), defaultLock) }
+
+// help holds the commands' help texts, in a file for each: what the command does and,
+// after the line “Examples:”, how it is called. Short texts lack one of the two parts.
+//
+//go:embed help
+var help embed.FS
+
+// addHelp sets the texts of a command and its subcommands.
+func addHelp(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		addHelp(sub)
+	}
+	name := strings.TrimPrefix(strings.ReplaceAll(c.CommandPath(), " ", "-"), "rumbench-")
+	text, err := help.ReadFile("help/" + name + ".txt")
+	if err != nil {
+		return // its single line is sufficient
+	}
+	about, examples, _ := strings.Cut("\n\n"+strings.TrimSuffix(string(text), "\n"), "\n\nExamples:\n")
+	c.Long, c.Example = strings.TrimPrefix(about, "\n\n"), examples
+}

@@ -33,21 +33,17 @@ type compareOptions struct {
 func newCompareCommand(a *App) *cobra.Command {
 	var o compareOptions
 	dash := -1
-	c := &cobra.Command{
-		Use:   "compare BASE NEW...",
-		Short: "compare results, with intervals and verdicts",
-		Args: args(func(c *cobra.Command, args []string) error {
+	c := command("compare BASE NEW...", "compare results, with intervals and verdicts",
+		args(func(c *cobra.Command, args []string) error {
 			dash = c.ArgsLenAtDash()
 			if len(args) == 0 || dash == 0 || dash == len(args) {
 				return errors.New("compare needs directories of results to compare")
 			}
 			return o.checkQuestion()
-		}),
-		RunE: func(_ *cobra.Command, args []string) error { return runCompare(a, o, args, dash) },
-	}
+		}), func(_ *cobra.Command, args []string) error { return runCompare(a, o, args, dash) })
 	f := c.Flags()
-	f.StringVar(&o.format, "format", "text", "text, markdown, json (a line per number) or bench (Go's benchmark format)")
-	choices(f, "format", "text", "markdown", "json", "bench")
+	choice(f, &o.format, "format", "text",
+		"text, markdown, json (a line per number) or bench (Go's benchmark format)", "text", "markdown", "json", "bench")
 	f.StringVar(&o.base, "base", "", "the base among the targets of one campaign (default: the first)")
 	f.StringSliceVar(&o.steps, "step", nil, "ask about these steps only, and show no others")
 	f.StringSliceVar(&o.metrics, "metric", nil,
@@ -137,16 +133,12 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	if len(list) == 0 {
 		return errors.Join(refused...)
 	}
-	if o.format == "json" || o.format == "bench" { // which have no room for it
-		for _, one := range list {
-			if one.Levels != "" {
-				fmt.Fprintln(a.Stderr, "⚠ "+verdict.DurabilityDiffers(one.Levels))
-			}
-		}
-	}
 	var passed []verdict.Gate
 	var judged []*compare.Judgement
 	for i := range list {
+		if list[i].Levels != "" && (o.format == "json" || o.format == "bench") { // which have no room for it
+			fmt.Fprintln(a.Stderr, "⚠ "+verdict.DurabilityDiffers(list[i].Levels))
+		}
 		judged = append(judged, list[i].Judgement)
 		if list[i].Narrow = o.brief || len(o.steps)+len(o.metrics) > 0; o.gate {
 			g := verdict.GateOf(list[i].Judgement, o.strict)

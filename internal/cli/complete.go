@@ -18,12 +18,8 @@ import (
 // completer completes a word of a command line; args are the words before it.
 type completer = cobra.CompletionFunc
 
-// completions are the completers of arguments, by the name in a command's usage.
+// completions are the completers of arguments and of flags, by the name in their usage.
 var completions = map[string]completer{"PLAN": completePlan, "DIR": completeCampaign, "BASE": completeCampaign}
-
-// flagCompletions are the completers of flag values, by the flag's name. A flag with
-// choices needs none.
-var flagCompletions = map[string]completer{"resume": completeCampaign}
 
 // addCompletions makes the shell complete the arguments and flags of all commands.
 func addCompletions(c *cobra.Command) {
@@ -36,7 +32,8 @@ func addCompletions(c *cobra.Command) {
 		}
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		complete := flagCompletions[f.Name]
+		subject, _ := pflag.UnquoteUsage(f)
+		complete := completions[subject]
 		if choices := f.Annotations[choicesOf]; choices != nil {
 			complete = cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)
 		}
@@ -60,8 +57,10 @@ func fitting(complete completer) completer {
 // choicesOf is the annotation of a flag that accepts only one of several values.
 const choicesOf = "choices"
 
-func choices(f *pflag.FlagSet, flag string, allowed ...string) {
-	f.Lookup(flag).Annotations = map[string][]string{choicesOf: allowed}
+// choice declares a flag that accepts only one of several values.
+func choice(f *pflag.FlagSet, dst *string, name, value, usage string, allowed ...string) {
+	f.StringVar(dst, name, value, usage)
+	f.Lookup(name).Annotations = map[string][]string{choicesOf: allowed}
 }
 
 // checkChoices refuses a flag's value that is not among its choices.

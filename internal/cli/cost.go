@@ -32,12 +32,8 @@ type costOptions struct {
 
 func newCostCommand(a *App) *cobra.Command {
 	var o costOptions
-	c := &cobra.Command{
-		Use:   "cost DIR[:TARGET]",
-		Short: "print which hardware each target needs for a demand, and what that costs",
-		Args:  args(cobra.ExactArgs(1)),
-		RunE:  func(_ *cobra.Command, dirs []string) error { return runCost(a.Stdout, &o, dirs[0]) },
-	}
+	c := command("cost DIR[:TARGET]", "print which hardware each target needs for a demand, and what that costs",
+		args(cobra.ExactArgs(1)), func(_ *cobra.Command, dirs []string) error { return runCost(a.Stdout, &o, dirs[0]) })
 	f := c.Flags()
 	f.StringVar(&o.step, "step", "", "the step whose operation is in demand (default: the first that is judged)")
 	f.StringVar(&o.rate, "rate", "", "operations per second, as in 600/s (default: as many as each target reached)")
@@ -220,31 +216,26 @@ func (v *costView) blocks() (out []page.Block) {
 	if v.card != nil {
 		t.Columns = append(t.Columns, page.Column{Name: v.card.Currency + "/month"})
 	}
-	var remarks, notes page.Tree
+	missing, remarks := page.Tree{Text: "Not known:"}, page.Tree{Text: "Remarks:"}
 	for i := range v.needs {
 		n := &v.needs[i]
 		if n.Refused != "" {
-			remarks.Add("%s: %s", n.Target.Name, n.Refused)
+			missing.Add("%s: %s", n.Target.Name, n.Refused)
 			continue
 		}
 		t.Add(page.Row{Head: n.Target.Name, Cells: v.cells(n)})
 		for _, m := range n.Missing {
-			remarks.Add("%s: %s", n.Target.Name, m)
+			missing.Add("%s: %s", n.Target.Name, m)
 		}
 		for _, r := range n.Remarks {
-			notes.Add("%s: %s", n.Target.Name, r)
+			remarks.Add("%s: %s", n.Target.Name, r)
 		}
 	}
-	if !t.Empty() {
-		out = append(out, t)
-	}
-	if len(remarks.Items) > 0 {
-		remarks.Text = "Not known:"
-		out = append(out, remarks)
-	}
-	if len(notes.Items) > 0 {
-		notes.Text = "Remarks:"
-		out = append(out, notes)
+	out = append(out, t)
+	for _, part := range []page.Tree{missing, remarks} {
+		if len(part.Items) > 0 {
+			out = append(out, part)
+		}
 	}
 	if v.card != nil && !v.refused() {
 		out = append(out, v.prices())
@@ -261,7 +252,7 @@ func (v *costView) cells(n *price.Need) []page.Cell {
 	}
 	number := func(metricName string, r price.Range, format func(float64) string) page.Cell {
 		if gaps[metricName] && r.High == 0 {
-			return page.Cell{Text: "–", Number: true}
+			return page.Cell{Text: quantity.Unknown, Number: true}
 		}
 		text := format(r.Value)
 		if gaps[metricName] {
@@ -272,7 +263,7 @@ func (v *costView) cells(n *price.Need) []page.Cell {
 		}
 		return page.Cell{Text: text, Number: true}
 	}
-	bytes := func(v float64) string { return quantity.Bytes(v) }
+	bytes := quantity.Bytes[float64]
 	terabytes := func(v float64) string { return quantity.Amount(v) + " TB" }
 	cells := []page.Cell{
 		{Text: quantity.Amount(n.Rate), Number: true}, number(metric.ServerCPUUS, n.Cores, quantity.Digits),
@@ -281,7 +272,7 @@ func (v *costView) cells(n *price.Need) []page.Cell {
 		number(metric.WriteKB, n.TBPerYear(), terabytes),
 		number(metric.DBBytes, n.Disk, bytes), number(metric.ServerMemoryBytes, n.Memory, bytes),
 		number("", n.Most, quantity.Amount),
-		{Text: "–", Number: true},
+		{Text: quantity.Unknown, Number: true},
 	}
 	if n.Busy > 0 {
 		cells[len(cells)-1].Text = quantity.Share(n.Busy)
@@ -332,9 +323,8 @@ func (v *costView) prices() page.Block {
 			parts = append(parts, name+" "+quantity.Digits(part.price))
 		}
 		at := tree.Add("%s: %s", n.Target.Name, strings.Join(parts, ", "))
-		add := func(format string, args ...any) { at.Add(format, args...) }
-		v.moves(n, add)
-		v.against(n, add)
+		v.moves(n, at)
+		v.against(n, at)
 	}
 	v.cheapest(&tree)
 	for _, p := range price.ByPages(v.step, v.targets) {
@@ -369,51 +359,50 @@ func deviceText(b price.Bill) string {
 }
 
 // moves states which changes would affect the price most.
-func (v *costView) moves(n *price.Need, add func(format string, args ...any)) {
+func (v *costView) moves(n *price.Need, tree *page.Tree) {
 	const limit = 3
 	var parts []string
-	for _, m := range v.card.Moves(n) {
-		if len(parts) < limit {
-			doubled := "not measured"
-			if !math.IsNaN(m.Doubled) {
-				doubled = fmt.Sprintf("%+.0f %%", 100*m.Doubled)
-			}
-			parts = append(parts, fmt.Sprintf("%s %+.0f %% / %s", m.What, 100*m.Halved, doubled))
+	moves := v.card.Moves(n)
+	for _, m := range moves[:min(limit, len(moves))] {
+		doubled := "not measured"
+		if !math.IsNaN(m.Doubled) {
+			doubled = fmt.Sprintf("%+.0f %%", 100*m.Doubled)
 		}
+		parts = append(parts, fmt.Sprintf("%s %+.0f %% / %s", m.What, 100*m.Halved, doubled))
 	}
 	if len(parts) > 0 {
-		add("price if halved / doubled: %s", strings.Join(parts, "; "))
+		tree.Add("price if halved / doubled: %s", strings.Join(parts, "; "))
 	}
 }
 
 // against weighs space against writes, as docs/why.md explains.
-func (v *costView) against(n *price.Need, add func(format string, args ...any)) {
+func (v *costView) against(n *price.Need, tree *page.Tree) {
 	if n.Unlike != "" {
-		add("space against writes: not computed; %s", n.Unlike)
+		tree.Add("space against writes: not computed; %s", n.Unlike)
 		return
 	}
-	add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an "+
+	tree.Add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an "+
 		"index+log structure at any fill", quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value),
 		quantity.Digits(price.Yardstick(n.Space.Value, n.Write.Value)))
 	const runs = 4 // of a tier, as RocksDB's universal compaction allows by default
 	if n.Fanout > 1 {
 		levels := costmodel.Levels(n.Fanout)
 		leveled, tiered := costmodel.Leveled(n.Fanout, levels), costmodel.Tiered(n.Fanout, runs)
-		add("by the models, of %s memtables a leveled LSM tree in %s has space amplification %s and, by merges alone, "+
+		tree.Add("by the models, of %s memtables a leveled LSM tree in %s has space amplification %s and, by merges alone, "+
 			"write amplification %s; a tiered one with %d runs a tier %s and, flushes included, %s",
 			quantity.Digits(n.Fanout), quantity.Count(levels, "level"), quantity.Digits(leveled.Space),
 			quantity.Digits(leveled.Write), runs, quantity.Digits(tiered.Space), quantity.Digits(tiered.Write))
 	}
 	switch d := n.Demand(v.card); {
 	case v.card.Device.Price > 0:
-		add("no optimum of an index+log structure: devices are bought whole, so space and writes have no prices of their own")
+		tree.Add("no optimum of an index+log structure: devices are bought whole, so space and writes have no prices of their own")
 	case d.MBps > 0:
 		best, low, high := d.Optimum(v.card)
 		text := ""
 		if best.Used < 0.05 || best.Used > 0.95 {
 			text = "; outside of 5 to 95 % the model does not hold"
 		}
-		add("the storage of the cheapest index+log structure, without reads by users, would cost %s (this target's: %s) "+
+		tree.Add("the storage of the cheapest index+log structure, without reads by users, would cost %s (this target's: %s) "+
 			"at %s of its space used (%s to %s within 5 %%)%s",
 			quantity.Digits(best.Bill.Sum()), quantity.Digits(v.card.Price(n).Bill.Sum()), quantity.Share(best.Used),
 			quantity.Share(low), quantity.Share(high), text)

@@ -47,12 +47,9 @@ func (o *doctorOptions) validate(*cobra.Command, []string) error {
 
 func newDoctorCommand(a *App) *cobra.Command {
 	var o doctorOptions
-	c := &cobra.Command{
-		Use:   "doctor",
-		Short: "check whether this host is fit to measure on, and how to fix that",
-		Args:  args(cobra.NoArgs, o.validate),
-		RunE:  func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a, o, doctor.Servers) },
-	}
+	c := command("doctor", "check whether this host is fit to measure on, and how to fix that",
+		args(cobra.NoArgs, o.validate),
+		func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a, o, doctor.Servers) })
 	f := c.Flags()
 	f.StringVar(&o.dir, "dir", ".", "`directory` that the data will lie in, or one on the same disk")
 	f.Float64Var(&o.seconds, "seconds", 1, "how long to watch what else runs on the host")

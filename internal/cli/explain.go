@@ -31,24 +31,15 @@ type explainOptions struct {
 
 func newExplainCommand(a *App) *cobra.Command {
 	var o explainOptions
-	c := &cobra.Command{
-		Use:   "explain BASE NEW...",
-		Short: "say why results differ: what a unit of work takes, item by item",
-		Long: "explain splits the time that a unit of work takes, and each cost of it, into items that\n" +
-			"sum to it, and says which items differ and how much of the difference each accounts for.\n" +
-			"BASE and NEW are as of compare: directories of results, DIR:TARGET, or one campaign,\n" +
-			"whose first target is the base.",
-		Args: args(campaigns),
-		RunE: func(_ *cobra.Command, args []string) error { return runExplain(a, &o, args) },
-	}
+	c := command("explain BASE NEW...", "say why results differ: what a unit of work takes, item by item", args(campaigns),
+		func(_ *cobra.Command, args []string) error { return runExplain(a, &o, args) })
 	f := c.Flags()
 	f.StringVar(&o.base, "base", "", "the base among the targets of one campaign (default: the first)")
 	f.StringSliceVar(&o.steps, "step", nil, "explain these steps only")
 	f.BoolVar(&o.all, "all", false, "show every item of the numbers that are explained, also those that are not proven")
-	f.StringVar(&o.format, "format", "text", "text, markdown or json (a line per cause)")
+	choice(f, &o.format, "format", "text", "text, markdown or json (a line per cause)", "text", "markdown", "json")
 	f.StringVar(&o.experiment, "experiment", "",
 		"write a plan to a `file` that tests which setting makes the difference")
-	choices(f, "format", "text", "markdown", "json")
 	acrossFlags(f, &o.across)
 	return c
 }

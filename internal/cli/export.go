@@ -13,6 +13,10 @@ import (
 
 	"rumbench/internal/cli/export"
 	"rumbench/internal/compare/history"
+	"rumbench/internal/metric"
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/result/redact"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 )
@@ -30,16 +34,12 @@ type exportOptions struct {
 
 func newExportCommand(a *App) *cobra.Command {
 	var o exportOptions
-	c := &cobra.Command{
-		Use:   "export DIR...",
-		Short: "write the numbers of campaigns as Parquet files, or for benchstat",
-		Args:  args(campaigns),
-		RunE:  func(_ *cobra.Command, dirs []string) error { return runExport(a, o, dirs) },
-	}
+	c := command("export DIR...", "write the numbers of campaigns as Parquet files, or for benchstat", args(campaigns),
+		func(_ *cobra.Command, dirs []string) error { return runExport(a, o, dirs) })
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "the file to write the rows to (gobench: default standard output)")
-	f.StringVar(&o.format, "format", formatParquet, "the `format` of the file: "+formatParquet+", or "+formatGobench+", which benchstat reads")
-	choices(f, "format", formatParquet, formatGobench)
+	choice(f, &o.format, "format", formatParquet, "the `format` of the file: parquet, or gobench, which benchstat reads",
+		formatParquet, formatGobench)
 	f.StringVar(&o.series, "series", "", "the file to write the interval series to (default: none is written)")
 	f.BoolVar(&o.force, "force", false, "replace files that exist")
 	return c
@@ -154,4 +154,40 @@ func exportTrials(runs []*history.Run) (trials []export.Trial, broken int) {
 		}
 	}
 	return trials, broken
+}
+
+// rowFormats are the formats in which a campaign's numbers can be taken away.
+var rowFormats = []string{"csv", "json", "parquet"}
+
+// writeRows writes the numbers of a campaign.
+func writeRows(w io.Writer, dir, format string, redacted bool) error {
+	run := history.Read(dir)
+	if redacted {
+		run.Dir = filepath.Base(dir)
+		run = redact.Copy(run, planText(dir))
+	}
+	trials, _ := exportTrials([]*history.Run{run})
+	switch format {
+	case "csv":
+		return export.WriteCSV(w, trials)
+	case "parquet":
+		_, err := export.WriteRows(w, trials)
+		return err
+	case "json":
+		var rows []metric.Row
+		for _, t := range trials {
+			rows = append(rows, t.Shown()...)
+		}
+		return metric.WriteLines(w, rows)
+	}
+	return fmt.Errorf("rows are written as %v, not as %s", rowFormats, format)
+}
+
+// planText returns the plan of a campaign; "" without one.
+func planText(dir string) string {
+	src, err := result.ReadPlan(dir)
+	if err != nil {
+		return ""
+	}
+	return string(plan.WithoutSecrets(src))
 }

@@ -24,17 +24,12 @@ import (
 )
 
 func newFleetCommand(a *App) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "fleet up|status|check|down|manifest PLAN",
-		Short: "the machines of a plan: prepare them, look at them, clear them",
-		Args:  args(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			return usageErrorf("fleet up, status, check, down or manifest, with a plan")
-		},
-	}
+	c := group("fleet up|status|check|down|manifest PLAN",
+		"the machines of a plan: prepare them, look at them, clear them",
+		"fleet up, status, check, down or manifest, with a plan")
 	sub := func(use, short string, do func(ctx context.Context, p *plan.Plan, f *fleet.Coordinator) error) {
-		c.AddCommand(&cobra.Command{Use: use + " PLAN", Short: short, Args: args(cobra.ExactArgs(1)),
-			RunE: func(c *cobra.Command, args []string) error { return withFleet(c.Context(), a, args[0], do) }})
+		c.AddCommand(command(use+" PLAN", short, args(cobra.ExactArgs(1)),
+			func(c *cobra.Command, args []string) error { return withFleet(c.Context(), a, args[0], do) }))
 	}
 	status := func(ctx context.Context, _ *plan.Plan, f *fleet.Coordinator) error {
 		return page.Text(a.Stdout, []page.Block{machineTable(f.Reports(ctx))},
@@ -79,9 +74,9 @@ func newFleetCommand(a *App) *cobra.Command {
 func newManifestCommand(a *App) *cobra.Command {
 	var slurm, kubernetes bool
 	var image, cpus, memory string
-	c := &cobra.Command{Use: "manifest PLAN --slurm|--kubernetes", Args: args(cobra.ExactArgs(1)),
-		Short: "print what starts the agents of machines that join, for Slurm or Kubernetes",
-		RunE: func(_ *cobra.Command, args []string) error {
+	c := command("manifest PLAN --slurm|--kubernetes",
+		"print what starts the agents of machines that join, for Slurm or Kubernetes",
+		args(cobra.ExactArgs(1)), func(_ *cobra.Command, args []string) error {
 			p, err := loadPlan(args[0], nil)
 			if err != nil {
 				return err
@@ -103,7 +98,7 @@ func newManifestCommand(a *App) *cobra.Command {
 				return usageErrorf("a pod needs --image, --cpus and --memory")
 			}
 			return m.Kubernetes(a.Stdout)
-		}}
+		})
 	c.Flags().BoolVar(&slurm, "slurm", false, "a batch script for Slurm")
 	c.Flags().BoolVar(&kubernetes, "kubernetes", false, "manifests for Kubernetes")
 	c.Flags().StringVar(&image, "image", "", "the image of pods, with this rumbench and the servers of the plan")

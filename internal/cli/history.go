@@ -27,12 +27,9 @@ type historyOptions struct {
 
 func newHistoryCommand(a *App) *cobra.Command {
 	var o historyOptions
-	c := &cobra.Command{
-		Use:   "history [DIR]",
-		Short: "find the runs at which numbers changed over the campaigns in a folder",
-		Args:  args(cobra.MaximumNArgs(1), func(*cobra.Command, []string) error { return resolve(&o.pick.Metrics) }),
-		RunE:  func(_ *cobra.Command, dirs []string) error { return runHistory(a, o, dirs) },
-	}
+	c := command("history [DIR]", "find the runs at which numbers changed over the campaigns in a folder",
+		args(cobra.MaximumNArgs(1), func(*cobra.Command, []string) error { return resolve(&o.pick.Metrics) }),
+		func(_ *cobra.Command, dirs []string) error { return runHistory(a, o, dirs) })
 	f := c.Flags()
 	f.StringSliceVar(&o.pick.Plans, "plan", nil, "only campaigns of these plans")
 	f.StringSliceVar(&o.pick.Targets, "target", nil, "only these targets")

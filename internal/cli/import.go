@@ -20,10 +20,9 @@ import (
 func newImportCommand(a *App) *cobra.Command {
 	var o importer.Options
 	var out string
-	c := &cobra.Command{
-		Use:   "import PATH...",
-		Short: "make a campaign of the logs of sysbench, pgbench, db_bench, YCSB and other tools, or of a table",
-		Args: args(func(_ *cobra.Command, args []string) error {
+	c := command("import PATH...",
+		"make a campaign of the logs of sysbench, pgbench, db_bench, YCSB and other tools, or of a table",
+		args(func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
 				return errors.New("import needs files or directories")
@@ -33,14 +32,12 @@ func newImportCommand(a *App) *cobra.Command {
 				return errors.New("--compatible takes one --device: what it computes of several is the mean of one")
 			}
 			return distinct(args)
-		}),
-		RunE: func(_ *cobra.Command, paths []string) error { return runImport(a, o, paths, out) },
-	}
+		}), func(_ *cobra.Command, paths []string) error { return runImport(a, o, paths, out) })
 	f := c.Flags()
 	f.StringVar(&out, "out", "", "directory of the campaign, new or empty (default results/NAME-DATE)")
-	f.StringVar(&o.Format, "format", "",
-		"format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: recognized by their content)")
-	choices(f, "format", importer.Formats()...)
+	choice(f, &o.Format, "format", "",
+		"format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: recognized by their content)",
+		importer.Formats()...)
 	f.StringVar(&o.Target, "target", "", "name of the target, where all logs are of one (default: of the directories)")
 	f.StringVar(&o.Base, "base", "", "target that the others are compared with (default: of the first file)")
 	f.StringVar(&o.Name, "name", "", "name of the campaign (default: the PATHs)")

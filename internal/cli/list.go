@@ -14,30 +14,28 @@ import (
 	"rumbench/internal/compare/history"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/plan"
 	"rumbench/internal/report/trend"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 	"rumbench/model"
 	"rumbench/workload"
 	workloads "rumbench/workload/all"
+	"rumbench/workload/declared"
 )
 
 func newListCommand(a *App) *cobra.Command {
 	lists := []string{"engines", "workloads", "metrics", "runs"}
-	c := &cobra.Command{
-		Use:   "list engines|workloads|metrics|runs",
-		Short: "list what there is, with its documentation",
-		Args: args(func(_ *cobra.Command, names []string) error {
+	c := command("list engines|workloads|metrics|runs", "list what there is, with its documentation",
+		args(func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 {
 				return nil
 			}
 			return hint.Errorf(hint.OneOf(names[0], lists), "there is no list of %q", names[0])
-		}),
-		RunE: func(*cobra.Command, []string) error { return usageErrorf("list what: %s", strings.Join(lists, ", ")) },
-	}
+		}), func(*cobra.Command, []string) error { return usageErrorf("list what: %s", strings.Join(lists, ", ")) })
 	plain := func(subject, short string, list func(io.Writer) error) *cobra.Command {
-		return &cobra.Command{Use: subject, Short: short, Args: args(cobra.NoArgs),
-			RunE: func(*cobra.Command, []string) error { return list(a.Stdout) }}
+		return command(subject, short, args(cobra.NoArgs),
+			func(*cobra.Command, []string) error { return list(a.Stdout) })
 	}
 	c.AddCommand(
 		plain("engines", "the engines, with their options", func(w io.Writer) error { return listEngines(a, w) }),
@@ -50,11 +48,8 @@ func newListCommand(a *App) *cobra.Command {
 func newListRunsCommand(a *App) *cobra.Command {
 	var asJSON bool
 	var plans []string
-	c := &cobra.Command{
-		Use:   "runs [DIR]",
-		Short: "the campaigns in a folder and below it, the oldest first",
-		Args:  args(cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, dirs []string) error {
+	c := command("runs [DIR]", "the campaigns in a folder and below it, the oldest first", args(cobra.MaximumNArgs(1)),
+		func(_ *cobra.Command, dirs []string) error {
 			runs, err := findRuns(dirs, plans)
 			if err != nil {
 				return err
@@ -66,8 +61,7 @@ func newListRunsCommand(a *App) *cobra.Command {
 				return history.RunsJSON(a.Stdout, runs)
 			}
 			return trend.RunsText(a.Stdout, runs)
-		},
-	}
+		})
 	c.Flags().BoolVar(&asJSON, "json", false, "one line of JSON per campaign")
 	c.Flags().StringSliceVar(&plans, "plan", nil, "only campaigns of these plans, and those whose plan cannot be read")
 	return c
@@ -94,11 +88,8 @@ func listEngines(a *App, w io.Writer) error {
 }
 
 func newListWorkloadsCommand(a *App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "workloads [NAME]",
-		Short: "the workloads, with their presets and parameters",
-		Args:  args(cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, names []string) error {
+	return command("workloads [NAME]", "the workloads, with their presets and parameters", args(cobra.MaximumNArgs(1)),
+		func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 {
 				return listWorkloads(a.Stdout, workloads.Workloads())
 			}
@@ -108,8 +99,7 @@ func newListWorkloadsCommand(a *App) *cobra.Command {
 				return usage(hint.Errorf(hint.OneOf(names[0], known.WorkloadNames()), "there is no workload %q", names[0]))
 			}
 			return listWorkloads(a.Stdout, []workload.Workload{wl})
-		},
-	}
+		})
 }
 
 func listWorkloads(w io.Writer, shown []workload.Workload) error {
@@ -157,4 +147,23 @@ func listMetrics(w io.Writer) error {
 	}
 	return page.Text(w, []page.Block{page.WordTable([]string{"metric", "unit", "better", "meaning"}, rows...)},
 		page.TextStyle{})
+}
+
+func newSchemaCommand(a *App) *cobra.Command {
+	var workloads bool
+	c := command("schema", "print the JSON Schema of plan files, for editors", args(cobra.NoArgs),
+		func(*cobra.Command, []string) error {
+			schemaOf := func() ([]byte, error) { return plan.Schema(catalog.Plugins{}) }
+			if workloads {
+				schemaOf = declared.Schema
+			}
+			schema, err := schemaOf()
+			if err != nil {
+				return fmt.Errorf("make the schema: %w", err)
+			}
+			_, err = fmt.Fprintln(a.Stdout, string(schema))
+			return err
+		})
+	c.Flags().BoolVar(&workloads, "workload", false, "that of workload files")
+	return c
 }

@@ -43,12 +43,9 @@ func (o *profileOptions) validate(*cobra.Command, []string) error {
 
 func newProfileCommand(a *App) *cobra.Command {
 	var o profileOptions
-	c := &cobra.Command{
-		Use:   "profile DIR [OTHER]",
-		Short: "show where the CPU time of a step went, down to functions",
-		Args:  args(cobra.RangeArgs(1, 2), o.validate),
-		RunE:  func(_ *cobra.Command, dirs []string) error { return runProfile(a, &o, dirs) },
-	}
+	c := command("profile DIR [OTHER]", "show where the CPU time of a step went, down to functions",
+		args(cobra.RangeArgs(1, 2), o.validate),
+		func(_ *cobra.Command, dirs []string) error { return runProfile(a, &o, dirs) })
 	f := c.Flags()
 	f.StringVar(&o.step, "step", "", "the step (default: the first that measures)")
 	f.StringVar(&o.svg, "svg", "", "draw a flame graph into a `file`: of one target, or of the difference of two")

@@ -24,12 +24,8 @@ import (
 
 func newReportCommand(a *App) *cobra.Command {
 	var o reportOptions
-	c := &cobra.Command{
-		Use:   "report DIR...",
-		Short: "write the report of campaigns as HTML and Markdown",
-		Args:  args(campaigns),
-		RunE:  func(_ *cobra.Command, dirs []string) error { return runReport(a.Stdout, o, dirs) },
-	}
+	c := command("report DIR...", "write the report of campaigns as HTML and Markdown", args(campaigns),
+		func(_ *cobra.Command, dirs []string) error { return runReport(a.Stdout, o, dirs) })
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "directory to write to (default: DIR itself, if it is one)")
 	f.StringVar(&o.base, "base", "", "the target that the others are compared with (default: the first)")

@@ -43,10 +43,8 @@ type runOptions struct {
 
 func newRunCommand(a *App) *cobra.Command {
 	var o runOptions
-	c := &cobra.Command{
-		Use:   "run PLAN",
-		Short: "run a plan and write its report",
-		Args: args(func(_ *cobra.Command, args []string) error {
+	c := command("run PLAN", "run a plan and write its report",
+		args(func(_ *cobra.Command, args []string) error {
 			switch {
 			case o.resume == "" && len(args) != 1:
 				return hint.Errorf(afterDashes(args), "run wants one plan, not %d", len(args))
@@ -55,14 +53,12 @@ func newRunCommand(a *App) *cobra.Command {
 					"--set or --calibrate")
 			}
 			return nil
-		}),
-		RunE: func(c *cobra.Command, args []string) error {
+		}), func(c *cobra.Command, args []string) error {
 			if o.resume != "" {
 				return resume(c.Context(), a, o)
 			}
 			return runPlan(c.Context(), a, o, args[0])
-		},
-	}
+		})
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "directory of the campaign, new or empty (default results/NAME-DATE)")
 	f.StringArrayVar(&o.sets, "set", nil, "override a key of the plan: `key=value`, as in params.rows=2M; may be repeated")
@@ -79,8 +75,7 @@ func newRunCommand(a *App) *cobra.Command {
 	f.BoolVar(&o.keepGoing, "keep-going", false,
 		"run the other trials when one of the plan's first target, the base of comparisons, has failed")
 	f.BoolVar(&o.serve, "serve", false, "show the campaign as a page while it runs; the link is printed")
-	f.StringVar(&o.format, "format", "", formatUsage)
-	choices(f, "format", formatSysbench)
+	choice(f, &o.format, "format", "", formatUsage, formatSysbench)
 	f.StringVar(&o.resume, "resume", "", "go on with the interrupted campaign in `DIR`")
 	return c
 }
@@ -106,24 +101,17 @@ func planMeant(path string) string {
 }
 
 func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
-	found := lookedAt{fetch: !o.dryRun}
-	programs := newBuilds(a)
-	p, err := found.load(ctx, a, campaign.Config{Dir: o.out}, func(look plan.Option) (*plan.Plan, error) {
-		return loadPlan(path, o.sets, plan.Forced(o.force), look, programs.find(ctx))
+	c := campaign.Config{Dir: o.out, AA: o.calibrate, Force: o.force}
+	err := configure(ctx, a, o, &c, func(options ...plan.Option) (*plan.Plan, error) {
+		p, err := loadPlan(path, o.sets, options...)
+		if err == nil && o.calibrate {
+			return campaign.AgainstItself(p)
+		}
+		return p, err
 	})
 	if err != nil {
 		return err
 	}
-	name := fileName(p.Name)
-	if o.calibrate {
-		if p, err = campaign.AgainstItself(p); err != nil {
-			return err
-		}
-		name += "-calibrate"
-	}
-	o.out = cmp.Or(o.out, newDir(name))
-	c := config(a, p, o)
-	c.AA, c.Programs, c.Builds = o.calibrate, found.programs, programs.needed(p)
 	return start(ctx, a, c, o)
 }
 
@@ -132,10 +120,9 @@ func resume(ctx context.Context, a *App, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	found := lookedAt{fetch: !o.dryRun}
-	programs := newBuilds(a)
-	p, err := found.load(ctx, a, campaign.Config{Dir: o.resume, Resume: true}, func(look plan.Option) (*plan.Plan, error) {
-		return planOf(o.resume, state, plan.Forced(state.Force || o.force), look, programs.find(ctx))
+	c := campaign.Config{Dir: o.resume, Resume: true, AA: state.AA, Force: o.force || state.Force}
+	err = configure(ctx, a, o, &c, func(options ...plan.Option) (*plan.Plan, error) {
+		return planOf(o.resume, state, options...)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s has no %s: an imported or recorded campaign cannot be resumed", o.resume, result.PlanFile)
@@ -143,10 +130,6 @@ func resume(ctx context.Context, a *App, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	o.out = o.resume
-	c := config(a, p, o)
-	c.Force = c.Force || state.Force
-	c.Resume, c.AA, c.Programs, c.Builds = true, state.AA, found.programs, programs.needed(p)
 	return start(ctx, a, c, o)
 }
 
@@ -167,15 +150,31 @@ func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.P
 	return p, nil
 }
 
-func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
-	return campaign.Config{
-		Plan: p, Dir: o.out, Command: append([]string{"rumbench"}, a.Args...),
-		Child: func(program string) []string { return []string{program, "trial", "--"} }, LockFile: a.lockFile(),
-		Progress: progress.New(a.Stderr, a.Width),
-		Forecast: forecast.New(p, forecast.Find(p, filepath.Dir(o.out), resultsDir)),
-		InfoOf:   infoOf,
-		Force:    o.force, NoPreflight: o.noPreflight, KeepGoing: o.keepGoing, Enough: precise(p.Stop.Precision),
+// configure completes the configuration of a campaign by its plan, which read reads, and the programs for it.
+func configure(ctx context.Context, a *App, o runOptions, c *campaign.Config,
+	read func(...plan.Option) (*plan.Plan, error),
+) error {
+	servers, builds := serverPrograms{fetch: !o.dryRun}, newBuilds(a)
+	p, err := servers.load(ctx, a, *c, func(look ...plan.Option) (*plan.Plan, error) {
+		return read(append(look, plan.Forced(c.Force), builds.find(ctx))...)
+	})
+	if err != nil {
+		return err
 	}
+	if c.Dir == "" {
+		name := fileName(p.Name)
+		if c.AA {
+			name += "-calibrate"
+		}
+		c.Dir = newDir(name)
+	}
+	c.Plan, c.Programs, c.Builds = p, servers.programs, builds.needed(p)
+	c.Command, c.LockFile = append([]string{"rumbench"}, a.Args...), a.lockFile()
+	c.Child = func(program string) []string { return []string{program, "trial", "--"} }
+	c.Progress, c.InfoOf = progress.New(a.Stderr, a.Width), infoOf
+	c.Forecast = forecast.New(p, forecast.Find(p, filepath.Dir(c.Dir), resultsDir))
+	c.NoPreflight, c.KeepGoing, c.Enough = o.noPreflight, o.keepGoing, precise(p.Stop.Precision)
+	return nil
 }
 
 // precise judges whether the trials of a campaign compare as precisely as its

@@ -24,11 +24,8 @@ func whereIs(dir string, c *result.Campaign) string {
 			begun = append(begun, read.Trial)
 		}
 	}
-	p, err := planOf(dir, c, plan.Forced(true))
-	if err != nil {
-		return placeIn(c, begun, nil)
-	}
-	return placeIn(c, begun, forecast.New(p, nil))
+	text, _ := (&places{}).where(dir, c, begun)
+	return text
 }
 
 // placeIn returns how far a campaign is, given its trials that have begun. Without a forecast

@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 // selection holds the values of --step, --metric and --target; an empty one chooses
@@ -60,13 +61,9 @@ func targetNamed(c *compare.Campaign, name string) (*compare.Target, error) {
 	if t := c.Target(name); t != nil {
 		return t, nil
 	}
-	var names, fitting []string
-	for _, t := range c.Targets {
-		names = append(names, t.Name)
-		if name != "" && strings.Contains(t.Name, name) {
-			fitting = append(fitting, t.Name)
-		}
-	}
+	names := quantity.Texts(c.Targets, func(t *compare.Target) string { return t.Name })
+	fitting := slices.DeleteFunc(slices.Clone(names),
+		func(target string) bool { return name == "" || !strings.Contains(target, name) })
 	switch len(fitting) {
 	case 0:
 		return nil, usageErrorf("there is no target %q; there are %s", name, strings.Join(names, ", "))

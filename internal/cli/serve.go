@@ -30,11 +30,9 @@ const defaultListen = "127.0.0.1:7860"
 
 func newServeCommand(a *App) *cobra.Command {
 	listen := ""
-	c := &cobra.Command{
-		Use:   "serve [DIR]",
-		Short: "show the campaigns in a folder as pages: a list, reports, comparisons, history, and what runs now",
-		Args:  args(cobra.MaximumNArgs(1)),
-		RunE: func(c *cobra.Command, dirs []string) error {
+	c := command("serve [DIR]",
+		"show the campaigns in a folder as pages: a list, reports, comparisons, history, and what runs now",
+		args(cobra.MaximumNArgs(1)), func(c *cobra.Command, dirs []string) error {
 			dir := folder(dirs)
 			if _, err := os.Stat(dir); err != nil {
 				return usage(result.Missing(dir, "name a folder with campaigns, as rumbench run makes them"))
@@ -46,8 +44,7 @@ func newServeCommand(a *App) *cobra.Command {
 			fmt.Fprintf(a.Stderr, "%s is shown at this address, to whoever has the link; Ctrl-C ends it\n", dir)
 			fmt.Fprintln(a.Stdout, s.link(""))
 			return s.wait(c.Context())
-		},
-	}
+		})
 	c.Flags().StringVar(&listen, "listen", "", "`address` and port to serve at (default "+defaultListen+", or another port)")
 	return c
 }
@@ -189,11 +186,8 @@ func numbered() func(rel string) string {
 func newSiteCommand(a *App) *cobra.Command {
 	var out string
 	var force, redacted bool
-	c := &cobra.Command{
-		Use:   "site DIR",
-		Short: "write the pages about the campaigns in a folder as files, for a web server",
-		Args:  args(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, dirs []string) error {
+	c := command("site DIR", "write the pages about the campaigns in a folder as files, for a web server",
+		args(cobra.ExactArgs(1)), func(c *cobra.Command, dirs []string) error {
 			if out == "" {
 				return usageErrorf("site wants --out DIR")
 			}
@@ -213,8 +207,7 @@ func newSiteCommand(a *App) *cobra.Command {
 			fmt.Fprintf(a.Stderr, "%d pages\n", n)
 			fmt.Fprintln(a.Stdout, filepath.Join(out, "index.html"))
 			return nil
-		},
-	}
+		})
 	f := c.Flags()
 	f.StringVar(&out, "out", "", "the directory to write to")
 	f.BoolVar(&force, "force", false, "replace pages that --out holds already")

@@ -25,17 +25,12 @@ type showOptions struct {
 
 func newShowCommand(a *App) *cobra.Command {
 	var o showOptions
-	c := &cobra.Command{
-		Use:   "show DIR",
-		Short: "print the numbers of a campaign or trial",
-		Args:  args(campaigns, cobra.ExactArgs(1), o.check),
-		RunE:  func(_ *cobra.Command, dirs []string) error { return runShow(a.Stdout, &o, dirs[0]) },
-	}
+	c := command("show DIR", "print the numbers of a campaign or trial", args(campaigns, cobra.ExactArgs(1), o.check),
+		func(_ *cobra.Command, dirs []string) error { return runShow(a.Stdout, &o, dirs[0]) })
 	f := c.Flags()
 	f.BoolVar(&o.asJSON, "json", false, "one line of JSON per number")
 	f.BoolVar(&o.plans, "plans", false, "print the access path and the plan of each statement")
-	f.StringVar(&o.format, "format", "", formatUsage)
-	choices(f, "format", formatSysbench)
+	choice(f, &o.format, "format", "", formatUsage, formatSysbench)
 	f.StringSliceVar(&o.steps, "step", nil, "only these steps")
 	f.StringSliceVar(&o.metrics, "metric", nil, "only these metrics")
 	f.StringSliceVar(&o.targets, "target", nil, "only these targets")

@@ -45,11 +45,9 @@ type watching struct {
 
 func newStatCommand(a *App) *cobra.Command {
 	w := &watching{app: a}
-	c := &cobra.Command{
-		Use:   "stat [-- COMMAND...]",
-		Short: "watch this machine and running database servers live, or record the load of any program",
-		Args:  args(w.take, w.check, w.compile),
-		RunE: func(c *cobra.Command, _ []string) error {
+	c := command("stat [-- COMMAND...]",
+		"watch this machine and running database servers live, or record the load of any program",
+		args(w.take, w.check, w.compile), func(c *cobra.Command, _ []string) error {
 			if w.dashboard {
 				return watch.Dashboard(a.Stdout)
 			}
@@ -57,8 +55,7 @@ func newStatCommand(a *App) *cobra.Command {
 				return w.record(c.Context())
 			}
 			return w.start(c.Context())
-		},
-	}
+		})
 	f := c.Flags()
 	f.DurationVar(&w.config.Interval, "interval", time.Second, "time from sample to sample")
 	f.IntVar(&w.config.Count, "count", 0, "end after that many intervals (default: when interrupted)")

@@ -32,18 +32,13 @@ var tableLayouts = []string{"text", "markdown", "tsv"}
 
 func newTableCommand(a *App) *cobra.Command {
 	var o tableOptions
-	c := &cobra.Command{
-		Use:   "table DIR...",
-		Short: "print one number of all tests as ratios to a base, in the layout that results are published in",
-		Args:  args(o.check),
-		RunE:  func(_ *cobra.Command, dirs []string) error { return runTable(a, o, dirs) },
-	}
+	c := command("table DIR...",
+		"print one number of all tests as ratios to a base, in the layout that results are published in",
+		args(o.check), func(_ *cobra.Command, dirs []string) error { return runTable(a, o, dirs) })
 	f := c.Flags()
-	f.StringVar(&o.layout, "layout", "text", strings.Join(tableLayouts, ", "))
-	choices(f, "layout", tableLayouts...)
-	f.StringVar(&o.layout, "format", "text", "the same as --layout") // named as in other commands
-	choices(f, "format", tableLayouts...)
-	_ = f.MarkHidden("format") // it fails for unknown flags only
+	choice(f, &o.layout, "layout", "text", strings.Join(tableLayouts, ", "), tableLayouts...)
+	choice(f, &o.layout, "format", "text", "the same as --layout", tableLayouts...) // named as in other commands
+	_ = f.MarkHidden("format")                                                      // it fails for unknown flags only
 	f.StringVar(&o.metric, "metric", "", "the number to show (default: throughput of the primary operation)")
 	f.StringVar(&o.base, "base", "", "the `target` that the others are compared with (default: the first)")
 	f.StringSliceVar(&o.targets, "targets", nil, "these targets only, in this order; the first is the base")

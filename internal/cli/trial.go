@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -29,12 +30,8 @@ import (
 // newTrialCommand returns the command that a campaign starts for each trial. It ends when its
 // standard input ends, so that it never outlives the campaign.
 func newTrialCommand(a *App) *cobra.Command {
-	return &cobra.Command{
-		Use:    "trial CAMPAIGN TRIAL",
-		Short:  "run one trial of a campaign (started by rumbench run)",
-		Hidden: true,
-		Args:   args(cobra.ExactArgs(2)),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := command("trial CAMPAIGN TRIAL", "run one trial of a campaign (started by rumbench run)", args(cobra.ExactArgs(2)),
+		func(c *cobra.Command, args []string) error {
 			ctx, cancel := context.WithCancel(c.Context())
 			defer cancel()
 			// When the campaign was killed, or its terminal closed, no process reads the events
@@ -68,8 +65,9 @@ func newTrialCommand(a *App) *cobra.Command {
 			}
 			_, err = trial.Run(ctx, s)
 			return err
-		},
-	}
+		})
+	c.Hidden = true
+	return c
 }
 
 func trialSpec(dir, name string) (trial.Spec, error) {
@@ -129,22 +127,21 @@ func choose(s *trial.Spec, state *result.Campaign, name string) error {
 	if state.Rules < result.Rules {
 		s.Plan = s.Plan.Older()
 	}
-	for i, e := range state.Trials {
-		if e.Dir == name {
-			s.Trial, s.Order, s.Slot, s.Resumed = e.Trial, state.Order, i+1, state.Resumed
-			if s.Plan.Profile.Mode == result.ProfileInside {
-				s.Profiled = result.ProfileInside
-			}
-			return chooseTarget(s, e.Target, state.Listen)
+	entries := slices.Concat(state.Trials, state.Profiled)
+	i := slices.IndexFunc(entries, func(e result.Entry) bool { return e.Dir == name })
+	switch {
+	case i < 0:
+		return fmt.Errorf("the campaign has no trial %s", name)
+	case i >= len(state.Trials):
+		s.Profiled = result.ProfileExtra
+	default:
+		s.Slot = i + 1
+		if s.Plan.Profile.Mode == result.ProfileInside {
+			s.Profiled = result.ProfileInside
 		}
 	}
-	for _, e := range state.Profiled {
-		if e.Dir == name {
-			s.Trial, s.Order, s.Resumed, s.Profiled = e.Trial, state.Order, state.Resumed, result.ProfileExtra
-			return chooseTarget(s, e.Target, state.Listen)
-		}
-	}
-	return fmt.Errorf("the campaign has no trial %s", name)
+	s.Trial, s.Order, s.Resumed = entries[i].Trial, state.Order, state.Resumed
+	return chooseTarget(s, entries[i].Target, state.Listen)
 }
 
 // chooseTarget finds a target and its engine. Clients on other machines reach a private server at listen.

@@ -32,14 +32,9 @@ import (
 )
 
 func newWorkloadCommand(a *App) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "workload check|try|show|import",
-		Short: "write a workload of your own: check a file, try it, or start from one that exists",
-		Args:  args(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			return usageErrorf("workload what: check FILE, try FILE, show NAME, or import pgbench FILE")
-		},
-	}
+	c := group("workload check|try|show|import",
+		"write a workload of your own: check a file, try it, or start from one that exists",
+		"workload what: check FILE, try FILE, show NAME, or import pgbench FILE")
 	c.AddCommand(newCheckCommand(a), newTryCommand(a), newShowWorkloadCommand(a), newImportScriptCommand(a))
 	return c
 }
@@ -74,7 +69,8 @@ func (o *declaredOptions) read(file string) (*declared.Workload, workload.Params
 		name, text, ok := strings.Cut(set, "=")
 		p := info.Param(name)
 		if !ok || p == nil {
-			return nil, nil, usage(hint.Errorf("write --set NAME=VALUE with one of "+strings.Join(paramNames(info), ", "),
+			names := quantity.Texts(info.Params, func(p workload.Param) string { return p.Name })
+			return nil, nil, usage(hint.Errorf("write --set NAME=VALUE with one of "+strings.Join(names, ", "),
 				"there is no parameter %q", name))
 		}
 		value := any(text)
@@ -92,17 +88,10 @@ func (o *declaredOptions) read(file string) (*declared.Workload, workload.Params
 	return w, p, nil
 }
 
-func paramNames(i workload.Info) []string {
-	return quantity.Texts(i.Params, func(p workload.Param) string { return p.Name })
-}
-
 func newCheckCommand(a *App) *cobra.Command {
 	var o declaredOptions
-	c := &cobra.Command{
-		Use:   "check FILE",
-		Short: "check a workload's file, and print the workload that it describes",
-		Args:  args(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, files []string) error {
+	c := command("check FILE", "check a workload's file, and print the workload that it describes",
+		args(cobra.ExactArgs(1)), func(_ *cobra.Command, files []string) error {
 			w, p, err := o.read(files[0])
 			if err != nil {
 				return err
@@ -112,8 +101,7 @@ func newCheckCommand(a *App) *cobra.Command {
 				return err
 			}
 			return printOutline(a.Stdout, w.Info(), outline)
-		},
-	}
+		})
 	o.flags(c)
 	return c
 }
@@ -186,11 +174,8 @@ func newTryCommand(a *App) *cobra.Command {
 	var o declaredOptions
 	var on []string
 	var rows int64
-	c := &cobra.Command{
-		Use:   "try FILE",
-		Short: "load a few rows, do each operation once, and print what was done",
-		Args:  args(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, files []string) error {
+	c := command("try FILE", "load a few rows, do each operation once, and print what was done",
+		args(cobra.ExactArgs(1)), func(c *cobra.Command, files []string) error {
 			w, p, err := o.read(files[0])
 			if err != nil {
 				return err
@@ -202,8 +187,7 @@ func newTryCommand(a *App) *cobra.Command {
 				}
 			}
 			return cmp.Or(c.Context().Err(), errors.Join(all...))
-		},
-	}
+		})
 	o.flags(c)
 	c.Flags().StringSliceVar(&on, "on", []string{"memory"},
 		"the engines: `ENGINE` or ENGINE:STORAGE, as in sqlite,mysql:rocksdb")
@@ -324,11 +308,8 @@ func statementText(ctx context.Context, db engine.DB, d declared.Tried) string {
 }
 
 func newShowWorkloadCommand(a *App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "show NAME",
-		Short: "print the file of a workload that comes with rumbench, to start from",
-		Args:  args(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, names []string) error {
+	return command("show NAME", "print the file of a workload that comes with rumbench, to start from",
+		args(cobra.ExactArgs(1)), func(_ *cobra.Command, names []string) error {
 			if content, ok := declared.File(names[0]); ok {
 				_, err := a.Stdout.Write(content)
 				return err
@@ -339,22 +320,13 @@ func newShowWorkloadCommand(a *App) *cobra.Command {
 					"workload %s is written in Go, and not a file", names[0]))
 			}
 			return usage(hint.Errorf(hint.OneOf(names[0], known), "there is no workload %q", names[0]))
-		},
-	}
+		})
 }
 
 func newImportScriptCommand(a *App) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "import pgbench",
-		Short: "turn a script of another tool into a workload's file",
-		Args:  args(cobra.NoArgs),
-		RunE:  func(*cobra.Command, []string) error { return usageErrorf("import what: pgbench FILE") },
-	}
-	c.AddCommand(&cobra.Command{
-		Use:   "pgbench FILE",
-		Short: "turn a script of pgbench into a workload's file with SQL for postgres",
-		Args:  args(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, files []string) error {
+	c := group("import pgbench", "turn a script of another tool into a workload's file", "import what: pgbench FILE")
+	c.AddCommand(command("pgbench FILE", "turn a script of pgbench into a workload's file with SQL for postgres",
+		args(cobra.ExactArgs(1)), func(_ *cobra.Command, files []string) error {
 			script, err := regular.ReadText(files[0])
 			if err != nil {
 				return usage(err)
@@ -362,7 +334,6 @@ func newImportScriptCommand(a *App) *cobra.Command {
 			file, err := declared.FromPgbench(files[0], script)
 			_, werr := a.Stdout.Write(file) // also a draft
 			return cmp.Or(err, werr)
-		},
-	})
+		}))
 	return c
 }

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -42,21 +41,19 @@ const (
 
 const resetError = "counter reset"
 
-// lines yields the lines of the chosen series of a frame; the first frame, without
+// lines returns the lines of the chosen series of a frame; the first frame, without
 // rates, has none.
-func (f *Frame) lines(chosen Filter, yield func(*Line) error) error {
+func (f *Frame) lines(chosen Filter) (lines []Line) {
 	if f.Number == 0 {
 		return nil
 	}
 	for i := range f.Sources {
 		s := &f.Sources[i]
-		base := Line{Time: s.Time.Format("2006-01-02T15:04:05.000Z07:00"), Elapsed: roundTo(s.Elapsed, time.Microsecond),
-			Source: s.Name}
+		base := Line{Time: s.Time.Format("2006-01-02T15:04:05.000Z07:00"),
+			Elapsed: s.Elapsed.Round(time.Microsecond).Seconds(), Source: s.Name}
 		if s.Err != nil {
 			base.Kind, base.Error = errorKind, oneLine(s.Err)
-			if err := yield(&base); err != nil {
-				return err
-			}
+			lines = append(lines, base)
 			continue
 		}
 		for k := range s.Rows {
@@ -75,15 +72,11 @@ func (f *Frame) lines(chosen Filter, yield func(*Line) error) error {
 			} else {
 				l.Error = resetError
 			}
-			if err := yield(&l); err != nil {
-				return err
-			}
+			lines = append(lines, l)
 		}
 	}
-	return nil
+	return lines
 }
-
-func roundTo(d, unit time.Duration) float64 { return d.Round(unit).Seconds() }
 
 // CSV returns a function that writes the chosen series of frames as one table in
 // long form: a line per number. Series appear and disappear, so a table with one
@@ -93,12 +86,9 @@ func CSV(w io.Writer, chosen Filter) func(*Frame) error {
 	return func(f *Frame) error {
 		if !begun {
 			begun = true
-			if err := out.Write([]string{"time", "elapsed", "source", "name", "labels", "kind", "unit", "value",
-				"error"}); err != nil {
-				return err
-			}
+			_ = out.Write([]string{"time", "elapsed", "source", "name", "labels", "kind", "unit", "value", "error"})
 		}
-		err := f.lines(chosen, func(l *Line) error {
+		for _, l := range f.lines(chosen) {
 			value := ""
 			if l.Value != nil {
 				value = strconv.FormatFloat(*l.Value, 'g', -1, 64)
@@ -108,10 +98,10 @@ func CSV(w io.Writer, chosen Filter) func(*Frame) error {
 			for i := range record {
 				record[i] = escape.Cell(record[i])
 			}
-			return out.Write(record)
-		})
+			_ = out.Write(record) // its first error stays
+		}
 		out.Flush() // however this process ends, the file holds only whole frames
-		return cmp.Or(err, out.Error())
+		return out.Error()
 	}
 }
 
@@ -122,16 +112,18 @@ func JSONL(w io.Writer, chosen Filter) func(*Frame) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	return func(f *Frame) error {
-		err := f.lines(chosen, func(l *Line) error {
+		for _, l := range f.lines(chosen) {
 			if l.labels != "" {
 				l.Labels = make(map[string]string)
 				for _, label := range observe.ParseLabels(l.labels) {
 					l.Labels[label.Name] = label.Value
 				}
 			}
-			return enc.Encode(l)
-		})
-		return cmp.Or(err, out.Flush())
+			if err := enc.Encode(l); err != nil {
+				return err
+			}
+		}
+		return out.Flush()
 	}
 }
 

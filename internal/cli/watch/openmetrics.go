@@ -1,9 +1,13 @@
 package watch
 
 import (
+	"bytes"
 	"context"
+	_ "embed" // for the dashboard
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"regexp"
@@ -233,4 +237,19 @@ func (e *Exporter) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("serve metrics: %w", err)
 	}
 	return nil
+}
+
+// dashboard is a Grafana dashboard of the metrics that the Exporter exports, ready to
+// be imported: its panels, the most important first, and their lines.
+//
+//go:embed dashboard.json
+var dashboard []byte
+
+func Dashboard(w io.Writer) error {
+	var b bytes.Buffer
+	if err := json.Indent(&b, dashboard, "", "  "); err != nil {
+		return err
+	}
+	_, err := b.WriteTo(w)
+	return err
 }

@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,16 +19,14 @@ import (
 	"rumbench/internal/result"
 	"rumbench/internal/result/program"
 	"rumbench/internal/run/campaign"
+	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
 )
 
 func newVersionCommand(a *App) *cobra.Command {
 	var asJSON bool
-	c := &cobra.Command{
-		Use:   "version",
-		Short: "print the version of this program, with --json also its engines and Go modules",
-		Args:  args(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
+	c := command("version", "print the version of this program, with --json also its engines and Go modules",
+		args(cobra.NoArgs), func(*cobra.Command, []string) error {
 			if !asJSON {
 				_, err := fmt.Fprintln(a.Stdout, "rumbench", Version())
 				return err
@@ -34,8 +34,7 @@ func newVersionCommand(a *App) *cobra.Command {
 			e := json.NewEncoder(a.Stdout)
 			e.SetIndent("", "  ")
 			return e.Encode(ownBuild())
-		},
-	}
+		})
 	c.Flags().BoolVar(&asJSON, "json", false, "one object of JSON, with the revision of the source")
 	return c
 }
@@ -170,4 +169,57 @@ func runsIn(a *App, info engine.Info) string {
 		return native.Program + ": not built (make native)"
 	}
 	return native.Program + ": found at " + path
+}
+
+// serverPrograms are the server programs that a plan's targets start.
+type serverPrograms struct {
+	programs []server.Found
+	fetch    bool     // the images that are not on this machine
+	absent   []string // images to fetch
+}
+
+// load reads a plan. Images that its targets lack are fetched when everything else about the plan
+// is right, the campaign's directory can be used, and no other benchmark runs that this would disturb.
+func (l *serverPrograms) load(ctx context.Context, a *App, c campaign.Config,
+	read func(...plan.Option) (*plan.Plan, error),
+) (*plan.Plan, error) {
+	p, err := read(l.look(ctx))
+	if err != nil || len(l.absent) == 0 {
+		return p, err
+	}
+	c.LockFile = a.lockFile()
+	err = campaign.Alone(c, func() (err error) {
+		for _, image := range l.absent {
+			err = errors.Join(err, server.Pull(ctx, image, a.Stderr))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.fetch = false
+	return read(l.look(ctx))
+}
+
+// look examines the program of a server. If it cannot be used, the engine reports that
+// when it checks the target.
+func (l *serverPrograms) look(ctx context.Context) plan.Option {
+	return plan.Looking(func(t *plan.Target, kinds []string) (absent bool) {
+		source := server.Source{Binary: t.Config.Server.Binary, Image: t.Config.Server.Image}
+		asked := func(f server.Found) bool { return slices.Contains(kinds, f.Kind) && f.Source == source }
+		if slices.ContainsFunc(l.programs, asked) {
+			return false
+		}
+		f, err := server.Look(ctx, kinds, source)
+		if err == nil {
+			l.programs = append(l.programs, f)
+			return false
+		}
+		_, absent = errors.AsType[*server.AbsentError](err)
+		absent = absent && l.fetch && t.Pull != plan.PullNever && source.Binary == ""
+		if absent && !slices.Contains(l.absent, source.Image) {
+			l.absent = append(l.absent, source.Image)
+		}
+		return absent
+	})
 }
