@@ -48,14 +48,12 @@ func logMean(x, y float64) float64 {
 
 // sample is a number on two targets, split in each run.
 type sample struct {
+	ledger      Ledger
 	base, other []sheet
 	design      stat.Design
-	factors     bool
-	parts       bool // of a cost
 	// trials are those of the two sides, whose machines or loads, the unit, count once each; none if trials do.
 	trials [2][]*result.Trial
 	unit   compare.Unit
-	sign   float64 // -1 if the number is a time and its inverse is explained
 	// clients are the numbers of clients of the runs, if they differ: X = clients ÷ time
 	// per unit, so the clients are a separate item.
 	clients [2][]float64
@@ -82,7 +80,7 @@ func (s *sample) uncounted(item Item) {
 	if slices.ContainsFunc(slices.Concat(s.base, s.other), has(Uncounted)) {
 		beyond = Uncounted
 	}
-	if s.parts {
+	if s.ledger == Parts {
 		s.mergeUneven(has(item), beyond, item)
 	}
 }
@@ -110,10 +108,10 @@ func (s *sample) together(list ...Item) {
 // of its writes. A missing item is then no difference.
 func (s *sample) uneven() bool {
 	base, other := s.base[0], s.other[0]
-	if s.factors {
+	switch {
+	case s.ledger.product():
 		return len(base) != len(other)
-	}
-	if !s.parts {
+	case s.ledger != Parts:
 		return false // a role of sessions may have the name of a part
 	}
 	counts := func(x sheet) bool {
@@ -138,97 +136,80 @@ func (s *sample) items() (out []Item) {
 // scale returns the divisor of the items: the logarithmic mean of the mean totals. All
 // runs share it. With one for each pair, the two values of a pair would depend on each
 // other, and equal targets would differ too often.
-func (s *sample) scale() float64 {
-	return logMean(s.meanOf(s.base, sheet.total), s.meanOf(s.other, sheet.total))
-}
+func (s *sample) scale() float64 { return logMean(s.means(sheet.total)) }
 
 // empty reports whether the whole number is one item that is no cause: then there is
 // nothing to split.
 func (s *sample) empty() bool {
+	sheets := slices.Concat(s.base, s.other)
 	some := slices.DeleteFunc(s.items(), func(item Item) bool {
-		return item != Clients && s.meanOf(slices.Concat(s.base, s.other),
-			func(x sheet) float64 { return x.find(item).value }) == 0
+		return item != Clients && !slices.ContainsFunc(sheets, func(x sheet) bool { return x.find(item).value != 0 })
 	})
 	return len(some) == 0 || len(some) == 1 && some[0].is(slack)
 }
 
-// meanOf returns the mean over the runs of a side, or of both, or over the units that count once each.
-func (s *sample) meanOf(list []sheet, value func(sheet) float64) float64 {
-	values := stat.Values(list, value)
-	for side, trials := range s.trials {
-		if len(trials) == len(list) && &list[0] == &[...][]sheet{s.base, s.other}[side][0] {
-			return stat.Mean(s.unit.Means(values, trials))
-		}
+// units returns the numbers of the runs, or their means over the units that count once each.
+func (s *sample) units(base, other []float64) (x, y []float64) {
+	if len(s.trials[0]) == 0 {
+		return base, other
 	}
-	return stat.Mean(values)
+	return s.unit.Means(base, s.trials[0]), s.unit.Means(other, s.trials[1])
+}
+
+// means returns the means of both sides.
+func (s *sample) means(value func(sheet) float64) (base, other float64) {
+	x, y := s.units(stat.Values(s.base, value), stat.Values(s.other, value))
+	return stat.Mean(x), stat.Mean(y)
 }
 
 // terms returns, for an item, numbers of the runs, or of the units that count once each, whose mean
 // difference is its contribution.
 func (s *sample) terms(item Item) (base, other []float64) {
-	base, other = s.termsOfRuns(item)
-	if len(s.trials[0]) > 0 {
-		return s.unit.Means(base, s.trials[0]), s.unit.Means(other, s.trials[1])
-	}
-	return base, other
-}
-
-func (s *sample) termsOfRuns(item Item) (base, other []float64) {
 	if item == Clients {
-		return logs(s.clients[0]), logs(s.clients[1])
+		return s.units(stat.Values(s.clients[0], math.Log), stat.Values(s.clients[1], math.Log))
 	}
 	scale := s.scale()
-	term := func(e entry) float64 {
-		if s.factors {
-			return s.sign * e.log()
+	term := func(x sheet) float64 {
+		if e := x.find(item); s.ledger.product() {
+			return s.ledger.sign() * e.log()
+		} else {
+			return s.ledger.sign() * e.value / scale
 		}
-		return s.sign * e.value / scale
 	}
-	for _, sheet := range s.base {
-		base = append(base, term(sheet.find(item)))
-	}
-	for _, sheet := range s.other {
-		other = append(other, term(sheet.find(item)))
-	}
-	return base, other
-}
-
-func logs(list []float64) []float64 {
-	return stat.Values(list, math.Log)
+	return s.units(stat.Values(s.base, term), stat.Values(s.other, term))
 }
 
 // contribution tests an item.
 func (s *sample) contribution(item Item) Contribution {
-	c := Contribution{Item: item, Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
-	value := func(x sheet) float64 { return x.find(item).value }
-	c.Base, c.New = s.meanOf(s.base, value), s.meanOf(s.other, value)
+	c := s.test(s.terms(item))
+	c.Item = item
+	c.Base, c.New = s.means(func(x sheet) float64 { return x.find(item).value })
 	if item == Clients {
 		c.Base, c.New = stat.Mean(s.clients[0]), stat.Mean(s.clients[1])
 	}
-	base, other := s.terms(item)
-	c.Log = stat.Mean(other) - stat.Mean(base)
-	c.test(base, other, s)
 	if extra := s.sampling(item); extra > 0 && !math.IsNaN(c.Low) {
 		c.Low, c.High = c.Log-math.Hypot(c.Log-c.Low, extra), c.Log+math.Hypot(c.High-c.Log, extra)
 	}
 	return c
 }
 
-// test compares the runs of two sides.
-func (c *Contribution) test(base, other []float64, s *sample) {
-	if min(len(base), len(other)) < compare.LeastTrials {
-		return
+// test compares terms of two sides.
+func (s *sample) test(base, other []float64) Contribution {
+	nan := math.NaN()
+	c := Contribution{Log: stat.Mean(other) - stat.Mean(base), Low: nan, High: nan, P: nan, Adjusted: nan}
+	if min(len(base), len(other)) >= compare.LeastTrials {
+		d := stat.Decide(base, other, s.design, 1-compare.Alpha)
+		c.P, c.agreed = d.P, d.Agreed
+		c.Low, c.High = min(d.Interval.Low, c.Log), max(d.Interval.High, c.Log)
 	}
-	d := stat.Decide(base, other, s.design, 1-compare.Alpha)
-	c.P, c.agreed = d.P, d.Agreed
-	c.Low, c.High = min(d.Interval.Low, c.Log), max(d.Interval.High, c.Log)
+	return c
 }
 
 // sampling returns the error of an item that was estimated from samples of sessions: an
 // item seen n times is known to 2√n. The trials' own differences include it, but three
 // trials may agree by chance.
 func (s *sample) sampling(item Item) float64 {
-	if s.factors {
+	if s.ledger.product() {
 		return 0
 	}
 	sum, scale := 0.0, s.scale()
@@ -247,19 +228,16 @@ func (s *sample) sampling(item Item) float64 {
 func (s *sample) totalLog() Contribution {
 	c := s.without(nil)
 	total := sheet.total
-	if s.factors {
+	if s.ledger.product() {
 		total = sheet.product
 	}
-	c.Base, c.New = s.meanOf(s.base, total), s.meanOf(s.other, total)
+	c.Base, c.New = s.means(total)
 	return c
 }
 
 // without tests the sum of the contributions of all items except some.
 func (s *sample) without(some []Item) Contribution {
-	c := Contribution{Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
-	base, other := s.totals(some)
-	c.Log = stat.Mean(other) - stat.Mean(base)
-	c.test(base, other, s)
+	c := s.test(s.totals(some))
 	c.Adjusted = c.P
 	return c
 }

@@ -31,7 +31,7 @@ func drawSample(t *rapid.T) *sample {
 		}
 		return out
 	}
-	return &sample{base: side("base"), other: side("new"), design: rapid.SampledFrom([]stat.Design{stat.Apart, stat.Blocks}).Draw(t, "design"), sign: -1}
+	return &sample{base: side("base"), other: side("new"), design: rapid.SampledFrom([]stat.Design{stat.Apart, stat.Blocks}).Draw(t, "design"), ledger: Processors}
 }
 
 func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
@@ -41,7 +41,7 @@ func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a),
 func TestContributionsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSample(t)
-		back := &sample{base: s.other, other: s.base, design: s.design, sign: s.sign}
+		back := &sample{base: s.other, other: s.base, design: s.design, ledger: s.ledger}
 		var sum float64
 		for _, item := range s.items() {
 			k := s.contribution(item).Log
@@ -52,7 +52,8 @@ func TestContributionsAddUp(t *testing.T) {
 		if total := s.totalLog().Log; !close(sum, total) {
 			t.Fatalf("the sum is %v, and the total %v", sum, total)
 		}
-		if want := -math.Log(s.meanOf(s.other, sheet.total) / s.meanOf(s.base, sheet.total)); !close(sum, want) {
+		base, other := s.means(sheet.total)
+		if want := -math.Log(other / base); !close(sum, want) {
 			t.Fatalf("the sum is %v, and the logarithm of the ratio %v", sum, want)
 		}
 	})
@@ -62,7 +63,7 @@ func TestContributionsAddUp(t *testing.T) {
 func TestContributionsMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSample(t)
-		merged := &sample{design: s.design, sign: s.sign}
+		merged := &sample{design: s.design, ledger: s.ledger}
 		unit := rapid.Float64Range(1e-3, 1e3).Draw(t, "unit")
 		merge := func(list []sheet) (out []sheet) {
 			for _, x := range list {
@@ -80,7 +81,7 @@ func TestContributionsMerge(t *testing.T) {
 
 // The share of a sum of plain items is its share of the difference.
 func TestShareOfPlainSum(t *testing.T) {
-	s := &sample{sign: -1, design: stat.Blocks,
+	s := &sample{ledger: Processors, design: stat.Blocks,
 		base: []sheet{{{item: Server, value: 100}, {item: Idle, value: 50}}}, other: []sheet{{{item: Server, value: 160}, {item: Idle, value: 30}}}}
 	share, _, _ := s.share(Server)
 	expect.True(t, close(share, 60./40), share)
@@ -89,7 +90,7 @@ func TestShareOfPlainSum(t *testing.T) {
 // Machines count once each, whatever they ran.
 func TestMachinesCountOnce(t *testing.T) {
 	machines := []string{"x", "x", "x", "y", "z"}
-	s := &sample{sign: 1, design: stat.Grouped}
+	s := &sample{ledger: Parts, design: stat.Grouped}
 	for i, m := range machines {
 		s.unit, s.trials[0] = compare.MachineUnit, append(s.trials[0], &result.Trial{Machine: m})
 		s.base = append(s.base, sheet{{item: Server, value: 100}})
@@ -106,7 +107,7 @@ func TestMachinesCountOnce(t *testing.T) {
 
 // The numbers of clients are an item of their own: throughput is clients ÷ time.
 func TestClientsAreAnItem(t *testing.T) {
-	s := &sample{sign: -1, design: stat.Blocks, clients: [2][]float64{{1}, {4}},
+	s := &sample{ledger: Processors, design: stat.Blocks, clients: [2][]float64{{1}, {4}},
 		base: []sheet{{{item: InCalls, value: 100}}}, other: []sheet{{{item: InCalls, value: 400}}}}
 	if k := s.totalLog().Log; !close(k, 0) {
 		t.Errorf("the ratio is exp of %v", k)
@@ -118,7 +119,7 @@ func TestClientsAreAnItem(t *testing.T) {
 
 // Factors contribute their own logarithms.
 func TestFactors(t *testing.T) {
-	s := &sample{sign: 1, factors: true, design: stat.Blocks,
+	s := &sample{ledger: Factors, design: stat.Blocks,
 		base: []sheet{{{item: Lookups, value: 2}, {item: PerMiss, value: 16}}}, other: []sheet{{{item: Lookups, value: 4}, {item: PerMiss, value: 4}}}}
 	if a, b, all := s.contribution(Lookups).Log, s.contribution(PerMiss).Log, s.totalLog(); !close(a, math.Log(2)) || !close(b, -math.Log(4)) || !close(all.Log, -math.Log(2)) || all.Base != 32 || all.New != 16 {
 		t.Errorf("%v, %v, %+v", a, b, all)
@@ -133,7 +134,7 @@ func TestItemsOfEqualTargets(t *testing.T) {
 	for _, pairs := range []int{3, 4, 8} {
 		found := 0
 		for range campaigns {
-			s := &sample{design: stat.Blocks, sign: -1}
+			s := &sample{design: stat.Blocks, ledger: Processors}
 			for range pairs {
 				both := math.Exp(0.1 * r.NormFloat64())
 				for _, side := range []*[]sheet{&s.base, &s.other} {

@@ -27,11 +27,11 @@ func (s *Step) signature() signature {
 	if e := s.effect(throughput); e != nil && math.Abs(math.Log(e.Ratio)) >= worthALine && (e.Sure() || e.TooFew()) {
 		g.direction = cmp.Compare(e.Ratio, 1)
 	}
-	if s.effect(throughput) != nil && (sentences{s}).limited() != "" {
+	if s.effect(throughput) != nil && s.limited() != "" {
 		g.base, g.other = s.Base.Limit, s.New.Limit
 	}
 	for _, sum := range s.Sums {
-		switch named := sum.named(); {
+		switch named := sum.along(); {
 		case sum.throughput() && len(named) > 0:
 			g.causes += fmt.Sprintln(sum.Metric, named[0].Rule, named[0].Item, named[0].Log < 0)
 		case sum.Sure() && sum.Metric != metric.SpaceAmplification:
@@ -78,9 +78,6 @@ func (p *Paragraph) place() int {
 	}
 	return 1
 }
-
-// asked reports whether the question is about the step.
-func (s *Step) asked() bool { return len(s.Of.Asked()) > 0 }
 
 // weight is the median difference of the steps × their number.
 func (p *Paragraph) weight() float64 {

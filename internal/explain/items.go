@@ -131,3 +131,11 @@ func space(class engine.FileClass) (out Item) {
 	}
 	return out
 }
+
+func bytes(v float64) string { return quantity.BytesAs(v, quantity.Digits) }
+
+func kb(v float64) string { return quantity.Thousandths(v) + " KB" }
+
+func instead(format func(float64) string, base, other float64) string {
+	return format(other) + " instead of " + format(base)
+}

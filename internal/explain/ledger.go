@@ -29,6 +29,17 @@ const (
 	Factors    Ledger = "factors" // whose product is a cost
 )
 
+// product reports whether a number is the product of its items, and not their sum.
+func (l Ledger) product() bool { return l == Factors || l == Ceiling }
+
+// sign is −1 if the items are times, and the rate is explained, which is their inverse.
+func (l Ledger) sign() float64 {
+	if slices.Contains([]Ledger{Processors, Sessions, Threads, Device}, l) {
+		return -1
+	}
+	return 1
+}
+
 // entry is an item of a run.
 type entry struct {
 	item    Item
@@ -74,6 +85,15 @@ func (s sheet) find(item Item) entry {
 	return entry{item: item}
 }
 
+// usable reports whether a number could be split.
+func (s sheet) usable(ledger Ledger) bool {
+	if len(s) == 0 || !(s.total() > 0) || math.IsInf(s.total(), 0) {
+		return false
+	}
+	return !ledger.product() ||
+		!slices.ContainsFunc(s, func(e entry) bool { return !(e.value > 0) || math.IsInf(e.value, 0) })
+}
+
 // close adds the part missing from a total as an item. If the items exceed the total, which
 // was measured elsewhere, by more than tolerated there is no sheet.
 func (s sheet) close(total float64, as Item) sheet {
@@ -98,45 +118,15 @@ func (s sheet) merge(as Item, list ...Item) (out sheet) {
 	return append(out, sum)
 }
 
-type run struct {
-	*result.Step
-	trial *result.Trial
-	units float64 // of the primary operation
-}
-
-func newRun(r compare.Run) run {
-	return run{r.Step, r.Trial, account.UnitsDone(r.Step.Rows, r.Step.Primary, r.Step.Seconds)}
-}
-
-// clients returns the number of clients in the closed loops of a run.
-func (r *run) clients() (n int) {
-	for i := range r.Groups {
-		if g := &r.Groups[i]; !g.Open && g.Rate == 0 {
-			n += g.Clients
-		}
-	}
-	return n
-}
-
-// perUnit returns the growth of a counter in µs per unit, if it is in ns.
-func (r *run) perUnit(name string) (us float64, ok bool) {
-	v, ok := account.Counter(r.Counters, name)
-	return v / 1e3 / r.units, ok && r.units > 0
-}
-
 // processors splits the time of the processors; nil if it is unknown, or shared with the
 // other trial of a duet.
 func (r *run) processors() sheet {
-	busy, ok := r.perUnit("host.cpu.busy_ns")
-	idle, known := r.perUnit("host.cpu.idle_ns")
-	server, counted := r.perUnit("process.cpu_ns")
-	if !ok || !known || !counted || r.trial.CPUs != "" {
+	busy, idle, server := r.micros("host.cpu.busy_ns"), r.micros("host.cpu.idle_ns"), r.micros("process.cpu_ns")
+	if math.IsNaN(busy+idle+server) || r.trial.CPUs != "" {
 		return nil
 	}
-	waiting, _ := r.perUnit("host.cpu.iowait_ns")
-	kernel, _ := r.perUnit("host.cpu.kernel_threads_ns")
-	steal, _ := r.perUnit("host.cpu.steal_ns")
-	client, _ := r.perUnit("client.cpu_ns")
+	waiting, kernel := orZero(r.micros("host.cpu.iowait_ns")), orZero(r.micros("host.cpu.kernel_threads_ns"))
+	client := orZero(r.micros("client.cpu_ns"))
 	if r.trial.Placement != nil {
 		client = 0 // it was on other machines
 	}
@@ -146,27 +136,17 @@ func (r *run) processors() sheet {
 	}
 	return sheet{
 		{item: Server, value: server}, {item: Client, value: client}, {item: Kernel, value: kernel},
-		{item: Steal, value: steal},
+		{item: Steal, value: orZero(r.micros("host.cpu.steal_ns"))},
 		// busy is without steal
 		{item: Others, value: max(0, busy-server-client-kernel)}, {item: Idle, value: idle + waiting},
 	}
 }
 
-// clientCost returns the CPU time of a client per primary unit, by its calibration.
-func (r *run) clientCost() float64 {
-	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Metric == metric.ClientCPUUS && row.Whole() && metric.PerOf(row.Per, r.Primary) {
-			return row.Value
-		}
-	}
-	return 0
-}
-
 // sessions splits the time of the clients of closed loops: by the activity of the server's
 // sessions, or by whether an embedded engine has an operation to do.
 func (r *run) sessions() (out sheet) {
-	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Metric == metric.WaitUS && metric.PerOf(row.Per, r.Primary) {
+	for row := range r.rows(metric.WaitUS) {
+		if metric.PerOf(row.Per, r.Primary) {
 			out = append(out, entry{item: Item(row.Op), value: row.Value, seen: row.N})
 		}
 	}
@@ -183,11 +163,10 @@ func (r *run) sessions() (out sheet) {
 		stalled = min(busy, s.Value*float64(r.clients())*1e6/r.units) // all of them wait
 	}
 	out = sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled}, {item: Between, value: pause}}
-	waited, _ := r.perUnit(engine.WriterWait)
-	if slices.ContainsFunc(r.Groups, func(g result.Group) bool { return g.Open || g.Rate > 0 }) {
-		waited = 0 // of other clients, too
+	if slices.ContainsFunc(r.Groups, func(g result.Group) bool { return paced(&g) }) {
+		return out // other clients wait, too
 	}
-	return out.apart(InCalls, Writers, waited)
+	return out.apart(InCalls, Writers, orZero(r.micros(engine.WriterWait)))
 }
 
 // pauses returns how long the clients of closed loops have no operation in progress, and their
@@ -195,7 +174,7 @@ func (r *run) sessions() (out sheet) {
 func (r *run) pauses() (pause, total float64, ok bool) {
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		if g.Open || g.Rate > 0 {
+		if paced(g) {
 			continue
 		}
 		think := slices.IndexFunc(r.Rows, func(row metric.Row) bool {
@@ -223,8 +202,8 @@ func (s sheet) apart(whole, part Item, value float64) sheet {
 
 // threads splits the time of the sessions by the state of their threads.
 func (r *run) threads() (out sheet) {
-	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Metric == metric.ThreadUS && metric.PerOf(row.Per, r.Primary) {
+	for row := range r.rows(metric.ThreadUS) {
+		if metric.PerOf(row.Per, r.Primary) {
 			out = append(out, entry{item: Item(row.Op), value: row.Value})
 		}
 	}
@@ -236,42 +215,17 @@ func (r *run) threads() (out sheet) {
 // number of clients to have shared them. Elsewhere flushes may be in the background.
 func (r *run) serial() bool {
 	const each = 0.5
-	n, ok := account.Counter(r.Counters, "device.flushes")
-	return ok && r.trial.Hosting == result.Embedded && n*float64(r.clients()) >= each*r.units
+	return r.trial.Hosting == result.Embedded && r.counter("device.flushes")*float64(r.clients()) >= each*r.units
 }
 
 // device splits the time of the window by whether the device flushes.
 func (r *run) device() sheet {
-	flushes, ok := r.perUnit("device.flush_ns")
-	if !ok || r.trial.Hosting != result.Embedded {
+	flushes, all := r.micros("device.flush_ns"), r.window()
+	if math.IsNaN(flushes) || r.trial.Hosting != result.Embedded {
 		return nil
 	}
-	all := r.Seconds * 1e6 / r.units
 	flushes = min(flushes, all)
 	return sheet{{item: Flushes, value: flushes}, {item: NoFlush, value: all - flushes}}
-}
-
-// ceiling splits the rate by the device limit; nil if that is unknown.
-func (r *run) ceiling(limit Limit) sheet {
-	done, share := r.deviceWork(limit)
-	if r.disturbed() {
-		return nil
-	}
-	return sheet{{item: Can, value: done / share}, {item: Used, value: share},
-		{item: Needs, value: done * r.Seconds / r.units, divides: true}}
-}
-
-// value returns a row's value per the unit of another row.
-func (r *run) value(name, op string, like compare.Key) float64 {
-	if row := metric.Find(r.Rows, name, op, like.Per); row != nil {
-		return row.Value
-	}
-	return math.NaN()
-}
-
-// disturbed reports whether other programs used the device.
-func (r *run) disturbed() bool {
-	return slices.ContainsFunc(r.Rows, func(row metric.Row) bool { return row.Disturbed })
 }
 
 // splits are how costs are split.
@@ -306,7 +260,7 @@ func (r *run) splitCPU(k compare.Key) sheet {
 
 func (r *run) splitWrites(k compare.Key) (out sheet) {
 	for _, p := range account.Parts() {
-		if v := r.value(metric.PartKB, string(p), k); v >= 0 {
+		if v := r.part(p, k); v >= 0 {
 			out = append(out, entry{item: Item(p), value: v})
 		}
 	}
@@ -314,7 +268,7 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 	if len(out) > 0 {
 		out = append(out, r.besides(k)...)
 	}
-	if v := ofCommits(r) / unitsOf(r, k); v < all { // else the page cache combined them
+	if v := r.commitKB() / r.unitsOf(k); v < all { // else the page cache combined them
 		out = append(out, entry{item: CommitPages, value: v})
 	}
 	process := r.value(metric.ProcessWriteKB, "", k)
@@ -344,15 +298,15 @@ func (r *run) besides(k compare.Key) (out sheet) {
 		counter string
 	}{{TextLog, account.GrownBytes(engine.MessageFile)}, {BinaryLog, account.GrownBytes(engine.BinlogFile)},
 		{TempWrites, engine.TempBytes}} {
-		if v, ok := account.Counter(r.Counters, e.counter); ok {
-			out = append(out, entry{item: e.item, value: v / 1024 / unitsOf(r, k)})
+		if v := r.counter(e.counter); !math.IsNaN(v) {
+			out = append(out, entry{item: e.item, value: v / 1024 / r.unitsOf(k)})
 		}
 	}
 	return out
 }
 
 // unitsOf returns the number of units that a cost is per; NaN if it is unknown.
-func unitsOf(r *run, k compare.Key) float64 {
+func (r *run) unitsOf(k compare.Key) float64 {
 	if row := metric.Find(r.Rows, k.Metric, "", k.Per); row != nil && row.N > 0 {
 		return float64(row.N)
 	}
@@ -389,10 +343,8 @@ func (r *run) splitReads(k compare.Key) sheet {
 // splitSpace splits the bytes on disk per byte of live data by classes of files, except redo
 // logs, which the amplification leaves out.
 func (r *run) splitSpace(compare.Key) (out sheet) {
-	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Metric == metric.SpacePart {
-			out = append(out, entry{item: cmp.Or(space(engine.FileClass(row.Op)), Item(row.Op)), value: row.Value})
-		}
+	for row := range r.rows(metric.SpacePart) {
+		out = append(out, entry{item: cmp.Or(space(engine.FileClass(row.Op)), Item(row.Op)), value: row.Value})
 	}
 	if all := metric.Find(r.Rows, metric.SpaceAmplification, "", ""); all != nil && len(out) > 0 {
 		return out.close(all.Value, Rest)

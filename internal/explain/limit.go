@@ -1,12 +1,10 @@
 package explain
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"rumbench/engine"
-	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/text/quantity"
 )
@@ -34,8 +32,8 @@ const (
 const (
 	// saturated is the utilisation from which a resource limits.
 	saturated = 0.80
-	// whole is the share of the time from which a running thread limits.
-	whole = 0.90
+	// alwaysRuns is the share of the time from which a running thread limits.
+	alwaysRuns = 0.90
 	// majority is the share of the sessions' time from which their activity limits.
 	majority = 0.50
 )
@@ -90,10 +88,7 @@ func (r *run) deviceWork(limit Limit) (done, share float64) {
 	if can == nil {
 		return 0, 0
 	}
-	per := func(name string) float64 {
-		v, _ := account.Counter(r.Counters, "device."+name)
-		return v / r.Seconds
-	}
+	per := func(name string) float64 { return orZero(r.counter("device."+name)) / r.Seconds }
 	switch limit {
 	case ByFlushes:
 		return per("flushes"), per("flushes") / can.Flushes
@@ -105,6 +100,16 @@ func (r *run) deviceWork(limit Limit) (done, share float64) {
 		return read + written, read/can.ReadKB + written/can.WriteKB
 	}
 	return 0, 0
+}
+
+// ceiling splits the rate by the device limit; nil if that is unknown.
+func (r *run) ceiling(limit Limit) sheet {
+	done, share := r.deviceWork(limit)
+	if r.disturbed() {
+		return nil
+	}
+	return sheet{{item: Can, value: done / share}, {item: Used, value: share},
+		{item: Needs, value: done * r.Seconds / r.units, divides: true}}
 }
 
 // mostUsed returns the device limit that a run is nearest to.
@@ -119,15 +124,14 @@ func (r *run) mostUsed() (limit Limit, share float64) {
 
 // can returns the device's capacity per second for a limit's kind of work, as the mean over
 // the runs; 0 if it is unknown.
-func (s *Side) can(limit Limit) (sum float64) {
-	for i := range s.runs {
-		done, share := s.runs[i].deviceWork(limit)
+func (s *Side) can(limit Limit) float64 {
+	return orZero(s.mean(func(r *run) float64 {
+		done, share := r.deviceWork(limit)
 		if !(share > 0) {
-			return 0
+			return math.NaN()
 		}
-		sum += done / share / float64(len(s.runs))
-	}
-	return sum
+		return done / share
+	}))
 }
 
 // capacity returns what the device can do on both sides, in words.
@@ -147,15 +151,15 @@ func (s *Step) ceiling() (limit Limit) {
 			return side.Limit
 		}
 	}
-	majority := part
+	greatest := part
 	for _, l := range ofDevice {
 		base, other := s.Base.can(l), s.New.can(l)
 		weaker := &s.New
 		if base < other {
 			weaker = &s.Base
 		}
-		if share := weaker.used(l); base > 0 && other > 0 && apart(base, other, less) && share >= majority {
-			limit, majority = l, share
+		if share := weaker.used(l); base > 0 && other > 0 && apart(base, other, less) && share >= greatest {
+			limit, greatest = l, share
 		}
 	}
 	return limit
@@ -168,23 +172,21 @@ func (s *Side) used(limit Limit) float64 {
 
 // busiest returns the thread of a server that ran most, and its share of the time.
 func (r *run) busiest() (name string, share float64) {
-	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Metric == metric.BusiestThread {
-			return row.Op, row.Value
-		}
+	for row := range r.rows(metric.BusiestThread) {
+		return row.Op, row.Value
 	}
 	return "", 0
 }
 
 func (r *run) limit() Limit {
-	if slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return w.Code == metric.ClientBound }) {
+	if metric.Has(r.Warnings, metric.ClientBound) {
 		return ByClient
 	}
 	p, s := r.processors(), r.sessions()
 	if total := p.total(); total > 0 && 1-p.find(Idle).value/total >= saturated {
 		return ByProcessors
 	}
-	if _, share := r.busiest(); share >= whole {
+	if _, share := r.busiest(); share >= alwaysRuns {
 		return ByThread
 	}
 	if l, used := r.mostUsed(); used >= saturated {
@@ -208,36 +210,4 @@ func (r *run) limit() Limit {
 		return ByStalls
 	}
 	return Unlimited
-}
-
-// limited returns what limits the two; "" if that says nothing about the difference.
-func (s sentences) limited() string {
-	if !s.Rate.Sure() || max(s.Base.shared(), s.New.shared()) > mostShared {
-		return ""
-	}
-	return s.limits()
-}
-
-// limits returns what limits the two, and how far the next limit is.
-func (s sentences) limits() string {
-	b, n := s.Base.Limit, s.New.Limit
-	text := ""
-	switch {
-	case b == n && b == Unlimited:
-		return ""
-	case b == n:
-		text = fmt.Sprintf("Both are limited by %s.", b)
-	case b == Unlimited:
-		text = fmt.Sprintf("%s is limited by %s.", s.New.Target.Name, n)
-	case n == Unlimited:
-		text = fmt.Sprintf("%s is limited by %s.", s.Base.Target.Name, b)
-	default:
-		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
-	}
-	more := s.about(func(s *Side) bool { return s.wall() > 1 },
-		func(s *Side) string { return name(s) + " to " + quantity.Times(s.wall()) + " its throughput" })
-	if more != "" {
-		text += " Without that, the processors would limit " + more + "."
-	}
-	return text
 }

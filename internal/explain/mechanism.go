@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"rumbench/engine"
 	"rumbench/internal/account"
@@ -16,69 +15,42 @@ import (
 // Where two structures differ in kind, what each of them does for a unit of work says more than
 // a list of items that only one of them has.
 
-// unlike reports whether the structures of the sides differ in kind.
-func (s *Step) unlike() bool {
-	a, b := s.Base.shape(), s.New.shape()
-	return a != b && a != "" && b != ""
-}
-
-// structures are the sides of a step as what their structures do.
-type structures struct{ *Step }
-
-// part returns the KB of a part of the writes per unit of a key; 0 if the engine has none.
-func (s *Side) part(k compare.Key, p account.Part) float64 {
-	return counted(s.per(metric.PartKB, string(p), k))
-}
-
-// counted returns a number; 0 if it is unknown.
-func counted(v float64) float64 {
-	if v > 0 {
-		return v
-	}
-	return 0
-}
-
 // writing returns what each side writes for a unit: “innodb writes 94.0 KB of pages, as much
 // again to the doublewrite buffer, and 2.27 KB of log; …”. It is "" unless the structures
 // differ in kind, and both are known.
-func (s structures) writing() string {
+func writing(s *Step) string {
 	k, ok := s.Of.Own(metric.WriteKB)
 	if !ok || !s.unlike() {
 		return ""
 	}
-	var said []string
-	for _, side := range s.sides() {
-		text := s.writes(side, k)
-		if text == "" {
-			return ""
-		}
-		said = append(said, name(side)+" "+text)
+	base, other := writes(&s.Base, k), writes(&s.New, k)
+	if base == "" || other == "" {
+		return ""
 	}
-	return strings.Join(said, "; ") + "."
+	return fmt.Sprintf("%s %s; %s %s.", name(&s.Base), base, name(&s.New), other)
 }
 
 // mechanism returns what two structures that differ in kind do to cause a cost; "" if they do
 // not, or nothing is known of it.
-func (s structures) mechanism(name string) string {
+func mechanism(s *Step, name string) string {
 	switch k, ok := s.Of.Own(name); {
 	case !ok:
 	case name == metric.WriteKB:
-		return s.writing()
+		return writing(s)
 	case name == metric.ReadKB:
-		return s.readsToWrite(k)
+		return readsToWrite(s, k)
 	}
 	return ""
 }
 
 // writes returns what a side writes for a unit.
-func (s structures) writes(side *Side, k compare.Key) string {
-	all := side.per(k.Metric, "", k)
-	if own, ok := compare.Undisturbed(s.Of, k, side.Target); ok {
-		all = side.per(own.Metric, "", own)
+func writes(s *Side, k compare.Key) string {
+	if own, ok := compare.Undisturbed(s.step.Of, k, s.Target); ok {
+		k = own
 	}
-	counted := 0.0
+	all, counted := s.per(k.Metric, "", k), 0.0
 	for _, p := range account.Parts() {
-		counted += side.part(k, p)
+		counted += s.part(p)
 	}
 	if math.IsNaN(all) && counted > 0 {
 		all = counted // others used the device
@@ -86,23 +58,23 @@ func (s structures) writes(side *Side, k compare.Key) string {
 	if !(all > 0) {
 		return ""
 	}
-	switch shape := side.shape(); {
-	case shape == engine.InPlace:
-		return side.inPlace(k, all)
-	case shape == engine.Leveled:
-		return side.merges(k, all)
-	case shape == engine.CopyOnWrite:
-		page := bytes(float64(side.runs[0].Structure.Page))
+	switch s.shape() {
+	case engine.InPlace:
+		return s.inPlace(k, all)
+	case engine.Leveled:
+		return s.merges(k, all)
+	case engine.CopyOnWrite:
+		page := bytes(float64(s.runs[0].Structure.Page))
 		return fmt.Sprintf("copies the pages of %s from leaf to root: %s per %s%s", page, kb(all), k.Per,
-			s.expected(side, metric.WriteKB))
+			expected(s, metric.WriteKB))
 	}
 	return ""
 }
 
 // inPlace names what a B-tree writes that changes pages where they are.
 func (s *Side) inPlace(k compare.Key, all float64) string {
-	pages, twice := s.part(k, account.PagesPart), s.part(k, account.DoublewritePart)
-	log, whole := s.part(k, account.LogPart), s.part(k, account.FullPagesPart)
+	pages, twice := s.part(account.PagesPart), s.part(account.DoublewritePart)
+	log, whole := s.part(account.LogPart), s.part(account.FullPagesPart)
 	sum := pages + twice + log + whole
 	if sum == 0 {
 		return ""
@@ -130,8 +102,8 @@ func (s *Side) inPlace(k compare.Key, all float64) string {
 
 // merges names what an LSM tree writes. In a short step it may be the log alone.
 func (s *Side) merges(k compare.Key, all float64) string {
-	log, flush := s.part(k, account.LogPart), s.part(k, account.FlushPart)
-	merged := s.part(k, account.CompactionPart)
+	log, flush := s.part(account.LogPart), s.part(account.FlushPart)
+	merged := s.part(account.CompactionPart)
 	const uncounted = "%s that its counters do not cover"
 	left := all - (log + flush + merged)
 	if left < alike*all {
@@ -158,9 +130,9 @@ func (s *Side) merges(k compare.Key, all float64) string {
 
 // later returns what a written unit cost in the end, once the engines had come to rest; "" if
 // no settle step shows it, or it is much the same.
-func (s structures) later() string {
+func later(s *Step) string {
 	k, _ := s.Of.Own(metric.WriteKB)
-	base, other := s.Base.settled(), s.New.settled()
+	base, other := ofRuns((*run).settled).both(s)
 	now, then := s.Base.per(k.Metric, "", k), s.New.per(k.Metric, "", k)
 	if math.IsNaN(base+other) || !apart(base, now, alike) && !apart(other, then, alike) {
 		return ""
@@ -171,31 +143,25 @@ func (s structures) later() string {
 
 // settled returns the KB that a written row cost up to the next rest, which the settle step
 // reports; NaN if there is none.
-func (s *Side) settled() float64 {
-	return s.mean(func(r *run) float64 {
-		after := false
-		for i := range r.trial.Steps {
-			step := &r.trial.Steps[i]
-			after = after || step == r.Step
-			if !after || step.Primary != "" {
-				continue
-			}
-			for j := range step.Rows {
-				if row := &step.Rows[j]; row.Metric == metric.SettledWriteKB {
-					return row.Value
-				}
-			}
-			return math.NaN()
+func (r *run) settled() float64 {
+	for i := r.place() + 1; i < len(r.trial.Steps); i++ {
+		step := &r.trial.Steps[i]
+		if step.Primary != "" {
+			continue
 		}
-		return math.NaN()
-	})
+		for row := range rowsOf(step, metric.SettledWriteKB) {
+			return row.Value
+		}
+		break
+	}
+	return math.NaN()
 }
 
 // expected returns the prediction beside a measurement, “ (46.4 expected)”; "" if there is none.
-func (s structures) expected(side *Side, name string) string {
-	for _, p := range s.Predicted {
+func expected(s *Side, name string) string {
+	for _, p := range s.step.Predicted {
 		switch {
-		case p.Metric != name || p.Side != side:
+		case p.Metric != name || p.Side != s:
 		case p.Fits():
 			return fmt.Sprintf(" (%s expected of the structure)", quantity.Digits(p.Predicted))
 		default:
@@ -207,7 +173,7 @@ func (s structures) expected(side *Side, name string) string {
 
 // readsToWrite reports that one structure reads pages before it changes them, and the other
 // writes without reading; "" if that is not so.
-func (s structures) readsToWrite(k compare.Key) string {
+func readsToWrite(s *Step, k compare.Key) string {
 	if compare.GroupOf(s.Of) != compare.Group(workload.WriteAccess) || !s.unlike() {
 		return ""
 	}
@@ -221,5 +187,5 @@ func (s structures) readsToWrite(k compare.Key) string {
 		return ""
 	}
 	return fmt.Sprintf("%s must read the pages that it changes, %s per %s%s; %s writes the new entries without reading.",
-		name(reads), kb(amount), k.Per, s.expected(reads, metric.ReadKB), name(writes))
+		name(reads), kb(amount), k.Per, expected(reads, metric.ReadKB), name(writes))
 }

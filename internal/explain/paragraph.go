@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -25,10 +24,7 @@ type Paragraph struct {
 	drivers map[string]bool // those that were said
 }
 
-// sentences are about a step, as the first of those that share them.
-type sentences struct{ *Step }
-
-func (p *Paragraph) first() sentences { return sentences{p.Steps[0]} }
+func (p *Paragraph) first() *Step { return p.Steps[0] }
 
 func (p *Paragraph) holds(s *Step) bool { return slices.Contains(p.Steps, s) }
 
@@ -37,9 +33,6 @@ type Line struct {
 	Effects []*compare.Effect // in the steps; none for predictions and notes
 	Causes  string
 }
-
-// rate returns the step's sum of throughput; nil if it is not explained.
-func (s *Step) rate() *Sum { return s.find((*Sum).throughput) }
 
 // Paragraphs explains the steps in groups. Those without a proven difference are left out,
 // unless the question is about them or nothing could be proven; silent are their names.
@@ -92,7 +85,7 @@ func (p *Paragraph) write(said map[string]bool) {
 	}
 	p.drivers = map[string]bool{}
 	first := p.first()
-	if first.Rate != nil && (p.matters(first.Rate) || p.led) {
+	if first.Rate != nil && (matters(first.Rate) || p.led) {
 		effects := p.effects(throughput)
 		if p.led && len(p.Steps) == 1 {
 			effects = nil // the lead has reported it
@@ -126,16 +119,16 @@ func (p *Paragraph) cost(name string, once func(string) string, line func([]*com
 	if aside {
 		return
 	}
-	effects, known := p.effects(name), sum == nil || p.matters(sum.Effect)
-	if text := (structures{first.Step}).mechanism(name); text != "" && (known || first.asked()) {
-		later := ""
+	effects, known := p.effects(name), sum == nil || matters(sum.Effect)
+	if text := mechanism(first, name); text != "" && (known || first.asked()) {
+		rest := ""
 		if name == metric.WriteKB {
-			later = once((structures{first.Step}).later())
+			rest = once(later(first))
 		}
 		if !known {
 			effects = nil // of numbers that are a lower bound on one side
 		}
-		line(effects, text, later)
+		line(effects, text, rest)
 		return
 	}
 	switch {
@@ -151,7 +144,7 @@ func (p *Paragraph) cost(name string, once func(string) string, line func([]*com
 
 // sizes returns the sizes of the live data and of the files, if the space is a ratio to live data
 // that differs; "" otherwise.
-func (s sentences) sizes(sum *Sum) string {
+func (s *Step) sizes(sum *Sum) string {
 	live, other := s.Base.metric(metric.LiveBytes), s.New.metric(metric.LiveBytes)
 	if sum.Metric != metric.SpaceAmplification || !apart(live, other, alike) {
 		return ""
@@ -162,12 +155,12 @@ func (s sentences) sizes(sum *Sum) string {
 
 // matters reports whether a difference is worth a line: it is proven, or nothing can be, and it
 // is large.
-func (p *Paragraph) matters(e *compare.Effect) bool {
+func matters(e *compare.Effect) bool {
 	return e.Sure() || e.TooFew() && math.Abs(math.Log(e.Ratio)) >= worthALine
 }
 
 // explainedByCPU reports whether the ledger of the processors explains the throughput.
-func (s sentences) explainedByCPU() bool {
+func (s *Step) explainedByCPU() bool {
 	t := s.rate()
 	if t == nil || !t.Total.Proven() && !t.TooFew() {
 		return false
@@ -176,7 +169,7 @@ func (s sentences) explainedByCPU() bool {
 }
 
 // onTheWay returns what else differs that a unit needs, if the throughput is proven to differ.
-func (s sentences) onTheWay() string {
+func (s *Step) onTheWay() string {
 	const listed = 3
 	var text []string
 	for _, ways := range []struct {
@@ -191,21 +184,40 @@ func (s sentences) onTheWay() string {
 	return strings.Join(text, " ")
 }
 
-// unit returns the name of a unit of the step's work: “insert row”.
-func (s sentences) unit() string {
-	k, _ := s.Of.Own(metric.CPUUS)
-	return cmp.Or(k.Per, s.Of.Primary)
+// limited returns what limits the two, and how far the next limit is; "" if that says nothing about the difference.
+func (s *Step) limited() string {
+	if !s.Rate.Sure() || s.shared() > mostShared {
+		return ""
+	}
+	b, n := s.Base.Limit, s.New.Limit
+	text := ""
+	switch {
+	case b == n && b == Unlimited:
+		return ""
+	case b == n:
+		text = fmt.Sprintf("Both are limited by %s.", b)
+	case b == Unlimited:
+		text = fmt.Sprintf("%s is limited by %s.", s.New.Target.Name, n)
+	case n == Unlimited:
+		text = fmt.Sprintf("%s is limited by %s.", s.Base.Target.Name, b)
+	default:
+		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
+	}
+	more := s.about(func(s *Side) bool { return s.wall() > 1 },
+		func(s *Side) string { return name(s) + " to " + quantity.Times(s.wall()) + " its throughput" })
+	if more != "" {
+		text += " Without that, the processors would limit " + more + "."
+	}
+	return text
 }
 
 // reason returns why a proven difference of the throughput is not explained.
-func (s sentences) reason() string {
+func (s *Step) reason() string {
 	if s.Rate.Sure() && s.rate() == nil && s.Why != "" {
 		return "Its throughput is not explained: " + s.Why + "."
 	}
 	return ""
 }
-
-const throughput = metric.RowsPerS
 
 // effects returns the effects of a number in the steps that compare it.
 func (p *Paragraph) effects(name string) (out []*compare.Effect) {
@@ -229,7 +241,7 @@ func (p *Paragraph) causes(name string) (text string) {
 		return ""
 	}
 	const nothing = "Nothing that was counted explains it."
-	named, likely := sum.named(), sum.likely()
+	named, likely := sum.along(), sum.likely()
 	switch proven := sum.Total.Proven(); {
 	case !proven && len(likely) > 0 && sum.TooFew():
 		return p.because(name, likely) // the lead says that nothing is proven
@@ -250,10 +262,7 @@ func (p *Paragraph) causes(name string) (text string) {
 	return text + p.because(name, named) + p.rest(sum)
 }
 
-const (
-	mostCauses = 3
-	leastShare = 0.1 // of a difference: a smaller one is not reported as a cause
-)
+const mostCauses = 3
 
 // because lists causes with their shares of the difference, the greatest first. Only those that
 // are proven reasons follow “because”: that an operation takes longer is to be explained. The
@@ -388,16 +397,6 @@ func (p *Paragraph) part(name string, c Cause) string {
 	return " (" + shares + " of the difference)"
 }
 
-// share returns the share of an item, NaN if it is missing.
-func (s *Sum) share(item Item) float64 {
-	if s != nil {
-		if i := slices.IndexFunc(s.Causes, func(c Cause) bool { return c.Item == item }); i >= 0 {
-			return s.Causes[i].Share
-		}
-	}
-	return math.NaN()
-}
-
 // roughly formats a share whose interval is wide.
 func roughly(share float64) string {
 	switch {
@@ -433,18 +432,6 @@ func extent(steps []*Step, value func(*Step) float64, format func(float64) strin
 	return format(low), format(high), !math.IsInf(low, 0)
 }
 
-func (s *Step) sumOf(name string) *Sum {
-	return s.find(func(sum *Sum) bool { return sum.Metric == name })
-}
-
-// find returns the first sum with a property; nil if there is none.
-func (s *Step) find(has func(*Sum) bool) *Sum {
-	if i := slices.IndexFunc(s.Sums, has); i >= 0 {
-		return s.Sums[i]
-	}
-	return nil
-}
-
 // worthALine is the logarithm of a ratio below which a number is not explained in words,
 // unless nothing in the step differs more.
 const worthALine = 0.1
@@ -454,25 +441,3 @@ const (
 	muchUnexplained = 0.3
 	mostUnexplained = 0.5
 )
-
-// named returns the proven causes that work in the direction of the difference.
-func (s *Sum) named() (out []Cause) {
-	for _, c := range s.Named() {
-		if c.Log*s.Total.Log > 0 {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// likely returns the greatest items if none is proven: those that are a good part of the
-// difference.
-func (s *Sum) likely() (out []Cause) {
-	const minimum, part = 0.05, 0.3
-	for _, c := range s.Causes {
-		if !c.Item.is(slack) && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(minimum, part*math.Abs(s.Total.Log)) {
-			out = append(out, c)
-		}
-	}
-	return out
-}

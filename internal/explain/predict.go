@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"rumbench/engine"
 	"rumbench/internal/account"
@@ -67,7 +66,7 @@ var models = []struct {
 
 // predict returns the predicted costs of both sides' structures.
 func (s *Step) predict() (out []Prediction) {
-	for _, side := range []*Side{&s.Base, &s.New} {
+	for _, side := range s.sides() {
 		for _, entry := range models {
 			k, ok := s.Of.Own(entry.metric)
 			if !ok {
@@ -76,12 +75,9 @@ func (s *Step) predict() (out []Prediction) {
 			if k, ok = compare.Undisturbed(s.Of, k, side.Target); !ok {
 				continue // bytes that other programs read or wrote are no deviation from a model
 			}
-			p := Prediction{Side: side, Metric: entry.metric, Per: k.Per}
-			for i := range side.runs {
-				r := &side.runs[i]
-				p.Predicted += entry.model(structured{r}, k) / float64(len(side.runs))
-				p.Measured += r.value(k.Metric, "", k) / float64(len(side.runs))
-			}
+			p := Prediction{Side: side, Metric: entry.metric, Per: k.Per,
+				Predicted: side.mean(func(r *run) float64 { return entry.model(structured{r}, k) }),
+				Measured:  side.mean(func(r *run) float64 { return r.value(k.Metric, "", k) })}
 			pending := entry.metric == metric.WriteKB && p.Measured < p.Predicted && !p.Fits() // not written yet
 			if p.Predicted > littleKB && !math.IsNaN(p.Measured) && !pending {
 				out = append(out, p)
@@ -123,7 +119,7 @@ func (r structured) tree() (tree, bool) {
 		}
 		out.touched, pages = append(out.touched, leaves{Leaves: subject, changes: t.Changes}), append(pages, subject)
 	}
-	if held, own := account.Gauge(r.Counters, engine.CacheHeld); own {
+	if held := gauge(r.Step, engine.CacheHeld); !math.IsNaN(held) {
 		for i, miss := range costmodel.Misses(held/page, pages) {
 			out.touched[i].miss = miss
 		}
@@ -134,7 +130,7 @@ func (r structured) tree() (tree, bool) {
 // treeReads predicts reads: each touch of a page that is not in the cache.
 func (r structured) treeReads(compare.Key) (kb float64) {
 	t, ok := r.tree()
-	if _, own := account.Gauge(r.Counters, engine.CacheHeld); !ok || !own {
+	if !ok || math.IsNaN(gauge(r.Step, engine.CacheHeld)) {
 		return math.NaN()
 	}
 	for _, l := range t.touched {
@@ -147,7 +143,7 @@ func (r structured) treeReads(compare.Key) (kb float64) {
 // once for all changes while the log fills, whichever is more often; then twice if the
 // engine writes pages twice, or logs them whole; and the log.
 func (r structured) treeWrites(k compare.Key) float64 {
-	part := func(p account.Part) float64 { return counted(r.value(metric.PartKB, string(p), k)) }
+	part := func(p account.Part) float64 { return orZero(r.part(p, k)) }
 	if r.trial.Hosting == result.Embedded && r.trial.Durability != string(model.DurabilityOS) {
 		return math.NaN() // the page cache combines overwrites into one write
 	}
@@ -179,10 +175,9 @@ func (r structured) treeWrites(k compare.Key) float64 {
 // copyWrites predicts the writes of a B-tree that copies pages on write: with each commit
 // the pages that it changed, and those above them up to the root.
 func (r structured) copyWrites(compare.Key) float64 {
-	page, bytes := float64(r.Structure.Page), float64(r.Structure.Commit)
-	commits, counted := account.Counter(r.Counters, engine.WriteCommits)
+	page, bytes, commits := float64(r.Structure.Page), float64(r.Structure.Commit), r.counter(engine.WriteCommits)
 	switch {
-	case r.Structure.Shape != engine.CopyOnWrite, !(page > 0 && bytes > 0), !counted, !(commits > 0 && r.units > 0),
+	case r.Structure.Shape != engine.CopyOnWrite, !(page > 0 && bytes > 0 && commits > 0 && r.units > 0),
 		len(r.Touches) == 0:
 		return math.NaN()
 	case r.trial.Durability != string(model.DurabilityOS):
@@ -204,24 +199,21 @@ func (r structured) copyWrites(compare.Key) float64 {
 // mergeWrites predicts the writes of a leveled LSM tree: its log, each memtable, and the
 // merges of flushed data.
 func (r structured) mergeWrites(k compare.Key) float64 {
-	return r.value(metric.PartKB, string(account.LogPart), k) + r.value(metric.PartKB, string(account.FlushPart), k) +
-		r.merges(k)
+	return r.part(account.LogPart, k) + r.part(account.FlushPart, k) + r.merges(k)
 }
 
 // merges predicts the bytes that merges of flushed data write.
 func (r structured) merges(k compare.Key) float64 {
-	memtable := float64(r.Structure.Memtable)
-	taken, known := account.Counter(r.Counters, engine.BytesTaken)
-	flushed, counted := account.Counter(r.Counters, engine.FlushBytes)
-	size := r.mean(metric.DataBytes)
+	memtable, size := float64(r.Structure.Memtable), r.mean(metric.DataBytes)
+	taken, flushed := r.counter(engine.BytesTaken), r.counter(engine.FlushBytes)
 	switch {
-	case r.Structure.Shape != engine.Leveled, !known, !counted, !(memtable > 0 && taken > 0 && flushed > 0 && size > 0):
+	case r.Structure.Shape != engine.Leveled, !(memtable > 0 && taken > 0 && flushed > 0 && size > 0):
 		return math.NaN()
 	case len(r.Touches) == 0, flushed < size/2:
 		return math.NaN() // keys may be in order, which are not merged, and a short step merges less than it defers
 	}
 	fanout := max(1, size/(memtable*flushed/taken)) // a memtable is compressed when it is flushed
-	return r.value(metric.PartKB, string(account.FlushPart), k) * costmodel.Leveled(fanout, costmodel.Levels(fanout)).Write
+	return r.part(account.FlushPart, k) * costmodel.Leveled(fanout, costmodel.Levels(fanout)).Write
 }
 
 // mergeReads predicts the reads of look-ups by key in an LSM tree with filters, a block
@@ -229,9 +221,8 @@ func (r structured) merges(k compare.Key) float64 {
 // Entries of secondary indexes are put without a look-up; the number of blocks read by a
 // search for an entry is unknown, as filters do not help it.
 func (r structured) mergeReads(k compare.Key) (kb float64) {
-	block := float64(r.Structure.Block)
-	held, own := account.Gauge(r.Counters, engine.CacheHeld)
-	if r.Structure.Shape != engine.Leveled || block <= 0 || !r.Structure.Filters || !own {
+	block, held := float64(r.Structure.Block), gauge(r.Step, engine.CacheHeld)
+	if r.Structure.Shape != engine.Leveled || block <= 0 || !r.Structure.Filters || math.IsNaN(held) {
 		return math.NaN()
 	}
 	var blocks []costmodel.Leaves
@@ -248,7 +239,7 @@ func (r structured) mergeReads(k compare.Key) (kb float64) {
 	for i, miss := range costmodel.Misses(held/block, blocks) {
 		kb += blocks[i].PerUnit * miss * block / 1024
 	}
-	if flushed, _ := account.Counter(r.Counters, engine.FlushBytes); flushed > 0 {
+	if r.counter(engine.FlushBytes) > 0 {
 		kb += r.merges(k)
 	}
 	return kb
@@ -262,8 +253,7 @@ func (r structured) size(t workload.Touch) float64 {
 	if t.Index != "" {
 		object += "." + t.Index
 	}
-	start := slices.IndexFunc(r.trial.Steps, func(s result.Step) bool { return s.Name == r.Name })
-	for i := start; i < len(r.trial.Steps); i++ {
+	for i := r.place(); i < len(r.trial.Steps); i++ {
 		s := &r.trial.Steps[i]
 		size := metric.Labelled(s.Rows, metric.ObjectBytes, metric.Labels{Object: object})
 		if then := number(s, metric.LiveBytes); size != nil && then > 0 {
@@ -276,7 +266,7 @@ func (r structured) size(t workload.Touch) float64 {
 // mean returns a number of a run's database in the middle of the step.
 func (r *run) mean(name string) float64 {
 	first := 0.0
-	if s := before(r); s != nil {
+	if s := r.before(); s != nil {
 		first = number(s, name)
 	}
 	return (first + number(r.Step, name)) / 2

@@ -68,15 +68,9 @@ func Settle(list []*Explanation) (out []Settled) {
 }
 
 // numbersOf returns the subjects of experiments: a step's rate, and its costs.
-func numbersOf(s *compare.Step) (out []compare.Key) {
+func numbersOf(s *compare.Step) []compare.Key {
 	rate, _ := s.Rate(s.Primary)
-	out = append(out, rate)
-	for _, name := range costs {
-		if k, ok := s.Own(name); ok {
-			out = append(out, k)
-		}
-	}
-	return out
+	return append([]compare.Key{rate}, costsOf(s)...)
 }
 
 // hasRatio reports whether an effect was judged, and its ratio has a logarithm.

@@ -8,7 +8,6 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
-	"rumbench/internal/observe"
 	"rumbench/internal/text/quantity"
 )
 
@@ -37,8 +36,9 @@ var ways = []way{
 		mostPerRow, ""},
 	{RuleCommitPages, pagesOfCommits, kb, "besides what changed, commits write %s, such as the list of free pages",
 		mostPerKB, ""},
-	{RuleRetries, retries, quantity.Digits, "%s attempts are repeated", 1e5, ""},
-	{RuleStatements, statements, quantity.Digits, "it executes %s statements", 500, ""},
+	{RuleRetries, ofRuns((*run).retries), quantity.Digits, "%s attempts are repeated", 1e5, ""},
+	{RuleStatements, ofRuns(func(r *run) float64 { return r.perUnitOf(metric.QueriesPerS) }), quantity.Digits,
+		"it executes %s statements", 500, ""},
 	{RuleBatch, commits, quantity.Digits, "it commits %s times", 5000, ""},
 }
 
@@ -54,13 +54,14 @@ var lookups = way{RuleLookups, growth(engine.CacheLookups), quantity.Digits, "it
 // wayRatio is by how much a way must differ.
 const wayRatio = 0.3
 
-func (w *way) text(v *view, s *Sum, _ *Cause) string {
-	return fmt.Sprintf(w.says, instead(w.show, w.n(v, s, &v.Base), w.n(v, s, &v.New)))
+func (w *way) text(s *Step, _ *Cause) string {
+	base, other := w.n.both(s)
+	return fmt.Sprintf(w.says, instead(w.show, base, other))
 }
 
 // holds reports whether the way differs in the direction of the cause, and can be a good part of it.
-func (w *way) holds(v *view, s *Sum, c *Cause) bool {
-	return allOf(grows(w.n, wayRatio, 0), canCost(w.n, w.each))(v, s, c)
+func (w *way) holds(s *Step, c *Cause) bool {
+	return allOf(grows(w.n, wayRatio, 0), canCost(w.n, w.each))(s, c)
 }
 
 // wayNamings returns the rules of the ways, for times in which the engine works.
@@ -73,108 +74,54 @@ func wayNamings(ways []way) (out []naming) {
 	return out
 }
 
+// leastWay is the least of µs that a way must be able to cost.
+const leastWay = 1
+
 // otherWays are the ways that differ, of those that no sentence of the step has named, and that
 // may be a good part of the time's difference.
-func otherWays(v *view) (along, against []string) {
-	longer := v.New.mean(sessionTime) - v.Base.mean(sessionTime)
-	relevant := goodPart * math.Abs(longer)
+func (s *Step) otherWays() (along, against []string) {
+	sessionTime := ofRuns(func(r *run) float64 { return r.window() * float64(max(1, r.clients())) }) // in µs per unit
+	longer := sessionTime.more(s)
+	relevant := max(leastWay, goodPart*math.Abs(longer))
 	for _, w := range slices.Concat(ways, work) {
-		base, other := w.n(v, nil, &v.Base), w.n(v, nil, &v.New)
-		if !apart(base, other, wayRatio) || w.each*math.Abs(other-base) < max(leastWay, relevant) ||
-			slices.ContainsFunc(v.Sums, func(sum *Sum) bool { return sum.names(w.rule) || sum.names(w.within) }) {
+		base, other := w.n.both(s)
+		if !apart(base, other, wayRatio) || w.each*math.Abs(other-base) < relevant ||
+			s.find(func(sum *Sum) bool { return sum.names(w.rule) || sum.names(w.within) }) != nil {
 			continue
 		}
 		if (other > base) == (longer > 0) {
-			along = append(along, w.text(v, nil, nil))
+			along = append(along, w.text(s, nil))
 		} else {
-			against = append(against, w.text(v, nil, nil))
+			against = append(against, w.text(s, nil))
 		}
 	}
 	return along, against
 }
 
-// sessionTime is the time of all clients, in µs per unit.
-func sessionTime(r *run) float64 { return window(r) * float64(max(1, r.clients())) }
-
-// leastWay is the least of µs that a way must be able to cost.
-const leastWay = 1
-
 // names reports whether a proven cause of the sum has the rule.
 func (s *Sum) names(rule Rule) bool {
-	return rule != "" && slices.ContainsFunc(s.Causes, func(c Cause) bool { return c.Rule == rule && c.Proven() })
-}
-
-// inKB is the growth of a counter of bytes, in KB per primary unit.
-func inKB(counter string) measure {
-	n := growth(counter)
-	return func(v *view, s *Sum, side *Side) float64 { return n(v, s, side) / 1024 }
-}
-
-// perUnitOf is a metric of the primary operation in the whole step, per its units.
-func (r *run) perUnitOf(name string) float64 {
-	rate := r.units / r.Seconds
-	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Metric == name && row.Op == r.Primary && row.Per == "" {
-			return row.Value / rate
-		}
-	}
-	return math.NaN()
+	return rule != "" && slices.ContainsFunc(s.Named(), func(c Cause) bool { return c.Rule == rule })
 }
 
 // commits counts the commits per primary unit: as both engines do, or else of operations, each
 // of which is one at least.
-func commits(v *view, _ *Sum, side *Side) float64 {
-	byEngine := !slices.ContainsFunc(v.sides(), func(s *Side) bool { return math.IsNaN(s.mean((*run).commits)) })
-	if byEngine {
-		return side.mean((*run).commits)
+func commits(s *Side) float64 {
+	byEngine := ofRuns((*run).commits)
+	if base, other := byEngine.both(s.step); !math.IsNaN(base + other) {
+		return byEngine(s)
 	}
-	return side.mean(func(r *run) float64 { return r.perUnitOf(metric.OpsPerS) })
+	return s.mean(func(r *run) float64 { return r.perUnitOf(metric.OpsPerS) })
 }
 
-// commits returns the engine's commits per unit; NaN if it does not count all of them.
-func (r *run) commits() float64 {
-	n, ok := account.Counter(r.Counters, engine.Commits)
-	if explicit := func(c observe.Change) bool {
-		return c.Name == engine.Commits && observe.ParseLabels(c.Labels).Get(engine.ExplicitOnly) != ""
-	}; !ok || slices.ContainsFunc(r.Counters, explicit) {
-		return math.NaN()
-	}
-	return n / r.units
-}
-
-// ofCommits is what commits of a tree that copies pages write besides pages of data, in KB.
-func ofCommits(r *run) float64 {
-	n, ok := account.Counter(r.Counters, engine.WriteCommits)
-	if !ok || r.Structure.Commit <= 0 {
-		return math.NaN()
-	}
-	return n * float64(r.Structure.Commit) / 1024
-}
-
-func pagesOfCommits(_ *view, _ *Sum, side *Side) float64 {
-	return side.mean(func(r *run) float64 { return ofCommits(r) / r.units })
-}
-
-func statements(_ *view, _ *Sum, side *Side) float64 {
-	return side.mean(func(r *run) float64 { return r.perUnitOf(metric.QueriesPerS) })
-}
-
-// retries counts the attempts that are repeated; none is recorded where nothing failed.
-func retries(_ *view, _ *Sum, side *Side) float64 {
-	return side.mean(func(r *run) (n float64) {
-		for i := range r.Rows {
-			if row := &r.Rows[i]; row.Metric == metric.Retries && row.Op == r.Primary {
-				n += row.Value
-			}
-		}
-		return n / r.units
-	})
+// pagesOfCommits are the KB that commits of a tree that copies pages write besides pages of data, per primary unit.
+func pagesOfCommits(s *Side) float64 {
+	return s.mean(func(r *run) float64 { return r.commitKB() / r.units })
 }
 
 // guess names what may be in the part of a throughput's difference that is not explained: items
 // that are not proven, and reads of which only the KB are known.
-func (s sentences) guess(sum *Sum) string {
-	base, other := pagesOfCommits(nil, nil, &s.Base), pagesOfCommits(nil, nil, &s.New)
+func (s *Step) guess(sum *Sum) string {
+	base, other := measure(pagesOfCommits).both(s)
 	switch {
 	case sum.throughput():
 	case sum.Metric == metric.WriteKB && apart(base, other, wayRatio) && (other > base) == (sum.Total.Log > 0):
@@ -188,10 +135,9 @@ func (s sentences) guess(sum *Sum) string {
 			return " Perhaps: " + c.Text() + "."
 		}
 	}
-	base, ok := s.Base.growth("device.read_ns")
-	other, known := s.New.growth("device.read_ns")
+	base, other = growth("device.read_ns").both(s)
 	share := (other - base) / 1e3 / (sum.Total.New - sum.Total.Base)
-	if !ok || !known || sum.data.factors || !(share > leastShare) {
+	if sum.Of.product() || !(share > leastShare) {
 		return ""
 	}
 	return fmt.Sprintf(" Perhaps the reads: the device takes %s for them, at most %s of the difference.",

@@ -4,53 +4,18 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
-	"rumbench/model"
 )
 
 // What differs between two targets is evidence by itself. The trials of a campaign alternate,
 // so what is not of the targets meets all of them alike: if they differ in one thing, that is
 // the cause of every proven difference. What was not randomized, only goes with it.
-
-// differenceText returns a difference in words: “write_batch 5 instead of 50”.
-func differenceText(d compare.Difference) string {
-	text := fmt.Sprintf("%s %s instead of %s", knobName(d), knobValue(d, d.New), knobValue(d, d.Base))
-	if d.What != "durability" {
-		return text
-	}
-	level := func(value string) int {
-		return slices.Index(model.Durabilities(), model.Durability(knobValue(d, value)))
-	}
-	switch base, other := level(d.Base), level(d.New); {
-	case min(base, other) < 0 || base == other:
-		return text
-	case other < base:
-		return text + " (which promises less)"
-	}
-	return text + " (which promises more)"
-}
-
-// knobValue returns a value in words. Servers report sizes in bytes.
-func knobValue(d compare.Difference, value string) string {
-	const mib = 1 << 20
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err == nil && n >= mib && n%mib == 0 && !strings.HasPrefix(d.What, "params.") {
-		return bytes(float64(n))
-	}
-	return strings.Trim(short(value), `"`)
-}
-
-func knobName(d compare.Difference) string {
-	return strings.TrimPrefix(engine.KnobName(d.What), "params.")
-}
 
 // unlikeEngines reports whether the targets are different engines or storages.
 func (e *Explanation) unlikeEngines() bool {
@@ -60,6 +25,11 @@ func (e *Explanation) unlikeEngines() bool {
 // Single reports whether exactly one thing differs, by an experiment: it is then the cause of
 // what is proven.
 func (e *Explanation) Single() bool { return e.Randomized && len(e.Differ) == 1 }
+
+// Explains reports whether any number could be split, or one thing is the cause by design.
+func (e *Explanation) Explains() bool {
+	return e.Single() && !e.unlikeEngines() || slices.ContainsFunc(e.Steps, func(s *Step) bool { return len(s.Sums) > 0 })
+}
 
 // Lead returns the sentences that come before the steps': what differs and what it does to
 // the question's step, how the structures differ, and the warnings that are about all steps.
@@ -113,24 +83,6 @@ func subjectOf(groups []Paragraph) *Step {
 		}
 	}
 	return found
-}
-
-// effect returns the difference of a number of the step; nil if it was not judged.
-func (s *Step) effect(name string) *compare.Effect {
-	var own *compare.Effect
-	switch name {
-	case throughput:
-		own = s.Rate
-	case metric.WriteKB:
-		own = s.Writes
-	}
-	if sum := s.sumOf(name); own == nil && sum != nil {
-		own = sum.Effect
-	}
-	if own == nil || own.Verdict == "" {
-		return nil
-	}
-	return own
 }
 
 // designText returns what differs by design, and its effect on the subject. Of several
@@ -222,9 +174,7 @@ func (s *Step) traffic() string {
 		return 1024 * (side.metric(metric.OthersReadKB) + side.metric(metric.OthersWriteKB)) / side.seconds()
 	}
 	own := func(r *run) float64 {
-		read, _ := account.Counter(r.Counters, "process.read_bytes")
-		written, _ := account.Counter(r.Counters, "process.write_bytes")
-		return (read + written) / r.Seconds
+		return (orZero(r.counter("process.read_bytes")) + orZero(r.counter("process.write_bytes"))) / r.Seconds
 	}
 	base, other := others(&s.Base), others(&s.New)
 	engine := s.New.mean(own)
@@ -249,7 +199,7 @@ func (e *Explanation) warnings() string {
 			return strings.Join(append(out, reason), " ")
 		}
 	}
-	others := spread(e.Steps, func(s *Step) float64 { return max(s.Base.shared(), s.New.shared()) }, mostShared)
+	others := spread(e.Steps, (*Step).shared, mostShared)
 	if others != "" {
 		out = append(out, "Other programs used "+others+" of the processors: CPU time does not explain throughput here.")
 	}
@@ -279,14 +229,6 @@ var shapes = map[engine.Shape]string{
 	engine.InPlace:     "changes the pages of B-trees where they are",
 	engine.CopyOnWrite: "copies each page of a B-tree that changes, and those above it up to the root, at each commit",
 	engine.Leveled:     "appends changes to a log and merges sorted files later (an LSM tree)",
-}
-
-// shape returns the shape of a target's tables, as far as all runs know it.
-func (s *Side) shape() engine.Shape {
-	if len(s.runs) == 0 {
-		return ""
-	}
-	return s.runs[0].Structure.Shape
 }
 
 // kinds returns how the structures of two engines differ; "" if they do not, or are unknown.

@@ -1,0 +1,274 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
+)
+
+// Step is the explanation of a step. Its sums are in the order of their differences.
+type Step struct {
+	Of        *compare.Step
+	Base, New Side
+	Notes     []Note // that go before the sums
+	Sums      []*Sum
+	Predicted []Prediction    // the costs that the structures should have
+	Rate      *compare.Effect // of the throughput; nil if it was not compared
+	Writes    *compare.Effect // of the KB written; nil if they were not
+	Ways      []string        // what else a unit needs more of where it takes longer, in words
+	Against   []string        // what it needs less of there
+	Why       string          // the reason if throughput is not explained; "" if it is
+
+	differ []compare.Difference // as in Explanation
+}
+
+// Side is the common data of a step's runs on a target.
+type Side struct {
+	Target *compare.Target
+	Limit  Limit
+
+	step *Step
+	runs []run
+}
+
+func newSide(step *Step, t *compare.Target, runs []compare.Run) Side {
+	s := Side{Target: t, step: step}
+	for _, r := range runs {
+		s.runs = append(s.runs, run{r.Step, r.Trial, account.UnitsDone(r.Step.Rows, r.Step.Primary, r.Step.Seconds)})
+	}
+	s.Limit = limitOf(s.runs)
+	return s
+}
+
+func (s *Step) sides() []*Side { return []*Side{&s.Base, &s.New} }
+
+// about returns a text about each side that satisfies so, joined.
+func (s *Step) about(so func(*Side) bool, say func(*Side) string) string {
+	var texts []string
+	for _, side := range s.sides() {
+		if so(side) {
+			texts = append(texts, say(side))
+		}
+	}
+	return quantity.Joined(texts)
+}
+
+// shared returns the greater share of the processors that other programs used beside a side.
+func (s *Step) shared() float64 { return max(s.Base.shared(), s.New.shared()) }
+
+// mostShared is the share of the processors that other programs may have had.
+const mostShared = 0.10
+
+// asked reports whether the question is about the step.
+func (s *Step) asked() bool { return len(s.Of.Asked()) > 0 }
+
+// foreign reports whether a number may include what other programs did.
+func (s *Step) foreign(k compare.Key) bool {
+	return s.Of.Number(s.Base.Target, k).Disturbed() || s.Of.Number(s.New.Target, k).Disturbed()
+}
+
+// clients reports whether the new side has more clients, and by which factor.
+func (s *Step) clients() (more bool, times float64) {
+	base, other := stat.Mean(s.Base.clients()), stat.Mean(s.New.clients())
+	return other > base, other / base
+}
+
+// unlike reports whether the structures of the sides differ in kind.
+func (s *Step) unlike() bool {
+	a, b := s.Base.shape(), s.New.shape()
+	return a != b && a != "" && b != ""
+}
+
+// unit returns the name of a unit of the step's work: “insert row”.
+func (s *Step) unit() string {
+	k, _ := s.Of.Own(metric.CPUUS)
+	return cmp.Or(k.Per, s.Of.Primary)
+}
+
+const throughput = metric.RowsPerS
+
+// effect returns the difference of a number of the step; nil if it was not judged.
+func (s *Step) effect(name string) *compare.Effect {
+	var own *compare.Effect
+	switch name {
+	case throughput:
+		own = s.Rate
+	case metric.WriteKB:
+		own = s.Writes
+	}
+	if sum := s.sumOf(name); own == nil && sum != nil {
+		own = sum.Effect
+	}
+	if own == nil || own.Verdict == "" {
+		return nil
+	}
+	return own
+}
+
+// rate returns the step's sum of throughput; nil if it is not explained.
+func (s *Step) rate() *Sum { return s.find((*Sum).throughput) }
+
+func (s *Step) sumOf(name string) *Sum {
+	return s.find(func(sum *Sum) bool { return sum.Metric == name })
+}
+
+// find returns the first sum with a property; nil if there is none.
+func (s *Step) find(has func(*Sum) bool) *Sum {
+	if i := slices.IndexFunc(s.Sums, has); i >= 0 {
+		return s.Sums[i]
+	}
+	return nil
+}
+
+// mean is a mean over the runs of a side; NaN if it is unknown in one.
+func (s *Side) mean(value func(*run) float64) (sum float64) {
+	for i := range s.runs {
+		sum += value(&s.runs[i]) / float64(len(s.runs))
+	}
+	return sum
+}
+
+// every reports whether all runs of the side have a property.
+func (s *Side) every(has func(*run) bool) bool {
+	return !slices.ContainsFunc(s.runs, func(r run) bool { return !has(&r) })
+}
+
+// per returns the mean of a metric's rows, per the unit of the key; NaN if a run has none, or one that other
+// programs disturbed.
+func (s *Side) per(name, op string, like compare.Key) float64 {
+	return s.mean(func(r *run) float64 {
+		if row := metric.Find(r.Rows, name, op, like.Per); row != nil && !row.Disturbed {
+			return row.Value
+		}
+		return math.NaN()
+	})
+}
+
+// perUnit returns a metric per the unit that CPU is reported per.
+func (s *Side) perUnit(name string) float64 {
+	k, _ := s.step.Of.Own(metric.CPUUS)
+	return s.per(name, "", k)
+}
+
+// perWrite returns a metric, of a part, per the unit that writes are reported per or, if they are not, CPU is.
+func (s *Side) perWrite(name, part string) float64 {
+	k, ok := s.step.Of.Own(metric.WriteKB)
+	if !ok {
+		k, _ = s.step.Of.Own(metric.CPUUS)
+	}
+	return s.per(name, part, k)
+}
+
+// part returns the KB of a part of the writes per unit; 0 if the engine has none.
+func (s *Side) part(p account.Part) float64 { return orZero(s.perWrite(metric.PartKB, string(p))) }
+
+// metric returns the mean of a number of the whole step; NaN if a run has none.
+func (s *Side) metric(name string) float64 {
+	return s.mean(func(r *run) float64 {
+		for row := range r.rows(name) {
+			if row.Group == "" && row.Op == "" && row.Whole() {
+				return row.Value
+			}
+		}
+		return math.NaN()
+	})
+}
+
+// growth returns the mean growth of a counter per primary unit; NaN if it is unknown, or of a device that other
+// programs used.
+func (s *Side) growth(name string) float64 {
+	return s.mean(func(r *run) float64 {
+		if strings.HasPrefix(name, "device.") && r.disturbed() {
+			return math.NaN()
+		}
+		return r.growth(name)
+	})
+}
+
+// gauge returns the mean of a gauge at the end of the step; NaN unless all runs have it.
+func (s *Side) gauge(name string) float64 {
+	return s.mean(func(r *run) float64 { return gauge(r.Step, name) })
+}
+
+// start returns the mean of a gauge before the step: at the end of the one before it in each trial.
+func (s *Side) start(name string) float64 {
+	return s.mean(func(r *run) float64 { return gauge(r.before(), name) })
+}
+
+// seconds returns the mean length of the step.
+func (s *Side) seconds() float64 { return s.mean(func(r *run) float64 { return r.Seconds }) }
+
+// clients returns the number of clients in closed loops of each run.
+func (s *Side) clients() []float64 {
+	return stat.Values(s.runs, func(r run) float64 { return float64(r.clients()) })
+}
+
+// shared returns the share of the processors that other programs used; 0 if it is unknown.
+func (s *Side) shared() float64 {
+	return s.mean(func(r *run) float64 {
+		x := r.processors()
+		if x == nil {
+			return 0
+		}
+		return (x.find(Others).value + x.find(Steal).value) / x.total()
+	})
+}
+
+// processors returns the number of processors, by their time.
+func (s *Side) processors() float64 {
+	return s.mean(func(r *run) float64 { return r.processors().total() * r.units / (r.Seconds * 1e6) })
+}
+
+// idle returns the idle share of the processors' time; NaN if it is unknown.
+func (s *Side) idle() float64 {
+	return s.mean(func(r *run) float64 {
+		x := r.processors()
+		return x.find(Idle).value / x.total()
+	})
+}
+
+// much is a share of the processors' time, or of the sessions', that cannot be overlooked.
+const much = 0.2
+
+// dozes reports whether sessions spend much of their time asleep or waiting for devices,
+// which the kernel does not distinguish.
+func (s *Side) dozes() bool {
+	return s.every(func(r *run) bool {
+		x := r.threads()
+		return x.find(Item(account.ThreadAsleepOrIO)).value > much*x.total()
+	})
+}
+
+func (s *Side) embedded() bool { return s.runs[0].trial.Hosting == result.Embedded }
+
+// shape returns the shape of a target's tables.
+func (s *Side) shape() engine.Shape { return s.runs[0].Structure.Shape }
+
+func name(s *Side) string { return s.Target.Name }
+
+const (
+	// alike is the greatest difference of two states, as a share, to be called alike.
+	alike = 0.10
+	// littleKB is an amount per unit that is negligible.
+	littleKB = 0.05
+	// leastBlock is the KB of a page or block, at least.
+	leastBlock = 4
+)
+
+// filled fills the gap of a format; "" without a text.
+func filled(format, text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(format, text)
+}
