@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
+	"syscall"
 	"time"
 
 	"rumbench/engine"
@@ -101,4 +102,13 @@ func quantile(a, b metrics.Float64Histogram, q float64) (time.Duration, uint64) 
 		}
 	}
 	return 0, n
+}
+
+// OwnCPU returns the CPU time of this process, 0 if it is unknown.
+func OwnCPU() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

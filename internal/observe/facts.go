@@ -34,6 +34,42 @@ func (f Facts) Value(name string) string {
 	return strings.Join(values, ", ")
 }
 
+// Property is what a fact means for numbers. Facts without one affect numbers in ways that no rule knows.
+type Property int
+
+// The properties.
+const (
+	SetsSpeed Property = 1 << iota // it determines how fast the machine is
+	SetsKind                       // numbers of machines that differ in it make no series
+	NamesHost                      // containers and rented machines get a new one each time
+	Varies                         // from trial to trial
+	Harmless                       // the data's path, and what rumbench may read
+)
+
+var properties = []struct {
+	fact string
+	has  Property
+}{
+	{"hostname", NamesHost}, {"load average", Varies},
+	{"virtualization", SetsKind}, // the name of a kind begins with it; as a difference it comes later
+	{"cpu", SetsSpeed | SetsKind}, {"cpus online", SetsKind}, {"cpus usable", SetsSpeed | SetsKind},
+	{"cpu quota", SetsKind}, {"memory", SetsSpeed | SetsKind}, {"memory limit", SetsKind},
+	{"kernel", SetsSpeed}, {"virtualization", SetsSpeed},
+	{"filesystem", SetsSpeed | SetsKind}, {UsedFact, Varies}, {ExtentsFact, Varies}, {"mount point", Harmless},
+	{"device", SetsSpeed}, {"device size", SetsSpeed | SetsKind}, {"device rotational", SetsKind},
+	{"kernel.perf_event_paranoid", Harmless}, {"hardware counters", Harmless},
+}
+
+// FactsThat returns the names of the facts that have one of some properties.
+func FactsThat(have Property) (names []string) {
+	for _, p := range properties {
+		if p.has&have != 0 {
+			names = append(names, p.fact)
+		}
+	}
+	return names
+}
+
 // FactsOf returns the facts about the machine, and about the filesystem and device
 // under a directory, if there is one.
 func FactsOf(dir string) Facts {

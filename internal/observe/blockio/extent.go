@@ -3,6 +3,8 @@ package blockio
 import (
 	"cmp"
 	"errors"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"unsafe"
 
@@ -142,4 +144,24 @@ func places(path string, buffer *fiemap) (out []place, all bool, err error) {
 		last := found[len(found)-1]
 		start = last.logical + last.length
 	}
+}
+
+// Extents returns how many extents the regular files below a directory have, and how many files with any
+// there are. The error is that of a file system that does not report them.
+func Extents(dir string) (extents, files int, err error) {
+	var buffer fiemap
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil // a folder, or removed since
+		}
+		found, _, err := places(path, &buffer)
+		if err == nil && len(found) > 0 {
+			extents, files = extents+len(found), files+1
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // removed since
+		}
+		return err
+	})
+	return extents, files, err
 }
