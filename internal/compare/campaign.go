@@ -1,16 +1,12 @@
-// Package compare judges the trials of campaigns against each other: it sorts
-// them into targets and steps, takes medians over trials, and judges the
-// difference of two targets with an interval and in a word.
-//
-// It reads and writes no files. Each rule states its reason as a phrase, because the phrase
-// and the rule change together; report/verdict makes the sentences.
 package compare
 
 import (
 	"cmp"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
@@ -294,4 +290,48 @@ func AppendNew[T comparable](list []T, more ...T) []T {
 		}
 	}
 	return list
+}
+
+// onePlan reports whether all trials of two targets belong to one campaign.
+func onePlan(a, b *Target) bool {
+	first := filepath.Dir(a.Trials[0].Dir)
+	return !slices.ContainsFunc(slices.Concat(a.Trials, b.Trials),
+		func(t *result.Trial) bool { return filepath.Dir(t.Dir) != first })
+}
+
+// Either returns the different values of a target's trials in words: "a or b".
+func (t *Target) Either(value func(*result.Trial) string) string {
+	return strings.Join(t.Distinct(value), " or ")
+}
+
+// Distinct returns the different values of a target's trials, without unknown
+// ones: a server, say, may have been upgraded between them.
+func (t *Target) Distinct(value func(*result.Trial) string) (out []string) {
+	for _, trial := range t.Trials {
+		if v := value(trial); v != "" {
+			out = AppendNew(out, v)
+		}
+	}
+	return out
+}
+
+// Copied reports whether a trial began with a copy of data on which the step had been run.
+func (s *stepRuns) Copied(t *result.Trial) bool {
+	ran := slices.ContainsFunc(t.Steps, func(o result.Step) bool { return o.Name == s.Name })
+	return !ran && t.Start != nil && !t.Start.Made.IsZero() && s.loads(t)
+}
+
+// loads reports whether a trial's data were copied after the step, or after a later one.
+func (s *stepRuns) loads(t *result.Trial) bool {
+	if t.Start == nil || s.campaign.Step(t.Start.Copy) == nil {
+		return false
+	}
+	at := slices.IndexFunc(s.campaign.Steps, func(o *Step) bool { return o.Name == s.Name || o.Name == t.Start.Copy })
+	return s.campaign.Steps[at].Name == s.Name
+}
+
+// LoadedOnce reports whether the step loads data that are copied: there may be fewer of its runs than of the
+// steps after it.
+func (s *stepRuns) LoadedOnce() bool {
+	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool { return slices.ContainsFunc(t.Trials, s.loads) })
 }

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"math"
-	"slices"
 
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -55,20 +54,3 @@ func (p *Pace) Slower() float64 { return math.Log(p.Ratio) }
 
 // Beyond reports whether a ratio of two times differs from 1 by more than a limit, up or down.
 func Beyond(ratio, limit float64) bool { return ratio > limit || ratio < 1/limit }
-
-// canariesApart returns the loads that took longer before all trials of one group than before all of the
-// other.
-func canariesApart(a, b []*result.Trial) (out []Difference) {
-	for _, l := range CanaryLoads() {
-		x, y := l.times(a), l.times(b)
-		apart := min(len(x), len(y)) > 0 && (slices.Max(x) < slices.Min(y) || slices.Max(y) < slices.Min(x))
-		if !apart {
-			continue
-		}
-		if mine, other := stat.Median(x), stat.Median(y); Beyond(other/mine, l.Level) {
-			out = append(out, Difference{What: "time of " + l.Name + " just before the trial",
-				Base: quantity.Digits(mine) + " ns", New: quantity.Digits(other) + " ns"})
-		}
-	}
-	return out
-}

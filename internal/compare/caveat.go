@@ -110,27 +110,6 @@ func (j *Judgement) unpaired() bool {
 		slices.ContainsFunc(j.Items, func(it Item) bool { return !math.IsNaN(it.P) })
 }
 
-// Copied reports whether a trial began with a copy of data on which the step had been run.
-func (s *stepRuns) Copied(t *result.Trial) bool {
-	ran := slices.ContainsFunc(t.Steps, func(o result.Step) bool { return o.Name == s.Name })
-	return !ran && t.Start != nil && !t.Start.Made.IsZero() && s.loads(t)
-}
-
-// loads reports whether a trial's data were copied after the step, or after a later one.
-func (s *stepRuns) loads(t *result.Trial) bool {
-	if t.Start == nil || s.campaign.Step(t.Start.Copy) == nil {
-		return false
-	}
-	at := slices.IndexFunc(s.campaign.Steps, func(o *Step) bool { return o.Name == s.Name || o.Name == t.Start.Copy })
-	return s.campaign.Steps[at].Name == s.Name
-}
-
-// LoadedOnce reports whether the step loads data that are copied: there may be fewer of its runs than of the
-// steps after it.
-func (s *stepRuns) LoadedOnce() bool {
-	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool { return slices.ContainsFunc(t.Trials, s.loads) })
-}
-
 // lost returns the trials of a target whose numbers are in no median: they
 // failed, or did not reach a step that others reached.
 func (c *Campaign) lost(t *Target) (out []string) {

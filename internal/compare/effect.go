@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"rumbench/internal/metric"
-	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
@@ -54,10 +52,6 @@ func (b bounds) unsaid(d Verdict, ratio float64) bool {
 	const tiny = 0.01
 	return b.all && b.floor(d) == 0 && b.worse+b.better > 0 && math.Abs(ratio-1) > tiny
 }
-
-// LeastTrials is the number of trials of each side below which nothing is
-// proven.
-const LeastTrials = 3
 
 const (
 	// unsteady is the relative standard deviation of one side's trials above which
@@ -286,83 +280,6 @@ func (s *Step) unfit(base, t *Target, e *Effect) string {
 	return reason
 }
 
-// pairs returns the values of trials that ran side by side.
-func pairs(base, other *Number) (a, b []float64) {
-	beside(base.Trials, other.Trials, func(i, j int) bool {
-		together := ranTogether(base.steps[i]) && ranTogether(other.steps[j])
-		if together {
-			a, b = append(a, base.Rows[i].Value), append(b, other.Rows[j].Value)
-		}
-		return together
-	})
-	return a, b
-}
-
-// Paired returns the runs of two targets whose numbers count, and how they were measured:
-// the runs that ran side by side, one to one, if there are enough of them or machines or loads count once each,
-// else all.
-func (s *stepRuns) Paired(base, other *Target) (a, b []Run, design stat.Design) {
-	x, y := s.Used(base), s.Used(other)
-	beside(trialsOf(x), trialsOf(y), func(i, j int) bool {
-		together := ranTogether(x[i].Step) && ranTogether(y[j].Step)
-		if together {
-			a, b = append(a, x[i]), append(b, y[j])
-		}
-		return together
-	})
-	unit := UnitOf(trialsOf(x), trialsOf(y))
-	if len(a) > 0 && unit != TrialUnit && unit.partners(trialsOf(x), trialsOf(y)) != nil {
-		return a, b, stat.Grouped
-	}
-	if len(a) < LeastTrials || unit != TrialUnit {
-		return x, y, stat.Apart
-	}
-	return a, b, designOf(trialsOf(a), len(a))
-}
-
-func trialsOf(runs []Run) (out []*result.Trial) {
-	for _, r := range runs {
-		out = append(out, r.Trial)
-	}
-	return out
-}
-
-// beside calls pair with the indexes of trials that ran side by side, until it accepts
-// one for each of a.
-func beside(a, b []*result.Trial, pair func(i, j int) bool) {
-	for i, t := range a {
-		for j, u := range b {
-			if sideBySide(t, u) && pair(i, j) {
-				break
-			}
-		}
-	}
-}
-
-// sideBySide reports whether two trials belong to one block of one campaign.
-func sideBySide(t, u *result.Trial) bool {
-	return t.Trial == u.Trial && t.Order == u.Order && t.Machine == u.Machine &&
-		(t.Order == "interleaved" || t.Order == "duet") &&
-		t.Resumed == u.Resumed && filepath.Dir(t.Dir) == filepath.Dir(u.Dir)
-}
-
-// Beside reports whether any trials of two targets ran side by side.
-func Beside(a, b *Target) (found bool) {
-	beside(a.Trials, b.Trials, func(int, int) bool {
-		found = true
-		return true
-	})
-	return found
-}
-
-// mostAlone is the share of its time that a step of a duet may run alone and
-// still form a pair: one of the two always ends first.
-const mostAlone = 0.5
-
-// ranTogether reports whether a step of a duet ran concurrently with that of the other
-// trial for most of its time.
-func ranTogether(s *result.Step) bool { return s.Alone <= mostAlone*s.Seconds }
-
 // test tests a against b: on a logarithmic scale, as noise is proportional, or
 // on the numbers themselves if there are zeros.
 func (e *Effect) test(a, b []float64) {
@@ -386,17 +303,6 @@ func (e *Effect) test(a, b []float64) {
 	e.widen()
 }
 
-// designOf returns how two sides were measured if this many trials are pairs.
-func designOf(base []*result.Trial, pairs int) stat.Design {
-	switch {
-	case pairs == 0:
-		return stat.Apart
-	case base[0].Order == "duet":
-		return stat.Duet
-	}
-	return stat.Blocks
-}
-
 // confidence is the confidence level of the intervals shown.
 const confidence = 0.95
 
@@ -405,6 +311,14 @@ func (e *Effect) trials() int { return cmp.Or(e.Groups, min(len(e.Base.Rows), le
 
 // TooFew reports whether there are too few trials to prove anything.
 func (e *Effect) TooFew() bool { return e.trials() < LeastTrials }
+
+// tooFew returns the number of trials, in words, if they prove nothing, else "".
+func (e *Effect) tooFew() string {
+	if n := e.trials(); n < LeastTrials {
+		return fmt.Sprintf("%d of at least %d %ss", n, LeastTrials, e.Unit)
+	}
+	return ""
+}
 
 // judge sets the verdict once Adjusted is known.
 func (e *Effect) judge(b bounds) {
@@ -492,6 +406,13 @@ func direction(m *metric.Metric, shift float64) Verdict {
 	return Worse
 }
 
-func logarithms(v []float64) []float64 {
-	return stat.Values(v, math.Log)
+// searched reports whether the numbers are answers of searches.
+func (e *Effect) searched() bool { return e.New.Metric == metric.HighestRate }
+
+// widen makes the interval of a ratio of two searches at least as wide as the
+// intervals of the rates that they found.
+func (e *Effect) widen() {
+	baseBelow, baseAbove := e.Base.gaps()
+	newBelow, newAbove := e.New.gaps()
+	e.Low, e.High = e.Low/(newBelow*baseAbove), e.High*newAbove*baseBelow
 }

@@ -5,13 +5,13 @@ import (
 	"math"
 	"slices"
 
-	"rumbench/internal/metric"
-	"rumbench/internal/text/hint"
-
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
+
+	"rumbench/internal/metric"
+	"rumbench/internal/text/hint"
 )
 
 // Gate is a condition on a comparison, such as
@@ -239,10 +239,6 @@ func (g *Gate) unproven(effects map[string]*Effect) string {
 	}
 	return ""
 }
-
-// known reports whether the number matches its key: a percentile of too few
-// samples does not.
-func (n *Number) known() bool { return n.Missing == "" && n.MaxOf == 0 }
 
 // Check returns an error for steps and operation kinds that no judgement has: a condition
 // on them would never hold.

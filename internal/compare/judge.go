@@ -213,3 +213,102 @@ func (e *Effect) Excluded(matters float64) bool {
 	}
 	return e.High < 1+matters
 }
+
+// Precise reports whether the numbers that the campaign's question asks about are known so well
+// that the 95 % interval of every target against the first is no wider than precision to either
+// side. It also returns the width of the least precise number, and its name and step. A number of
+// yet unknown precision is infinitely imprecise; one that cannot be compared is left out, and if
+// none can be compared it is never enough.
+//
+// The width is judged, never the verdict: stopping as soon as there is a difference would find
+// differences where there are none.
+func Precise(trials []*result.Trial, precision float64) (enough bool, worst float64, number string) {
+	c := New(trials)
+	judged := 0
+	for _, t := range c.Targets[min(1, len(c.Targets)):] {
+		for _, s := range c.Steps {
+			for _, k := range s.asked() {
+				e := s.effect(c.Targets[0], t, k)
+				if e.Why != "" {
+					continue // more trials would not make it comparable
+				}
+				judged++
+				if w := e.halfWidth(); w > worst {
+					worst, number = w, k.Metric+" of "+s.Name
+				}
+			}
+		}
+	}
+	return judged > 0 && worst <= precision, worst, number
+}
+
+// halfWidth returns the largest error of the ratio to either side, as a share.
+func (e *Effect) halfWidth() float64 {
+	switch {
+	case e.still():
+		return 0
+	case math.IsNaN(e.Low) || math.IsNaN(e.High) || e.trials() < LeastTrials:
+		return math.Inf(1)
+	case e.Low <= 0:
+		return math.Inf(1)
+	}
+	return math.Sqrt(e.High/e.Low) - 1
+}
+
+// Tested returns the number of tested numbers among those asked about: their verdicts
+// are corrected for it.
+func (j *Judgement) Tested() (n int) {
+	for i := range j.Items {
+		if it := &j.Items[i]; it.Asked && !math.IsNaN(it.P) {
+			n++
+		}
+	}
+	return n
+}
+
+// Outcome is the result of a gate on the question of a judgement.
+type Outcome struct {
+	Worse []*Item // proven to be worse, and observed to be worse by a difference that matters
+	Open  []*Item // not worse, but a regression is not excluded either
+	Blind []*Item // numbers that at least one of the two has and that could not be judged, with the reason in Why
+	Weak  []*Item // of Open: a regression that matters would not have been seen either
+	// Judged is the number of judged numbers.
+	Judged int
+}
+
+// Matters returns the smallest regression that matters to a question; 0 if it is not
+// set.
+func Matters(q *result.Question) float64 { return cmp.Or(q.WorseBy, q.Within) }
+
+// sees reports whether a regression of this share would be seen. Of a rate it is a smaller factor than of a cost.
+func (it *Item) sees(matters float64) bool {
+	if m := metric.ByName(it.Metric()); m.Better == metric.Higher {
+		matters = 1/(1-min(matters, 1)) - 1
+	}
+	return it.Detectable() <= matters
+}
+
+// Outcome judges the numbers asked about as a gate does. Numbers that neither target
+// has are left out, unless the question names them.
+func (j *Judgement) Outcome() (out Outcome) {
+	matters := Matters(&j.Question)
+	for i := range j.Items {
+		it := &j.Items[i]
+		switch {
+		case !it.Asked || it.Base.Missing != "" && it.New.Missing != "" && !j.Question.Declared():
+		case it.Verdict == "" || it.tooFew() != "":
+			out.Blind = append(out.Blind, it)
+		default:
+			out.Judged++
+			if it.Verdict == Worse {
+				out.Worse = append(out.Worse, it)
+			} else if !it.Excluded(matters) {
+				out.Open = append(out.Open, it)
+				if matters > 0 && !it.sees(matters) {
+					out.Weak = append(out.Weak, it)
+				}
+			}
+		}
+	}
+	return out
+}

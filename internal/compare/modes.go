@@ -7,6 +7,7 @@ import (
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
 )
 
 // Modes are two groups into which trials fall by a number.
@@ -76,4 +77,21 @@ func factsApart(a, b []*result.Trial) (out []Difference) {
 		add(set.Name, func(t *result.Trial) string { return t.Setting(set.Name) })
 	}
 	return append(out, canariesApart(a, b)...)
+}
+
+// canariesApart returns the loads that took longer before all trials of one group than before all of the
+// other.
+func canariesApart(a, b []*result.Trial) (out []Difference) {
+	for _, l := range CanaryLoads() {
+		x, y := l.times(a), l.times(b)
+		apart := min(len(x), len(y)) > 0 && (slices.Max(x) < slices.Min(y) || slices.Max(y) < slices.Min(x))
+		if !apart {
+			continue
+		}
+		if mine, other := stat.Median(x), stat.Median(y); Beyond(other/mine, l.Level) {
+			out = append(out, Difference{What: "time of " + l.Name + " just before the trial",
+				Base: quantity.Digits(mine) + " ns", New: quantity.Digits(other) + " ns"})
+		}
+	}
+	return out
 }

@@ -106,6 +106,10 @@ func (n *Number) become(greatest *Number, few int64) {
 	n.Key, n.MaxOf = key, few
 }
 
+// known reports whether the number matches its key: a percentile of too few
+// samples does not.
+func (n *Number) known() bool { return n.Missing == "" && n.MaxOf == 0 }
+
 // Few returns the remark that the number is the maximum of few samples; "" if it is not.
 func (n *Number) Few() string {
 	if n.MaxOf == 0 {

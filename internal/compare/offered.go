@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -48,13 +47,6 @@ func (c *Campaign) unlike(a, b *Target) string {
 		c.apart[pair] = reason
 	}
 	return reason
-}
-
-// onePlan reports whether all trials of two targets belong to one campaign.
-func onePlan(a, b *Target) bool {
-	first := filepath.Dir(a.Trials[0].Dir)
-	return !slices.ContainsFunc(slices.Concat(a.Trials, b.Trials),
-		func(t *result.Trial) bool { return filepath.Dir(t.Dir) != first })
 }
 
 // Randomized reports whether the trials of two targets alternated in one campaign, on servers

@@ -71,9 +71,6 @@ func unlikeSearches(base, other *Number) string {
 	return ""
 }
 
-// searched reports whether the numbers are answers of searches.
-func (e *Effect) searched() bool { return e.New.Metric == metric.HighestRate }
-
 // gaps returns the factors by which the highest rates may, at most, be below and
 // above the rates that the searches of the number found.
 func (n *Number) gaps() (below, above float64) {
@@ -84,14 +81,6 @@ func (n *Number) gaps() (below, above float64) {
 		}
 	}
 	return below, above
-}
-
-// widen makes the interval of a ratio of two searches at least as wide as the
-// intervals of the rates that they found.
-func (e *Effect) widen() {
-	baseBelow, baseAbove := e.Base.gaps()
-	newBelow, newAbove := e.New.gaps()
-	e.Low, e.High = e.Low/(newBelow*baseAbove), e.High*newAbove*baseBelow
 }
 
 // precision returns the width of the searches' intervals, as a share.

@@ -97,6 +97,10 @@ func (u Unit) partners(base, other []*result.Trial) map[string]string {
 // MachinesOf returns the machines of a fleet that ran trials, sorted; none if rumbench ran them itself.
 func MachinesOf(trials []*result.Trial) (out []string) { return MachineUnit.Groups(trials) }
 
+// LeastTrials is the number of trials of each side below which nothing is
+// proven.
+const LeastTrials = 3
+
 // cells are the means of the units that count once each.
 type cells struct {
 	Unit
@@ -191,83 +195,6 @@ func center(v []float64, positive bool) float64 {
 	return stat.Mean(v)
 }
 
-// OverMachines is how far the machines of a campaign agree on the ratio of a number.
-type OverMachines struct {
-	Names  []string
-	Ratios []float64 // by machine
-	SD     float64   // relative standard deviation between them
-}
-
-// OverMachines returns how far machines agree; nil unless several ran trials of both targets.
-func (e *Effect) OverMachines() *OverMachines {
-	if e.Groups < 2 || e.Unit != MachineUnit || e.Base.Low <= 0 || e.New.Low <= 0 {
-		return nil
-	}
-	c := grouped(e.Base, e.New)
-	out := &OverMachines{Names: c.names}
-	for i := range c.a {
-		out.Ratios = append(out.Ratios, c.b[i]/c.a[i])
-	}
-	out.SD = stat.Deviation(logarithms(out.Ratios))
-	return out
-}
-
-// MachineApart is a machine that is not as fast as the others.
-type MachineApart struct {
-	Name             string
-	Ratio, Low, High float64 // of its mean to that of the others, with the bounds of its interval
-}
-
-// machineFloor is the share by which a machine must differ from the others to be named.
-const machineFloor = 0.03
-
-// leastMeasured is the number of values of a machine below which it is not judged.
-const leastMeasured = 3
-
-// MachinesApart returns the machines whose number, in the mean over targets, is known to be more than 3 %
-// off that of the others: of equal machines one in twenty campaigns names one. Ratios of targets are not
-// affected as long as each is one of a single machine, but such a machine is another kind, or has a defect.
-func MachinesApart(s *Step, k Key, targets ...*Target) []MachineApart {
-	blocks := map[string]map[int][]float64{} // logarithms of the targets, by machine and block
-	numbered := 0                            // targets that have the number
-	for _, t := range targets {
-		n := s.number(t, k)
-		if len(n.Trials) > 0 {
-			numbered++
-		}
-		for i, trial := range n.Trials {
-			if v := n.Rows[i].Value; v > 0 && trial.Machine != "" {
-				if blocks[trial.Machine] == nil {
-					blocks[trial.Machine] = map[int][]float64{}
-				}
-				blocks[trial.Machine][trial.Trial] = append(blocks[trial.Machine][trial.Trial], math.Log(v))
-			}
-		}
-	}
-	means := map[string][]float64{}
-	for m, byBlock := range blocks {
-		for _, v := range byBlock {
-			if len(v) == numbered {
-				means[m] = append(means[m], stat.Mean(v))
-			}
-		}
-	}
-	return MachinesOff(means)
-}
-
-// MachinesOff returns the machines whose values, given as logarithms, are known to be more than 3 % off
-// those of the others. It removes them from the map.
-func MachinesOff(logs map[string][]float64) (out []MachineApart) {
-	for {
-		worst := mostApart(logs)
-		if worst == nil {
-			return out
-		}
-		out = append(out, *worst)
-		delete(logs, worst.Name) // or the others seem fast beside it
-	}
-}
-
 // ratioOfGroups returns the ratio of the means of machines or of loads; false unless they count once each, ran trials
 // of both, and all numbers are positive.
 func ratioOfGroups(base, other *Number) (ratio float64, ok bool) {
@@ -278,36 +205,94 @@ func ratioOfGroups(base, other *Number) (ratio float64, ok bool) {
 	return center(c.b, true) / center(c.a, true), true
 }
 
-// mostApart returns the machine that is farthest from the others, nil if none is known to be too far.
-func mostApart(logs map[string][]float64) (worst *MachineApart) {
-	means := func(own func(machine string) bool) (all []float64) {
-		for m, v := range logs {
-			if own(m) {
-				all = append(all, v...)
-			}
+// pairs returns the values of trials that ran side by side.
+func pairs(base, other *Number) (a, b []float64) {
+	beside(base.Trials, other.Trials, func(i, j int) bool {
+		together := ranTogether(base.steps[i]) && ranTogether(other.steps[j])
+		if together {
+			a, b = append(a, base.Rows[i].Value), append(b, other.Rows[j].Value)
 		}
-		slices.Sort(all) // the same sums each time
-		return all
-	}
-	level := 1 - (1-confidence)/float64(max(1, len(logs))) // any of them may be off by chance
-	for _, m := range slices.Sorted(maps.Keys(logs)) {
-		mine, others := means(func(o string) bool { return o == m }), means(func(o string) bool { return o != m })
-		if min(len(mine), len(others)) < leastMeasured {
-			continue
-		}
-		_, i := stat.Welch(others, mine, level)
-		known := i.Low > math.Log1p(machineFloor) || i.High < -math.Log1p(machineFloor)
-		if known && (worst == nil || math.Abs(i.Value) > math.Abs(math.Log(worst.Ratio))) {
-			worst = &MachineApart{m, math.Exp(i.Value), math.Exp(i.Low), math.Exp(i.High)}
-		}
-	}
-	return worst
+		return together
+	})
+	return a, b
 }
 
-// tooFew returns the number of trials, in words, if they prove nothing, else "".
-func (e *Effect) tooFew() string {
-	if n := e.trials(); n < LeastTrials {
-		return fmt.Sprintf("%d of at least %d %ss", n, LeastTrials, e.Unit)
+// Paired returns the runs of two targets whose numbers count, and how they were measured:
+// the runs that ran side by side, one to one, if there are enough of them or machines or loads count once each,
+// else all.
+func (s *stepRuns) Paired(base, other *Target) (a, b []Run, design stat.Design) {
+	x, y := s.Used(base), s.Used(other)
+	beside(trialsOf(x), trialsOf(y), func(i, j int) bool {
+		together := ranTogether(x[i].Step) && ranTogether(y[j].Step)
+		if together {
+			a, b = append(a, x[i]), append(b, y[j])
+		}
+		return together
+	})
+	unit := UnitOf(trialsOf(x), trialsOf(y))
+	if len(a) > 0 && unit != TrialUnit && unit.partners(trialsOf(x), trialsOf(y)) != nil {
+		return a, b, stat.Grouped
 	}
-	return ""
+	if len(a) < LeastTrials || unit != TrialUnit {
+		return x, y, stat.Apart
+	}
+	return a, b, designOf(trialsOf(a), len(a))
+}
+
+func trialsOf(runs []Run) (out []*result.Trial) {
+	for _, r := range runs {
+		out = append(out, r.Trial)
+	}
+	return out
+}
+
+// beside calls pair with the indexes of trials that ran side by side, until it accepts
+// one for each of a.
+func beside(a, b []*result.Trial, pair func(i, j int) bool) {
+	for i, t := range a {
+		for j, u := range b {
+			if sideBySide(t, u) && pair(i, j) {
+				break
+			}
+		}
+	}
+}
+
+// sideBySide reports whether two trials belong to one block of one campaign.
+func sideBySide(t, u *result.Trial) bool {
+	return t.Trial == u.Trial && t.Order == u.Order && t.Machine == u.Machine &&
+		(t.Order == "interleaved" || t.Order == "duet") &&
+		t.Resumed == u.Resumed && filepath.Dir(t.Dir) == filepath.Dir(u.Dir)
+}
+
+// Beside reports whether any trials of two targets ran side by side.
+func Beside(a, b *Target) (found bool) {
+	beside(a.Trials, b.Trials, func(int, int) bool {
+		found = true
+		return true
+	})
+	return found
+}
+
+// mostAlone is the share of its time that a step of a duet may run alone and
+// still form a pair: one of the two always ends first.
+const mostAlone = 0.5
+
+// ranTogether reports whether a step of a duet ran concurrently with that of the other
+// trial for most of its time.
+func ranTogether(s *result.Step) bool { return s.Alone <= mostAlone*s.Seconds }
+
+// designOf returns how two sides were measured if this many trials are pairs.
+func designOf(base []*result.Trial, pairs int) stat.Design {
+	switch {
+	case pairs == 0:
+		return stat.Apart
+	case base[0].Order == "duet":
+		return stat.Duet
+	}
+	return stat.Blocks
+}
+
+func logarithms(v []float64) []float64 {
+	return stat.Values(v, math.Log)
 }

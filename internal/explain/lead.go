@@ -239,7 +239,7 @@ func (e *Explanation) kinds() string {
 				return text
 			}
 		}
-		text := strings.Join(t.Distinct(func(trial *result.Trial) string { return trial.Structure }), " or ")
+		text := t.Either(func(trial *result.Trial) string { return trial.Structure })
 		if text == "" {
 			return ""
 		}

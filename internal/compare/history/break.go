@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
 
@@ -172,7 +173,7 @@ func familyFacts(a, b *Family, x, y *result.Trial) (out []Fact) {
 	for _, name := range compare.AppendNew(names, slices.Sorted(maps.Keys(b.Params))...) {
 		differ(Work, name, paramIn(a.Params, name), paramIn(b.Params, name))
 	}
-	for _, name := range machineFacts {
+	for _, name := range observe.FactsThat(observe.SetsKind) {
 		if a.Machine != b.Machine {
 			differ(HostFact, name, x.Host.Value(name), y.Host.Value(name))
 		}

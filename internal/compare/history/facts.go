@@ -1,55 +1,14 @@
 package history
 
 import (
-	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"rumbench/engine"
 	"rumbench/internal/compare"
-	"rumbench/internal/observe"
 	"rumbench/internal/result"
-	"rumbench/internal/text/quantity"
 )
-
-// machineFacts are the facts about a host that make numbers incomparable if
-// they differ. Its name is not among them: containers and rented machines get a
-// new one each time.
-var machineFacts = []string{"virtualization", "cpu", "cpus online", "cpus usable", "cpu quota", "memory",
-	"memory limit", "filesystem", "device size", "device rotational"}
-
-// machineOf returns a line on the kind of machine that a trial ran on. Memory is
-// rounded up to whole GiB: the amount that a kernel reserves differs from one
-// release to the next.
-func machineOf(host observe.Facts) string {
-	var parts []string
-	for _, name := range machineFacts {
-		v := host.Value(name)
-		switch {
-		case v == "":
-			continue
-		case name == "memory":
-			v = wholeGiB(v)
-		case name != "virtualization" && name != "cpu" && name != "filesystem":
-			v = name + " " + v
-		}
-		parts = append(parts, v)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// wholeGiB rounds a size such as "23.54 GiB" up; a size that it cannot parse is
-// returned unchanged.
-func wholeGiB(size string) string {
-	bytes, err := quantity.RoundSize(size)
-	if err != nil || bytes < 1<<20 {
-		return size
-	}
-	return fmt.Sprintf("%.0f GiB", math.Ceil(bytes/(1<<30)))
-}
 
 // Fact is a fact that differed in the run before.
 type Fact struct {

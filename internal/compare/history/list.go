@@ -75,28 +75,32 @@ func (r *Run) Line() Line {
 
 // RunsJSON writes a line of JSON for each run.
 func RunsJSON(w io.Writer, runs []*Run) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+	write := lines(w)
 	for _, r := range runs {
-		if err := enc.Encode(r.Line()); err != nil {
+		if err := write(r.Line()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// JSON writes a line for each series, with all points and changes.
-func JSON(w io.Writer, families []*Family) error {
+// lines returns a function that writes a value as a line of JSON.
+func lines(w io.Writer) func(any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
+	return enc.Encode
+}
+
+// JSON writes a line for each series, with all points and changes.
+func JSON(w io.Writer, families []*Family) error {
+	write := lines(w)
 	for _, f := range families {
 		for _, s := range f.Series {
-			line := struct {
+			if err := write(struct {
 				*Family
 				*Series
 				TooFew bool `json:"too_few,omitempty"` // too few points to distinguish a change from chance
-			}{f, s, len(s.Points) < MinRuns}
-			if err := enc.Encode(line); err != nil {
+			}{f, s, len(s.Points) < MinRuns}); err != nil {
 				return err
 			}
 		}

@@ -3,14 +3,18 @@ package history
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
 )
 
 // Family is the runs that can be compared with each other: the runs with one plan
@@ -293,4 +297,34 @@ func HeadlineRows(t *result.Trial) func(*result.Step, *metric.Row) bool {
 	return func(s *result.Step, r *metric.Row) bool {
 		return slices.Contains(keys[s.Name], compare.KeyOf(r)) && !r.Few()
 	}
+}
+
+// machineOf returns a line on the kind of machine that a trial ran on. Memory is
+// rounded up to whole GiB: the amount that a kernel reserves differs from one
+// release to the next.
+func machineOf(host observe.Facts) string {
+	var parts []string
+	for _, name := range observe.FactsThat(observe.SetsKind) {
+		v := host.Value(name)
+		switch {
+		case v == "":
+			continue
+		case name == "memory":
+			v = wholeGiB(v)
+		case name != "virtualization" && name != "cpu" && name != "filesystem":
+			v = name + " " + v
+		}
+		parts = append(parts, v)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// wholeGiB rounds a size such as "23.54 GiB" up; a size that it cannot parse is
+// returned unchanged.
+func wholeGiB(size string) string {
+	bytes, err := quantity.RoundSize(size)
+	if err != nil || bytes < 1<<20 {
+		return size
+	}
+	return fmt.Sprintf("%.0f GiB", math.Ceil(bytes/(1<<30)))
 }

@@ -1,7 +1,3 @@
-// Package history reads a folder of campaigns as a store: it lists the runs in
-// it, lines up the numbers that can be compared as series over time, and finds
-// where their level changed and what else changed there. It only reads, and
-// measures nothing.
 package history
 
 import (
