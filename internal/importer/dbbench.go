@@ -35,10 +35,7 @@ type dbInterval struct {
 	length, end  float64 // seconds
 }
 
-const (
-	dbSummary = `^(?P<name>\S+)\s+: +(?P<mean>\d+\.\d+) micros/op(?:; *| +(?P<rate>\d+) ops/sec)(?P<rest>.*)$`
-	dbTable   = `^ops_sec\t`
-)
+const dbSummary = `^(?P<name>\S+)\s+: +(?P<mean>\d+\.\d+) micros/op(?:; *| +(?P<rate>\d+) ops/sec)(?P<rest>.*)$`
 
 var isDBBench = anyLine(`^Keys: .* bytes each|^ops_sec\tmb_sec\t|` + dbSummary)
 
@@ -85,7 +82,7 @@ var dbSettings = grammar[*dbBench]{
 func parseDBBench(files []*file, _ *Options, ps *hint.Problems) []*run {
 	d := &dbBench{input: &input{file: files[0], ps: ps}, settings: newRun(files[0], fmtDBBench)}
 	d.settings.tool, d.settings.engine = fmtDBBench, "rocksdb"
-	if anyLine(dbTable)(d.head) {
+	if isDBTable(d.head) {
 		return parseDBTable(d.input)
 	}
 	d.each(d.line)

@@ -27,6 +27,8 @@ var dbColumns = []struct {
 	{name: "Nstall", metric: metric.EngineStalls, zero: true, perStep: true},
 }
 
+var isDBTable = anyLine(`^ops_sec\t`)
+
 // parseDBTable reads a table of results of db_bench: tab separated, a header before
 // each benchmark, a line for each repetition. Lines of mean and standard deviation
 // follow from the repetitions, and are skipped.

@@ -30,7 +30,7 @@ func (y *ycsb) portLine(m match) {
 		y.block() // the next one begins
 	}
 	y.totals = y.totals || name == "TOTAL"
-	o, valid := new(ycsbOp), true
+	o, valid := new(ycsbOp), strings.Contains(m.text("figures"), ", ")
 	var rate, seconds figure
 	for p, ok := range printedFigures(m.text("figures")) {
 		valid = valid && ok

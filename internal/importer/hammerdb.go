@@ -30,10 +30,8 @@ type hammerState struct {
 	failed, early int // virtual users that failed, or ended before the test did
 }
 
-const hammerResult = `TEST RESULT : System achieved (?P<nopm>\d+) NOPM from (?P<tpm>\d+) (?P<server>.+) TPM`
-const hammerOldResult = `TEST RESULT : System achieved (?P<tpm>\d+) (?P<server>.+) TPM at (?P<nopm>\d+) NOPM`
-
-var isHammerDB = anyLine(`^HammerDB |^Hammerdb Log @ |^Vuser 1:[^\[]*$|` + hammerResult[:strings.Index(hammerResult, "(")])
+var isHammerDB = anyLine(`^HammerDB |^Hammerdb Log @ |^Vuser 1:[^\[]*$|` +
+	`TEST RESULT : System achieved \d+ (?:NOPM from \d+ .+ TPM|.+ TPM at \d+ NOPM)`)
 
 var hammerLines = grammar[*hammerDB]{
 	on(`HammerDB(?: CLI)? v?(?P<release>\d+\.\d+)`, func(h *hammerDB, m match) { h.tool = "HammerDB " + m.text("release") }),
@@ -59,8 +57,9 @@ var hammerLines = grammar[*hammerDB]{
 			h.runs[len(h.runs)-1].cut("a virtual user failed at %s:%d", h.path, h.lineNumber)
 		}
 	}),
-	on(hammerResult, (*hammerDB).result),
-	on(hammerOldResult, (*hammerDB).result), // up to release 3
+	on(`TEST RESULT : System achieved (?P<nopm>\d+) NOPM from (?P<tpm>\d+) (?P<server>.+) TPM`, (*hammerDB).result),
+	on(`TEST RESULT : System achieved (?P<tpm>\d+) (?P<server>.+) TPM at (?P<nopm>\d+) NOPM`,
+		(*hammerDB).result), // up to release 3
 	on(`TEST RESULT`, func(h *hammerDB, m match) {
 		h.refuseIf(!h.last, "", "%q: System achieved N NOPM from N NAME TPM was expected", clip(m.line))
 	}),

@@ -79,8 +79,10 @@ var ibLayouts = map[int]header{
 // bucket has none.
 var ibBounds = []float64{256, 1e3, 4e3, 16e3, 64e3, 256e3, 1e6, 4e6, 16e6}
 
+var hasIBHead = anyLine(`^i_sec\tt_sec\t|iibench\.py`)
+
 func isIBench(head []string) bool {
-	return anyLine(`^i_sec\tt_sec\t|iibench\.py`)(head) || slices.ContainsFunc(head, func(l string) bool {
+	return hasIBHead(head) || slices.ContainsFunc(head, func(l string) bool {
 		r, ok := ibLine(ibLayouts[9], strings.Fields(l))
 		return ok && r.plausible()
 	})

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -37,7 +38,7 @@ var pgbenchGrammar = grammar[*pgbench]{
 		if v := strings.TrimSpace(m.text("program")); v != "" {
 			p.tool += " " + strings.Trim(v, "()")
 		}
-		p.version = strings.TrimSpace(m.text("server"))
+		p.version = cmp.Or(strings.TrimSpace(m.text("server")), p.version)
 	}),
 	on(`^SQL script `, func(p *pgbench, _ match) {
 		p.scripts++

@@ -39,9 +39,9 @@ const (
 // hasSBHead recognises files with a run of sysbench, or with what else it prints.
 var hasSBHead = anyLine(sbHead + `|` + sbRumbench)
 
-func isSysbench(head []string) bool {
-	return hasSBHead(head) && anyLine(`^Running (the test with following options|memory speed test)`)(head)
-}
+var hasSBRun = anyLine(`^Running (the test with following options|memory speed test)`)
+
+func isSysbench(head []string) bool { return hasSBHead(head) && hasSBRun(head) }
 
 // sbBelow begin lines that sysbench prints below its version: settings and final figures.
 var sbBelow = regexp.MustCompile(`^(Running the test with|Number of threads:|Target transaction rate:|Threads started!` +

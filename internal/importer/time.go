@@ -32,7 +32,7 @@ func parseTime(f *file, ps *hint.Problems) *usage {
 		in.each(func(line string) {
 			line = strings.TrimSpace(line)
 			timesIn(line, times)
-			if timeFailed.MatchString(line) {
+			if timeFailed.MatchString(line) && !timeSucceeded.MatchString(line) {
 				failed = line
 			}
 		})
@@ -47,7 +47,11 @@ func parseTime(f *file, ps *hint.Problems) *usage {
 	return &usage{cpu: times["user"] + times["system"], elapsed: times["elapsed"], failed: failed}
 }
 
-var timeFailed = regexp.MustCompile(`^Command (exited|terminated)|^Exit status:.*(\s[^0]\S*|\s0\S+)$`)
+// The line with the result of a command that failed, or did not.
+var (
+	timeFailed    = regexp.MustCompile(`^Command (exited|terminated)|^Exit status:`)
+	timeSucceeded = regexp.MustCompile(`^Exit status:.*\s0$`)
+)
 
 func timesIn(line string, times map[string]float64) {
 	if m := timeFields.FindStringSubmatch(line); m != nil {
