@@ -112,12 +112,14 @@ func newLog(files []*file, workload, tool string, ps *hint.Problems) *log {
 	return &log{newFileRun(files[0], workload, tool), &input{file: files[0], ps: ps}, map[string]string{}}
 }
 
+// result returns the run of a log after its lines.
 func (l *log) result(line func(text string), finish func()) []*run {
 	l.each(line)
 	finish()
 	return []*run{l.run}
 }
 
+// asked takes the groups of a line as parameters that runs must share, by their names.
 func (l *log) asked(m match) {
 	for i, name := range m.expr.SubexpNames() {
 		if name != "" {
@@ -126,6 +128,7 @@ func (l *log) asked(m match) {
 	}
 }
 
+// kept keeps what the groups of a line gave, for the end.
 func (l *log) kept(m match) {
 	for i, name := range m.expr.SubexpNames() {
 		l.values[name] = m.groups[i]
