@@ -6,7 +6,8 @@
 // marked, and contradictions are refused, with the file, the line and a hint. It
 // writes the same files as a run does, and judges no number.
 //
-// Read it in this order; a file uses only files below it, or those of its own format:
+// Read it in this order; a file uses only files below it, or those of its own format. The files from grammar.go on
+// are the kit: they know no format, and each other.
 //
 //	importer.go     an import from files to a campaign
 //	companion.go    what iostat, vmstat and time measured next to a log
@@ -17,8 +18,8 @@
 //	agree.go        runs that do not fit the others
 //	campaign.go     trials, and the files of a campaign
 //	format.go       the list of formats
-//	sysbench….go, pgbench.go, pglog.go, ibench….go, dbbench.go, dbtable.go, ycsb….go, goycsb.go, gotpc.go, hammerdb.go,
-//	tpccmysql.go, benchmarksql.go, benchbase.go, gobench.go, csv.go: the formats of logs
+//	sysbench….go, pgbench.go, pglog.go, ibench….go, dbbench.go, dbtable.go, ycsb….go, goycsb.go, gotpc.go,
+//	hammerdb.go, tpccmysql.go, benchmarksql.go, benchbase.go, gobench.go, csv.go: the formats of logs
 //	met.go, figures.go, iostat.go, vmstat.go, time.go: the formats of the files next to a log
 //	grammar.go      what a format is made of: recognition, kinds of lines, refusals
 //	printed.go      printed times, operations and rates

@@ -82,8 +82,8 @@ func (b *ibRun) finish() {
 		if last != nil {
 			b.verify(c, last)
 		}
-		if b.cutIf(!c.ended, "the log of a client is cut off (%s:%d): it has no totals", c.path, c.lines); !c.ended &&
-			last != nil {
+		b.cutIf(!c.ended, "the log of a client is cut off (%s:%d): it has no totals", c.path, c.lines)
+		if !c.ended && last != nil {
 			common = min(common, last.end+last.length/2)
 		}
 	}

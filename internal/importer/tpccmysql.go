@@ -62,10 +62,9 @@ func parseTPCCMySQL(files []*file, _ *Options, ps *hint.Problems) []*run {
 
 func (t *tpccMySQL) interval(m match) {
 	end, n := m.number("end"), m.number("orders")
-	if length := end - t.end; length > 0 {
-		t.intervals = append(t.intervals, t.counted(opNewOrder, end, length, n))
-	} else {
-		t.contradictIf(true, "the end of an interval", newFigure(end), "that of the one before", newFigure(t.end))
+	t.contradictIf(end <= t.end, "the end of an interval", newFigure(end), "that of the one before", newFigure(t.end))
+	if end > t.end {
+		t.intervals = append(t.intervals, t.counted(opNewOrder, end, end-t.end, n))
 	}
 	t.end, t.orders.value = end, t.orders.value+n
 }
@@ -113,12 +112,10 @@ func (t *tpccMySQL) check(done, shared, seconds float64) {
 	rate, printed := t.value("rate")
 	t.cutIf(!printed, "the output has no TpmC (%s:%d)", t.path, t.lines)
 	t.contradictIf(printed && !rate.agrees(made), "TpmC", rate, tpccShared+" per minute", made)
-	if shared > done*(1+slack) {
-		t.contradictIf(true, tpccShared, counted, tpccSummed, newFigure(done))
-	} else if lost := 1 - shared/done; lost > slack {
-		t.warn("TpmC lacks %.2g %% of the new orders: the threads share its counter without a lock; the sum of "+
-			"their own counts is taken", 100*lost)
-	}
+	t.requireWithin(tpccShared, counted, tpccSummed, newFigure(done))
+	lost := 1 - shared/done
+	t.warnIf(lost > slack, "TpmC lacks %.2g %% of the new orders: the threads share its counter without a lock; the sum "+
+		"of their own counts is taken", 100*lost)
 	t.contradictIf(t.orders.exceeds(counted) || t.end >= seconds && counted.exceeds(t.orders),
 		"the sum of the intervals", t.orders, tpccShared, counted)
 }

@@ -72,10 +72,9 @@ func (y *ycsb) checkCodes() {
 	for _, name := range slices.Sorted(maps.Keys(y.kinds)) {
 		o := y.kinds[name]
 		_, uncounted := o.failed()
-		if sum := o.codes - uncounted; ycsbKinds[name] != "" && o.counted && o.codes != 0 && sum != o.count {
-			y.contradictIf(true, name+": the sum of its codes", newFigure(float64(sum)), "its operations",
-				newFigure(float64(o.count)))
-		}
+		sum := o.codes - uncounted
+		y.contradictIf(ycsbKinds[name] != "" && o.counted && o.codes != 0 && sum != o.count,
+			name+": the sum of its codes", newFigure(float64(sum)), "its operations", newFigure(float64(o.count)))
 	}
 }
 
