@@ -219,7 +219,10 @@ func (c *compiler) run(root *strictyaml.Node) *run {
 	c.readValues(root.Get("values"))
 	survey{c}.loads(root.Get("steps"))
 	survey{c}.operations(root.Get("operations"))
-	c.readTables(root.Get("tables"))
+	for i, t := range c.tables {
+		r := tableReader{c, t}
+		r.read(root.Get("tables").Entries[i])
+	}
 	ops := c.readOperations(root.Get("operations"))
 	r := &run{tables: c.tables, root: root, params: c.params, info: c.info, done: map[string]int64{}}
 	r.all = c.readSteps(root.Get("steps"), ops)

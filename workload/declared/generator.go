@@ -25,8 +25,8 @@ type generator struct {
 type argument struct{ name, doc, usual string }
 
 // over is the first argument of distributions over numbers from 0.
-var over = argument{"over", "how many numbers, from 0: a number, or a table, whose rows are meant. In row, the default " +
-	"is the statement's table", overDefault}
+var over = argument{"over", "how many numbers, from 0: a number, or a table, whose rows are meant. In row, the " +
+	"default is the statement's table", overDefault}
 
 // overDefault is the number of rows of the statement's table.
 const overDefault = "its table"

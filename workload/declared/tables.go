@@ -27,13 +27,6 @@ func (c *compiler) readNames(n *strictyaml.Node) {
 	}
 }
 
-func (c *compiler) readTables(n *strictyaml.Node) {
-	for i, t := range c.tables {
-		r := tableReader{c, t}
-		r.read(n.Entries[i])
-	}
-}
-
 // tableReader reads a table.
 type tableReader struct {
 	*compiler
