@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 )
 
 // CheckDir refuses a data directory that is not empty and holds no file that
@@ -23,4 +25,17 @@ func CheckDir(dir, pattern string) error {
 		}
 	}
 	return fmt.Errorf("%s is not a database of this engine: it holds %s, and no %s", dir, entries[0].Name(), pattern)
+}
+
+// ModuleVersion returns the version of a Go module that this binary was built
+// with, "unknown" if the build information lacks it.
+func ModuleVersion(path string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == path {
+				return cmp.Or(m.Replace, m).Version
+			}
+		}
+	}
+	return "unknown"
 }
