@@ -11,12 +11,15 @@ import "C"
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
 
 	"rumbench/engine"
 	"rumbench/engine/kvkit"
+	"rumbench/engine/native"
 	"rumbench/model"
 )
 
@@ -119,3 +122,128 @@ func (s *store) flush() error { return s.fail(C.store_flush(s.c)) }
 
 // Close closes the database. At level none it writes the log's buffer first.
 func (s *store) Close() error { return engine.Wrap("close rocksdb", s.fail(C.store_close(s.c))) }
+
+const (
+	memtables = "rocksdb.cur-size-all-mem-tables"
+	debt      = "rocksdb.estimate-pending-compaction-bytes"
+)
+
+// gauges are the properties that are sampled. Those that are the same for all families
+// are read from the first, 0.
+var gauges = []struct {
+	name, unit string
+	family     int
+}{
+	{memtables, "bytes", all}, {"rocksdb.num-immutable-mem-table", "count", all},
+	{"rocksdb.estimate-table-readers-mem", "bytes", all},
+	{debt, "bytes", all}, {"rocksdb.compaction-pending", "count", all},
+	{"rocksdb.live-sst-files-size", "bytes", all}, {"rocksdb.total-sst-files-size", "bytes", all},
+	{"rocksdb.estimate-live-data-size", "bytes", all},
+	{"rocksdb.num-running-compactions", "count", 0}, {"rocksdb.num-running-flushes", "count", 0},
+	{"rocksdb.block-cache-usage", "bytes", 0},
+	{"rocksdb.actual-delayed-write-rate", "bytes/s", 0}, {"rocksdb.is-write-stopped", "count", 0},
+}
+
+func (s *store) Counters(out *engine.Sample) error {
+	found := s.statistics(out)
+	for _, g := range gauges {
+		found[g.name] = float64(s.number(g.family, g.name))
+		out.Gauge(pointName(g.name), g.unit, found[g.name])
+	}
+	s.levels(out)
+	native.Counters(out)
+	if s.direct {
+		out.Gauge(engine.CacheHeld, "bytes", found["rocksdb.block-cache-usage"])
+	}
+	// A compaction's reads count as misses, but they add no block to the cache: a miss is
+	// a block that was added. Blocks of filters and indexes are left out, as for MyRocks:
+	// most look-ups find them.
+	out.Counter(engine.CacheLookups, "count", found["rocksdb.block.cache.data.hit"]+found["rocksdb.block.cache.data.add"])
+	out.Counter(engine.CacheMisses, "count", found["rocksdb.block.cache.data.add"])
+	out.Counter(engine.DeadEntries, "count", found["rocksdb.number.iter.skip"])
+	out.Counter(engine.FilterUseful, "count", found["rocksdb.bloom.filter.useful"])
+	out.Counter(engine.BytesWritten, "bytes",
+		found["rocksdb.wal.bytes"]+found["rocksdb.flush.write.bytes"]+found["rocksdb.compact.write.bytes"])
+	out.Counter(engine.LogBytes, "bytes", found["rocksdb.wal.bytes"])
+	out.Counter(engine.LogSyncs, "count", found["rocksdb.wal.synced"])
+	out.Counter(engine.FlushBytes, "bytes", found["rocksdb.flush.write.bytes"])
+	out.Counter(engine.CompactedBytes, "bytes", found["rocksdb.compact.write.bytes"])
+	out.Counter(engine.BytesTaken, "bytes", found["rocksdb.bytes.written"])
+	out.Counter(engine.Flushes, "count", found["rocksdb.db.flush.micros"])
+	out.Counter(engine.Compactions, "count", found["rocksdb.compaction.times.micros"])
+	out.Counter(engine.Stalls, "count", found["rocksdb.db.write.stall"])
+	out.Counter(engine.StallTime, "ns", found["rocksdb.stall.micros"]*1e3)
+	out.Gauge(engine.DirtyBytes, "bytes", found[memtables])
+	out.Gauge(engine.CompactionDebt, "bytes", found[debt])
+	return nil
+}
+
+// levels adds the number of tables at each level, if this version reports it.
+func (s *store) levels(out *engine.Sample) {
+	var tables []float64
+	for family := range s.settings.families {
+		tables = s.addTables(tables, family)
+	}
+	for no, n := range tables {
+		out.Gauge("rocksdb.level.tables", "count", n, "level", strconv.Itoa(no))
+	}
+}
+
+// addTables adds a family's tables. The property has a heading, then a line per level:
+// number, tables, MB.
+func (s *store) addTables(tables []float64, family int) []float64 {
+	name := C.CString("rocksdb.levelstats")
+	defer C.free(unsafe.Pointer(name))
+	text := C.store_text(s.c, C.int(family), name)
+	if text == nil {
+		return tables
+	}
+	defer C.release(text)
+	for line := range strings.Lines(C.GoString(text)) {
+		var level int
+		var n float64
+		if got, _ := fmt.Sscan(line, &level, &n); got != 2 {
+			continue
+		}
+		if level == len(tables) {
+			tables = append(tables, 0)
+		}
+		tables[level] += n
+	}
+	return tables
+}
+
+// statistics adds RocksDB's tickers by name: their numbers differ between versions. It
+// returns them, and the counts of its histograms.
+func (s *store) statistics(out *engine.Sample) map[string]float64 {
+	text := C.store_statistics(s.c)
+	defer C.release(text)
+	found := map[string]float64{}
+	for line := range strings.Lines(C.GoString(text)) {
+		name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		histogram := !strings.HasPrefix(rest, "COUNT : ")
+		_, rest, _ = strings.Cut(rest, "COUNT : ")
+		count, _, _ := strings.Cut(rest, " ")
+		n, err := strconv.ParseFloat(count, 64)
+		if err != nil {
+			continue
+		}
+		found[name] = n
+		unit := "count"
+		switch {
+		case histogram:
+			continue
+		case strings.Contains(name, "micros"):
+			name, unit, n = strings.ReplaceAll(name, "micros", "ns"), "ns", n*1e3
+		case strings.Contains(name, "nanos"):
+			name, unit = strings.ReplaceAll(name, "nanos", "ns"), "ns"
+		case strings.Contains(name, "bytes"):
+			unit = "bytes"
+		}
+		out.Counter(pointName(name), unit, n)
+	}
+	return found
+}
+
+// pointName returns RocksDB's name in our notation: lower case, with underscores.
+func pointName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "-", "_")) }
