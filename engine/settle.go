@@ -45,6 +45,16 @@ func (s *Settling) Nothing(detail string) {
 // Result returns the actions done.
 func (s *Settling) Result() ([]SettleAction, error) { return s.done, s.err }
 
+// Compact flushes the memtables of an LSM tree and waits until nothing is being compacted.
+func (s *Settling) Compact(ctx context.Context, flush func() error, rests func() bool, debt func() uint64) {
+	before := debt()
+	s.Do("flush memtables", func() (string, error) { return "", flush() })
+	s.Do("wait for compactions", func() (string, error) {
+		err := AwaitRest(ctx, 50*time.Millisecond, 7, func() (bool, error) { return rests(), nil })
+		return fmt.Sprintf("estimated debt %d B before, %d B after", before, debt()), err
+	})
+}
+
 // AwaitRest polls until a database has been at rest a number of times in a row:
 // background work may begin a moment after the event that makes it necessary.
 func AwaitRest(ctx context.Context, every time.Duration, times int, rest func() (bool, error)) error {

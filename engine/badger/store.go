@@ -6,6 +6,7 @@ import (
 	"errors"
 	"expvar"
 	"fmt"
+	"reflect"
 	"strconv"
 
 	"github.com/dgraph-io/badger/v4"
@@ -35,33 +36,23 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	return &tx{txn: s.db.NewTransaction(mode.Writes())}, nil
 }
 
+// readBack are the options that results show, as Badger's fields are called.
+var readBack = []string{
+	"SyncWrites", "ZSTDCompressionLevel", "BlockCacheSize", "IndexCacheSize", "BlockSize", "BloomFalsePositive",
+	"MemTableSize", "NumMemtables", "BaseTableSize", "BaseLevelSize", "LevelSizeMultiplier", "NumLevelZeroTables",
+	"NumLevelZeroTablesStall", "NumCompactors", "ValueThreshold", "ValueLogFileSize", "DetectConflicts",
+}
+
 // Settings reads back the options with which Badger runs.
 func (s *store) Settings() []engine.Setting {
 	o := s.db.Opts()
 	out := []engine.Setting{engine.Compressed(engine.ReadBack, [...]string{"none", "snappy", "zstd"}[o.Compression])}
-	for _, set := range []struct {
-		name  string
-		value any
-	}{
-		{"SyncWrites", o.SyncWrites},
-		{"ZSTDCompressionLevel", o.ZSTDCompressionLevel},
-		{"cache", o.BlockCacheSize},
-		{"IndexCacheSize", o.IndexCacheSize},
-		{"BlockSize", o.BlockSize},
-		{"BloomFalsePositive", o.BloomFalsePositive},
-		{"MemTableSize", o.MemTableSize},
-		{"NumMemtables", o.NumMemtables},
-		{"BaseTableSize", o.BaseTableSize},
-		{"BaseLevelSize", o.BaseLevelSize},
-		{"LevelSizeMultiplier", o.LevelSizeMultiplier},
-		{"NumLevelZeroTables", o.NumLevelZeroTables},
-		{"NumLevelZeroTablesStall", o.NumLevelZeroTablesStall},
-		{"NumCompactors", o.NumCompactors},
-		{"ValueThreshold", o.ValueThreshold},
-		{"ValueLogFileSize", o.ValueLogFileSize},
-		{"DetectConflicts", o.DetectConflicts},
-	} {
-		out = append(out, engine.Setting{Name: set.name, Value: fmt.Sprint(set.value), Source: engine.ReadBack})
+	for _, name := range readBack {
+		value := fmt.Sprint(reflect.ValueOf(o).FieldByName(name))
+		if name == "BlockCacheSize" {
+			name = "cache"
+		}
+		out = append(out, engine.Setting{Name: name, Value: value, Source: engine.ReadBack})
 	}
 	return out
 }

@@ -204,21 +204,11 @@ func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
 	}
 }
 
-// neutralRocksDB: a compaction's reads count as misses in the server's own figures, but
-// they add no block to the cache; so a miss is a block that was added.
 func (t *status) neutralRocksDB(s *engine.Sample, labels []string) {
 	f := t.found
-	s.Counter(engine.CacheLookups, "count", f["rocksdb_block_cache_data_hit"]+f["rocksdb_block_cache_data_add"], labels...)
-	s.Counter(engine.CacheMisses, "count", f["rocksdb_block_cache_data_add"], labels...)
+	s.RocksDB(func(ticker string) float64 { return f[strings.ReplaceAll(ticker, ".", "_")] }, labels...)
 	s.Counter(engine.FilterUseful, "count", f["rocksdb_bloom_filter_useful"]+f["rocksdb_bloom_filter_prefix_useful"], labels...)
-	s.Counter(engine.BytesWritten, "bytes", f["rocksdb_wal_bytes"]+f["rocksdb_flush_write_bytes"]+f["rocksdb_compact_write_bytes"], labels...)
-	s.Counter(engine.FlushBytes, "bytes", f["rocksdb_flush_write_bytes"], labels...)
-	s.Counter(engine.CompactedBytes, "bytes", f["rocksdb_compact_write_bytes"], labels...)
-	s.Counter(engine.LogSyncs, "count", f["rocksdb_wal_synced"], labels...)
-	s.Counter(engine.LogBytes, "bytes", f["rocksdb_wal_bytes"], labels...)
-	s.Counter(engine.BytesTaken, "bytes", f["rocksdb_bytes_written"], labels...)
 	s.Counter(engine.Stalls, "count", f["rocksdb_stall_total_slowdowns"]+f["rocksdb_stall_total_stops"], labels...)
-	s.Counter(engine.StallTime, "ns", f["rocksdb_stall_micros"]*1e3, labels...)
 	s.Gauge(engine.DirtyBytes, "bytes", f["rocksdb_memtable_unflushed"], labels...)
 }
 

@@ -87,15 +87,11 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 // Settle flushes the memtables and waits until no compaction runs. Pebble leaves some
 // debt that it does not compact.
 func (s *store) Settle(ctx context.Context, done *engine.Settling) {
-	debt := s.db.Metrics().Compact.EstimatedDebt
-	done.Do("flush memtables", func() (string, error) { return "", s.db.Flush() })
-	done.Do("wait for compactions", func() (string, error) {
-		err := engine.AwaitRest(ctx, 50*time.Millisecond, 7, func() (bool, error) {
-			m := s.db.Metrics()
-			return m.Compact.NumInProgress == 0 && m.Flush.NumInProgress == 0, nil
-		})
-		return fmt.Sprintf("estimated debt %d B before, %d B after", debt, s.db.Metrics().Compact.EstimatedDebt), err
-	})
+	rests := func() bool {
+		m := s.db.Metrics()
+		return m.Compact.NumInProgress == 0 && m.Flush.NumInProgress == 0
+	}
+	done.Compact(ctx, s.db.Flush, rests, func() uint64 { return s.db.Metrics().Compact.EstimatedDebt })
 }
 
 func (s *store) Close() error {

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 	"unsafe"
 
 	"rumbench/engine"
@@ -106,16 +105,11 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 // Settle flushes the memtables and waits until no compaction runs or is due. It polls in
 // all versions, as only the newer ones provide a call that waits.
 func (s *store) Settle(ctx context.Context, done *engine.Settling) {
-	before := s.number(all, debt)
-	done.Do("flush memtables", func() (string, error) { return "", s.flush() })
-	done.Do("wait for compactions", func() (string, error) {
-		err := engine.AwaitRest(ctx, 50*time.Millisecond, 7, func() (bool, error) {
-			busy := s.number(0, "rocksdb.num-running-compactions") + s.number(0, "rocksdb.num-running-flushes") +
-				s.number(all, "rocksdb.compaction-pending") + s.number(all, "rocksdb.mem-table-flush-pending")
-			return busy == 0, nil
-		})
-		return fmt.Sprintf("estimated debt %d B before, %d B after", before, s.number(all, debt)), err
-	})
+	rests := func() bool {
+		return s.number(0, "rocksdb.num-running-compactions")+s.number(0, "rocksdb.num-running-flushes")+
+			s.number(all, "rocksdb.compaction-pending")+s.number(all, "rocksdb.mem-table-flush-pending") == 0
+	}
+	done.Compact(ctx, s.flush, rests, func() uint64 { return s.number(all, debt) })
 }
 
 func (s *store) flush() error { return s.fail(C.store_flush(s.c)) }
@@ -155,24 +149,13 @@ func (s *store) Counters(out *engine.Sample) error {
 	if s.direct {
 		out.Gauge(engine.CacheHeld, "bytes", found["rocksdb.block-cache-usage"])
 	}
-	// A compaction's reads count as misses, but they add no block to the cache: a miss is
-	// a block that was added. Blocks of filters and indexes are left out, as for MyRocks:
-	// most look-ups find them.
-	out.Counter(engine.CacheLookups, "count", found["rocksdb.block.cache.data.hit"]+found["rocksdb.block.cache.data.add"])
-	out.Counter(engine.CacheMisses, "count", found["rocksdb.block.cache.data.add"])
+	out.RocksDB(func(ticker string) float64 { return found[ticker] })
 	out.Counter(engine.DeadEntries, "count", found["rocksdb.number.iter.skip"])
 	out.Counter(engine.FilterUseful, "count", found["rocksdb.bloom.filter.useful"])
-	out.Counter(engine.BytesWritten, "bytes",
-		found["rocksdb.wal.bytes"]+found["rocksdb.flush.write.bytes"]+found["rocksdb.compact.write.bytes"])
-	out.Counter(engine.LogBytes, "bytes", found["rocksdb.wal.bytes"])
-	out.Counter(engine.LogSyncs, "count", found["rocksdb.wal.synced"])
-	out.Counter(engine.FlushBytes, "bytes", found["rocksdb.flush.write.bytes"])
-	out.Counter(engine.CompactedBytes, "bytes", found["rocksdb.compact.write.bytes"])
-	out.Counter(engine.BytesTaken, "bytes", found["rocksdb.bytes.written"])
 	out.Counter(engine.Flushes, "count", found["rocksdb.db.flush.micros"])
 	out.Counter(engine.Compactions, "count", found["rocksdb.compaction.times.micros"])
 	out.Counter(engine.Stalls, "count", found["rocksdb.db.write.stall"])
-	out.Counter(engine.StallTime, "ns", found["rocksdb.stall.micros"]*1e3)
+
 	out.Gauge(engine.DirtyBytes, "bytes", found[memtables])
 	out.Gauge(engine.CompactionDebt, "bytes", found[debt])
 	return nil

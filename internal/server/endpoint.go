@@ -18,18 +18,16 @@ import (
 // unless the settings name one.
 func (s *Server) newEndpoint() (Endpoint, error) {
 	e := Endpoint{User: s.kind.superuser, Address: s.Listen}
+	var err error
 	for _, set := range s.Settings {
 		if set.Name != "port" {
 			continue
 		}
-		port, err := strconv.Atoi(set.Value)
-		if err != nil {
+		if e.Port, err = strconv.Atoi(set.Value); err != nil {
 			return e, fmt.Errorf("port %q is not a number", set.Value)
 		}
-		e.Port = port
 	}
 	if e.Port == 0 {
-		var err error
 		if e.Port, err = s.freePort(s.Listen); err != nil {
 			return e, fmt.Errorf("find a free port: %w", err)
 		}

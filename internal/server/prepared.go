@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -93,16 +92,14 @@ func (p prepared) keep(s *Server) error {
 	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(temp) // if it was not renamed
 	unfinished := prepared(temp)
 	err = errors.Join(prune(parent), copyAll(s.DataDir(), unfinished.dataDir(), "--sparse=always"),
 		copyAll(s.passwordFile(), unfinished.passwordFile()))
 	if err == nil {
 		err = os.Rename(temp, string(p))
 	}
-	if err != nil {
-		_ = os.RemoveAll(temp)
-	}
-	if isDir(string(p)) { // another process was faster
+	if isDir(string(p)) { // it is kept, possibly by another process that was faster
 		return nil
 	}
 	return err
@@ -117,15 +114,10 @@ func prune(parent string) error {
 		if gone != nil || time.Since(info.ModTime()) < 2*24*time.Hour {
 			continue
 		}
-		path := filepath.Join(parent, e.Name())
-		if !strings.HasPrefix(e.Name(), "old-") {
-			was := path
-			path = filepath.Join(parent, "old-"+e.Name())
-			if os.Rename(was, path) != nil {
-				continue // another process removes it
-			}
+		old := filepath.Join(parent, "old-"+e.Name())
+		if os.Rename(filepath.Join(parent, e.Name()), old) == nil { // else another process removes it
+			err = errors.Join(err, os.RemoveAll(old))
 		}
-		err = errors.Join(err, os.RemoveAll(path))
 	}
 	return err
 }
