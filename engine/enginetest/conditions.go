@@ -17,8 +17,8 @@ func testConditions(t *testing.T, s Suite) {
 		_, _, err := collect(insert, Values(slices.Concat([]any{i + 1}, row))...)
 		check(t, err)
 	}
-	where := func(column string, is model.Comparison) model.Condition {
-		return model.Condition{Column: column, Is: is}
+	where := func(column string, is model.Comparison, more ...model.Condition) []model.Condition {
+		return append([]model.Condition{{Column: column, Is: is}}, more...)
 	}
 	for _, k := range []struct {
 		name  string
@@ -27,31 +27,27 @@ func testConditions(t *testing.T, s Suite) {
 		args  []any
 		want  []int64
 	}{
-		{"equals", model.Op{}, []model.Condition{where("n", model.Equals)}, []any{10}, []int64{1, 4}},
-		{"at least", model.Op{}, []model.Condition{where("n", model.AtLeast)}, []any{20}, []int64{2, 5, 6}},
-		{"at most", model.Op{}, []model.Condition{where("n", model.AtMost)}, []any{20}, []int64{1, 2, 4, 6}},
-		{"shorter", model.Op{}, []model.Condition{where("s", model.ShorterThan)}, []any{2}, []int64{1, 6}},
-		{"text", model.Op{}, []model.Condition{where("s", model.AtLeast)}, []any{"ab"}, []int64{2, 3, 5}},
-		{"NULL", model.Op{}, []model.Condition{where("n", model.Equals)}, []any{null}, nil},
-		{"two", model.Op{}, []model.Condition{where("n", model.AtLeast), where("s", model.AtMost)}, []any{20, "a"},
-			[]int64{6}},
-		{"limit after", model.Op{Desc: true, Limit: 2}, []model.Condition{where("n", model.AtMost)}, []any{20},
-			[]int64{6, 4}},
-		{"bounds", model.Op{Lower: model.Inclusive, Upper: model.Exclusive}, []model.Condition{where("n", model.AtMost)},
-			[]any{2, 6, 20}, []int64{2, 4}},
-		{"equality", model.Op{Index: "things_a", Equal: 1}, []model.Condition{where("n", model.AtLeast)}, []any{2, 0},
-			[]int64{4}},
-		{"index", model.Op{Index: "things_n", Desc: true, Limit: 2}, []model.Condition{where("a", model.AtLeast)}, []any{3},
-			[]int64{5, 6}},
-		{"count", model.Op{Aggregate: model.Count}, []model.Condition{where("a", model.AtMost)}, []any{2}, []int64{4}},
-		{"sum", model.Op{Aggregate: model.Sum}, []model.Condition{where("a", model.Equals)}, []any{3}, []int64{11}},
+		{"equals", model.Op{}, where("n", model.Equals), []any{10}, []int64{1, 4}},
+		{"at least", model.Op{}, where("n", model.AtLeast), []any{20}, []int64{2, 5, 6}},
+		{"at most", model.Op{}, where("n", model.AtMost), []any{20}, []int64{1, 2, 4, 6}},
+		{"shorter", model.Op{}, where("s", model.ShorterThan), []any{2}, []int64{1, 6}},
+		{"text", model.Op{}, where("s", model.AtLeast), []any{"ab"}, []int64{2, 3, 5}},
+		{"NULL", model.Op{}, where("n", model.Equals), []any{null}, nil},
+		{"two", model.Op{}, where("n", model.AtLeast, where("s", model.AtMost)...), []any{20, "a"}, []int64{6}},
+		{"limit after", model.Op{Desc: true, Limit: 2}, where("n", model.AtMost), []any{20}, []int64{6, 4}},
+		{"bounds", model.Op{Lower: model.Inclusive, Upper: model.Exclusive},
+			where("n", model.AtMost), []any{2, 6, 20}, []int64{2, 4}},
+		{"equality", model.Op{Index: "things_a", Equal: 1}, where("n", model.AtLeast), []any{2, 0}, []int64{4}},
+		{"index", model.Op{Index: "things_n", Desc: true, Limit: 2},
+			where("a", model.AtLeast), []any{3}, []int64{5, 6}},
+		{"count", model.Op{Aggregate: model.Count}, where("a", model.AtMost), []any{2}, []int64{4}},
+		{"sum", model.Op{Aggregate: model.Sum}, where("a", model.Equals), []any{3}, []int64{11}},
 		{"sum by index", model.Op{Index: "things_n", Aggregate: model.Sum, Upper: model.Inclusive},
-			[]model.Condition{where("a", model.AtLeast)},
-			[]any{20, 2}, []int64{10}},
+			where("a", model.AtLeast), []any{20, 2}, []int64{10}},
 		{"distinct", model.Op{Columns: []string{"n"}, Distinct: true, OrderBy: "n"},
-			[]model.Condition{where("n", model.AtLeast)}, []any{0}, []int64{10, 20, 30}},
+			where("n", model.AtLeast), []any{0}, []int64{10, 20, 30}},
 		{"ranges", model.Op{Free: true, Ranges: 2, Lower: model.Inclusive, Upper: model.Inclusive, OrderBy: "id"},
-			[]model.Condition{where("n", model.AtMost)}, []any{1, 2, 5, 6, 20}, []int64{1, 2, 6}},
+			where("n", model.AtMost), []any{1, 2, 5, 6, 20}, []int64{1, 2, 6}},
 	} {
 		if s.StandIn && k.name == "shorter" {
 			continue

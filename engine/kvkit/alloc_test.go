@@ -85,8 +85,9 @@ func TestAllocatesNothing(t *testing.T) {
 func TestRowOfKeyColumns(t *testing.T) {
 	for _, kind := range []kvkit.Concurrency{kvkit.SingleWriter, kvkit.Unisolated, kvkit.Isolated} {
 		store := &still{kind: kind}
-		db, err := kvkit.Open(store, model.Schema{Tables: []model.Table{{Name: "t", Key: []string{"id"},
-			Columns: []model.Column{{Name: "id", Type: model.Int}}}}})
+		schema := model.Schema{Tables: []model.Table{{Name: "t", Key: []string{"id"},
+			Columns: []model.Column{{Name: "id", Type: model.Int}}}}}
+		db, err := kvkit.Switches{}.Open(store, engine.Config{Schema: schema})
 		if err == nil {
 			err = db.CreateTables(t.Context())
 		}

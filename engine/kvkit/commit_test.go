@@ -134,7 +134,7 @@ func (s *gated) open(t *testing.T, store kvkit.Store, tables int, rows int64) en
 			Columns: []model.Column{{Name: "id", Type: model.Int}, {Name: "n", Type: model.Int}},
 		})
 	}
-	db, err := kvkit.Open(store, schema)
+	db, err := kvkit.Switches{}.Open(store, engine.Config{Schema: schema})
 	expect.NoError(t, err)
 	expect.NoError(t, db.CreateTables(ctx))
 	for i := range tables {

@@ -17,12 +17,6 @@ import (
 	"rumbench/model"
 )
 
-// Open returns a database on a store. The store is closed with the database, and
-// also when Open fails.
-func Open(store Store, schema model.Schema) (engine.DB, error) {
-	return Switches{}.Open(store, engine.Config{Schema: schema})
-}
-
 type database struct {
 	store      Store
 	dir        string

@@ -86,7 +86,7 @@ func counter(t *testing.T, db engine.DB, name string) float64 {
 // An operation that conflicts is repeated, and has the result of one execution.
 func TestRetries(t *testing.T) {
 	store := newMVCC()
-	db, err := kvkit.Open(store, pairs)
+	db, err := kvkit.Switches{}.Open(store, engine.Config{Schema: pairs})
 	db = openPairs(t, db, err)
 	s := newSeat(t, db)
 	failures := 0
@@ -127,7 +127,7 @@ func TestRetries(t *testing.T) {
 // An operation is repeated until its context ends.
 func TestRetriesEnd(t *testing.T) {
 	store := newMVCC()
-	db, err := kvkit.Open(store, pairs)
+	db, err := kvkit.Switches{}.Open(store, engine.Config{Schema: pairs})
 	db = openPairs(t, db, err)
 	s := newSeat(t, db)
 	s.op(addPair).OK(1, 0, 0)
@@ -148,7 +148,7 @@ func TestRetriesEnd(t *testing.T) {
 func TestClassesInTransactions(t *testing.T) {
 	for _, class := range []engine.Class{engine.Conflict, engine.Deadlock, engine.LockTimeout} {
 		store := newMVCC()
-		db, err := kvkit.Open(store, pairs)
+		db, err := kvkit.Switches{}.Open(store, engine.Config{Schema: pairs})
 		db = openPairs(t, db, err)
 		s := newSeat(t, db)
 		s.op(addPair).OK(1, 0, 0)
@@ -175,7 +175,7 @@ func TestClassesInTransactions(t *testing.T) {
 
 // The second of two transactions that change a row, or claim a value, fails.
 func TestConflictsInTransactions(t *testing.T) {
-	db, err := kvkit.Open(newMVCC(), pairs)
+	db, err := kvkit.Switches{}.Open(newMVCC(), engine.Config{Schema: pairs})
 	db = openPairs(t, db, err)
 	a, b := newSeat(t, db), newSeat(t, db)
 	a.op(addPair).OK(1, 0, 0)
@@ -197,7 +197,7 @@ func TestConflictsInTransactions(t *testing.T) {
 // Write skew: two transactions read what the other changes. Snapshots allow it,
 // a single writer does not.
 func TestWriteSkew(t *testing.T) {
-	mvcc, err := kvkit.Open(newMVCC(), pairs)
+	mvcc, err := kvkit.Switches{}.Open(newMVCC(), engine.Config{Schema: pairs})
 	stores := map[string]engine.DB{"isolated": openPairs(t, mvcc, err)}
 	for _, e := range []engine.Engine{memory.Engine{}, bbolt.Engine{}} {
 		level := model.DurabilityNone
@@ -248,7 +248,7 @@ func TestLimited(t *testing.T) {
 	store := newMVCC()
 	store.limit = 7
 	ctx := t.Context()
-	db, err := kvkit.Open(store, pairs)
+	db, err := kvkit.Switches{}.Open(store, engine.Config{Schema: pairs})
 	if err == nil {
 		err = db.CreateTables(ctx)
 	}
@@ -275,7 +275,7 @@ func TestLimited(t *testing.T) {
 // Of several inserters of a value, and of updates to it, one succeeds: on stores of
 // every concurrency.
 func TestUniqueTogether(t *testing.T) {
-	mvcc, err := kvkit.Open(newMVCC(), pairs)
+	mvcc, err := kvkit.Switches{}.Open(newMVCC(), engine.Config{Schema: pairs})
 	stores := []engine.DB{openPairs(t, mvcc, err)}
 	for _, e := range []engine.Engine{pebble.Engine{}, bbolt.Engine{}} {
 		db, err := e.Open(t.Context(), engine.Config{Dir: t.TempDir(), Durability: model.DurabilityProcess, Schema: pairs})

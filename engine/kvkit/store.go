@@ -3,7 +3,7 @@
 // become gets, puts, deletes and iterations.
 //
 // It knows no particular store: an engine implements Store and passes it to
-// Open.
+// Switches.Open.
 //
 // Layout: every table and index has a two-byte key prefix, its space. A row is
 // stored under space + primary key, with its other columns in the value. An

@@ -171,7 +171,8 @@ func (db *database) allows(l *layout, op *model.Op) error {
 	return nil
 }
 
-// Open is the function Open with the switches.
+// Open returns a database on a store. The store is closed with the database, and
+// also when Open fails.
 func (w Switches) Open(store Store, c engine.Config) (engine.DB, error) {
 	byName, tables, err := newLayouts(c.Schema)
 	if err != nil {
