@@ -162,10 +162,7 @@ func (d *db) Close() (err error) {
 		}
 		disconnect(d.client)
 	}
-	if d.Private != nil {
-		err = errors.Join(err, d.Private.Stop())
-	}
-	return err
+	return d.Stop(err)
 }
 
 // catalogName is the collection that describes the others: the server knows no columns.

@@ -300,7 +300,6 @@ func (d *DB) Close() error {
 	if d.closed.Swap(true) {
 		return nil
 	}
-	died := d.Died() != nil
 	var err error
 	for _, g := range d.gateways {
 		if g.counters != nil {
@@ -310,11 +309,8 @@ func (d *DB) Close() error {
 	if d.DB != nil {
 		err = errors.Join(err, d.DB.Close())
 	}
-	switch {
-	case d.Private == nil:
-		return errors.Join(err, d.place.leave(d.hidden(), d.client.Dialect))
-	case died: // which has caused all other errors
-		return d.Private.Stop()
+	if d.Private == nil {
+		err = errors.Join(err, d.place.leave(d.hidden(), d.client.Dialect))
 	}
-	return errors.Join(err, d.Private.Stop())
+	return d.Stop(err)
 }

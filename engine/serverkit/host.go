@@ -132,6 +132,17 @@ func (h *Host) Blame(err error) error {
 	return err
 }
 
+// Stop stops a private server. One that has died has caused the errors before.
+func (h *Host) Stop(err error) error {
+	switch {
+	case h.Private == nil:
+		return err
+	case h.Died() != nil:
+		return h.Private.Stop()
+	}
+	return errors.Join(err, h.Private.Stop())
+}
+
 // Died returns how a private server ended without being stopped.
 func (h *Host) Died() error { return h.Private.Died() }
 

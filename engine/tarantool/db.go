@@ -284,13 +284,7 @@ func (d *db) Close() (err error) {
 	if d.Attached() && d.admin != nil {
 		err = errors.Join(err, d.leave())
 	}
-	switch {
-	case d.Private == nil:
-		return err
-	case d.Died() != nil: // this has caused all other errors
-		return d.Private.Stop()
-	}
-	return errors.Join(err, d.Private.Stop())
+	return d.Stop(err)
 }
 
 // leave removes our objects from a server that is not ours, on a new connection: others
