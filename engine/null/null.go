@@ -200,7 +200,8 @@ func (d *delay) settings() []engine.Setting {
 }
 
 func duration(o *engine.OptionReader, name string, def, low, greatest time.Duration) time.Duration {
-	return engine.Between(o, name, def, low, greatest, "it must be a duration such as 20us", func(v any) (time.Duration, bool) {
+	const expected = "it must be a duration such as 20us"
+	return engine.Between(o, name, def, low, greatest, expected, func(v any) (time.Duration, bool) {
 		text, _ := v.(string)
 		d, err := quantity.ParseDuration(text)
 		return d, err == nil

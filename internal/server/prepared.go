@@ -44,10 +44,11 @@ func preparedFor(s *Server, command []string) (prepared, error) {
 var preparedDir = fmt.Sprintf("/var/tmp/rumbench-prepared-%d", os.Getuid())
 
 // runtimeSettings are settings of MariaDB and MySQL that matter to a running server only.
-var runtimeSettings = []string{"innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_flush_log_at_timeout",
-	"innodb_flush_method", "innodb_lock_wait_timeout", "max_connections", "general_log", "general_log_file",
-	"key_buffer_size", "aria_pagecache_buffer_size", "performance_schema", "transaction_isolation",
-	"rocksdb_block_cache_size", "rocksdb_flush_log_at_trx_commit", "rocksdb_manual_wal_flush"}
+var runtimeSettings = []string{
+	"innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_flush_log_at_timeout", "innodb_flush_method",
+	"innodb_lock_wait_timeout", "max_connections", "general_log", "general_log_file", "key_buffer_size",
+	"aria_pagecache_buffer_size", "performance_schema", "transaction_isolation", "rocksdb_block_cache_size",
+	"rocksdb_flush_log_at_trx_commit", "rocksdb_manual_wal_flush"}
 
 // ownDir makes a directory that only this process's user can change.
 func ownDir(path string) error {
