@@ -25,7 +25,7 @@ const (
 	logKB     = "log KB"
 )
 
-func (a account) since(other account) account {
+func (a account) minus(other account) account {
 	out := account{}
 	for name, v := range a {
 		out[name] = v - other[name]
@@ -59,7 +59,7 @@ func watched(ctx context.Context, p peer, at target, run func() (result, error))
 		return r, err
 	}
 	after[writtenKB], after[logKB] = rested[writtenKB], rested[logKB]
-	r.server = after.since(before)
+	r.server = after.minus(before)
 	return r, nil
 }
 

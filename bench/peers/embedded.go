@@ -94,7 +94,7 @@ type duel struct {
 }
 
 func (o *options) embeddedTest(ctx context.Context, d *duel, test string) error {
-	sides := []func(context.Context, embedded) (result, error){d.theirs, d.ours}
+	sides := []func(context.Context, embedded) (result, error){d.runRival, d.runRumbench}
 	const probe = 20_000
 	one := embedded{Test: test, Ops: probe}
 	var idle [2]result
@@ -152,8 +152,8 @@ func (e *embedded) keys() int64 {
 
 func (d *duel) path(side string) string { return filepath.Join(d.dir, side) }
 
-// at gives a test its directory, empty if it fills it.
-func (d *duel) at(side string, e embedded) (embedded, error) {
+// prepare gives a test its directory, empty if it fills it.
+func (d *duel) prepare(side string, e embedded) (embedded, error) {
 	e.Dir, e.Engine, e.Options, e.Mapped = d.path(side), d.engine, d.options, d.mapped
 	if !e.fills() {
 		return e, nil
@@ -163,9 +163,9 @@ func (d *duel) at(side string, e embedded) (embedded, error) {
 
 var opsLine = regexp.MustCompile(`(?m)^\s*(?:fillseq|fillrandom|readrandom)\s*:.* ([0-9.]+) seconds (\d+) operations`)
 
-// theirs runs the rival.
-func (d *duel) theirs(ctx context.Context, e embedded) (r result, err error) {
-	if e, err = d.at("theirs", e); err != nil {
+// runRival runs the rival.
+func (d *duel) runRival(ctx context.Context, e embedded) (r result, err error) {
+	if e, err = d.prepare("theirs", e); err != nil {
 		return r, err
 	}
 	cmd, err := d.command(ctx, d.dir, e)
@@ -187,9 +187,9 @@ func (d *duel) theirs(ctx context.Context, e embedded) (r result, err error) {
 	return r, err
 }
 
-// ours runs rumbench's client.
-func (d *duel) ours(ctx context.Context, e embedded) (r result, err error) {
-	if e, err = d.at("ours", e); err != nil {
+// runRumbench runs rumbench's client.
+func (d *duel) runRumbench(ctx context.Context, e embedded) (r result, err error) {
+	if e, err = d.prepare("ours", e); err != nil {
 		return r, err
 	}
 	r, cpu, err := runSelf(ctx, "-embedded", e, nil)

@@ -76,12 +76,12 @@ type result struct {
 	server       account
 }
 
-// less subtracts a nearly idle run: start-up is not part of a transaction.
-func (r result) less(idle result) result {
+// withoutIdle subtracts a nearly idle run: start-up is not part of a transaction.
+func (r result) withoutIdle(idle result) result {
 	r.Transactions -= idle.Transactions
 	r.CPU -= idle.CPU
 	r.Window -= idle.Window
-	r.server = r.server.since(idle.server)
+	r.server = r.server.minus(idle.server)
 	return r
 }
 
@@ -209,7 +209,7 @@ func (o *options) row(ctx context.Context, p peer, at target, test string, clien
 	}
 	c, err := o.alternate(func(side int) (result, error) {
 		r, err := run(side, each)
-		return r.less(idle[side]), err
+		return r.withoutIdle(idle[side]), err
 	})
 	if err != nil {
 		return err
@@ -312,8 +312,8 @@ func run(ctx context.Context, cmd *exec.Cmd, on cpuset.Set) (string, error) {
 
 // pin binds all threads of a process, and the threads they start, to the given CPUs.
 func pin(ctx context.Context, pid int, on cpuset.Set) error {
-	_, err := run(ctx, exec.Command("taskset", "--all-tasks", "--pid", "--cpu-list", on.String(), strconv.Itoa(pid)), nil)
-	if err != nil {
+	cmd := exec.Command("taskset", "--all-tasks", "--pid", "--cpu-list", on.String(), strconv.Itoa(pid))
+	if _, err := run(ctx, cmd, nil); err != nil {
 		return fmt.Errorf("bind the server to CPU %v: %w", on, err)
 	}
 	return nil

@@ -45,7 +45,7 @@ var systems = map[string]string{
 	"null":     "engine: \"null\"",
 }
 
-var all = []string{"innodb", "myrocks", "postgres", "pebble", "sqlite"}
+var usualEngines = []string{"innodb", "myrocks", "postgres", "pebble", "sqlite"}
 
 const (
 	small = "table_size: 100k, load_clients: 1, clients: [4], settle_floor: 1s, "
@@ -64,7 +64,7 @@ var causes = []cause{
 	{number: 1, name: "doublewrite off", rules: rules{explain.RuleDoublewrite}, on: []string{"innodb"},
 		params: wide + "tests: [update-index]",
 		common: "cache: 32MiB, durability: process, direct_io: true", change: `options: {innodb_doublewrite: "OFF"}`},
-	{number: 2, name: "commits are not synced", rules: rules{explain.RuleCommits}, on: all,
+	{number: 2, name: "commits are not synced", rules: rules{explain.RuleCommits}, on: usualEngines,
 		params: small + "tests: [update-index]",
 		common: "cache: 256MiB, durability: os", change: "durability: process"},
 	{number: 3, name: "half the cache", rules: rules{explain.RuleReads},
@@ -82,10 +82,10 @@ var causes = []cause{
 	{number: 5, name: "compression", rules: rules{explain.RuleCompression}, on: []string{"myrocks", "pebble"},
 		params: wide + "tests: [point-query]",
 		common: "cache: 16MiB, durability: process, compression: none", change: "compression: zstd"},
-	{number: 6, name: "another program on all processors", rules: rules{explain.RuleOthers}, on: all,
+	{number: 6, name: "another program on all processors", rules: rules{explain.RuleOthers}, on: usualEngines,
 		params: small + "tests: [point-query]",
 		common: "cache: 256MiB, durability: process", beside: spin},
-	{number: 7, name: "a device of 300 writes/s", rules: rules{explain.RuleDevice}, on: all,
+	{number: 7, name: "a device of 300 writes/s", rules: rules{explain.RuleDevice}, on: usualEngines,
 		params: small + "tests: [update-nonindex]",
 		common: "cache: 256MiB, durability: os",
 		held:   &hold{controller: "blkio", file: "blkio.throttle.write_iops_device", value: "%s 300"}},
@@ -137,7 +137,7 @@ var causes = []cause{
 	{number: 18, name: "reads of a tree that owes merges", rules: rules{explain.RuleStarts}, on: []string{"pebble"},
 		params: wide + "tests: [point-query]",
 		common: "cache: 64MiB, durability: process", seconds: 20, other: wide + "tests: [update-index, point-query]"},
-	{number: 19, name: "nothing", on: all, params: small + "skip_trx: true, tests: [oltp_read_write]",
+	{number: 19, name: "nothing", on: usualEngines, params: small + "skip_trx: true, tests: [oltp_read_write]",
 		common: "cache: 256MiB, durability: process"},
 	{number: 20, name: "a setting without effect", on: []string{"innodb", "postgres"},
 		params: small + "tests: [oltp_read_write]",

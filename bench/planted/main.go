@@ -72,7 +72,7 @@ func run(ctx context.Context, program, out string, wanted func(*cause, string) b
 				continue
 			}
 			tried++
-			rule, sentence := first(records)
+			rule, sentence := firstNamed(records)
 			counts := engines[on]
 			mark := "✗"
 			if rule == "" && len(c.rules) == 0 || slices.Contains(c.rules, rule) && c.named(records) {
@@ -100,9 +100,9 @@ func (c *cause) named(records []explain.Record) bool {
 	})
 }
 
-// first returns the rule named first in the last step, and its sentence: the limit of
+// firstNamed returns the rule named first in the last step, and its sentence: the limit of
 // the measurement, or the first proven cause.
-func first(records []explain.Record) (rule explain.Rule, sentence string) {
+func firstNamed(records []explain.Record) (rule explain.Rule, sentence string) {
 	last := ""
 	for _, r := range records {
 		if r.Step != last {

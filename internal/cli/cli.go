@@ -1,6 +1,3 @@
-// Package cli is the command line: it reads flags, calls the other packages and prints.
-// Standard output carries data, standard error messages. A command is a file with its
-// options, its flags and the function that runs it.
 package cli
 
 import (
@@ -82,15 +79,16 @@ func Interruptible() (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// heeding are the commands that end well when their context does. A signal ends others at once.
-var heeding = []string{"agent", "doctor", "fleet", "run", "serve", "stat", "trial", "try"}
+// interruptible are the commands that end well when their context does. A signal ends others at once.
+var interruptible = []string{"agent", "doctor", "fleet", "run", "serve", "stat", "trial", "try"}
 
 // Main runs the command and returns the exit code.
 func (a *App) Main(ctx context.Context) int {
 	a.Stdout, a.Stderr = escape.NewWriter(a.Stdout), escape.NewWriter(a.Stderr)
 	root := Commands(a)
 	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
-		if c.HasParent() && !slices.Contains(heeding, c.Name()) && !slices.Contains(heeding, c.Parent().Name()) {
+		ends := func(c *cobra.Command) bool { return slices.Contains(interruptible, c.Name()) }
+		if c.HasParent() && !ends(c) && !ends(c.Parent()) {
 			signal.Reset(syscall.SIGINT, syscall.SIGTERM)
 		}
 	}
@@ -103,16 +101,15 @@ func (a *App) Main(ctx context.Context) int {
 		return ExitOK
 	}
 	if c == root { // which does nothing itself: the command is unknown
-		err = usage(hint.With(err, noCommand(root, a.Args)))
+		err = usage(hint.With(err, commandHint(root, a.Args)))
 	}
 	if exit, ok := errors.AsType[exitError](err); ok && exit.code == ExitUsage && hint.Of(err) == "" {
-		err = hint.With(err, flagsOf(c))
+		err = hint.With(err, helpHint(c))
 	}
 	return a.explain(err)
 }
 
-// noCommand returns a hint naming the command that was probably meant.
-func noCommand(root *cobra.Command, args []string) string {
+func commandHint(root *cobra.Command, args []string) string {
 	var names []string
 	for _, c := range root.Commands() {
 		if !c.Hidden {
@@ -140,7 +137,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 		}
 	})
 	name := unknown.GetSpecifiedName()
-	otherwise := flagsOf(c)
+	otherwise := helpHint(c)
 	if c.Name() == "run" && plan.HasKey(name) {
 		otherwise = "it is a key of the plan: --set " + name + "=VALUE"
 	}
@@ -150,13 +147,13 @@ func wrongFlag(c *cobra.Command, err error) error {
 // campaigns checks that a command has arguments, as most do: directories of campaigns.
 func campaigns(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return hint.Errorf(latest(c), "%s needs directories of campaigns", c.Name())
+		return hint.Errorf(latestHint(c), "%s needs directories of campaigns", c.Name())
 	}
 	return nil
 }
 
-// latest returns the call of a command with the latest campaign; "" without.
-func latest(c *cobra.Command) (help string) {
+// latestHint returns the call of a command with the latest campaign; "" without.
+func latestHint(c *cobra.Command) (help string) {
 	paths, _ := filepath.Glob(filepath.Join(resultsDir, "*", result.CampaignFile))
 	var newest time.Time
 	for _, path := range paths {
@@ -167,17 +164,16 @@ func latest(c *cobra.Command) (help string) {
 	return help
 }
 
-// afterDashes returns a hint at flags that stand after “--”, where they are arguments; "" if there
+// dashesHint returns a hint at flags that stand after “--”, where they are arguments; "" if there
 // are none.
-func afterDashes(args []string) string {
+func dashesHint(args []string) string {
 	if i := slices.IndexFunc(args, func(s string) bool { return strings.HasPrefix(s, "-") }); i >= 0 {
 		return args[i] + " stands after --, where nothing is a flag"
 	}
 	return ""
 }
 
-// flagsOf returns a hint to the documentation of a command.
-func flagsOf(c *cobra.Command) string {
+func helpHint(c *cobra.Command) string {
 	return "rumbench help" + strings.TrimPrefix(c.CommandPath(), c.Root().Name()) + " shows how it is called"
 }
 
@@ -257,7 +253,8 @@ func command(use, short string, check cobra.PositionalArgs, run func(*cobra.Comm
 
 // group returns a command that has only subcommands: alone it asks which.
 func group(use, short, question string) *cobra.Command {
-	return command(use, short, args(cobra.NoArgs), func(*cobra.Command, []string) error { return usageErrorf("%s", question) })
+	return command(use, short, args(cobra.NoArgs),
+		func(*cobra.Command, []string) error { return usage(errors.New(question)) })
 }
 
 // args turns a failed check of the arguments, or of flags, into a usage error.
@@ -324,7 +321,6 @@ func (a *App) lockFile() string { return cmp.Or(a.Getenv("RUMBENCH_LOCK"), defau
 //go:embed help
 var help embed.FS
 
-// addHelp sets the texts of a command and its subcommands.
 func addHelp(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		addHelp(sub)

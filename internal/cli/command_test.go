@@ -118,7 +118,7 @@ func TestOutputs(t *testing.T) {
 // The log of a command has a limit, what is shown has none.
 func TestCapped(t *testing.T) {
 	f := expect.Value(os.Create(filepath.Join(t.TempDir(), "load.log")))(t)
-	o := outputs{log: &capped{file: f, size: mostLog - 5}}
+	o := outputs{log: &capped{file: f, size: maxLog - 5}}
 	var out bytes.Buffer
 	w := expect.Value(o.pass(&out))(t)
 	if _, err := w.WriteString("1234567890"); err != nil {

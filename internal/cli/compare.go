@@ -42,8 +42,8 @@ func newCompareCommand(a *App) *cobra.Command {
 			return o.checkQuestion()
 		}), func(_ *cobra.Command, args []string) error { return runCompare(a, o, args, dash) })
 	f := c.Flags()
-	choice(f, &o.format, "format", "text",
-		"text, markdown, json (a line per number) or bench (Go's benchmark format)", "text", "markdown", "json", "bench")
+	choice(f, &o.format, "format", "text", "text, markdown, json (a line per number) or bench (Go's benchmark format)",
+		"text", "markdown", "json", "bench")
 	f.StringVar(&o.base, "base", "", "the base among the targets of one campaign (default: the first)")
 	f.StringSliceVar(&o.steps, "step", nil, "ask about these steps only, and show no others")
 	f.StringSliceVar(&o.metrics, "metric", nil,
@@ -83,7 +83,7 @@ func (o *compareOptions) checkQuestion() error {
 			o.question.Metrics = compare.AppendNew(o.question.Metrics, m)
 		}
 	}
-	return resolve(&o.metrics)
+	return resolveMetrics(&o.metrics)
 }
 
 // shareFlag is a share: 0.03 or 3%.
@@ -110,7 +110,7 @@ var compareFormats = map[string]func(io.Writer, []verdict.Comparison) error{
 }
 
 func runCompare(a *App, o compareOptions, args []string, dash int) error {
-	gates, err := conditions(o.failIf)
+	gates, err := parseConditions(o.failIf)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	var list []verdict.Comparison
 	var refused []error
 	for _, p := range pairs {
-		if one, err := compared(c, p, o); err != nil {
+		if one, err := compareTargets(c, p, o); err != nil {
 			refused = append(refused, err)
 		} else {
 			list = append(list, one)
@@ -152,7 +152,7 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	if err != nil {
 		return errors.Join(append(refused, usage(err))...)
 	}
-	return errors.Join(append(refused, closed(a.Stderr, append(passed, held)))...)
+	return errors.Join(append(refused, gateError(a.Stderr, append(passed, held)))...)
 }
 
 // ask adds the flags to the campaign's question: they narrow it, and conditions
@@ -193,12 +193,12 @@ func (o *compareOptions) ask(c *compare.Campaign, gates []*compare.Gate) error {
 	return nil
 }
 
-// exits are the exit codes for the results of gates.
-var exits = map[verdict.Passage]int{verdict.Passed: ExitOK, verdict.Undecided: ExitInvalid, verdict.Stopped: ExitWorse}
+// exitCodes are the exit codes for the results of gates that did not pass.
+var exitCodes = map[verdict.Passage]int{verdict.Undecided: ExitInvalid, verdict.Stopped: ExitWorse}
 
-// closed prints the results of gates and returns the error of the worst one that did
+// gateError prints the results of gates and returns the error of the worst one that did
 // not pass, if any: a regression takes precedence over an undecided gate.
-func closed(w io.Writer, gates []verdict.Gate) error {
+func gateError(w io.Writer, gates []verdict.Gate) error {
 	for _, g := range gates {
 		for _, line := range g.Lines {
 			fmt.Fprintln(w, line)
@@ -208,10 +208,10 @@ func closed(w io.Writer, gates []verdict.Gate) error {
 	if worst.Passage == verdict.Passed {
 		return nil
 	}
-	return exitError{errors.New(worst.Text), exits[worst.Passage]}
+	return exitError{errors.New(worst.Text), exitCodes[worst.Passage]}
 }
 
-func conditions(texts []string) (gates []*compare.Gate, err error) {
+func parseConditions(texts []string) (gates []*compare.Gate, err error) {
 	for _, text := range texts {
 		g, err := compare.NewGate(text)
 		if err != nil {
@@ -223,8 +223,8 @@ func conditions(texts []string) (gates []*compare.Gate, err error) {
 	return gates, nil
 }
 
-// compared compares two targets, if they did the same work.
-func compared(c *compare.Campaign, p pair, o compareOptions) (out verdict.Comparison, err error) {
+// compareTargets compares two targets, if they did the same work.
+func compareTargets(c *compare.Campaign, p pair, o compareOptions) (out verdict.Comparison, err error) {
 	if out.Levels, out.Caveats, err = c.Comparable(p.base, p.other); err != nil {
 		return out, err
 	}
@@ -233,7 +233,7 @@ func compared(c *compare.Campaign, p pair, o compareOptions) (out verdict.Compar
 	out.Caveats = append(out.Caveats, c.Caveats(out.Judgement)...)
 	for _, it := range out.Judgement.Items {
 		shown := it.Asked || !o.brief && (it.Headline || o.all || len(o.metrics) > 0)
-		if shown && among(o.steps, it.Step.Name) && among(o.metrics, it.Metric()) &&
+		if shown && includes(o.steps, it.Step.Name) && includes(o.metrics, it.Metric()) &&
 			(it.Base.Missing == "" || it.New.Missing == "") {
 			out.Items = append(out.Items, it)
 		}

@@ -21,30 +21,29 @@ type completer = cobra.CompletionFunc
 // completions are the completers of arguments and of flags, by the name in their usage.
 var completions = map[string]completer{"PLAN": completePlan, "DIR": completeCampaign, "BASE": completeCampaign}
 
-// addCompletions makes the shell complete the arguments and flags of all commands.
 func addCompletions(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		addCompletions(sub)
 	}
 	for subject, complete := range completions {
 		if strings.Contains(c.Use, subject) && c.ValidArgsFunction == nil {
-			c.ValidArgsFunction = fitting(complete)
+			c.ValidArgsFunction = matchPrefix(complete)
 		}
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		subject, _ := pflag.UnquoteUsage(f)
 		complete := completions[subject]
-		if choices := f.Annotations[choicesOf]; choices != nil {
+		if choices := f.Annotations[choicesAnnotation]; choices != nil {
 			complete = cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)
 		}
 		if complete != nil {
-			_ = c.RegisterFlagCompletionFunc(f.Name, fitting(complete)) // fails only for a duplicate flag
+			_ = c.RegisterFlagCompletionFunc(f.Name, matchPrefix(complete)) // fails only for a duplicate flag
 		}
 	})
 }
 
-// fitting leaves out completions that do not begin with the word.
-func fitting(complete completer) completer {
+// matchPrefix leaves out completions that do not begin with the word.
+func matchPrefix(complete completer) completer {
 	return func(c *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		out, directive := complete(c, args, word)
 		if directive&cobra.ShellCompDirectiveFilterFileExt == 0 {
@@ -54,19 +53,17 @@ func fitting(complete completer) completer {
 	}
 }
 
-// choicesOf is the annotation of a flag that accepts only one of several values.
-const choicesOf = "choices"
+const choicesAnnotation = "choices"
 
 // choice declares a flag that accepts only one of several values.
 func choice(f *pflag.FlagSet, dst *string, name, value, usage string, allowed ...string) {
 	f.StringVar(dst, name, value, usage)
-	f.Lookup(name).Annotations = map[string][]string{choicesOf: allowed}
+	f.Lookup(name).Annotations = map[string][]string{choicesAnnotation: allowed}
 }
 
-// checkChoices refuses a flag's value that is not among its choices.
 func checkChoices(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if allowed := f.Annotations[choicesOf]; err == nil && allowed != nil {
+		if allowed := f.Annotations[choicesAnnotation]; err == nil && allowed != nil {
 			err = oneOf(f.Name, f.Value.String(), allowed...)
 		}
 	})

@@ -120,7 +120,7 @@ func runCost(w io.Writer, o *costOptions, dir string) error {
 		step = campaign.Steps[i]
 	}
 	targets := slices.DeleteFunc(slices.Clone(campaign.Targets),
-		func(t *compare.Target) bool { return !among(o.targets, t.Name) })
+		func(t *compare.Target) bool { return !includes(o.targets, t.Name) })
 	v := costView{step: step, targets: targets, ask: ask, card: card}
 	for _, t := range targets {
 		v.needs = append(v.needs, price.Of(step, t, ask))
@@ -144,7 +144,6 @@ type costView struct {
 	needs   []price.Need
 }
 
-// refused reports whether every target was refused.
 func (v *costView) refused() bool {
 	return !slices.ContainsFunc(v.needs, func(n price.Need) bool { return n.Refused == "" })
 }
@@ -349,7 +348,6 @@ func priceParts(p price.Month) []pricePart {
 	return slices.DeleteFunc(all, func(p pricePart) bool { return p.price == 0 })
 }
 
-// deviceText states how many devices are needed, and why.
 func deviceText(b price.Bill) string {
 	text := quantity.Count(int(b.Count), "device")
 	if b.Limit != "" {
@@ -388,22 +386,23 @@ func (v *costView) against(n *price.Need, tree *page.Tree) {
 	if n.Fanout > 1 {
 		levels := costmodel.Levels(n.Fanout)
 		leveled, tiered := costmodel.Leveled(n.Fanout, levels), costmodel.Tiered(n.Fanout, runs)
-		tree.Add("by the models, of %s memtables a leveled LSM tree in %s has space amplification %s and, by merges alone, "+
-			"write amplification %s; a tiered one with %d runs a tier %s and, flushes included, %s",
+		tree.Add("by the models, of %s memtables a leveled LSM tree in %s has space amplification %s and, by merges "+
+			"alone, write amplification %s; a tiered one with %d runs a tier %s and, flushes included, %s",
 			quantity.Digits(n.Fanout), quantity.Count(levels, "level"), quantity.Digits(leveled.Space),
 			quantity.Digits(leveled.Write), runs, quantity.Digits(tiered.Space), quantity.Digits(tiered.Write))
 	}
 	switch d := n.Demand(v.card); {
 	case v.card.Device.Price > 0:
-		tree.Add("no optimum of an index+log structure: devices are bought whole, so space and writes have no prices of their own")
+		tree.Add("no optimum of an index+log structure: devices are bought whole, so space and writes have no prices of " +
+			"their own")
 	case d.MBps > 0:
 		best, low, high := d.Optimum(v.card)
 		text := ""
 		if best.Used < 0.05 || best.Used > 0.95 {
 			text = "; outside of 5 to 95 % the model does not hold"
 		}
-		tree.Add("the storage of the cheapest index+log structure, without reads by users, would cost %s (this target's: %s) "+
-			"at %s of its space used (%s to %s within 5 %%)%s",
+		tree.Add("the storage of the cheapest index+log structure, without reads by users, would cost %s (this target's: "+
+			"%s) at %s of its space used (%s to %s within 5 %%)%s",
 			quantity.Digits(best.Bill.Sum()), quantity.Digits(v.card.Price(n).Bill.Sum()), quantity.Share(best.Used),
 			quantity.Share(low), quantity.Share(high), text)
 	}

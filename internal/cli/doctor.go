@@ -28,13 +28,13 @@ type doctorOptions struct {
 	profile bool
 }
 
-// mostSeconds is longer than anyone would watch.
-const mostSeconds = 3600
+// maxSeconds is longer than anyone would watch.
+const maxSeconds = 3600
 
 func (o *doctorOptions) validate(*cobra.Command, []string) error {
 	switch {
-	case !(o.seconds > 0 && o.seconds <= mostSeconds):
-		return fmt.Errorf("--seconds %v is not between 0 and %d", o.seconds, mostSeconds)
+	case !(o.seconds > 0 && o.seconds <= maxSeconds):
+		return fmt.Errorf("--seconds %v is not between 0 and %d", o.seconds, maxSeconds)
 	case o.yes && !o.install:
 		return errors.New("--yes says yes to --install: it goes with it only")
 	case o.profile && o.install:
@@ -96,7 +96,6 @@ func (o *doctorOptions) write(a *App, r *doctor.Report, programs []doctor.Progra
 	return r.Text(a.Stdout, programs, min(a.textWidth(), 100))
 }
 
-// install prints the commands that install the missing packages, or runs them.
 func install(ctx context.Context, a *App, yes bool, programs []doctor.Program) error {
 	commands := doctor.InstallCommands(programs, os.Geteuid())
 	if len(commands) == 0 {

@@ -31,8 +31,8 @@ type explainOptions struct {
 
 func newExplainCommand(a *App) *cobra.Command {
 	var o explainOptions
-	c := command("explain BASE NEW...", "say why results differ: what a unit of work takes, item by item", args(campaigns),
-		func(_ *cobra.Command, args []string) error { return runExplain(a, &o, args) })
+	c := command("explain BASE NEW...", "say why results differ: what a unit of work takes, item by item",
+		args(campaigns), func(_ *cobra.Command, args []string) error { return runExplain(a, &o, args) })
 	f := c.Flags()
 	f.StringVar(&o.base, "base", "", "the base among the targets of one campaign (default: the first)")
 	f.StringSliceVar(&o.steps, "step", nil, "explain these steps only")
@@ -61,7 +61,7 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 			fmt.Fprintln(a.Stderr, "⚠ "+verdict.DurabilityDiffers(levels))
 		}
 		e := explain.Explain(c, c.Judge(p.base, p.other))
-		e.Steps = slices.DeleteFunc(e.Steps, func(s *explain.Step) bool { return !among(o.steps, s.Of.Name) })
+		e.Steps = slices.DeleteFunc(e.Steps, func(s *explain.Step) bool { return !includes(o.steps, s.Of.Name) })
 		list = append(list, e)
 	}
 	if len(list) == 0 {
@@ -93,7 +93,6 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 	return errors.Join(refused...)
 }
 
-// writeExperiment writes the plan of an experiment for the only two targets.
 func writeExperiment(a *App, list []*explain.Explanation, file string) error {
 	if len(list) != 1 {
 		return usageErrorf("--experiment is about two targets: name them, as in DIR:A DIR:B")

@@ -38,8 +38,8 @@ func newExportCommand(a *App) *cobra.Command {
 		func(_ *cobra.Command, dirs []string) error { return runExport(a, o, dirs) })
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "the file to write the rows to (gobench: default standard output)")
-	choice(f, &o.format, "format", formatParquet, "the `format` of the file: parquet, or gobench, which benchstat reads",
-		formatParquet, formatGobench)
+	choice(f, &o.format, "format", formatParquet,
+		"the `format` of the file: parquet, or gobench, which benchstat reads", formatParquet, formatGobench)
 	f.StringVar(&o.series, "series", "", "the file to write the interval series to (default: none is written)")
 	f.BoolVar(&o.force, "force", false, "replace files that exist")
 	return c
@@ -55,7 +55,7 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 	}
 	printProblems(a.Stderr, runs)
 	if o.format == formatGobench {
-		inPlan(runs)
+		sortByPlan(runs)
 	}
 	trials, broken := exportTrials(runs)
 	if len(trials) == 0 {
@@ -65,7 +65,7 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 		if _, err := export.WriteGobench(a.Stdout, trials); err != nil {
 			return err
 		}
-		return partly(broken, runs)
+		return incompleteExport(broken, runs)
 	}
 	write := func(path, subject string, write func(io.Writer, []export.Trial) (int64, error)) output {
 		return output{path: path, noun: subject, write: func(w io.Writer) (int64, error) { return write(w, trials) }}
@@ -84,12 +84,12 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 		fmt.Fprintf(a.Stderr, "%d %s\n", f.count, f.noun)
 		fmt.Fprintln(a.Stdout, f.path)
 	}
-	return partly(broken, runs)
+	return incompleteExport(broken, runs)
 }
 
-// inPlan sorts the trials of each campaign by target, in the plan's order: benchstat compares with what
+// sortByPlan sorts the trials of each campaign by target, in the plan's order: benchstat compares with what
 // comes first.
-func inPlan(runs []*history.Run) {
+func sortByPlan(runs []*history.Run) {
 	for _, r := range runs {
 		if r.Campaign == nil {
 			continue
@@ -105,8 +105,7 @@ func inPlan(runs []*history.Run) {
 	}
 }
 
-// partly returns the error of an export that lacks campaigns.
-func partly(broken int, runs []*history.Run) error {
+func incompleteExport(broken int, runs []*history.Run) error {
 	if broken > 0 {
 		return fmt.Errorf("%d of %d campaigns are not exported in full: they cannot be read", broken, len(runs))
 	}
@@ -159,7 +158,6 @@ func exportTrials(runs []*history.Run) (trials []export.Trial, broken int) {
 // rowFormats are the formats in which a campaign's numbers can be taken away.
 var rowFormats = []string{"csv", "json", "parquet"}
 
-// writeRows writes the numbers of a campaign.
 func writeRows(w io.Writer, dir, format string, redacted bool) error {
 	run := history.Read(dir)
 	if redacted {

@@ -131,13 +131,13 @@ func paths(ctx context.Context, a *App, p *plan.Plan, f *fleet.Coordinator) erro
 	return errors.Join(err, all)
 }
 
-// gauges is how often fleet check measures each machine.
-const gauges = 5
+// benchmarkRounds is how often fleet check measures each machine.
+const benchmarkRounds = 5
 
 // gauge measures the machines of a plan, without a database, and names those that are not as fast as the
 // others.
 func gauge(ctx context.Context, a *App, p *plan.Plan, f *fleet.Coordinator) error {
-	all, err := f.Benchmark(ctx, p.Name, gauges)
+	all, err := f.Benchmark(ctx, p.Name, benchmarkRounds)
 	if err != nil {
 		return err
 	}

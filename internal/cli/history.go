@@ -28,7 +28,7 @@ type historyOptions struct {
 func newHistoryCommand(a *App) *cobra.Command {
 	var o historyOptions
 	c := command("history [DIR]", "find the runs at which numbers changed over the campaigns in a folder",
-		args(cobra.MaximumNArgs(1), func(*cobra.Command, []string) error { return resolve(&o.pick.Metrics) }),
+		args(cobra.MaximumNArgs(1), func(*cobra.Command, []string) error { return resolveMetrics(&o.pick.Metrics) }),
 		func(_ *cobra.Command, dirs []string) error { return runHistory(a, o, dirs) })
 	f := c.Flags()
 	f.StringSliceVar(&o.pick.Plans, "plan", nil, "only campaigns of these plans")
@@ -44,7 +44,7 @@ func newHistoryCommand(a *App) *cobra.Command {
 }
 
 func runHistory(a *App, o historyOptions, dirs []string) error {
-	gates, err := conditions(o.failIf)
+	gates, err := parseConditions(o.failIf)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func runHistory(a *App, o historyOptions, dirs []string) error {
 	if err != nil {
 		return usage(err)
 	}
-	return closed(a.Stderr, []verdict.Gate{held})
+	return gateError(a.Stderr, []verdict.Gate{held})
 }
 
 // readJudged reads the acknowledged changes of a folder, and prints those of unknown runs.
@@ -158,11 +158,11 @@ func findRuns(dirs, plans []string) ([]*history.Run, error) {
 			names = compare.AppendNew(names, r.Campaign.Name)
 		}
 	}
-	if err := known(dir+" has no campaign of a plan", plans, names); err != nil {
+	if err := checkNames(dir+" has no campaign of a plan", plans, names); err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(runs,
-		func(r *history.Run) bool { return r.Campaign != nil && !among(plans, r.Campaign.Name) }), nil
+		func(r *history.Run) bool { return r.Campaign != nil && !includes(plans, r.Campaign.Name) }), nil
 }
 
 func noneIn(dirs []string) error { return fmt.Errorf("there is no campaign in %s", folder(dirs)) }

@@ -31,7 +31,7 @@ func newImportCommand(a *App) *cobra.Command {
 			case o.Compatible && len(o.Devices) > 1:
 				return errors.New("--compatible takes one --device: what it computes of several is the mean of one")
 			}
-			return distinct(args)
+			return checkDistinct(args)
 		}), func(_ *cobra.Command, paths []string) error { return runImport(a, o, paths, out) })
 	f := c.Flags()
 	f.StringVar(&out, "out", "", "directory of the campaign, new or empty (default results/NAME-DATE)")
@@ -50,7 +50,8 @@ func newImportCommand(a *App) *cobra.Command {
 }
 
 func runImport(a *App, o importer.Options, paths []string, out string) error {
-	o.Name = cmp.Or(o.Name, some(quantity.Texts(paths, func(p string) string { return filepath.Base(absolute(p)) })))
+	bases := quantity.Texts(paths, func(p string) string { return filepath.Base(absolute(p)) })
+	o.Name = cmp.Or(o.Name, firstNames(bases))
 	o.Now = time.Now().UTC()
 	o.Command = append([]string{"rumbench"}, a.Args...)
 	campaign, err := importer.Read(paths, o)
@@ -88,20 +89,18 @@ func runImport(a *App, o importer.Options, paths []string, out string) error {
 // Lists of files, tests or targets name the first few; the number of lines in a
 // part of the summary is limited so that the whole summary fits on a screen.
 const (
-	mostNamed = 3
-	mostLines = 10
+	maxNamed = 3
+	maxLines = 10
 )
 
-// some lists the first of several things.
-func some(things []string) string {
-	first := strings.Join(things[:min(mostNamed, len(things))], ", ")
-	if n := len(things) - mostNamed; n > 0 {
+func firstNames(things []string) string {
+	first := strings.Join(things[:min(maxNamed, len(things))], ", ")
+	if n := len(things) - maxNamed; n > 0 {
 		return fmt.Sprintf("%s and %d more", first, n)
 	}
 	return first
 }
 
-// printLeft prints the files that were not imported, and why.
 func printLeft(w io.Writer, c *importer.Campaign) {
 	if len(c.Left) > 0 {
 		fmt.Fprintln(w, c.Left.Error())
@@ -115,7 +114,7 @@ func printLeft(w io.Writer, c *importer.Campaign) {
 		{"of iostat, vmstat or time, without a matching run", c.Unused},
 	} {
 		if len(kind.files) > 0 {
-			fmt.Fprintf(w, "left alone, %s: %s\n", kind.reason, some(kind.files))
+			fmt.Fprintf(w, "left alone, %s: %s\n", kind.reason, firstNames(kind.files))
 		}
 	}
 }
@@ -137,16 +136,16 @@ func printImported(w io.Writer, c *importer.Campaign) {
 		sizes = append(sizes, line)
 	}
 	missing := quantity.Texts(c.Missing, func(m importer.Missing) string {
-		return fmt.Sprintf("missing: %s of %s", m.Step, some(m.Targets))
+		return fmt.Sprintf("missing: %s of %s", m.Step, firstNames(m.Targets))
 	})
 	for _, part := range []struct {
 		label string
 		lines []string
 	}{{"", sizes}, {"", missing}, {"! ", c.Doubtful}, {"guessed: ", c.Guessed}, {"not imported: ", c.Dropped}} {
-		for _, l := range part.lines[:min(mostLines, len(part.lines))] {
+		for _, l := range part.lines[:min(maxLines, len(part.lines))] {
 			fmt.Fprintln(w, part.label+l)
 		}
-		if more := len(part.lines) - mostLines; more > 0 {
+		if more := len(part.lines) - maxLines; more > 0 {
 			fmt.Fprintf(w, "  … and %d more\n", more)
 		}
 	}

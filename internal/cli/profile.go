@@ -96,10 +96,9 @@ func chooseProfile(problem string, list []*report.Profile) error {
 		problem, len(list)))
 }
 
-// profiledTrials reads the trials with profiles. Targets with the same name in both
-// directories are also named by the directory.
+// profiledTrials reads the trials with profiles.
 func profiledTrials(dirs []string) (all []*result.Trial, err error) {
-	var sides [][]*result.Trial
+	var sides []side
 	for _, arg := range dirs {
 		dir, target := splitTarget(arg)
 		trials, err := profiledIn(dir)
@@ -111,7 +110,7 @@ func profiledTrials(dirs []string) (all []*result.Trial, err error) {
 			names = compare.AppendNew(names, t.Target)
 		}
 		if target != "" {
-			if err := known("no profile of a target", []string{target}, names); err != nil {
+			if err := checkNames("no profile of a target", []string{target}, names); err != nil {
 				return nil, err
 			}
 			trials = slices.DeleteFunc(trials, func(t *result.Trial) bool { return t.Target != target })
@@ -119,18 +118,9 @@ func profiledTrials(dirs []string) (all []*result.Trial, err error) {
 			return nil, usage(hint.Errorf("write "+dir+":TARGET; the targets are "+strings.Join(names, ", "),
 				"%s has profiles of %s", dir, quantity.Count(len(names), "target")))
 		}
-		sides = append(sides, trials)
+		sides = append(sides, side{label: filepath.Clean(dir), trials: trials})
 	}
-	if len(sides) == 2 && sides[0][0].Target == sides[1][0].Target {
-		for i, trials := range sides {
-			dir, _ := splitTarget(dirs[i])
-			for _, t := range trials {
-				t.Rename(filepath.Base(filepath.Clean(dir)) + "/" + t.Target)
-			}
-		}
-	}
-	all = slices.Concat(sides...)
-	return all, once(all)
+	return combine(sides)
 }
 
 // splitTarget splits DIR:TARGET.
@@ -183,7 +173,7 @@ func profiledStep(trials []*result.Trial, asked string) (step string, others []s
 		return "", nil, hint.With(errors.New("no step has a profile"), notProfiled(trials))
 	}
 	if asked != "" {
-		if err := known("no profile of a step", []string{asked}, others); err != nil {
+		if err := checkNames("no profile of a step", []string{asked}, others); err != nil {
 			return "", nil, err
 		}
 		step = asked
@@ -261,13 +251,13 @@ func readExtra(p *report.Profile, t *result.Trial, s *result.Step) error {
 		}
 	}
 	var err, errAsleep error
-	p.Files, err = ifThere(t.ReadFiles(s))
-	p.Asleep, errAsleep = ifThere(t.ReadAsleep(s))
+	p.Files, err = orNil(t.ReadFiles(s))
+	p.Asleep, errAsleep = orNil(t.ReadAsleep(s))
 	return cmp.Or(err, errAsleep)
 }
 
-// ifThere returns what was read, nil if the file does not exist.
-func ifThere[T any](read *T, err error) (*T, error) {
+// orNil returns what was read, nil if the file does not exist.
+func orNil[T any](read *T, err error) (*T, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -171,7 +171,6 @@ func runsIn(a *App, info engine.Info) string {
 	return native.Program + ": found at " + path
 }
 
-// serverPrograms are the server programs that a plan's targets start.
 type serverPrograms struct {
 	programs []server.Found
 	fetch    bool     // the images that are not on this machine

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 	"rumbench/internal/run/trial"
 	"rumbench/internal/text/escape"
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/secret"
 )
 
@@ -124,7 +127,7 @@ func (w *watching) untilInterrupted(ctx context.Context, _ string) (load trial.L
 func (w *watching) runCommand(ctx context.Context, dir string) (load trial.Load, err error) {
 	c := exec.Command(w.command[0], w.command[1:]...)
 	c.Stdin = w.app.Stdin
-	c.WaitDelay = ownTime // for an input that is no file
+	c.WaitDelay = graceTime // for an input that is no file
 	log := filepath.Join(dir, result.LoadFile)
 	var out outputs
 	if slices.Contains(importer.Programs, w.program()) {
@@ -135,7 +138,7 @@ func (w *watching) runCommand(ctx context.Context, dir string) (load trial.Load,
 		out.log = &capped{file: f}
 	}
 	load.Own = func() (own *result.Trial) {
-		if remark := out.end(ownTime); remark != "" {
+		if remark := out.end(graceTime); remark != "" {
 			w.note("warning: " + remark)
 		}
 		if out.log != nil && out.log.err == nil {
@@ -158,7 +161,7 @@ func (w *watching) runCommand(ctx context.Context, dir string) (load trial.Load,
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
-		err = end(c.Process, ended)
+		err = stopCommand(c.Process, ended)
 	}
 	used := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	load.CPU = &used
@@ -174,16 +177,16 @@ func (w *watching) runCommand(ctx context.Context, dir string) (load trial.Load,
 // An interrupted command has time to end by itself, since a terminal interrupts it as
 // well; then it is asked to end, and finally killed.
 const (
-	ownTime  = 3 * time.Second
-	lastTime = 10 * time.Second
+	graceTime = 3 * time.Second
+	termTime  = 10 * time.Second
 )
 
-// end waits for the end of an interrupted command.
-func end(p *os.Process, ended <-chan error) error {
+// stopCommand waits for the end of an interrupted command.
+func stopCommand(p *os.Process, ended <-chan error) error {
 	for _, next := range []struct {
 		after time.Duration
 		by    os.Signal
-	}{{ownTime, syscall.SIGTERM}, {lastTime, syscall.SIGKILL}} {
+	}{{graceTime, syscall.SIGTERM}, {termTime, syscall.SIGKILL}} {
 		select {
 		case err := <-ended:
 			return err
@@ -200,4 +203,87 @@ func exitCode(s *os.ProcessState) int {
 		return 128 + int(status.Signal())
 	}
 	return s.ExitCode()
+}
+
+// maxLog is more than any program prints that measures.
+const maxLog = 64 << 20
+
+// outputs passes the output of a command on, and keeps it in a log. A child that the
+// command leaves behind may keep the output open, which delays nothing.
+type outputs struct {
+	log  *capped // nil: none
+	done sync.WaitGroup
+	// theirs are the ends of pipes that the command has, ours those that are read.
+	theirs, ours []*os.File
+}
+
+// pass returns the file to which the command writes what a writer gets.
+func (o *outputs) pass(w io.Writer) (*os.File, error) {
+	if f, ok := w.(*os.File); ok && o.log == nil {
+		return f, nil
+	}
+	r, f, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	o.ours, o.theirs = append(o.ours, r), append(o.theirs, f)
+	if o.log != nil {
+		w = io.MultiWriter(w, o.log)
+	}
+	o.done.Go(func() {
+		_, _ = io.Copy(w, r)
+		r.Close() // the command is not to wait for a reader
+	})
+	return f, nil
+}
+
+// begun closes what only the command needs.
+func (o *outputs) begun() {
+	for _, f := range o.theirs {
+		f.Close()
+	}
+	o.theirs = nil
+}
+
+// end waits for the rest of the output, for a limited time, and returns a remark about
+// what is missing; "": nothing.
+func (o *outputs) end(limit time.Duration) (remark string) {
+	o.begun()
+	late := time.AfterFunc(limit, func() {
+		for _, f := range o.ours {
+			f.Close()
+		}
+	})
+	o.done.Wait()
+	if !late.Stop() && len(o.ours) > 0 {
+		remark = "the command left its output open: what came later is not in it"
+	}
+	if o.log == nil {
+		return remark
+	}
+	if err := cmp.Or(o.log.err, o.log.file.Close()); err != nil {
+		remark = fmt.Sprintf("its output is not all in %s: %v", o.log.file.Name(), err)
+	}
+	return remark
+}
+
+// capped is a file that takes a limited number of bytes, and drops the rest.
+type capped struct {
+	mu   sync.Mutex
+	file *os.File
+	size int
+	err  error // why the rest is dropped
+}
+
+// Write never fails: the output is also written elsewhere.
+func (c *capped) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size += len(b); c.size > maxLog && c.err == nil {
+		c.err = errors.New("it is longer than " + quantity.FormatSize(maxLog))
+	}
+	if c.err == nil {
+		_, c.err = c.file.Write(b)
+	}
+	return len(b), nil
 }

@@ -136,7 +136,7 @@ func (o reportOptions) apply(in report.Input) (report.Input, error) {
 func reportInput(dirs ...string) (report.Input, error) {
 	var in report.Input
 	var titles []string
-	sides, _, err := readSides(singly(dirs))
+	sides, _, err := readSides(separateSides(dirs))
 	if err != nil {
 		return in, err
 	}
@@ -147,7 +147,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 			return in, err
 		}
 		titles = compare.AppendNew(titles, c.Name)
-		if at := whereIs(dir, c); at != "" {
+		if at := positionOf(dir, c); at != "" {
 			in.Running = append(in.Running, at)
 		}
 		if in.Profiles, err = addProfiles(in.Profiles, dir, c, s); err != nil {
@@ -167,7 +167,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 			if err != nil {
 				return in, err
 			}
-			in.Trials = append(in.Trials, report.Trial{Trial: t, Plans: plans, Usual: usual(t),
+			in.Trials = append(in.Trials, report.Trial{Trial: t, Plans: plans, Usual: defaultParams(t),
 				Series: func(yield func(result.Line) error) error { return result.ReadSeries(t.Dir, course.Sources, yield) }})
 		}
 		if b, err := result.ReadPlan(dir); err == nil {
@@ -210,9 +210,9 @@ func addProfiles(all []*report.Profile, dir string, c *result.Campaign, s side) 
 	return append(all, more...), err
 }
 
-// usual returns the default values of a trial's parameters; nil if this rumbench does not
+// defaultParams returns the default values of a trial's parameters; nil if this rumbench does not
 // know them.
-func usual(t *result.Trial) map[string]any {
+func defaultParams(t *result.Trial) map[string]any {
 	w, ok := catalog.Plugins{}.Workload(t.Workload)
 	if !ok || t.Imported != nil {
 		return nil

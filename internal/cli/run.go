@@ -47,7 +47,7 @@ func newRunCommand(a *App) *cobra.Command {
 		args(func(_ *cobra.Command, args []string) error {
 			switch {
 			case o.resume == "" && len(args) != 1:
-				return hint.Errorf(afterDashes(args), "run wants one plan, not %d", len(args))
+				return hint.Errorf(dashesHint(args), "run wants one plan, not %d", len(args))
 			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0 || o.calibrate):
 				return errors.New("--resume continues a campaign as it was begun: it cannot be combined with a plan, --out, " +
 					"--set or --calibrate")
@@ -84,14 +84,14 @@ func newRunCommand(a *App) *cobra.Command {
 func loadPlan(path string, sets []string, options ...plan.Option) (*plan.Plan, error) {
 	src, err := regular.ReadText(path)
 	if err != nil {
-		return nil, usage(hint.With(err, cmp.Or(planMeant(path), hint.Of(err))))
+		return nil, usage(hint.With(err, cmp.Or(planHint(path), hint.Of(err))))
 	}
 	return plan.Load(path, src, sets, catalog.Plugins{}, options...)
 }
 
-// planMeant returns a hint at the plan that was meant by the path of a missing one: in its folder,
+// planHint returns a hint at the plan that was meant by the path of a missing one: in its folder,
 // or in the folder of plans there; "" if there is none.
-func planMeant(path string) string {
+func planHint(path string) string {
 	isPlan := func(path string) bool { return slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) }
 	near := hint.Paths(path, isPlan)
 	if len(near) == 0 {

@@ -12,9 +12,9 @@ import (
 	"rumbench/internal/run/forecast"
 )
 
-// whereIs returns how far a running campaign is: "trial 3 of 8 (pebble.2), step 2 of 7 (l.x)"; "" if
+// positionOf returns how far a running campaign is: "trial 3 of 8 (pebble.2), step 2 of 7 (l.x)"; "" if
 // it does not run.
-func whereIs(dir string, c *result.Campaign) string {
+func positionOf(dir string, c *result.Campaign) string {
 	if !result.IsRunning(dir) {
 		return ""
 	}
@@ -24,13 +24,13 @@ func whereIs(dir string, c *result.Campaign) string {
 			begun = append(begun, read.Trial)
 		}
 	}
-	text, _ := (&places{}).where(dir, c, begun)
+	text, _ := (&positions{}).position(dir, c, begun)
 	return text
 }
 
-// placeIn returns how far a campaign is, given its trials that have begun. Without a forecast
+// positionIn returns how far a campaign is, given its trials that have begun. Without a forecast
 // the steps of its plan are unknown.
-func placeIn(c *result.Campaign, begun []*result.Trial, f *forecast.Forecast) string {
+func positionIn(c *result.Campaign, begun []*result.Trial, f *forecast.Forecast) string {
 	all, ended := slices.Concat(c.Trials, c.Profiled), 0
 	for i, e := range all {
 		if e.Status != "" {
@@ -63,15 +63,15 @@ func stepOf(f *forecast.Forecast, target, step string) string {
 	return step
 }
 
-// places says how far running campaigns are, and how long they take. It reads the plan of
+// positions says how far running campaigns are, and how long they take. It reads the plan of
 // each once.
-type places struct {
+type positions struct {
 	mu    sync.Mutex
 	plans map[string]*forecast.Forecast // by directory; nil: it cannot be read
 }
 
-// where returns how far a campaign is, and about how much of it is left; 0: unknown.
-func (k *places) where(dir string, c *result.Campaign, begun []*result.Trial) (string, time.Duration) {
+// position returns how far a campaign is, and about how much of it is left; 0: unknown.
+func (k *positions) position(dir string, c *result.Campaign, begun []*result.Trial) (string, time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	f, known := k.plans[dir]
@@ -85,7 +85,7 @@ func (k *places) where(dir string, c *result.Campaign, begun []*result.Trial) (s
 		k.plans[dir] = f
 	}
 	if f == nil {
-		return placeIn(c, begun, nil), 0
+		return positionIn(c, begun, nil), 0
 	}
 	var ahead []result.Entry
 	var left forecast.Span
@@ -101,7 +101,7 @@ func (k *places) where(dir string, c *result.Campaign, begun []*result.Trial) (s
 		}
 	}
 	if left = left.Plus(f.Trials(ahead, 0)); !left.Bounded() {
-		return placeIn(c, begun, f), 0
+		return positionIn(c, begun, f), 0
 	}
-	return placeIn(c, begun, f), left.Most
+	return positionIn(c, begun, f), left.Most
 }

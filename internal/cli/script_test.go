@@ -74,7 +74,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("no condition %s", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "rows": rows, "waitfor": waitFor, "same": same, "agree": agree,
+			"exits": exitCodes, "rows": rows, "waitfor": waitFor, "same": same, "agree": agree,
 		},
 	})
 }
@@ -91,8 +91,8 @@ func root() string {
 	return dir
 }
 
-// exits runs a command that is to end with a certain exit code: exits CODE COMMAND...
-func exits(ts *testscript.TestScript, neg bool, args []string) {
+// exitCodes runs a command that is to end with a certain exit code: exits CODE COMMAND...
+func exitCodes(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
 	}

@@ -20,7 +20,7 @@ type selection struct{ steps, metrics, targets []string }
 
 // check refuses unknown metrics, and steps and targets that no trial has.
 func (s *selection) check(trials []*result.Trial) error {
-	if err := resolve(&s.metrics); err != nil {
+	if err := resolveMetrics(&s.metrics); err != nil {
 		return usage(err)
 	}
 	var steps, targets []string
@@ -30,11 +30,11 @@ func (s *selection) check(trials []*result.Trial) error {
 			steps = compare.AppendNew(steps, t.Steps[i].Name)
 		}
 	}
-	return cmp.Or(known("no trial has a step", s.steps, steps), known("there is no target", s.targets, targets))
+	return cmp.Or(checkNames("no trial has a step", s.steps, steps),
+		checkNames("there is no target", s.targets, targets))
 }
 
-// known refuses names that do not exist.
-func known(refusal string, asked, names []string) error {
+func checkNames(refusal string, asked, names []string) error {
 	for _, name := range asked {
 		if !slices.Contains(names, name) {
 			return usage(hint.Errorf(hint.OneOf(name, names), "%s %q", refusal, name))
@@ -44,13 +44,12 @@ func known(refusal string, asked, names []string) error {
 }
 
 func (s *selection) has(r *metric.Row) bool {
-	return among(s.steps, r.Step) && among(s.metrics, r.Metric) && among(s.targets, r.Target)
+	return includes(s.steps, r.Step) && includes(s.metrics, r.Metric) && includes(s.targets, r.Target)
 }
 
-func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
+func includes(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
 
-// resolve replaces the names of metrics with the metrics they mean.
-func resolve(names *[]string) (err error) {
+func resolveMetrics(names *[]string) (err error) {
 	*names, err = metric.AllNamed(*names)
 	return err
 }
@@ -73,8 +72,8 @@ func targetNamed(c *compare.Campaign, name string) (*compare.Target, error) {
 	return nil, usageErrorf("%q may be any of the targets %s", name, strings.Join(fitting, ", "))
 }
 
-// distinct refuses a directory that is named twice: its trials would count twice.
-func distinct(dirs []string) error {
+// checkDistinct refuses a directory that is named twice: its trials would count twice.
+func checkDistinct(dirs []string) error {
 	var seen []os.FileInfo
 	for _, dir := range dirs {
 		info, err := os.Stat(dir)
@@ -98,7 +97,7 @@ func readCampaign(dir string) ([]*result.Trial, error) {
 	trials, err := result.ReadTrials(dir, c)
 	if err == nil && len(trials) == 0 {
 		err = fmt.Errorf("%s: no trial has been begun", dir)
-		if at := whereIs(dir, c); at != "" {
+		if at := positionOf(dir, c); at != "" {
 			err = hint.With(err, "the campaign is running: try again later")
 		}
 	}

@@ -111,18 +111,18 @@ func listenAt(address string) (net.Listener, error) {
 	return l, err
 }
 
-// mostOnPage is the number of campaigns that the page of the history is about: it is to be there within seconds.
-const mostOnPage = 1000
+// maxCampaigns is the number of campaigns that the page of the history is about: it is to be there within seconds.
+const maxCampaigns = 1000
 
 // siteOf returns what the pages about a folder are made of.
 func siteOf(dir string, redacted bool) serve.Config {
-	known := &places{}
+	known := &positions{}
 	var names func(rel string) string
 	if redacted {
 		names = numbered()
 	}
 	return serve.Config{
-		Dir: dir, Formats: rowFormats, Where: known.where, Names: names, Marked: history.JudgedFile,
+		Dir: dir, Formats: rowFormats, Where: known.position, Names: names, Marked: history.JudgedFile,
 		Report: func(dirs ...string) (report.Input, error) {
 			in, err := reportInput(dirs...)
 			if err == nil && redacted {
@@ -132,7 +132,7 @@ func siteOf(dir string, redacted bool) serve.Config {
 		},
 		Rows: func(w io.Writer, dir, format string) error { return writeRows(w, dir, format, redacted) },
 		History: func(dir string, link func(base, other string) string) ([]page.Block, error) {
-			runs, left, err := history.Newest(mostOnPage, dir)
+			runs, left, err := history.Newest(maxCampaigns, dir)
 			if err != nil {
 				return nil, err
 			}
@@ -165,7 +165,7 @@ func siteOf(dir string, redacted bool) serve.Config {
 			blocks := trend.Pictures(families, findings, tested, trend.View{Least: 1}, link)
 			if left > 0 {
 				blocks = append([]page.Block{page.Prose("about", fmt.Sprintf("Of the %d campaigns that were written last; "+
-					"rumbench history looks at the %d others, too.", mostOnPage, left))}, blocks...)
+					"rumbench history looks at the %d others, too.", maxCampaigns, left))}, blocks...)
 			}
 			return blocks, nil
 		},

@@ -55,7 +55,8 @@ func runShow(w io.Writer, o *showOptions, dir string) error {
 	if err := o.selection.check(trials); err != nil {
 		return err
 	}
-	chosen := slices.DeleteFunc(slices.Clone(trials), func(t *result.Trial) bool { return !among(o.targets, t.Target) })
+	chosen := slices.DeleteFunc(slices.Clone(trials),
+		func(t *result.Trial) bool { return !includes(o.targets, t.Target) })
 	switch {
 	case o.plans:
 		return showPlans(w, chosen, o.steps)
@@ -67,14 +68,12 @@ func runShow(w io.Writer, o *showOptions, dir string) error {
 		rows = append(rows, t.Shown()...)
 	}
 	rows = slices.DeleteFunc(rows, func(r metric.Row) bool { return !o.has(&r) })
-	steps := func(s *result.Step) bool { return among(o.steps, s.Name) }
 	if o.asJSON {
 		return metric.WriteLines(w, rows)
 	}
-	return printRows(w, chosen, steps, rows)
+	return printRows(w, chosen, o.steps, rows)
 }
 
-// showPlans prints the plans of statements.
 func showPlans(w io.Writer, trials []*result.Trial, steps []string) error {
 	shown := 0
 	for _, t := range trials {
@@ -83,7 +82,7 @@ func showPlans(w io.Writer, trials []*result.Trial, steps []string) error {
 			return err
 		}
 		for _, p := range plans {
-			if among(steps, p.Step) {
+			if includes(steps, p.Step) {
 				printPlan(w, t, p)
 				shown++
 			}
@@ -112,13 +111,12 @@ const (
 	formatUsage    = "`sysbench`: print each step as sysbench 1.0.20 prints a run, interval by interval"
 )
 
-// showSysbench prints the steps of trials as sysbench prints its runs.
 func showSysbench(w io.Writer, trials []*result.Trial, steps []string) error {
 	for _, t := range trials {
 		if t.Imported != nil {
 			return usageErrorf("%s was imported from %s: its log has what was printed", t.Target, t.Imported.Tool)
 		}
-		err := published.WriteSysbench(w, t, func(step string) bool { return among(steps, step) },
+		err := published.WriteSysbench(w, t, func(step string) bool { return includes(steps, step) },
 			func(yield func(result.Line) error) error {
 				return result.ReadSeries(t.Dir, []string{published.OpsSource}, yield)
 			})
@@ -130,7 +128,7 @@ func showSysbench(w io.Writer, trials []*result.Trial, steps []string) error {
 }
 
 // printRows prints rows below the trials, with the warnings of the wanted steps.
-func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bool, rows []metric.Row) error {
+func printRows(w io.Writer, trials []*result.Trial, steps []string, rows []metric.Row) error {
 	for _, t := range trials {
 		fmt.Fprintf(w, "%s.%d: %s, %s on %s, durability %s", t.Target, t.Trial, t.Status, t.Workload, t.Engine,
 			t.DurabilityText())
@@ -159,7 +157,7 @@ func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bo
 		}
 		for i := range t.Steps {
 			s := &t.Steps[i]
-			if !wanted(s) {
+			if !includes(steps, s.Name) {
 				continue
 			}
 			if s.Search != nil {

@@ -35,7 +35,7 @@ type side struct {
 // comparePairs reads the results and determines which targets to compare, in which steps.
 func comparePairs(args []string, dash int, base string, allowed compare.Across, steps []string) ([]pair,
 	*compare.Campaign, error) {
-	groups := singly(args)
+	groups := separateSides(args)
 	if dash > 0 {
 		groups = [][]string{args[:dash], args[dash:]}
 	}
@@ -44,11 +44,11 @@ func comparePairs(args []string, dash int, base string, allowed compare.Across, 
 		return nil, nil, err
 	}
 	c.Across = allowed
-	if err := known("no trial has a step", steps, stepNames(c)); err != nil {
+	if err := checkNames("no trial has a step", steps, stepNames(c)); err != nil {
 		return nil, nil, err
 	}
 	if len(sides) == 1 {
-		pairs, err := within(c, sides[0], base)
+		pairs, err := targetPairs(c, sides[0], base)
 		return pairs, c, err
 	}
 	if base != "" {
@@ -56,7 +56,7 @@ func comparePairs(args []string, dash int, base string, allowed compare.Across, 
 	}
 	var pairs []pair
 	for _, s := range sides[1:] {
-		more, err := across(c, sides[0], s)
+		more, err := sidePairs(c, sides[0], s)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -65,37 +65,48 @@ func comparePairs(args []string, dash int, base string, allowed compare.Across, 
 	return pairs, c, nil
 }
 
-// singly makes each argument a side.
-func singly(args []string) (groups [][]string) {
+func separateSides(args []string) (groups [][]string) {
 	for _, arg := range args {
 		groups = append(groups, []string{arg})
 	}
 	return groups
 }
 
-// readSides reads the sides into one campaign. Targets with the same name on two
-// of them are also named by the directory.
+// readSides reads the sides into one campaign.
 func readSides(groups [][]string) (sides []side, c *compare.Campaign, err error) {
-	if err := distinct(slices.Concat(groups...)); err != nil {
+	if err := checkDistinct(slices.Concat(groups...)); err != nil {
 		return nil, nil, err
 	}
-	var all []*result.Trial
-	count := map[string]int{} // of the sides that have a target with this name
 	for _, args := range groups {
 		s, err := readSide(args)
 		if err != nil {
 			return nil, nil, err
 		}
+		sides = append(sides, s)
+	}
+	trials, err := combine(sides)
+	if err != nil {
+		return nil, nil, err
+	}
+	return sides, compare.New(trials), nil
+}
+
+// combine returns the trials of all sides. Targets with the same name on two of them are also named by the
+// directory.
+func combine(sides []side) (all []*result.Trial, err error) {
+	count := map[string]int{} // of the sides that have a target with this name
+	for i := range sides {
+		s := &sides[i]
+		all = append(all, s.trials...)
 		for _, t := range s.trials {
 			if !slices.Contains(s.own, t.Target) {
 				s.own = append(s.own, t.Target)
 				count[t.Target]++
 			}
 		}
-		sides, all = append(sides, s), append(all, s.trials...)
 	}
-	if err := once(all); err != nil {
-		return nil, nil, err
+	if err := checkCopies(all); err != nil {
+		return nil, err
 	}
 	taken := map[string]bool{}
 	for i := range sides {
@@ -119,12 +130,12 @@ func readSides(groups [][]string) (sides []side, c *compare.Campaign, err error)
 			t.Rename(names[t.Target])
 		}
 	}
-	return sides, compare.New(all), nil
+	return all, nil
 }
 
-// once refuses a trial that is named twice, as itself or as a copy: it would
+// checkCopies refuses a trial that is named twice, as itself or as a copy: it would
 // count twice, or be compared with itself.
-func once(trials []*result.Trial) error {
+func checkCopies(trials []*result.Trial) error {
 	dirs, starts := map[string]bool{}, map[string]string{}
 	for _, t := range trials {
 		if dirs[t.Dir] {
@@ -167,8 +178,8 @@ func readSide(args []string) (s side, err error) {
 	return s, nil
 }
 
-// within compares the targets of one campaign with the base.
-func within(c *compare.Campaign, s side, base string) ([]pair, error) {
+// targetPairs compares the targets of one campaign with the base.
+func targetPairs(c *compare.Campaign, s side, base string) ([]pair, error) {
 	b, err := targetNamed(c, cmp.Or(base, s.targets[0]))
 	if err != nil {
 		return nil, err
@@ -190,9 +201,9 @@ func within(c *compare.Campaign, s side, base string) ([]pair, error) {
 	return out, nil
 }
 
-// across compares the targets of two sides that have the same name; if each has
+// sidePairs compares the targets of two sides that have the same name; if each has
 // only one target, it compares those two.
-func across(c *compare.Campaign, base, other side) ([]pair, error) {
+func sidePairs(c *compare.Campaign, base, other side) ([]pair, error) {
 	if len(base.targets) == 1 && len(other.targets) == 1 {
 		return []pair{{c.Target(base.targets[0]), c.Target(other.targets[0])}}, nil
 	}

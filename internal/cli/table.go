@@ -61,9 +61,9 @@ func (o *tableOptions) check(_ *cobra.Command, dirs []string) error {
 }
 
 func runTable(a *App, o tableOptions, dirs []string) error {
-	_, c, err := readSides(singly(dirs))
+	_, c, err := readSides(separateSides(dirs))
 	if err == nil && len(o.targets) > 0 {
-		c, err = only(c, o.targets)
+		c, err = chooseTargets(c, o.targets)
 	}
 	if err != nil {
 		return err
@@ -128,15 +128,15 @@ func (o *tableOptions) show() layout.Show {
 }
 
 func qpsTable(a *App, r *compare.Relative, notes map[string]string, o tableOptions) error {
-	remark(a.Stderr, r.Durability, published.QPSRemarks(r))
+	printRemarks(a.Stderr, r.Durability, published.QPSRemarks(r))
 	tests, decimals := published.QPS(r, notes)
 	names := quantity.Texts(r.Targets, func(t *compare.Target) string { return t.Name })
 	return layout.WriteQPS(a.Stdout, names, tests, o.show(), decimals)
 }
 
-// only returns a campaign with only some targets, in the order in which they are
+// chooseTargets returns a campaign with only some targets, in the order in which they are
 // named.
-func only(c *compare.Campaign, names []string) (*compare.Campaign, error) {
+func chooseTargets(c *compare.Campaign, names []string) (*compare.Campaign, error) {
 	var chosen []*compare.Target
 	var trials []*result.Trial
 	for _, name := range names {
@@ -152,8 +152,8 @@ func only(c *compare.Campaign, names []string) (*compare.Campaign, error) {
 	return compare.New(trials), nil
 }
 
-// remark prints the remarks that a layout has no room for.
-func remark(w io.Writer, durability string, lines []string) {
+// printRemarks prints the remarks that a layout has no room for.
+func printRemarks(w io.Writer, durability string, lines []string) {
 	if durability != "" {
 		fmt.Fprintf(w, "⚠ %s\n", verdict.DurabilityDiffers(durability))
 	}

@@ -30,8 +30,8 @@ import (
 // newTrialCommand returns the command that a campaign starts for each trial. It ends when its
 // standard input ends, so that it never outlives the campaign.
 func newTrialCommand(a *App) *cobra.Command {
-	c := command("trial CAMPAIGN TRIAL", "run one trial of a campaign (started by rumbench run)", args(cobra.ExactArgs(2)),
-		func(c *cobra.Command, args []string) error {
+	c := command("trial CAMPAIGN TRIAL", "run one trial of a campaign (started by rumbench run)",
+		args(cobra.ExactArgs(2)), func(c *cobra.Command, args []string) error {
 			ctx, cancel := context.WithCancel(c.Context())
 			defer cancel()
 			// When the campaign was killed, or its terminal closed, no process reads the events

@@ -14,7 +14,6 @@ import (
 // resultsDir is the folder in which `run` and `import` create campaigns.
 const resultsDir = "results"
 
-// newDir returns the directory of a new campaign.
 func newDir(name string) string {
 	return filepath.Join(resultsDir, name+"-"+time.Now().Format("20060102-150405"))
 }

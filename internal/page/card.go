@@ -120,7 +120,6 @@ func (c *card) caption(text string, width float64) {
 	c.Write(picture.Strong, 0, c.y, picture.Start, picture.Fit(picture.Strong, 13, width, text)).Size = 13
 }
 
-// table draws the rows of a table as plain columns.
 func (c *card) table(t Table) {
 	const between, line, widest = 18, 20, 160
 	widths := make([]float64, len(t.Columns)+1)

@@ -37,14 +37,14 @@ type Tone int
 
 // The tones in addition to those of proven differences.
 const (
-	NoTone      Tone = 0
-	HollowGood  Tone = 10
-	HollowBad   Tone = -10
-	mostHeat         = 12 // rows in a block; longer maps have several side by side
-	heatRow          = 24
-	heatHead         = 22
-	heatBetween      = 28
-	heatLeast        = 330 // wide
+	NoTone       Tone = 0
+	HollowGood   Tone = 10
+	HollowBad    Tone = -10
+	maxHeatRows       = 12 // rows in a block; longer maps have several side by side
+	heatRow           = 24
+	heatHead          = 22
+	heatGap           = 28
+	heatMinWidth      = 330 // wide
 )
 
 var tones = map[Tone]picture.Style{
@@ -54,7 +54,7 @@ var tones = map[Tone]picture.Style{
 
 // Picture draws the map, without its title.
 func (h *Heat) Picture() *picture.Picture {
-	blocks := (len(h.Rows) + mostHeat - 1) / mostHeat
+	blocks := (len(h.Rows) + maxHeatRows - 1) / maxHeatRows
 	each := (len(h.Rows) + blocks - 1) / blocks
 	name, cell := 0.0, 62.0
 	for _, r := range h.Rows {
@@ -65,9 +65,9 @@ func (h *Heat) Picture() *picture.Picture {
 	}
 	name = min(name, 190)
 	wide := name + cell*float64(len(h.Columns))
-	p := picture.New(max(heatLeast, wide*float64(blocks)+heatBetween*float64(blocks-1)), 0, h.Title)
+	p := picture.New(max(heatMinWidth, wide*float64(blocks)+heatGap*float64(blocks-1)), 0, h.Title)
 	for b := range blocks {
-		left := float64(b) * (wide + heatBetween)
+		left := float64(b) * (wide + heatGap)
 		for i, c := range h.Columns {
 			x := left + name + cell*float64(i)
 			p.Of(c.Series, picture.Mark, picture.Point{X: x + 6, Y: 11})

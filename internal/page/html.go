@@ -43,7 +43,7 @@ func HTML(w io.Writer, d *Document) error {
 		return err
 	}
 	body.WriteTo(&whole)
-	return written(w, whole.String())
+	return writePage(w, whole.String())
 }
 
 // parsed returns the templates, parsed once. They are cloned for each page, whose functions
@@ -79,15 +79,14 @@ func functions(t *template.Template, inside *policy, remarks remarks) template.F
 	}
 }
 
-// written writes a text without control characters.
-func written(w io.Writer, text string) error {
+// writePage writes a text without control characters.
+func writePage(w io.Writer, text string) error {
 	if _, err := io.WriteString(escape.NewWriter(w), text); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
 	return nil
 }
 
-// show renders a block with its template, which escapes it.
 func show(t *template.Template, b Block) (template.HTML, error) {
 	var out strings.Builder
 	err := t.ExecuteTemplate(&out, b.kind(), b)

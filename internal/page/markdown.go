@@ -55,7 +55,7 @@ func Markdown(w io.Writer, d *Document, all bool) error {
 	if err := t.Execute(&text, d); err != nil {
 		return err
 	}
-	return written(w, strings.TrimRight(text.String(), "\n")+"\n")
+	return writePage(w, strings.TrimRight(text.String(), "\n")+"\n")
 }
 
 // subOf returns the text below the head of a column in a group of rows.
@@ -91,7 +91,6 @@ func (c Cell) line() string {
 	return strings.TrimSpace(s)
 }
 
-// text draws bars of characters below their title.
 func (b Bars) text() string {
 	const longest = 40
 	var out strings.Builder

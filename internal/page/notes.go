@@ -146,47 +146,46 @@ func (k *noteKind) add(text string, found []figure) bool {
 			k.listed[i].add(f.text)
 		}
 	}
-	if k.figures == nil || larger(found, k.figures) {
+	if k.figures == nil || isLarger(found, k.figures) {
 		k.figures = found
 	}
 	return true
 }
 
-// larger compares the values of two remarks, the first ones that differ.
-func larger(a, b []figure) bool {
+// isLarger compares the values of two remarks, the first ones that differ.
+func isLarger(a, b []figure) bool {
 	for i := range a {
 		if !a[i].integer && a[i].text != b[i].text {
-			return below(b[i].text, a[i].text)
+			return lessFigure(b[i].text, a[i].text)
 		}
 	}
 	return false
 }
 
-// mostNamed is the number of different integers that are listed individually.
-const mostNamed = 6
+const maxNamed = 6
 
 func (f *listed) add(v string) {
-	if len(f.named) <= mostNamed && !slices.Contains(f.named, v) {
+	if len(f.named) <= maxNamed && !slices.Contains(f.named, v) {
 		f.named = append(f.named, v)
 	}
-	if f.lowest == "" || below(v, f.lowest) {
+	if f.lowest == "" || lessFigure(v, f.lowest) {
 		f.lowest = v
 	}
-	if f.limit == "" || below(f.limit, v) {
+	if f.limit == "" || lessFigure(f.limit, v) {
 		f.limit = v
 	}
 }
 
 // String returns the integers, or their range if they are many.
 func (f *listed) String() string {
-	if len(f.named) > mostNamed {
+	if len(f.named) > maxNamed {
 		return f.lowest + " to " + f.limit
 	}
 	return quantity.Joined(f.named)
 }
 
-// below compares figures as numbers, and others, such as versions, as text.
-func below(a, b string) bool {
+// lessFigure compares figures as numbers, and others, such as versions, as text.
+func lessFigure(a, b string) bool {
 	x, err := strconv.ParseFloat(strings.ReplaceAll(a, ",", ""), 64)
 	y, err2 := strconv.ParseFloat(strings.ReplaceAll(b, ",", ""), 64)
 	if err != nil || err2 != nil {

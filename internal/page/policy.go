@@ -92,7 +92,6 @@ func (p *policy) head(d *Document) (head, error) {
 	return h, nil
 }
 
-// hashOf returns the hash that identifies a text in a policy.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

@@ -65,7 +65,6 @@ func logScale(low, high, side float64) func(float64) float64 {
 	return func(v float64) float64 { return side + unit*math.Log(max(v, low)/low) }
 }
 
-// scale returns the mapping from values to positions across.
 func (r *Ranking) scale() func(float64) float64 {
 	low, high := math.Inf(1), 0.0
 	for _, row := range r.Rows {
@@ -123,7 +122,6 @@ func (r *Ranked) draw(p *picture.Picture, y float64, place func(float64) float64
 	}
 }
 
-// spread draws the values at the sides of a dot.
 func (r *Ranked) spread(p *picture.Picture, middle float64, place func(float64) float64) {
 	ends := slices.DeleteFunc([]float64{r.Less, r.At, r.Far}, math.IsNaN)
 	start, end := place(ends[0]), place(ends[len(ends)-1])
@@ -135,7 +133,6 @@ func (r *Ranked) spread(p *picture.Picture, middle float64, place func(float64) 
 	}
 }
 
-// verdictStyle returns the style of a text with a verdict's class.
 func verdictStyle(class string) picture.Style {
 	switch class {
 	case "better", "better unsure":

@@ -206,14 +206,13 @@ func (r *remark) count() string {
 // series names the series that a note is about, if these are only some of several.
 func (r *remark) series() string {
 	marked, all := series(r.marked), series(r.all)
-	if slices.Contains(marked, "") || len(marked) == len(all) || len(marked) > mostSeries {
+	if slices.Contains(marked, "") || len(marked) == len(all) || len(marked) > maxSeries {
 		return ""
 	}
 	return ", of " + quantity.Joined(marked)
 }
 
-// mostSeries is the number of series that a note names.
-const mostSeries = 4
+const maxSeries = 4
 
 func series(byName map[string]string) []string {
 	names := slices.Sorted(maps.Values(byName))

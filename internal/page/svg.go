@@ -47,7 +47,6 @@ func (f *frame) tickY(at float64, text string) {
 	f.text(f.left-6, f.y(at)+4, picture.End, text)
 }
 
-// level draws a line at a height.
 func (f *frame) level(at float64) {
 	y := math.Round(f.y(at))
 	f.Add(picture.Level, picture.Point{X: f.left, Y: y}, picture.Point{X: f.Width - f.right, Y: y})

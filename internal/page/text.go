@@ -25,8 +25,8 @@ type TextStyle struct {
 // numbers in place.
 const steadyName, steadyNumber = 12, 7
 
-// mostNotes limits the notes of a text: more would scroll it off the screen.
-const mostNotes = 12
+// maxNotes limits the notes of a text: more would scroll it off the screen.
+const maxNotes = 12
 
 // Text writes blocks as text, for a terminal. Tables with the same columns are
 // aligned and share one heading.
@@ -40,10 +40,9 @@ func Text(w io.Writer, list []Block, style TextStyle) error {
 	for _, b := range list {
 		t.block(b)
 	}
-	return written(w, t.String())
+	return writePage(w, t.String())
 }
 
-// text is the text written so far.
 type text struct {
 	strings.Builder
 	style TextStyle
@@ -65,8 +64,8 @@ type grid struct {
 
 func (t *text) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-// apart begins a block of lines: with a blank line if it follows a table or a tree.
-func (t *text) apart() {
+// separate begins a block of lines: with a blank line if it follows a table or a tree.
+func (t *text) separate() {
 	if t.ended {
 		t.WriteByte('\n')
 	}
@@ -84,28 +83,28 @@ func (t *text) block(b Block) {
 		if len(b.List) == 0 {
 			return
 		}
-		t.apart()
+		t.separate()
 		for i, n := range b.List {
-			if i == mostNotes && len(b.List) > mostNotes+1 {
+			if i == maxNotes && len(b.List) > maxNotes+1 {
 				t.printf("⚠ and %d more; %s.\n", len(b.List)-i, t.style.More)
 				return
 			}
 			t.printf("⚠%d %s\n", n.Number, n.Text)
 		}
 	case Heading:
-		t.apart()
+		t.separate()
 		t.printf("%s\n", escape.Clip(b.Text, t.style.Width))
 	case Paragraph:
-		t.apart()
+		t.separate()
 		t.printf("%s\n", b.text())
 	case Banner:
-		t.apart()
+		t.separate()
 		t.printf("⚠ %s\n", string(b))
 	case Tree:
 		t.tree(b, 0)
 		t.ended = true
 	case List:
-		t.apart()
+		t.separate()
 		for _, i := range b.Items {
 			if i.Name != "" {
 				i.Text = i.Name + ": " + i.Text
@@ -177,7 +176,6 @@ func (t *text) measure(table *Table) {
 	g.fit(limit)
 }
 
-// indent returns the indentation of rows below a heading.
 func (table *Table) indent(g *Group) string {
 	if table.Title != "" || g.Name != "" {
 		return "  "
@@ -239,7 +237,6 @@ func (t *text) rows(table *Table) {
 	}
 }
 
-// part writes some columns of a table.
 func (t *text) part(table *Table, g *grid, columns []int) {
 	if !g.headed || t.style.Wrap {
 		if table.Title == "" && t.Len() > 0 && !t.style.Steady {
@@ -274,7 +271,6 @@ func (t *text) part(table *Table, g *grid, columns []int) {
 	}
 }
 
-// blank reports whether a group is empty in the columns shown.
 func (g *grid) blank(table *Table, group *Group) bool {
 	for _, r := range group.Rows {
 		for _, c := range r.Cells[:g.shown-1] {
@@ -322,3 +318,53 @@ func (table *Table) words(c Cell) (s, after string) {
 func width(s string) int { return utf8.RuneCountInString(s) }
 
 func pad(s string, end int) string { return s + strings.Repeat(" ", max(0, end-width(s))) }
+
+// Tree is a line of text with lines below it, for a terminal only.
+type Tree struct {
+	Text     string
+	Verbatim bool // never wrapped: a command to copy
+	Items    []Tree
+}
+
+// Add appends a line below the tree's own, and returns it. Only the line
+// returned last may get lines below it.
+func (t *Tree) Add(format string, args ...any) *Tree {
+	t.Items = append(t.Items, Tree{Text: fmt.Sprintf(format, args...)})
+	return &t.Items[len(t.Items)-1]
+}
+
+func (Tree) kind() string { return "tree" }
+
+// tree writes a tree, with a blank line before the outer lines that have lines
+// below them.
+func (t *text) tree(n Tree, depth int) {
+	if len(n.Items) > 0 && depth < 2 && t.Len() > 0 {
+		t.WriteByte('\n')
+	}
+	limit := t.style.Width
+	if n.Verbatim {
+		limit = 0
+	}
+	t.wrapped(strings.Repeat("  ", depth), n.Text, limit)
+	for _, item := range n.Items {
+		t.tree(item, depth+1)
+	}
+}
+
+// wrapped writes a text behind an indentation, broken between words into lines
+// that fit the limit. A longer word stays whole; a limit of 0 is none.
+func (t *text) wrapped(indent, text string, limit int) {
+	line := indent
+	for i, word := range strings.Split(text, " ") {
+		switch {
+		case i == 0:
+			line += word
+		case limit > 0 && width(line)+1+width(word) > limit:
+			t.printf("%s\n", strings.TrimRight(line, " "))
+			line = indent + "  " + word
+		default:
+			line += " " + word
+		}
+	}
+	t.printf("%s\n", line)
+}

@@ -44,7 +44,6 @@ func (w *Waterfall) Picture() *picture.Picture {
 	return p
 }
 
-// scale returns the mapping from ratios to positions across.
 func (w *Waterfall) scale() func(float64) float64 {
 	low, high, at := 1.0, 1.0, 1.0
 	for _, f := range w.Rows {

@@ -9,9 +9,9 @@ import (
 
 func cpuChecks() []check {
 	return []check{
-		{"cpu governor", "performance", setting("cpu governor", atTheHost, setGovernor, "performance"),
+		{"cpu governor", "performance", setting("cpu governor", hostHint, setGovernor, "performance"),
 			"other governors change the clock with the load: the engine that waits more gets a slower processor"},
-		{"cpu turbo", "off", setting("cpu turbo", atTheHost, turboOff, "off"),
+		{"cpu turbo", "off", setting("cpu turbo", hostHint, turboOff, "off"),
 			"with turbo the clock depends on heat and on how many cores work: trials differ by their order"},
 		{"clock source", "one that needs no system call, such as tsc",
 			setting("clock source", "cat "+clockDir+"/current_clocksource", setClock, clocks...),
@@ -21,7 +21,7 @@ func cpuChecks() []check {
 	}
 }
 
-const atTheHost = "in a virtual machine ask who runs its host; else see the firmware and the cpufreq driver"
+const hostHint = "in a virtual machine ask who runs its host; else see the firmware and the cpufreq driver"
 
 func setGovernor(m *machine) string {
 	return m.set("performance", "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")

@@ -117,8 +117,8 @@ func bad(found, fix string) Finding     { return finding(Bad, found, fix) }
 func unknown(found, fix string) Finding { return finding(Unknown, found, fix) }
 func notShown(fix string) Finding       { return unknown("the kernel does not show it", fix) }
 
-// graded returns a finding that is bad, or only a warning, or OK.
-func graded(isBad, isWarn bool, found, fix string) Finding {
+// grade returns a finding that is bad, or only a warning, or OK.
+func grade(isBad, isWarn bool, found, fix string) Finding {
 	switch {
 	case isBad:
 		return bad(found, fix)
@@ -153,7 +153,6 @@ func (m *machine) report() *Report {
 	return r
 }
 
-// headline describes the machine that was examined.
 func (m *machine) headline() string {
 	s := m.factOr("hostname", "this host") + ": " + m.factOr("cpu", "CPU unknown")
 	for _, f := range []struct{ before, name, after string }{

@@ -63,9 +63,9 @@ func anotherBenchmark(m *machine) Finding {
 	return bad(cmp.Or(strings.TrimSpace(string(who)), "one whose name is not known"), "wait until it has ended")
 }
 
-// passed returns the CPU time that the kernel counted during the check, and the
+// cpuTime returns the CPU time that the kernel counted during the check, and the
 // busy and stolen parts of it, in nanoseconds; false if it counted none.
-func (m *machine) passed() (total, busy, stolen float64, counted bool) {
+func (m *machine) cpuTime() (total, busy, stolen float64, counted bool) {
 	busy, known := m.grown("host.cpu.user_ns", "host.cpu.nice_ns", "host.cpu.system_ns", "host.cpu.irq_ns",
 		"host.cpu.softirq_ns")
 	rest, _ := m.grown("host.cpu.idle_ns", "host.cpu.iowait_ns")
@@ -77,7 +77,7 @@ func (m *machine) passed() (total, busy, stolen float64, counted bool) {
 const notCounted = "the kernel did not show how busy the CPUs are"
 
 func otherLoad(m *machine) Finding {
-	total, busy, _, counted := m.passed()
+	total, busy, _, counted := m.cpuTime()
 	if !counted {
 		return unknown(notCounted, "watch longer: --seconds 5")
 	}
@@ -88,14 +88,14 @@ func otherLoad(m *machine) Finding {
 		return ok(found)
 	}
 	const fix = "end or wait for what runs: top"
-	busiest, all := m.others(me, total)
+	busiest, all := m.otherProcesses(me, total)
 	if len(busiest) > 0 {
 		found += "; most: " + strings.Join(busiest, ", ")
 	}
 	if all < busy/2 {
 		found += "; much of it by processes that came and went, or are not seen from here"
 	}
-	return graded(busy/total > busyBad, true, found, fix)
+	return grade(busy/total > busyBad, true, found, fix)
 }
 
 // used returns the CPU time that a process used during the check, in nanoseconds.
@@ -107,9 +107,9 @@ func (m *machine) used(pid int) float64 {
 	return 1e9 * max(0, now.seconds-before.seconds)
 }
 
-// others returns up to three processes that used more than 1 % of all CPUs, and
+// otherProcesses returns up to three processes that used more than 1 % of all CPUs, and
 // the total CPU time of all processes that are visible at the end.
-func (m *machine) others(me int, total float64) (busiest []string, all float64) {
+func (m *machine) otherProcesses(me int, total float64) (busiest []string, all float64) {
 	pids := slices.Sorted(maps.Keys(m.after.procs))
 	slices.SortStableFunc(pids, func(a, b int) int { return cmp.Compare(m.used(b), m.used(a)) })
 	for _, pid := range pids {
@@ -126,7 +126,7 @@ func (m *machine) others(me int, total float64) (busiest []string, all float64) 
 }
 
 func stolenTime(m *machine) Finding {
-	total, _, stolen, counted := m.passed()
+	total, _, stolen, counted := m.cpuTime()
 	if !counted {
 		return unknown(notCounted, "watch longer: --seconds 5")
 	}
@@ -136,7 +136,8 @@ func stolenTime(m *machine) Finding {
 		return unknown("none since the start: the host of this virtual machine may not report it",
 			"ask who runs that host; compare trials at different times of the day")
 	}
-	return graded(stolen/total >= stolenBad, stolen/total >= stolenWarn, quantity.Percent(stolen/total)+" of all CPU time",
+	share := stolen / total
+	return grade(share >= stolenBad, share >= stolenWarn, quantity.Percent(share)+" of all CPU time",
 		"ask for CPUs of your own, or measure at another time and with more trials")
 }
 
@@ -157,7 +158,7 @@ func pressure(m *machine) Finding {
 		parts = append(parts, [...]string{"CPU ", "I/O ", "memory "}[i]+quantity.Percent(share))
 	}
 	found := strings.Join(parts, ", ")
-	return graded(false, high, found, "end or wait for what runs: top, iotop")
+	return grade(false, high, found, "end or wait for what runs: top, iotop")
 }
 
 // timersWithin is how far ahead doctor looks for jobs of the system.
@@ -168,6 +169,6 @@ func timersDue(m *machine) Finding {
 	if !m.scheduled {
 		return unknown("systemd does not run here", "in a container, ask its host: systemctl list-timers")
 	}
-	return graded(false, len(due) > 0, cmp.Or(strings.Join(due, ", "), "none"), "stop them for that time: "+
+	return grade(false, len(due) > 0, cmp.Or(strings.Join(due, ", "), "none"), "stop them for that time: "+
 		m.root("systemctl stop NAME.timer"))
 }

@@ -110,7 +110,6 @@ func (m *machine) grown(names ...string) (sum float64, known bool) {
 	return sum, true
 }
 
-// process is another process with the CPU time it has used.
 type process struct {
 	name    string
 	started uint64

@@ -11,7 +11,7 @@ const (
 	calmSwappiness   = 10      // the kernel swaps only in an emergency
 	swapTraffic      = 1 << 20 // bytes moved during the check
 	swapFull         = 0.5     // share of the swap in use
-	mostDirty        = 1 << 30 // bytes
+	maxDirty         = 1 << 30 // bytes
 	fewFree, lowFree = 0.5, 0.1
 )
 
@@ -80,7 +80,7 @@ func dirtyPages(m *machine) Finding {
 		return notShown("sysctl -a --pattern vm.dirty")
 	}
 	found := "writing begins at " + quantity.Bytes(begin) + ", and writers wait from " + quantity.Bytes(wait) + " on"
-	return graded(false, begin > mostDirty, found,
+	return grade(false, begin > maxDirty, found,
 		m.root("sysctl -w vm.dirty_background_bytes=268435456 vm.dirty_bytes=1073741824"))
 }
 
@@ -100,7 +100,7 @@ func freeMemory(m *machine) Finding {
 	}
 	share := float64(*info.MemAvailableBytes) / float64(*info.MemTotalBytes)
 	found := quantity.Bytes(*info.MemAvailableBytes) + " of " + quantity.Bytes(*info.MemTotalBytes) + " available"
-	return graded(share < lowFree, share < fewFree, found, "end what uses it: ps -eo rss,comm --sort=-rss | head")
+	return grade(share < lowFree, share < fewFree, found, "end what uses it: ps -eo rss,comm --sort=-rss | head")
 }
 
 func memoryLimit(m *machine) Finding {

@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewFiles is a limit of open files that a large LSM tree may reach.
-const fewFiles = 10_000
+// minFiles is a limit of open files that a large LSM tree may reach.
+const minFiles = 10_000
 
-// mostParanoid is the highest setting at which users can profile their own
+// maxParanoid is the highest setting at which users can profile their own
 // processes including the kernel part.
-const mostParanoid = 1
+const maxParanoid = 1
 
 func rightChecks() []check {
 	return []check{
@@ -38,7 +38,7 @@ func openFiles(m *machine) Finding {
 		return ok(limit)
 	case err != nil:
 		return notShown("ulimit -Hn")
-	case n < fewFiles:
+	case n < minFiles:
 		return warn(limit, "raise the hard limit: nofile in /etc/security/limits.conf, or LimitNOFILE of the service")
 	}
 	return ok(limit)
@@ -54,7 +54,7 @@ func processIO(m *machine) Finding {
 	if m.uid == 0 {
 		fix = "give the container the right: docker run --cap-add SYS_PTRACE …"
 	}
-	if pid, found := m.foreign(); found {
+	if pid, found := m.foreignProcess(); found {
 		_, err := os.ReadFile(filepath.Join(m.proc, strconv.Itoa(pid), "io"))
 		switch {
 		case err == nil:
@@ -63,7 +63,7 @@ func processIO(m *machine) Finding {
 			return warn(fmt.Sprintf("that of process %d cannot be read", pid), fix)
 		}
 	}
-	switch may, known := m.tracer(); {
+	switch may, known := m.mayTrace(); {
 	case !known:
 		return unknown("there is no process of another user to try", fix)
 	case !may:
@@ -72,7 +72,7 @@ func processIO(m *machine) Finding {
 	return ok("can be read (CAP_SYS_PTRACE)")
 }
 
-func (m *machine) foreign() (pid int, found bool) {
+func (m *machine) foreignProcess() (pid int, found bool) {
 	for _, p := range m.processes() {
 		if status, err := p.NewStatus(); err == nil && status.UIDs[0] != uint64(m.uid) {
 			return p.PID, true
@@ -81,8 +81,8 @@ func (m *machine) foreign() (pid int, found bool) {
 	return 0, false
 }
 
-// tracer reports whether this process may inspect the processes of other users.
-func (m *machine) tracer() (may, known bool) {
+// mayTrace reports whether this process may inspect the processes of other users.
+func (m *machine) mayTrace() (may, known bool) {
 	kernel, err := procfs.NewFS(m.proc)
 	if err != nil {
 		return false, false
@@ -106,7 +106,7 @@ func perf(m *machine) Finding {
 		found += ", kernel.perf_event_paranoid " + level
 	}
 	switch {
-	case m.uid != 0 && n > mostParanoid:
+	case m.uid != 0 && n > maxParanoid:
 		return warn(found, m.root("sysctl -w kernel.perf_event_paranoid=1"))
 	case counters == "no":
 		return warn(found, "in a virtual machine ask for a PMU; the clock still works: perf record -e cpu-clock")

@@ -12,9 +12,9 @@ import (
 
 // Limits on storage.
 const (
-	mostReadAhead     = 128 // KiB, the kernel's default
-	leastDisk         = 1 << 30
-	fewDisk, lowShare = 10 << 30, 0.15
+	maxReadAheadKiB       = 128 // KiB, the kernel's default
+	minFreeDisk           = 1 << 30
+	lowFreeDisk, lowShare = 10 << 30, 0.15
 )
 
 func storageChecks() []check {
@@ -38,7 +38,7 @@ func freeDisk(m *machine) Finding {
 		return unknown(fmt.Sprintf("the filesystem does not show it: %v", err), "df -h "+m.dir)
 	}
 	found := quantity.Bytes(free) + " of " + quantity.Bytes(total)
-	return graded(free < leastDisk, free < fewDisk || free/total < lowShare, found,
+	return grade(free < minFreeDisk, free < lowFreeDisk || free/total < lowShare, found,
 		"free space, or measure elsewhere: --dir")
 }
 
@@ -88,11 +88,11 @@ func mountOptions(m *machine) Finding {
 	if len(remount) > 0 {
 		fix = m.root("mount -o remount," + strings.Join(remount, ",") + " " + d.Mount)
 	}
-	return graded(len(worst) > 0, len(blurs) > 0, found, fix)
+	return grade(len(worst) > 0, len(blurs) > 0, found, fix)
 }
 
-// ofDisks lists a fact for each disk under the data.
-func (m *machine) ofDisks(subject string) (disks, values []string) {
+// diskFacts lists a fact for each disk under the data.
+func (m *machine) diskFacts(subject string) (disks, values []string) {
 	for _, leaf := range m.device.Leaves {
 		name := "device " + subject
 		if len(m.device.Leaves) > 1 {
@@ -111,7 +111,7 @@ func discard(m *machine) Finding {
 	if m.deviceErr != nil || m.device.MountOptions == "" {
 		return unknown(noDisk, "findmnt -T "+m.dir)
 	}
-	_, can := m.ofDisks("discard")
+	_, can := m.diskFacts("discard")
 	switch {
 	case !m.option("discard"):
 		return ok("not at each delete")
@@ -128,13 +128,13 @@ func readAhead(m *machine) Finding {
 		return unknown(noDisk+", or it does not show it", "lsblk -o NAME,RA,MOUNTPOINT")
 	}
 	found := fmt.Sprintf("%d KiB on %s", kib, m.device.Name)
-	fix := m.root(fmt.Sprintf("blockdev --setra %d /dev/%s", 2*mostReadAhead, m.device.Name)) +
+	fix := m.root(fmt.Sprintf("blockdev --setra %d /dev/%s", 2*maxReadAheadKiB, m.device.Name)) +
 		"    # in sectors of 512 bytes"
-	return graded(false, kib > mostReadAhead, found, fix)
+	return grade(false, kib > maxReadAheadKiB, found, fix)
 }
 
 func scheduler(m *machine) Finding {
-	disks, names := m.ofDisks("scheduler")
+	disks, names := m.diskFacts("scheduler")
 	if len(disks) == 0 || len(disks) < len(m.device.Leaves) {
 		return unknown(noDisk+", or it does not show it", "lsblk -o NAME,SCHED,MOUNTPOINT")
 	}
@@ -147,5 +147,5 @@ func scheduler(m *machine) Finding {
 			fixes = append(fixes, m.set("mq-deadline", "/sys/block/"+disks[i]+"/queue/scheduler"))
 		}
 	}
-	return graded(false, len(fixes) > 0, strings.Join(found, ", "), strings.Join(fixes, "\n"))
+	return grade(false, len(fixes) > 0, strings.Join(found, ", "), strings.Join(fixes, "\n"))
 }

@@ -88,7 +88,6 @@ func comparable(t Trial) (fit Trial, unfit int) {
 	return fit, unfit
 }
 
-// sameBenchmark reports whether two numbers belong into one line.
 func (r *Row) sameBenchmark(o *Row) bool {
 	return r.CampaignDir == o.CampaignDir && r.Target == o.Target && r.Trial == o.Trial && r.Step == o.Step &&
 		r.Group == o.Group && r.Op == o.Op

@@ -13,12 +13,12 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// widest is the maximum length in characters of a running step's line on a
+// maxLineWidth is the maximum length in characters of a running step's line on a
 // terminal.
-const widest = 100
+const maxLineWidth = 100
 
-// longestName is the maximum length in characters of a name in a terminal's line.
-const longestName = 24
+// maxName is the maximum length in characters of a name in a terminal's line.
+const maxName = 24
 
 // piece is a part of the line of a running step.
 type piece struct {
@@ -29,24 +29,24 @@ type piece struct {
 // form returns the text in form n, or in the shortest form.
 func (p piece) form(n int) string { return p.forms[min(n, len(p.forms)-1)] }
 
-// only returns a piece with a single form.
-func only(weight int, text string) piece { return piece{weight, []string{text}} }
+// single returns a piece with a single form.
+func single(weight int, text string) piece { return piece{weight, []string{text}} }
 
 // shortest is the number of the shortest form.
 const shortest = 2
 
 // The weights of pieces.
 const (
-	ofOthers = iota // groups that the step is not about
-	ofWrites
-	ofCPU
-	ofStalls
-	ofTrial
-	ofPercentile
-	ofTime
-	ofErrors
-	ofRate
-	ofStep
+	weightOthers = iota // groups that the step is not about
+	weightWrites
+	weightCPU
+	weightStalls
+	weightTrial
+	weightPercentile
+	weightTime
+	weightErrors
+	weightRate
+	weightStep
 )
 
 // fit joins the pieces into a line of at most width characters; a width of 0 is
@@ -63,7 +63,7 @@ func fit(pieces []piece, width int, form *int) string {
 			return escape.Clip(line, width)
 		}
 		at := lightest(pieces)
-		if *form < shortest && pieces[at].weight > ofOthers {
+		if *form < shortest && pieces[at].weight > weightOthers {
 			*form++
 			continue
 		}
@@ -82,8 +82,8 @@ func lightest(pieces []piece) (at int) {
 	return at
 }
 
-// where is the running step's place in the campaign.
-type where struct {
+// position is the running step's place in the campaign.
+type position struct {
 	forecast.Place
 	target string
 	step   string
@@ -93,39 +93,39 @@ type where struct {
 	late   bool   // the step overruns
 }
 
-func (w *where) trial() piece {
+func (w *position) trial() piece {
 	if w.Duet {
-		return piece{ofTrial, []string{fmt.Sprintf("trials %d and %d of %d", w.Number-1, w.Number, w.Of),
+		return piece{weightTrial, []string{fmt.Sprintf("trials %d and %d of %d", w.Number-1, w.Number, w.Of),
 			fmt.Sprintf("trials %d+%d/%d", w.Number-1, w.Number, w.Of)}}
 	}
-	return numbered(ofTrial, "trial", w.Number, w.Of, w.target)
+	return numbered(weightTrial, "trial", w.Number, w.Of, w.target)
 }
 
 // numbered returns a piece about something that has a number and a name.
 func numbered(weight int, subject string, n, whole int, name string) piece {
-	short := fmt.Sprintf("%d/%d %s", n, whole, escape.Clip(name, longestName))
+	short := fmt.Sprintf("%d/%d %s", n, whole, escape.Clip(name, maxName))
 	return piece{weight, []string{fmt.Sprintf("%s %d of %d %s", subject, n, whole, name), subject + " " + short, short}}
 }
 
-func (w *where) stepPiece() piece {
-	name := escape.Clip(w.step, longestName)
+func (w *position) stepPiece() piece {
+	name := escape.Clip(w.step, maxName)
 	switch {
 	case w.part < 0:
-		return piece{ofStep, []string{"step " + w.step, name}}
+		return piece{weightStep, []string{"step " + w.step, name}}
 	case w.probe == 0:
-		return numbered(ofStep, "step", w.part+1, len(w.Trial.Parts), w.step)
+		return numbered(weightStep, "step", w.part+1, len(w.Trial.Parts), w.step)
 	}
 	probe := fmt.Sprintf("probe %d", w.probe)
 	limit := w.Trial.Parts[w.part].Probes
 	if w.probe > limit {
-		return piece{ofStep, []string{probe + " " + w.step, probe + " " + name}}
+		return piece{weightStep, []string{probe + " " + w.step, probe + " " + name}}
 	}
-	return piece{ofStep, []string{fmt.Sprintf("%s of at most %d %s", probe, limit, w.step),
+	return piece{weightStep, []string{fmt.Sprintf("%s of at most %d %s", probe, limit, w.step),
 		fmt.Sprintf("%s of ≤%d %s", probe, limit, name), probe + " " + name}}
 }
 
-// left returns the piece about the remaining time; false if it is unknown.
-func left(s forecast.Span) (piece, bool) {
+// leftPiece returns the piece about the remaining time; false if it is unknown.
+func leftPiece(s forecast.Span) (piece, bool) {
 	if !s.Bounded() {
 		return piece{}, false
 	}
@@ -135,44 +135,42 @@ func left(s forecast.Span) (piece, bool) {
 	}
 	text := quantity.Length(max(limit, 10*time.Second)) + " left"
 	if s.Least < s.Most*9/10 {
-		return piece{ofTime, []string{"at most " + text, "≤ " + text}}, true
+		return piece{weightTime, []string{"at most " + text, "≤ " + text}}, true
 	}
-	return only(ofTime, text), true
+	return single(weightTime, text), true
 }
 
-// elapsed returns the piece about the time that the step has run.
 func elapsed(e *trial.Event) piece {
 	switch {
 	case overruns(e) && e.Phase != trial.PhaseSettle: // whose planned time is only the least
-		return only(ofTime, fmt.Sprintf("overruns its %.0f s by %.0f s", e.Expected, e.Elapsed-e.Expected))
+		return single(weightTime, fmt.Sprintf("overruns its %.0f s by %.0f s", e.Expected, e.Elapsed-e.Expected))
 	case e.Expected > 0 && !overruns(e):
-		return only(ofTime, fmt.Sprintf("%.0f of %.0f s", e.Elapsed, e.Expected))
+		return single(weightTime, fmt.Sprintf("%.0f of %.0f s", e.Elapsed, e.Expected))
 	}
-	return only(ofTime, fmt.Sprintf("%.0f s", e.Elapsed))
+	return single(weightTime, fmt.Sprintf("%.0f s", e.Elapsed))
 }
 
-// overruns reports whether a step takes longer than planned.
-func overruns(e *trial.Event) bool { return e.Expected > 0 && e.Elapsed >= e.Expected+leastOverrun }
+func overruns(e *trial.Event) bool { return e.Expected > 0 && e.Elapsed >= e.Expected+minOverrun }
 
-// leastOverrun is the least time in seconds by which a step overruns: operations in progress
+// minOverrun is the least time in seconds by which a step overruns: operations in progress
 // are completed when its time is over.
-const leastOverrun = 5
+const minOverrun = 5
 
 // pieces returns the pieces that an event adds to the line of its step.
-func (w *where) pieces(e *trial.Event) []piece {
+func (w *position) pieces(e *trial.Event) []piece {
 	switch e.Phase {
 	case trial.PhaseBegin:
 		return nil
 	case trial.PhaseSettle:
-		return []piece{elapsed(e), only(ofRate, "settling")}
+		return []piece{elapsed(e), single(weightRate, "settling")}
 	case trial.PhaseRestart:
-		return []piece{elapsed(e), only(ofRate, "restarting")}
+		return []piece{elapsed(e), single(weightRate, "restarting")}
 	}
 	return append([]piece{elapsed(e)}, w.done(e)...)
 }
 
 // done returns the pieces about the work done in the last interval.
-func (w *where) done(e *trial.Event) (out []piece) {
+func (w *position) done(e *trial.Event) (out []piece) {
 	primary := func(g trial.EventGroup) bool { return g.Primary }
 	about := slices.DeleteFunc(slices.Clone(e.Groups), func(g trial.EventGroup) bool { return !primary(g) })
 	others := slices.DeleteFunc(slices.Clone(e.Groups), primary)
@@ -180,16 +178,16 @@ func (w *where) done(e *trial.Event) (out []piece) {
 		about, others = others, nil
 	}
 	if e.Build != nil { // rows count when an index is complete
-		out, about = append(out, only(ofRate, builds(e.Build))), nil
+		out, about = append(out, single(weightRate, builds(e.Build))), nil
 	}
 	for _, g := range about {
 		name := ""
 		if len(about) > 1 || w.Duet {
 			name = g.Name + " "
 		}
-		out = append(out, only(ofRate, name+rate(&g)))
+		out = append(out, single(weightRate, name+rate(&g)))
 		if p := percentile(&g); p != "" {
-			out = append(out, only(ofPercentile, p))
+			out = append(out, single(weightPercentile, p))
 		}
 	}
 	var errors int64
@@ -197,23 +195,23 @@ func (w *where) done(e *trial.Event) (out []piece) {
 		errors += g.Errors
 	}
 	if errors > 0 {
-		out = append(out, only(ofErrors, quantity.Count(int(errors), "error")))
+		out = append(out, single(weightErrors, quantity.Count(int(errors), "error")))
 	}
 	if e.Stalled > 0 && slices.ContainsFunc(about, func(g trial.EventGroup) bool { return g.PerSec > 0 }) {
-		out = append(out, only(ofStalls, fmt.Sprintf("%d stalled", e.Stalled)))
+		out = append(out, single(weightStalls, fmt.Sprintf("%d stalled", e.Stalled)))
 	}
 	switch {
 	case e.Server > 0:
-		out = append(out, only(ofCPU, fmt.Sprintf("server %.1f cores", e.Server)))
+		out = append(out, single(weightCPU, fmt.Sprintf("server %.1f cores", e.Server)))
 	case e.CPU > 0:
-		out = append(out, only(ofCPU, fmt.Sprintf("%.1f cores", e.CPU)))
+		out = append(out, single(weightCPU, fmt.Sprintf("%.1f cores", e.CPU)))
 	}
 	if e.Written > 0 {
-		out = append(out, only(ofWrites, megabytes(e.Written)+" written"))
+		out = append(out, single(weightWrites, megabytes(e.Written)+" written"))
 	}
 	for _, g := range others {
 		if g.PerSec > 0 {
-			out = append(out, only(ofOthers, g.Name+" "+rate(&g)))
+			out = append(out, single(weightOthers, g.Name+" "+rate(&g)))
 		}
 	}
 	return out
@@ -230,7 +228,6 @@ func builds(b *trial.EventBuild) string {
 	return fmt.Sprintf("building indexes %d to %d of %d, %.0f s", b.Done+1, b.Begun, b.All, b.Seconds)
 }
 
-// rate returns the rate of a group as text; an idle group has no rate.
 func rate(g *trial.EventGroup) string {
 	switch {
 	case g.PerSec == 0 && percentile(g) == "":
@@ -253,7 +250,6 @@ func percentile(g *trial.EventGroup) string {
 	return ""
 }
 
-// megabytes formats bytes per second.
 func megabytes(v float64) string {
 	if v < 50e3 {
 		return "<0.1 MB/s"

@@ -28,17 +28,17 @@ type Progress struct {
 	// Every is the interval at which a running step is shown if there is no terminal.
 	Every time.Duration
 
-	mu    sync.Mutex
-	drawn bool
-	form  int  // of the redrawn line, see fit
-	runs  bool // a trial runs
-	at    where
-	ends  int             // steps of the trial whose end was shown
-	began time.Time       // the trial
-	since time.Time       // the step, including the probes that follow it, has been running
-	said  time.Time       // the last line of a running step, if there is no terminal
-	shown map[string]bool // kinds of remarks already shown
-	now   func() time.Time
+	mu        sync.Mutex
+	drawn     bool
+	form      int  // of the redrawn line, see fit
+	runs      bool // a trial runs
+	at        position
+	ends      int             // steps of the trial whose end was shown
+	began     time.Time       // the trial
+	since     time.Time       // the step, including the probes that follow it, has been running
+	lastShown time.Time       // the last line of a running step, if there is no terminal
+	shown     map[string]bool // kinds of remarks already shown
+	now       func() time.Time
 }
 
 // New returns a progress display. It draws on the writer behind a plain.Writer, and
@@ -52,12 +52,12 @@ func (p *Progress) Begin(e result.Entry, at forecast.Place) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.runs, p.ends = true, 0
-	p.at = where{Place: at, target: e.Target, part: -1}
+	p.at = position{Place: at, target: e.Target, part: -1}
 	p.began = p.now()
 	p.since = p.began
 	p.println(fmt.Sprintf("[%d/%d] %s", at.Number, at.Of, e.Dir))
 	if p.width() > 0 {
-		p.draw(p.line(only(ofStep, "starting")))
+		p.draw(p.line(single(weightStep, "starting")))
 	}
 }
 
@@ -97,9 +97,9 @@ func (p *Progress) Event(e trial.Event) {
 	case p.width() > 0:
 		p.draw(p.line(p.at.pieces(&e)...))
 	case e.Phase == trial.PhaseBegin:
-		p.said = p.now()
-	case begins || rests || e.Phase == trial.PhaseRun && p.now().Sub(p.said) >= p.Every:
-		p.said = p.now()
+		p.lastShown = p.now()
+	case begins || rests || e.Phase == trial.PhaseRun && p.now().Sub(p.lastShown) >= p.Every:
+		p.lastShown = p.now()
 		p.println(p.line(p.at.pieces(&e)...))
 	}
 }
@@ -131,14 +131,14 @@ func (p *Progress) line(more ...piece) string {
 	if p.at.step != "" {
 		all = append(all, p.at.stepPiece())
 	}
-	if left, known := left(rest); known && !p.at.late {
-		more = slices.DeleteFunc(more, func(o piece) bool { return o.weight == ofTime })
+	if left, known := leftPiece(rest); known && !p.at.late {
+		more = slices.DeleteFunc(more, func(o piece) bool { return o.weight == weightTime })
 		all = append(all, left)
 	}
 	if p.width() == 0 {
 		return "  " + fit(append(all, more...), 0, new(int))
 	}
-	return fit(append(all, more...), min(p.width()-1, widest), &p.form)
+	return fit(append(all, more...), min(p.width()-1, maxLineWidth), &p.form)
 }
 
 // End prints how a trial ended, with a line for every step whose end was not shown.
@@ -157,7 +157,7 @@ func (p *Progress) End(e result.Entry, t *result.Trial) {
 		took = t.Ended.Sub(t.Started)
 	}
 	line := fmt.Sprintf("  %s in %v", t.Status, took.Round(100*time.Millisecond))
-	if n := remarked(t.Steps); n > 0 {
+	if n := countRemarked(t.Steps); n > 0 {
 		line += fmt.Sprintf(", with remarks on %d of %s", n, quantity.Count(len(t.Steps), "step"))
 	}
 	if t.Reason != "" {
@@ -220,20 +220,18 @@ func (p *Progress) stepLine(s *result.Step) string {
 	if len(fresh) > 0 {
 		w := metric.Weightiest(fresh)
 		p.shown[kind(w)] = true
-		line += "\n    remark: " + escape.Clip(w.Short(), longestRemark)
+		line += "\n    remark: " + escape.Clip(w.Short(), maxRemark)
 	}
 	return line
 }
 
-// longestRemark is the maximum number of characters shown of a warning.
-const longestRemark = 80
+const maxRemark = 80
 
 // kind returns the kind of a warning; of several warnings of a kind only one need be
 // shown.
 func kind(w metric.Warning) string { return cmp.Or(string(w.Code), w.Text) }
 
-// remarked returns the number of steps with warnings.
-func remarked(steps []result.Step) (n int) {
+func countRemarked(steps []result.Step) (n int) {
 	for i := range steps {
 		if len(steps[i].Warnings) > 0 {
 			n++

@@ -51,9 +51,9 @@ func (s *Sysbench) Event(e trial.Event) {
 		s.run = published.NewSysbenchRun(s.trial.Target, s.trial.Trial, s.Interval, e.Is)
 		s.print(s.run.Head())
 	case e.Phase == trial.PhaseRun:
-		s.more()
+		s.printIntervals()
 	case e.Phase == trial.PhaseEnd && e.Is != nil:
-		s.more()
+		s.printIntervals()
 		s.print(s.run.End(e.Is))
 		s.run = nil
 	case slices.Contains(passedOn, e.Phase):
@@ -75,8 +75,8 @@ func (s *Sysbench) End(e result.Entry, t *result.Trial) {
 // Err returns the first error in reading the measurements.
 func (s *Sysbench) Err() error { return s.err }
 
-// more prints the intervals written since the last call.
-func (s *Sysbench) more() {
+// printIntervals prints the intervals written since the last call.
+func (s *Sysbench) printIntervals() {
 	err := s.series.read(func(l result.Line) { s.print(s.run.Add(&l)) })
 	if err != nil && s.err == nil {
 		s.err = fmt.Errorf("read the series of the running trial: %w", err)
@@ -86,8 +86,8 @@ func (s *Sysbench) more() {
 
 func (s *Sysbench) print(text string) { io.WriteString(s.Out, text) }
 
-// mostSeries is more than a running trial writes between two calls.
-const mostSeries = 64 << 20
+// maxSeries is more than a running trial writes between two calls.
+const maxSeries = 64 << 20
 
 // tail reads a series that is still being written, one complete line at a time.
 type tail struct {
@@ -105,7 +105,7 @@ func (t *tail) read(yield func(result.Line)) error {
 		}
 		t.f = f
 	}
-	b, err := regular.ReadAll(t.f, mostSeries)
+	b, err := regular.ReadAll(t.f, maxSeries)
 	if err != nil {
 		return err
 	}

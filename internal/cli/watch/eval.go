@@ -118,7 +118,6 @@ func sum(all []float64) (sum float64) {
 	return sum
 }
 
-// aggregate reduces the numbers of all arguments to one.
 func aggregate(args []any, value func([]float64) float64) vector {
 	var all []float64
 	for _, arg := range args {
@@ -239,15 +238,15 @@ func (f *fetch) warning(s *scope) string {
 	}
 	switch {
 	case counters+gauges == 0:
-		return fmt.Sprintf("%s matches no series yet%s", f.selector, f.near(s))
+		return fmt.Sprintf("%s matches no series yet%s", f.selector, f.nearHint(s))
 	case counters == 0 && f.function != "value":
 		return fmt.Sprintf("%s is a gauge, which has no %s; use value", f.selector, f.function)
 	}
 	return ""
 }
 
-// near returns a hint naming a series that the user may have meant.
-func (f *fetch) near(s *scope) string {
+// nearHint returns a hint naming a series that the user may have meant.
+func (f *fetch) nearHint(s *scope) string {
 	for _, name := range s.names {
 		if f.selector.matchesName(name) {
 			return "; there is " + s.rows[name][0].Key()

@@ -87,7 +87,6 @@ type compiler struct {
 	err          error // the first one
 }
 
-// byteAt returns the byte offset of a character.
 func byteAt(text string, char int) int {
 	for i := range text {
 		if char--; char < 0 {
@@ -243,7 +242,7 @@ func ParseExprFile(path string, src []byte) ([]*Expression, error) {
 // ones.
 func CheckNames(list []*Expression) error {
 	seen := make(map[string]bool)
-	for _, b := range usual.Derived {
+	for _, b := range defaults.Derived {
 		seen[b.Name] = true
 	}
 	for _, e := range list {

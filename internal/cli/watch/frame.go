@@ -62,8 +62,7 @@ func (r *Row) ShownUnit() string {
 	return r.Unit
 }
 
-// restarted is the note about counters that were reset.
-const restarted = "counters began anew: no rates until the next sample"
+const resetNote = "counters began anew: no rates until the next sample"
 
 // source returns the source of a frame, from an interval and the sample at its end.
 func source(iv *observe.Interval, cur *observe.Source) Source {
@@ -112,7 +111,7 @@ func (r *Row) grow(c *observe.Change, elapsed time.Duration) {
 }
 
 func (s *Source) forget() {
-	s.Note = restarted
+	s.Note = resetNote
 	for i := range s.Rows {
 		if r := &s.Rows[i]; r.Kind == engine.Counter {
 			r.Known, r.Reset, r.Delta, r.Rate = false, true, 0, 0

@@ -99,7 +99,6 @@ func (m *Machine) devices() (asked []observe.Device, err error) {
 	return asked, nil
 }
 
-// devicesOf returns the devices under the data of servers on this host.
 func devicesOf(targets []*Target, note func(string)) (all []observe.Device) {
 	for _, t := range targets {
 		dir := t.current().dir

@@ -134,7 +134,7 @@ func (e *Exporter) name(id identity) string {
 	}
 	base = baseUnit(id.unit).suffixed(base)
 	name := base
-	for n := 2; e.meets(name); n++ {
+	for n := 2; e.isTaken(name); n++ {
 		name = fmt.Sprintf("%s_%d", base, n)
 	}
 	e.names[id], e.taken[name] = name, true
@@ -178,15 +178,14 @@ func (u unit) suffixed(name string) string {
 	return name + "_" + u.name
 }
 
-// meets reports whether a name is taken. A gauge x_total and a counter x would
+// isTaken reports whether a name is taken. A gauge x_total and a counter x would
 // collide in the counter's sample.
-func (e *Exporter) meets(name string) bool {
+func (e *Exporter) isTaken(name string) bool {
 	return e.taken[name] || e.taken[name+"_total"] || e.taken[strings.TrimSuffix(name, "_total")]
 }
 
 var illegal = regexp.MustCompile(`[^A-Za-z0-9_]|^$`)
 
-// sanitise makes a name legal for Prometheus.
 func sanitise(name string) string {
 	if name = illegal.ReplaceAllString(name, "_"); name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name

@@ -89,9 +89,9 @@ func (t *Table) blocks(f *Frame) []page.Block {
 	if len(t.Filter) > 0 {
 		return append(blocks, t.lists(f, t.Filter.Matches)...)
 	}
-	shown, listed := usual.Leads, func(r *Row) bool { return r.Kind == Derived && moves(r) }
+	shown, listed := defaults.Leads, func(r *Row) bool { return r.Kind == Derived && isActive(r) }
 	if t.All {
-		shown, listed = usual.Views, moves
+		shown, listed = defaults.Views, isActive
 	}
 	for i := range shown {
 		blocks = append(blocks, shown[i].table(f))
@@ -109,18 +109,18 @@ func (f *Frame) span() string {
 	return "an unknown time"
 }
 
-// moves reports whether a series that is in no view is shown: engine counters that
+// isActive reports whether a series that is in no view is shown: engine counters that
 // change, and custom expressions.
-func moves(r *Row) bool {
-	if inView[r.Name] || isOfMachine(r.Name) {
+func isActive(r *Row) bool {
+	if inView[r.Name] || isMachineSeries(r.Name) {
 		return false
 	}
 	return r.Kind == Derived || r.Kind == engine.Counter && r.Known && r.Rate != 0
 }
 
-// isOfMachine reports whether a name exists on every machine; the views show the
+// isMachineSeries reports whether a name exists on every machine; the views show the
 // most important of these.
-func isOfMachine(name string) bool {
+func isMachineSeries(name string) bool {
 	source, _, _ := strings.Cut(name, ".")
 	return slices.Contains([]string{"host", "device", "process", "client", "engine"}, source)
 }

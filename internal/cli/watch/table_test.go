@@ -17,7 +17,7 @@ func TestTable(t *testing.T) {
 	for i := range 20 {
 		*rows = append(*rows, Row{Known: true, Rate: float64(i * i), Point: engine.Point{Name: fmt.Sprintf("fake.c%02d", i), Labels: `target="my"`, Kind: engine.Counter, Unit: "count"}})
 	}
-	f.Sources[2].Note = restarted
+	f.Sources[2].Note = resetNote
 	var b strings.Builder
 	table := &Table{Out: &b, All: true, Top: 5, Expressions: []*Expression{{Name: "await_ms"}, {Name: "no.value"}, {Name: "engine.stall_percent", builtin: true}}}
 	for _, f := range append(all, f) {

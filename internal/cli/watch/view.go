@@ -25,10 +25,10 @@ type view struct {
 // is present: the time per read is unknown while nothing is read.
 type column struct{ Head, Name, Of string }
 
-// usual is the default selection: Leads are the most important series and fit in 80
+// defaults is the default selection: Leads are the most important series and fit in 80
 // columns, Views are all series that tables show in columns, and Derived are the
 // expressions computed from them.
-var usual = func() (out struct {
+var defaults = func() (out struct {
 	Leads, Views []view
 	Derived      []Expression
 }) {
@@ -44,7 +44,7 @@ var shown []byte
 // inView are the names that views show.
 var inView = func() map[string]bool {
 	names := make(map[string]bool)
-	for _, v := range usual.Views {
+	for _, v := range defaults.Views {
 		for _, c := range v.Columns {
 			names[c.Name] = true
 		}
@@ -63,7 +63,7 @@ func (v *view) table(f *Frame) page.Table {
 		if !slices.ContainsFunc(v.Columns, func(c column) bool { return c.Name == r.Name }) {
 			continue
 		}
-		labels, mark := whole(r.Labels)
+		labels, mark := splitExplicit(r.Labels)
 		if !slices.Contains(who, labels) {
 			who = append(who, labels)
 		}
@@ -76,7 +76,7 @@ func (v *view) table(f *Frame) page.Table {
 	}
 	t := page.Table{Head: v.Title, Groups: []page.Group{{Foot: feet}}}
 	for _, labels := range who {
-		t.Groups[0].Rows = append(t.Groups[0].Rows, page.Row{Head: "  " + whose(labels)})
+		t.Groups[0].Rows = append(t.Groups[0].Rows, page.Row{Head: "  " + objectName(labels)})
 	}
 	for _, c := range v.Columns {
 		if !there[c.Name] && !there[c.Of] {
@@ -94,9 +94,9 @@ func (v *view) table(f *Frame) page.Table {
 
 const explicitFoot = "* COMMIT statements only: the server does not count single statements"
 
-// whole returns the labels of the object that a series describes, and a mark if the
+// splitExplicit returns the labels of the object that a series describes, and a mark if the
 // series covers only part of it.
-func whole(labels string) (object, mark string) {
+func splitExplicit(labels string) (object, mark string) {
 	all := observe.ParseLabels(labels)
 	rest := slices.DeleteFunc(all, func(l observe.Label) bool { return l.Name == engine.ExplicitOnly })
 	if len(rest) == len(all) {
@@ -105,8 +105,8 @@ func whole(labels string) (object, mark string) {
 	return rest.String(), "*"
 }
 
-// whose returns the name of the object that labels identify.
-func whose(labels string) string {
+// objectName returns the name of the object that labels identify.
+func objectName(labels string) string {
 	values := quantity.Texts(observe.ParseLabels(labels), func(l observe.Label) string { return l.Value })
 	return escape.Line(strings.Join(values, " "))
 }
@@ -115,7 +115,7 @@ func whose(labels string) string {
 // shown. Busy corresponds to us+sy in vmstat, without iowait and steal time.
 func Builtins() []*Expression {
 	var all []*Expression
-	for _, b := range usual.Derived {
+	for _, b := range defaults.Derived {
 		e, err := ParseExpression("built in", b.Name, b.Text)
 		if err != nil {
 			panic(err) // a test parses them all

@@ -23,9 +23,9 @@ type Config struct {
 	Expressions []*Expression
 }
 
-// patience returns how long a tick waits for an answer. A later answer is part of
+// timeout returns how long a tick waits for an answer. A later answer is part of
 // the next frame.
-func (c *Config) patience() time.Duration { return min(c.Interval*9/10, 5*time.Second) }
+func (c *Config) timeout() time.Duration { return min(c.Interval*9/10, 5*time.Second) }
 
 // Run samples all sources, at once and then at each tick, until the context is
 // done or emit fails. The first frame, number 0, has no rates.
@@ -39,9 +39,9 @@ func Run(ctx context.Context, c Config, emit func(*Frame) error) error {
 	defer wg.Wait()
 	defer cancel()
 	probes := c.probes()
-	tick := func(n int, at time.Time, patience time.Duration) error {
+	tick := func(n int, at time.Time, timeout time.Duration) error {
 		f := &Frame{Number: n, Time: at}
-		ask(ctx, &wg, probes, patience, f)
+		ask(ctx, &wg, probes, timeout, f)
 		if ctx.Err() != nil {
 			return nil // the sources failed because the context ended
 		}
@@ -59,7 +59,7 @@ func Run(ctx context.Context, c Config, emit func(*Frame) error) error {
 		case <-ctx.Done():
 			return nil
 		case at := <-ticker.C:
-			if err := tick(n, at, c.patience()); err != nil {
+			if err := tick(n, at, c.timeout()); err != nil {
 				return err
 			}
 		}
@@ -79,8 +79,8 @@ func (c *Config) probes() []*probe {
 }
 
 // ask adds the answers of the probes to a frame.
-func ask(ctx context.Context, wg *sync.WaitGroup, probes []*probe, patience time.Duration, f *Frame) {
-	late, cancel := context.WithTimeout(ctx, patience)
+func ask(ctx context.Context, wg *sync.WaitGroup, probes []*probe, timeout time.Duration, f *Frame) {
+	late, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for _, p := range probes {
 		p.ask(ctx, wg)
@@ -147,16 +147,15 @@ func (p *probe) sources(late context.Context) []Source {
 	}
 	a := p.got
 	if p.got = nil; a == nil {
-		return p.silence()
+		return p.unanswered()
 	}
 	if a.epoch != p.epoch {
 		p.last, p.epoch = observe.Snapshot{}, a.epoch
 	}
-	return p.since(a.snapshot)
+	return p.changes(a.snapshot)
 }
 
-// silence returns the sources with an error: they do not answer.
-func (p *probe) silence() []Source {
+func (p *probe) unanswered() []Source {
 	waiting := time.Since(p.asked)
 	var all []Source
 	for _, c := range p.sampler.Collectors {
@@ -166,8 +165,8 @@ func (p *probe) silence() []Source {
 	return all
 }
 
-// since returns the changes since the last good sample, which cur replaces.
-func (p *probe) since(cur observe.Snapshot) []Source {
+// changes returns the changes since the last good sample, which cur replaces.
+func (p *probe) changes(cur observe.Snapshot) []Source {
 	intervals := observe.Diff(p.last, cur)
 	all := make([]Source, len(intervals))
 	for i := range intervals {

@@ -340,7 +340,7 @@ func BenchmarkThousandCounters(b *testing.B) {
 	list := Builtins()
 	p := newProbe(nil, observe.NewLabelled(c, "my/engine", "target", "my"))
 	for b.Loop() {
-		f := &Frame{Sources: p.since(p.sampler.Snapshot(b.Context()))}
+		f := &Frame{Sources: p.changes(p.sampler.Snapshot(b.Context()))}
 		f.derive(list)
 	}
 }

@@ -49,9 +49,9 @@ const (
 	width, row, head = 1200, 17, 46
 	letter           = 6.6   // width of a letter
 	minimum          = 0.002 // of the root: smaller boxes are not drawn
-	mostNodes        = 2000
-	mostBytes        = 250_000
-	mostDeep         = 150 // the kernel records 127 functions of a stack
+	maxNodes         = 2000
+	maxBytes         = 250_000
+	maxDepth         = 150 // the kernel records 127 functions of a stack
 )
 
 // Draw writes the graph. It leaves out the smallest boxes to make the graph fit: at
@@ -61,7 +61,7 @@ func (g *Graph) Draw(w io.Writer) error {
 		d := drawing{Graph: g, lowest: share * g.width(g.Root),
 			scale: width / max(g.width(g.Root), math.SmallestNonzeroFloat64)}
 		d.boxes(g.Root, 0, 0)
-		if text := d.whole(); d.count <= mostNodes && len(text) <= mostBytes {
+		if text := d.file(); d.count <= maxNodes && len(text) <= maxBytes {
 			_, err := io.WriteString(w, text)
 			return err
 		}
@@ -85,7 +85,7 @@ type drawing struct {
 // boxes draws a node and those below it, starting at x.
 func (d *drawing) boxes(n *Node, depth int, x float64) {
 	wide := d.width(n)
-	if wide < d.lowest || depth > mostDeep {
+	if wide < d.lowest || depth > maxDepth {
 		return
 	}
 	d.count, d.deep = d.count+1, max(d.deep, depth)
@@ -105,7 +105,7 @@ func (d *drawing) box(n *Node, depth int, x, wide float64) {
 	}
 	fmt.Fprintf(&d.body, `<g><title>%s</title>`, html.EscapeString(d.about(n)))
 	rect(d.class(n))
-	if d.onlyOne(n) {
+	if d.onOneSide(n) {
 		rect("h")
 	}
 	if text := Fit(d.sign(n)+n.Name, wide); text != "" {
@@ -177,10 +177,10 @@ func (d *drawing) sign(n *Node) string {
 	return "− "
 }
 
-func (d *drawing) onlyOne(n *Node) bool { return d.New != "" && (n.Base == 0) != (n.New == 0) }
+func (d *drawing) onOneSide(n *Node) bool { return d.New != "" && (n.Base == 0) != (n.New == 0) }
 
-// whole returns the drawing as a file.
-func (d *drawing) whole() string {
+// file returns the drawing as a file.
+func (d *drawing) file() string {
 	var b strings.Builder
 	height := head + (d.deep+1)*row + 4
 	about := "Width: " + d.Unit + "."

@@ -84,7 +84,7 @@ func TestLimits(t *testing.T) {
 	}
 	text := draw(t, &Graph{Unit: "µs", Base: "a", New: "b", Root: root})
 	n := strings.Count(text, "<title>")
-	expect.True(t, n != 0 && n <= mostNodes && len(text) <= mostBytes, n, len(text))
+	expect.True(t, n != 0 && n <= maxNodes && len(text) <= maxBytes, n, len(text))
 }
 
 func TestFit(t *testing.T) {

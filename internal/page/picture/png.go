@@ -26,7 +26,6 @@ func (p *Picture) PNG(w io.Writer, scale float64) error {
 	return png.Encode(w, c.image)
 }
 
-// canvas is an image on which shapes are drawn.
 type canvas struct {
 	image *image.RGBA
 	scale float64
@@ -103,7 +102,6 @@ func shade(name string, opacity float64) color.Color {
 	return color.NRGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), uint8(math.Round(255 * opacity))}
 }
 
-// fill fills the areas within lines.
 func (c *canvas) fill(lines [][]Point, paint color.Color) {
 	b := c.image.Bounds()
 	r := vector.NewRasterizer(b.Dx(), b.Dy())
@@ -198,7 +196,6 @@ func (c *canvas) text(s *Shape, l look) {
 	}
 }
 
-// marker draws the sign of a series.
 func (c *canvas) marker(r rune, at Point, size float64, paint color.Color) {
 	o := signs[r]
 	if o == nil {
@@ -262,7 +259,6 @@ func star(n int, far, near, start float64) (out []Point) {
 	return out
 }
 
-// turned returns points turned by an eighth of a circle.
 func turned(points []Point) (out []Point) {
 	for _, p := range points {
 		out = append(out, Point{(p.X - p.Y) * math.Sqrt2 / 2, (p.X + p.Y) * math.Sqrt2 / 2})

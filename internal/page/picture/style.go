@@ -68,7 +68,6 @@ var looks = map[Style]look{
 	Good: {fill: "good"}, Fair: {fill: "fair"}, Poor: {fill: "poor"},
 }
 
-// textSize is the size of text.
 const textSize = 12
 
 func (s Style) look() look {

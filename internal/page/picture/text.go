@@ -58,15 +58,15 @@ func face(bold bool, size float64) font.Face {
 	return f
 }
 
-// wider is the greatest ratio of the width of browsers' fonts to ours.
-const wider = 1.15
+// widthMargin is the greatest ratio of the width of browsers' fonts to ours.
+const widthMargin = 1.15
 
 // Width returns the greatest width of a text, at a size or, for 0, its style's.
 func Width(style Style, size float64, text string) float64 {
 	size = cmp.Or(size, style.look().size)
 	faces.Lock()
 	defer faces.Unlock()
-	return wider * advance(face(style.look().bold, size), size, text)
+	return widthMargin * advance(face(style.look().bold, size), size, text)
 }
 
 // advance returns the width of a text. Markers are drawn, as the fonts lack them.
