@@ -96,8 +96,8 @@ func named(output string) account {
 	return a
 }
 
-// comparison holds the results of the rounds of a test.
-type comparison struct{ theirs, ours []result }
+// comparison holds the results of the rounds of a test: the peer's, and rumbench's.
+type comparison [2][]result
 
 // tolerance is the allowed relative difference in the server's work.
 const tolerance = 0.1
@@ -123,8 +123,8 @@ func (o *options) show(c *comparison, out outcome) {
 
 // ratios returns a quantity's ratio in each round.
 func (c *comparison) ratios(value func(result) float64) (out []float64) {
-	for i := range c.theirs {
-		out = append(out, value(c.ours[i])/value(c.theirs[i]))
+	for i := range c[0] {
+		out = append(out, value(c[1][i])/value(c[0][i]))
 	}
 	return out
 }
@@ -155,7 +155,7 @@ func (c *comparison) print(o outcome) {
 		return ""
 	}
 	rate := within
-	if c.theirs[0].server == nil { // one process: the rate is what is compared
+	if c[0][0].server == nil { // one process: the rate is what is compared
 		rate = func(ratio float64) string { return held(ratio, o.RateLimit, true) }
 	}
 	c.line("transactions/s", result.rate, rate)
@@ -166,7 +166,7 @@ func (c *comparison) print(o outcome) {
 
 func (c *comparison) names() []string {
 	seen := map[string]bool{}
-	for _, r := range slices.Concat(c.theirs, c.ours) {
+	for _, r := range slices.Concat(c[0], c[1]) {
 		for name, v := range r.server {
 			if v >= 0.02*float64(r.Transactions) {
 				seen[name] = true
@@ -178,12 +178,14 @@ func (c *comparison) names() []string {
 
 // line prints the medians of a quantity and the verdict on its ratio.
 func (c *comparison) line(name string, value func(result) float64, verdict func(ratio float64) string) {
-	var theirs, ours []float64
-	for i := range c.theirs {
-		theirs, ours = append(theirs, value(c.theirs[i])), append(ours, value(c.ours[i]))
+	var values [2][]float64
+	for side, results := range c {
+		for _, r := range results {
+			values[side] = append(values[side], value(r))
+		}
 	}
 	ratios := c.ratios(value)
-	fmt.Printf("%-34s %-24s %-24s %-20s %s\n", name, spread(theirs), spread(ours), spread(ratios),
+	fmt.Printf("%-34s %-24s %-24s %-20s %s\n", name, spread(values[0]), spread(values[1]), spread(ratios),
 		verdict(stat.Median(ratios)))
 }
 

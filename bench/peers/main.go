@@ -221,14 +221,14 @@ func (o *options) row(ctx context.Context, p peer, at target, test string, clien
 // alternate runs all rounds; both sides have a turn in each.
 func (o *options) alternate(run func(side int) (result, error)) (c comparison, err error) {
 	for round := range o.rounds {
-		var results [2]result
-		for turn := range results {
+		for turn := range c {
 			side := (turn + round) % 2 // ABBA
-			if results[side], err = run(side); err != nil {
+			r, err := run(side)
+			if err != nil {
 				return c, err
 			}
+			c[side] = append(c[side], r)
 		}
-		c.theirs, c.ours = append(c.theirs, results[0]), append(c.ours, results[1])
 	}
 	return c, nil
 }

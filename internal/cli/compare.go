@@ -136,8 +136,8 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	var passed []verdict.Gate
 	var judged []*compare.Judgement
 	for i := range list {
-		if list[i].Levels != "" && (o.format == "json" || o.format == "bench") { // which have no room for it
-			fmt.Fprintln(a.Stderr, "⚠ "+verdict.DurabilityDiffers(list[i].Levels))
+		if o.format == "json" || o.format == "bench" {
+			printRemarks(a.Stderr, list[i].Levels, nil)
 		}
 		judged = append(judged, list[i].Judgement)
 		if list[i].Narrow = o.brief || len(o.steps)+len(o.metrics) > 0; o.gate {

@@ -16,7 +16,6 @@ import (
 	"rumbench/internal/page"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
-	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -57,9 +56,7 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 			refused = append(refused, err)
 			continue
 		}
-		if levels != "" {
-			fmt.Fprintln(a.Stderr, "⚠ "+verdict.DurabilityDiffers(levels))
-		}
+		printRemarks(a.Stderr, levels, nil)
 		e := explain.Explain(c, c.Judge(p.base, p.other))
 		e.Steps = slices.DeleteFunc(e.Steps, func(s *explain.Step) bool { return !includes(o.steps, s.Of.Name) })
 		list = append(list, e)

@@ -67,17 +67,14 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 		}
 		return incompleteExport(broken, runs)
 	}
-	write := func(path, subject string, write func(io.Writer, []export.Trial) (int64, error)) output {
-		return output{path: path, noun: subject, write: func(w io.Writer) (int64, error) { return write(w, trials) }}
-	}
-	files := []output{write(o.out, "rows", export.WriteRows)}
+	files := []output{{path: o.out, noun: "rows", write: export.WriteRows}}
 	if o.format == formatGobench {
-		files = []output{write(o.out, "numbers", export.WriteGobench)}
+		files[0].noun, files[0].write = "numbers", export.WriteGobench
 	}
 	if o.series != "" {
-		files = append(files, write(o.series, "samples", export.WriteSeries))
+		files = append(files, output{path: o.series, noun: "samples", write: export.WriteSeries})
 	}
-	if err := replace(files); err != nil {
+	if err := replace(files, trials); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -188,4 +185,26 @@ func planText(dir string) string {
 		return ""
 	}
 	return string(plan.WithoutSecrets(src))
+}
+
+// output is a file to be written and its writer, which returns the number of things
+// it wrote.
+type output struct {
+	path, noun string
+	write      func(io.Writer, []export.Trial) (int64, error)
+	count      int64
+}
+
+// replace writes all files before it replaces existing ones, so that a failure
+// replaces none.
+func replace(files []output, trials []export.Trial) error {
+	if len(files) == 0 {
+		return nil
+	}
+	return result.Replace(files[0].path, 0o644, func(w io.Writer) (err error) {
+		if files[0].count, err = files[0].write(w, trials); err != nil {
+			return err
+		}
+		return replace(files[1:], trials)
+	})
 }

@@ -106,17 +106,13 @@ func printLeft(w io.Writer, c *importer.Campaign) {
 		fmt.Fprintln(w, c.Left.Error())
 		fmt.Fprintln(w, "left out: what is listed above")
 	}
-	for _, kind := range []struct {
-		reason string
-		files  []string
-	}{
-		{"of no format that is known here", c.Ignored},
-		{"of iostat, vmstat or time, without a matching run", c.Unused},
-	} {
-		if len(kind.files) > 0 {
-			fmt.Fprintf(w, "left alone, %s: %s\n", kind.reason, firstNames(kind.files))
+	leftAlone := func(reason string, files []string) {
+		if len(files) > 0 {
+			fmt.Fprintf(w, "left alone, %s: %s\n", reason, firstNames(files))
 		}
 	}
+	leftAlone("of no format that is known here", c.Ignored)
+	leftAlone("of iostat, vmstat or time, without a matching run", c.Unused)
 }
 
 // printImported prints a summary of the import that fits on a screen.

@@ -37,28 +37,6 @@ func fileName(name string) string {
 	}, name)
 }
 
-// output is a file to be written and its writer, which returns the number of things
-// it wrote.
-type output struct {
-	path, noun string
-	write      func(io.Writer) (int64, error)
-	count      int64
-}
-
-// replace writes all files before it replaces existing ones, so that a failure
-// replaces none.
-func replace(files []output) error {
-	if len(files) == 0 {
-		return nil
-	}
-	return result.Replace(files[0].path, 0o644, func(w io.Writer) (err error) {
-		if files[0].count, err = files[0].write(w); err != nil {
-			return err
-		}
-		return replace(files[1:])
-	})
-}
-
 // writeReport writes a report into a directory as HTML and Markdown, the latter with
 // all folded parts if all is set, and returns the path of the HTML file.
 func writeReport(in report.Input, dir string, all bool) (html string, err error) {

@@ -73,20 +73,21 @@ func (m *machine) set(value, files string) string {
 	return "echo " + value + " | " + m.root("tee "+files)
 }
 
+// kernel returns the files of /proc. Those that are missing are unknown.
+func (m *machine) kernel() procfs.FS {
+	files, _ := procfs.NewFS(m.proc)
+	return files
+}
+
 // meminfo returns /proc/meminfo. Missing fields are nil.
 func (m *machine) meminfo() procfs.Meminfo {
-	info := procfs.Meminfo{}
-	if kernel, err := procfs.NewFS(m.proc); err == nil {
-		info, _ = kernel.Meminfo()
-	}
+	info, _ := m.kernel().Meminfo()
 	return info
 }
 
-func (m *machine) processes() (all procfs.Procs) {
-	if kernel, err := procfs.NewFS(m.proc); err == nil {
-		all, _ = kernel.AllProcs()
-	}
-	return all
+func (m *machine) processes() procfs.Procs {
+	procs, _ := m.kernel().AllProcs()
+	return procs
 }
 
 // sample holds the counters that grow while other processes run.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -83,11 +82,7 @@ func (m *machine) foreignProcess() (pid int, found bool) {
 
 // mayTrace reports whether this process may inspect the processes of other users.
 func (m *machine) mayTrace() (may, known bool) {
-	kernel, err := procfs.NewFS(m.proc)
-	if err != nil {
-		return false, false
-	}
-	self, err := kernel.Self()
+	self, err := m.kernel().Self()
 	if err != nil {
 		return false, false
 	}

@@ -77,14 +77,22 @@ func (p *Picture) Rect(series int, style Style, x, y, width, height float64) {
 // Put adds a drawing at a place, scaled.
 func (p *Picture) Put(other *Picture, x, y, scale float64) {
 	for _, s := range other.Shapes {
-		points := make([]Point, len(s.Points))
-		for i, at := range s.Points {
-			points[i] = Point{x + scale*at.X, y + scale*at.Y}
-		}
-		s.Points, s.Size = points, scale*s.size()
+		s.Points, s.Size = place(s.Points, x, y, scale), scale*s.size()
 		p.Shapes = append(p.Shapes, s)
 	}
 }
+
+// place returns points scaled, with the origin at a place.
+func place(points []Point, x, y, scale float64) []Point {
+	out := make([]Point, len(points))
+	for i, p := range points {
+		out[i] = Point{x + scale*p.X, y + scale*p.Y}
+	}
+	return out
+}
+
+// Circle returns points around a centre.
+func Circle(x, y, r float64) []Point { return place(disc, x, y, r) }
 
 func (s *Shape) size() float64 {
 	if s.Size > 0 {

@@ -201,20 +201,14 @@ func (c *canvas) marker(r rune, at Point, size float64, paint color.Color) {
 	if o == nil {
 		return
 	}
-	place := func(points []Point, scale float64) (out []Point) {
-		for _, p := range points {
-			out = append(out, Point{at.X + scale*p.X, at.Y + scale*p.Y})
-		}
-		return append(out, out[0])
-	}
-	whole := place(o.points, size/2)
+	outline := place(o.points, at.X, at.Y, size/2)
 	if !o.hollow {
-		c.fill([][]Point{whole}, paint)
+		c.fill([][]Point{outline}, paint)
 		return
 	}
-	c.stroke([][]Point{whole}, size/8, nil, paint)
+	c.stroke([][]Point{append(outline, outline[0])}, size/8, nil, paint)
 	if o.dot {
-		c.fill([][]Point{place(o.points, size/4)}, paint)
+		c.fill([][]Point{place(o.points, at.X, at.Y, size/4)}, paint)
 	}
 }
 
@@ -262,14 +256,6 @@ func star(n int, far, near, start float64) (out []Point) {
 func turned(points []Point) (out []Point) {
 	for _, p := range points {
 		out = append(out, Point{(p.X - p.Y) * math.Sqrt2 / 2, (p.X + p.Y) * math.Sqrt2 / 2})
-	}
-	return out
-}
-
-// Circle returns points around a centre.
-func Circle(x, y, r float64) (out []Point) {
-	for _, p := range disc {
-		out = append(out, Point{x + r*p.X, y + r*p.Y})
 	}
 	return out
 }
