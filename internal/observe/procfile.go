@@ -18,6 +18,41 @@ const tick = 10 * time.Millisecond
 
 var errEnded = errors.New("process has ended")
 
+// usage is the resource use of processes. All of it only grows.
+type usage [usages]float64
+
+const (
+	usedCPU   = iota // ns
+	systemCPU        // of it, in the kernel; by ticks, which the kernel scales to the exact sum
+	minorFaults
+	majorFaults
+	readBytes
+	writeBytes
+	cancelledBytes
+	readCalls
+	writeCalls
+	usages
+)
+
+func (u *usage) add(v usage) {
+	for i := range u {
+		u[i] += v[i]
+	}
+}
+
+// member is the state of a process of the tree when last seen.
+type member struct {
+	parent  int
+	started uint64 // ticks since boot: distinguishes processes with the same PID
+	used    usage  // its own, and that taken over from children
+	storage bool   // its I/O was readable
+	threads float64
+	rss     float64 // bytes
+
+	reapedFaults float64 // minor faults taken over from children
+	unclaimed    float64 // of these, the faults of none of the members that vanished so far
+}
+
 // Command returns the command name of a process, from /proc/PID/comm.
 func Command(procRoot string, pid int) (string, error) {
 	data, err := os.ReadFile(filepath.Join(procRoot, strconv.Itoa(pid), "comm"))
@@ -142,4 +177,13 @@ func valueOf(text, name string) (float64, bool) {
 	}
 	value, err := strconv.ParseFloat(fields[0], 64)
 	return value, err == nil
+}
+
+// Text returns the content of a small file, trimmed; "" if it cannot be read.
+func Text(elem ...string) string {
+	data, err := os.ReadFile(filepath.Join(elem...))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
 }

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -117,4 +118,51 @@ func sample(ctx context.Context, c Collector, known **layout, into *Source) {
 		return
 	}
 	*known = into.layout
+}
+
+// layout is the list of series of a source, in order. Samples with the same series
+// share one layout, so that keys are neither built nor looked up.
+type layout struct {
+	names, labels, keys []string
+	index               map[string]int // position by key
+}
+
+// series returns the layout of the source's points.
+func (s *Source) series() *layout {
+	if s.layout != nil {
+		return s.layout
+	}
+	l, _ := newLayout(s.Points) // of a snapshot made by hand
+	return l
+}
+
+// matching returns the layout of the points: l itself if the series are the
+// same.
+func (l *layout) matching(points []engine.Point) (*layout, error) {
+	if l == nil || len(l.keys) != len(points) {
+		return newLayout(points)
+	}
+	for i := range points {
+		p := &points[i]
+		if p.Name != l.names[i] || p.Labels != l.labels[i] {
+			return newLayout(points)
+		}
+		p.Name, p.Labels = l.names[i], l.labels[i] // releases the collector's own copies
+	}
+	return l, nil
+}
+
+func newLayout(points []engine.Point) (*layout, error) {
+	l := &layout{index: make(map[string]int, len(points))}
+	for i, p := range points {
+		key := p.Key()
+		if _, twice := l.index[key]; twice {
+			return l, fmt.Errorf("series %s was sampled twice", key)
+		}
+		l.index[key] = i
+		l.names = append(l.names, p.Name)
+		l.labels = append(l.labels, p.Labels)
+		l.keys = append(l.keys, key)
+	}
+	return l, nil
 }

@@ -12,28 +12,6 @@ import (
 	"time"
 )
 
-// usage is the resource use of processes. All of it only grows.
-type usage [usages]float64
-
-const (
-	usedCPU   = iota // ns
-	systemCPU        // of it, in the kernel; by ticks, which the kernel scales to the exact sum
-	minorFaults
-	majorFaults
-	readBytes
-	writeBytes
-	cancelledBytes
-	readCalls
-	writeCalls
-	usages
-)
-
-func (u *usage) add(v usage) {
-	for i := range u {
-		u[i] += v[i]
-	}
-}
-
 // tree tracks the processes of a tree from one sample to the next.
 //
 // When a parent reaps a child, the child's usage is added to the parent's: CPU
@@ -53,19 +31,6 @@ type tree struct {
 	roots    []int
 	gone     usage
 	highest  usage // the highest sum so far
-}
-
-// member is the state of a process of the tree when last seen.
-type member struct {
-	parent  int
-	started uint64 // ticks since boot: distinguishes processes with the same PID
-	used    usage  // its own, and that taken over from children
-	storage bool   // its I/O was readable
-	threads float64
-	rss     float64 // bytes
-
-	reapedFaults float64 // minor faults taken over from children
-	unclaimed    float64 // of these, the faults of none of the members that vanished so far
 }
 
 func newTree(procRoot string) tree {

@@ -32,9 +32,6 @@ type Place struct {
 	File    string `json:"file,omitempty"` // its purpose, an engine.FileUse; or socket, pipe
 }
 
-// PageFault is the Syscall of threads that wait for a page of a mapped file.
-const PageFault = "page fault"
-
 // Sleep is the time that threads slept in a place, summed over them.
 type Sleep struct {
 	Place

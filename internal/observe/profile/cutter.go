@@ -3,9 +3,35 @@ package profile
 import (
 	"cmp"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"time"
 )
+
+// Cut returns the profile of the window between two times of the clock of Now.
+// The function decides which side a task's CPU time belongs to, once for each
+// task and name.
+func (r *Recording) Cut(start, end time.Duration, side func(Task) Side) *Profile {
+	slices.SortStableFunc(r.events, func(a, b event) int { return cmp.Compare(a.time, b.time) })
+	slices.SortStableFunc(r.samples, func(a, b sample) int { return cmp.Compare(a.time, b.time) })
+	c := newCutter(r, &Profile{Window: end - start, Lost: r.Lost}, side)
+	events := r.events
+	for _, s := range r.samples {
+		if s.time >= end {
+			break
+		}
+		for len(events) > 0 && events[0].time <= s.time {
+			c.apply(&events[0])
+			events = events[1:]
+		}
+		if s.time >= start {
+			c.profile.Period = s.period
+			c.add(s, min(int((s.time-start)/time.Second), c.profile.Seconds()-1))
+		}
+	}
+	c.profile.Images = r.symbols.opened()
+	return c.profile
+}
 
 // cutter follows the processes of a recording and sums its samples.
 type cutter struct {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -98,9 +97,6 @@ func first(values []string) string {
 	}
 	return values[0]
 }
-
-// imageName returns the name of a file in the form used by frames.
-func imageName(path string) string { return filepath.Base(strings.TrimSuffix(path, " (deleted)")) }
 
 // WriteFolded writes a line for each stack, as flamegraph.pl and speedscope read
 // them: side and process, thread, the frames from the root, and the CPU time in ns.

@@ -1,10 +1,3 @@
-// Package profile samples which functions use the processors and where threads
-// sleep, and divides their time by the work done. It samples, names and sums;
-// it runs no trial, judges no target and draws nothing.
-//
-// The unit of everything is CPU time per unit of work, never a share of
-// samples: 10 % on one server and 20 % on another do not compare if the second
-// uses three times the CPU time.
 package profile
 
 import (

@@ -8,7 +8,6 @@ import (
 	"os"
 	"regexp"
 	"runtime"
-	"syscall"
 	"time"
 	"unsafe"
 
@@ -240,12 +239,4 @@ func (r *Recording) takeSample(f perfring.Fields) {
 	}
 	s.stack = r.stacks.id(f[:8*depth])
 	r.samples = append(r.samples, s)
-}
-
-// inode returns the number of a file in its file system.
-func inode(info os.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return st.Ino
-	}
-	return 0
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // function is the code of a function. Without a name only its place is known.
@@ -259,3 +260,22 @@ func buildID(f *elf.File) string {
 	}
 	return fmt.Sprintf("%x", note[id:])
 }
+
+// mapping is a part of a file that a process mapped as code.
+type mapping struct {
+	pid                int32
+	begin, end, offset uint64
+	inode              uint64
+	path               string
+}
+
+// inode returns the number of a file in its file system.
+func inode(info os.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Ino
+	}
+	return 0
+}
+
+// imageName returns the name of a file in the form used by frames.
+func imageName(path string) string { return filepath.Base(strings.TrimSuffix(path, " (deleted)")) }

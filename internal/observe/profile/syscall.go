@@ -6,6 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// PageFault is the Syscall of threads that wait for a page of a mapped file.
+const PageFault = "page fault"
+
 // fileCalls are the system calls that servers sleep in and that take a file as their
 // first argument; otherCalls the rest.
 var fileCalls = map[int]string{
