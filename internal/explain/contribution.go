@@ -59,10 +59,10 @@ type sample struct {
 	clients [2][]float64
 }
 
-// alike makes the sheets split CPU alike: the threads that serve sessions are separate
+// align makes the sheets split CPU alike: the threads that serve sessions are separate
 // from the server's others, and the clients of an embedded engine from the engine, only
 // if all sheets know both.
-func (s *sample) alike() {
+func (s *sample) align() {
 	s.together(Serving, Behind)
 	s.together(Client)
 	for _, item := range []Item{TextLog, BinaryLog, TempWrites, CommitPages} {
@@ -226,7 +226,7 @@ func (s *sample) sampling(item Item) float64 {
 
 // totalLog tests the sum of all contributions: the logarithm of the ratio.
 func (s *sample) totalLog() Contribution {
-	c := s.without(nil)
+	c := s.exclude(nil)
 	total := sheet.total
 	if s.ledger.product() {
 		total = sheet.product
@@ -235,8 +235,8 @@ func (s *sample) totalLog() Contribution {
 	return c
 }
 
-// without tests the sum of the contributions of all items except some.
-func (s *sample) without(some []Item) Contribution {
+// exclude tests the sum of the contributions of all items except some.
+func (s *sample) exclude(some []Item) Contribution {
 	c := s.test(s.totals(some))
 	c.Adjusted = c.P
 	return c

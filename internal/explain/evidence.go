@@ -29,16 +29,16 @@ const (
 // and is greater if there is more of the item; or less, if lowest is negative.
 func grows(n measure, share, lowest float64) condition {
 	return func(s *Step, c *Cause) bool {
-		a, b := n.both(s)
+		a, b := n.sides(s)
 		same := (b > a) == (c.New > c.Base)
-		return apart(a, b, share) && math.Abs(b-a) > math.Abs(lowest) && same == (lowest >= 0)
+		return unequal(a, b, share) && math.Abs(b-a) > math.Abs(lowest) && same == (lowest >= 0)
 	}
 }
 
 // canCost is the condition that a number, at most so many µs or KB each, can be a good part of
 // the item's difference.
 func canCost(n measure, each float64) condition {
-	return func(s *Step, c *Cause) bool { return n.more(s)*each/(c.New-c.Base) >= mostPart }
+	return func(s *Step, c *Cause) bool { return n.difference(s)*each/(c.New-c.Base) >= mostPart }
 }
 
 // allOf is the condition that two conditions hold.
@@ -78,21 +78,22 @@ func moreReads(s *Step, c *Cause) bool {
 	if c.Item.is(inside) {
 		waited = (orZero(s.New.growth("device.read_ns")) - orZero(s.Base.growth("device.read_ns"))) / 1e3
 	}
-	return more(s, c, metric.DeviceReads, mostPerRead, waited) || more(s, c, metric.CacheMisses, mostPerRead, waited)
+	return countGrows(s, c, metric.DeviceReads, mostPerRead, waited) ||
+		countGrows(s, c, metric.CacheMisses, mostPerRead, waited)
 }
 
-func moreRows(s *Step, c *Cause) bool { return more(s, c, metric.RowsExamined, mostPerRow, 0) }
+func moreRows(s *Step, c *Cause) bool { return countGrows(s, c, metric.RowsExamined, mostPerRow, 0) }
 
-// more reports whether a count moves with the cause and can be a good part of it: each is the
+// countGrows reports whether a count moves with the cause and can be a good part of it: each is the
 // µs per count, and others the µs for all of them.
-func more(s *Step, c *Cause, name string, each, others float64) bool {
+func countGrows(s *Step, c *Cause, name string, each, others float64) bool {
 	k, ok := s.Of.Own(name)
 	if !ok {
 		k, ok = s.Of.Own(metric.CPUUS)
 	}
 	base, other := s.Base.per(name, "", k), s.New.per(name, "", k)
-	moves := ok && apart(base, other, 0.1) && (other > base) == (c.New > c.Base)
-	return moves && (perUnit(name).more(s)*each+others)/(c.New-c.Base) >= mostPart
+	moves := ok && unequal(base, other, 0.1) && (other > base) == (c.New > c.Base)
+	return moves && (perUnit(name).difference(s)*each+others)/(c.New-c.Base) >= mostPart
 }
 
 // mostBlock is the KB that a sync writes at most beyond what it has to: the rest of its blocks,
@@ -103,7 +104,7 @@ const mostBlock = 32
 // engine's own count of them, or that of the device if it counts none.
 func blocksOfSyncs(s *Step, c *Cause) bool {
 	syncs := measure(logSyncs)
-	if math.IsNaN(syncs.more(s)) {
+	if math.IsNaN(syncs.difference(s)) {
 		syncs = deviceFlushes
 	}
 	return allOf(grows(syncs, 0.1, 0), canCost(syncs, mostBlock))(s, c)
@@ -135,14 +136,14 @@ func limitedByFlushes(s *Step, _ *Cause) bool { return s.ceiling() == ByFlushes 
 
 func otherClients(s *Step, c *Cause) bool {
 	more, times := s.clients()
-	return times > 0 && apart(times, 1, 0.1) && more == (c.New > c.Base)
+	return times > 0 && unequal(times, 1, 0.1) && more == (c.New > c.Base)
 }
 
 // busierBeside reports whether the operations of other clients take more of the engine's time if
 // there is more of the item, as they may: the time of a session, at least a twentieth.
 func busierBeside(s *Step, c *Cause) bool {
 	each := (s.Base.mean((*run).window) + s.New.mean((*run).window)) / 2
-	return grows(inProgress, 0.3, 0.05)(s, c) && measure(inProgress).more(s)*each/(c.New-c.Base) >= goodPart
+	return grows(inProgress, 0.3, 0.05)(s, c) && measure(inProgress).difference(s)*each/(c.New-c.Base) >= goodPart
 }
 
 // oneSided reports whether one side has next to nothing of the item.
@@ -157,7 +158,7 @@ func fullLog(s *Step, c *Cause) bool {
 
 func (s *Side) logFull() bool {
 	const full = 0.8
-	if !s.every(func(r *run) bool { return r.Structure.LogRoom > 0 }) {
+	if !s.everyRun(func(r *run) bool { return r.Structure.LogRoom > 0 }) {
 		return false
 	}
 	room := s.mean(func(r *run) float64 { return float64(r.Structure.LogRoom) })
@@ -185,9 +186,9 @@ func lesserDevice(s *Step, c *Cause) bool {
 // item did, and account for a good part of the item's difference.
 func slowDevice(s *Step, c *Cause) bool {
 	const slower = 2
-	base, other := measure(request).both(s)
-	if (other > base) != (c.New > c.Base) || apart(requestKB(&s.Base), requestKB(&s.New), 0.5) {
+	base, other := measure(request).sides(s)
+	if (other > base) != (c.New > c.Base) || unequal(requestKB(&s.Base), requestKB(&s.New), 0.5) {
 		return false // larger requests take longer
 	}
-	return max(base, other) > slower*min(base, other) && queued.more(s)/1e3/(c.New-c.Base) >= goodPart
+	return max(base, other) > slower*min(base, other) && queued.difference(s)/1e3/(c.New-c.Base) >= goodPart
 }

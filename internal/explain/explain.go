@@ -94,7 +94,7 @@ func (s *Step) throughput(design stat.Design) (*Sum, string) {
 		return nil, "a rate was promised: there is no throughput to explain, only costs and response times"
 	}
 	var found []*Sum
-	try := func(l Ledger, split func(*run) sheet) *Sum {
+	add := func(l Ledger, split func(*run) sheet) *Sum {
 		sum := s.sum(s.Rate, l, design, split)
 		if sum != nil {
 			found = append(found, sum)
@@ -102,16 +102,16 @@ func (s *Step) throughput(design stat.Design) (*Sum, string) {
 		return sum
 	}
 	void := s.shared() > mostShared
-	if !void && !apart(s.Base.processors(), s.New.processors(), 0.05) {
-		try(Processors, (*run).processors)
+	if !void && !unequal(s.Base.processors(), s.New.processors(), 0.05) {
+		add(Processors, (*run).processors)
 	}
-	try(Sessions, (*run).sessions)
-	try(Threads, (*run).threads)
-	if s.Base.every((*run).serial) || s.New.every((*run).serial) {
-		try(Device, (*run).device)
+	add(Sessions, (*run).sessions)
+	add(Threads, (*run).threads)
+	if s.Base.everyRun((*run).serial) || s.New.everyRun((*run).serial) {
+		add(Device, (*run).device)
 	}
 	if limit := s.ceiling(); limit != Unlimited {
-		sum := try(Ceiling, func(r *run) sheet { return r.ceiling(limit) })
+		sum := add(Ceiling, func(r *run) sheet { return r.ceiling(limit) })
 		if sum != nil && s.Base.Limit == s.New.Limit {
 			return sum, ""
 		}
@@ -132,7 +132,7 @@ func (s *Step) throughput(design stat.Design) (*Sum, string) {
 
 // rated reports whether the primary operation's group promises a rate.
 func (s *Side) rated() bool {
-	return !s.every(func(r *run) bool {
+	return !s.everyRun(func(r *run) bool {
 		return !slices.ContainsFunc(r.Groups, func(g result.Group) bool {
 			_, does := g.Units[r.Primary]
 			return does && (g.Promised(r.Primary) > 0 || g.Open)
@@ -187,7 +187,7 @@ func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, split f
 	if design == stat.Grouped { // run by run
 		data.trials[1] = data.trials[0]
 	}
-	data.alike()
+	data.align()
 	if base, other := s.Base.clients(), s.New.clients(); (ledger == Sessions || ledger == Threads) &&
 		!slices.Equal(base, other) {
 		data.clients = [2][]float64{base, other}
@@ -198,8 +198,8 @@ func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, split f
 	out := &Sum{Effect: e, Metric: e.Metric(), Of: ledger, Total: data.totalLog(), data: data}
 	out.Total.agreed = out.Total.agreed && e.Sure() // the comparison decides which differences are proven
 	for _, item := range data.items() {
-		c := Cause{Contribution: data.contribution(item), Share: math.NaN(), ShareLow: math.NaN(), ShareHigh: math.NaN(),
-			format: out.formatOf(item)}
+		c := Cause{Contribution: data.contribution(item), format: out.formatOf(item),
+			Share: math.NaN(), ShareLow: math.NaN(), ShareHigh: math.NaN()}
 		if c.Base == 0 && c.New == 0 {
 			continue
 		}
@@ -268,7 +268,7 @@ func (s *Sum) name(of *Step) {
 			proven = append(proven, c.Item)
 		}
 	}
-	s.Rest = s.data.without(proven)
+	s.Rest = s.data.exclude(proven)
 	s.Rest.Item = Rest
 	slices.SortStableFunc(s.Causes, func(a, b Cause) int { return cmp.Compare(math.Abs(b.Log), math.Abs(a.Log)) })
 }
@@ -287,7 +287,8 @@ func (e *Explanation) ByCPU() bool {
 
 // Differs reports whether any number is proven to differ.
 func (e *Explanation) Differs() bool {
-	return slices.ContainsFunc(e.Steps, func(s *Step) bool { return s.find(func(x *Sum) bool { return x.Sure() }) != nil })
+	sure := func(sum *Sum) bool { return sum.Sure() }
+	return slices.ContainsFunc(e.Steps, func(s *Step) bool { return s.find(sure) != nil })
 }
 
 // Judged reports whether anything could be judged.

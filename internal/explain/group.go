@@ -31,7 +31,7 @@ func (s *Step) signature() signature {
 		g.base, g.other = s.Base.Limit, s.New.Limit
 	}
 	for _, sum := range s.Sums {
-		switch named := sum.along(); {
+		switch named := sum.supporting(); {
 		case sum.throughput() && len(named) > 0:
 			g.causes += fmt.Sprintln(sum.Metric, named[0].Rule, named[0].Item, named[0].Log < 0)
 		case sum.Sure() && sum.Metric != metric.SpaceAmplification:

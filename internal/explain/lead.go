@@ -150,11 +150,11 @@ func unset(s *Step) string {
 		return ", but " + s.uneven() + "."
 	}
 	live, now := s.Base.metric(metric.LiveBytes), s.New.metric(metric.LiveBytes)
-	if !s.Of.First().Step.WritesRows() && live > 0 && now > 0 && apart(live, now, 0.1) {
+	if !s.Of.First().Step.WritesRows() && live > 0 && now > 0 && unequal(live, now, 0.1) {
 		return ", but their data do: " + bytes(live) + " and " + bytes(now) + "."
 	}
 	for _, l := range ofDevice {
-		if base, other := s.Base.can(l), s.New.can(l); base > 0 && other > 0 && apart(base, other, 1) {
+		if base, other := s.Base.can(l), s.New.can(l); base > 0 && other > 0 && unequal(base, other, 1) {
 			return ", but " + s.capacity(l) + "."
 		}
 	}
@@ -169,7 +169,7 @@ func (s *Step) uneven() string {
 // traffic returns what other programs read and wrote on both sides, if that is much more on one
 // of them, and more than the engine's own, which is not little; "" otherwise.
 func (s *Step) traffic() string {
-	const much, little = 16 << 20, 100 << 10 // bytes/s
+	const largeShare, little = 16 << 20, 100 << 10 // bytes/s
 	others := func(side *Side) float64 {
 		return 1024 * (side.metric(metric.OthersReadKB) + side.metric(metric.OthersWriteKB)) / side.seconds()
 	}
@@ -181,7 +181,7 @@ func (s *Step) traffic() string {
 	if base > other {
 		engine = s.Base.mean(own)
 	}
-	if !(engine > little && max(base, other) > max(much, engine) && apart(base, other, 1)) {
+	if !(engine > little && max(base, other) > max(largeShare, engine) && unequal(base, other, 1)) {
 		return ""
 	}
 	return " (they read and wrote " + instead(func(v float64) string { return bytes(v) + "/s" }, base, other) + ")"
@@ -199,29 +199,14 @@ func (e *Explanation) warnings() string {
 			return strings.Join(append(out, reason), " ")
 		}
 	}
-	others := spread(e.Steps, (*Step).shared, mostShared)
-	if others != "" {
-		out = append(out, "Other programs used "+others+" of the processors: CPU time does not explain throughput here.")
-	}
-	return strings.Join(out, " ")
-}
-
-// spread returns the range of a share over the steps in which it is above a bound; "" if it
-// is in none.
-func spread(steps []*Step, share func(*Step) float64, bound float64) string {
-	low, high, ok := extent(steps, func(s *Step) float64 {
-		if v := share(s); v > bound {
-			return v
-		}
-		return math.NaN()
-	}, quantity.RoughShare)
-	switch {
-	case !ok:
-		return ""
-	case low == high:
-		return low
-	}
-	return low + " to " + high
+	others := filled("Other programs used %s of the processors: CPU time does not explain throughput here.",
+		rangeOver(e.Steps, " to ", func(s *Step) float64 {
+			if v := s.shared(); v > mostShared {
+				return v
+			}
+			return math.NaN()
+		}, quantity.RoughShare))
+	return strings.TrimSpace(strings.Join(append(out, others), " "))
 }
 
 // shapes say what a structure does with a change.

@@ -152,7 +152,7 @@ func (r *run) sessions() (out sheet) {
 	}
 	pause, total, ok := r.pauses()
 	if len(out) > 0 {
-		return out.apart(Item(engine.RoleClient), Between, pause)
+		return out.splitOff(Item(engine.RoleClient), Between, pause)
 	}
 	if r.trial.Hosting != result.Embedded || !ok {
 		return nil
@@ -166,7 +166,7 @@ func (r *run) sessions() (out sheet) {
 	if slices.ContainsFunc(r.Groups, func(g result.Group) bool { return paced(&g) }) {
 		return out // other clients wait, too
 	}
-	return out.apart(InCalls, Writers, orZero(r.micros(engine.WriterWait)))
+	return out.splitOff(InCalls, Writers, orZero(r.micros(engine.WriterWait)))
 }
 
 // pauses returns how long the clients of closed loops have no operation in progress, and their
@@ -189,8 +189,8 @@ func (r *run) pauses() (pause, total float64, ok bool) {
 	return pause, total, ok
 }
 
-// apart takes a part from an item and makes it one of its own.
-func (s sheet) apart(whole, part Item, value float64) sheet {
+// splitOff takes a part from an item and makes it one of its own.
+func (s sheet) splitOff(whole, part Item, value float64) sheet {
 	i := slices.IndexFunc(s, func(e entry) bool { return e.item == whole })
 	if i < 0 || value <= 0 {
 		return s
@@ -266,7 +266,7 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 	}
 	all := r.value(k.Metric, "", k)
 	if len(out) > 0 {
-		out = append(out, r.besides(k)...)
+		out = append(out, r.otherWrites(k)...)
 	}
 	if v := r.commitKB() / r.unitsOf(k); v < all { // else the page cache combined them
 		out = append(out, entry{item: CommitPages, value: v})
@@ -290,9 +290,9 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 	return out.close(all, Rest)
 }
 
-// besides are what a server writes besides its tables and their log, per unit of a key: growing
+// otherWrites are what a server writes besides its tables and their log, per unit of a key: growing
 // files, and temporary ones.
-func (r *run) besides(k compare.Key) (out sheet) {
+func (r *run) otherWrites(k compare.Key) (out sheet) {
 	for _, e := range []struct {
 		item    Item
 		counter string

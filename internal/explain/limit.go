@@ -158,7 +158,7 @@ func (s *Step) ceiling() (limit Limit) {
 		if base < other {
 			weaker = &s.Base
 		}
-		if share := weaker.used(l); base > 0 && other > 0 && apart(base, other, less) && share >= greatest {
+		if share := weaker.used(l); base > 0 && other > 0 && unequal(base, other, less) && share >= greatest {
 			limit, greatest = l, share
 		}
 	}

@@ -87,8 +87,8 @@ func (s *Side) perRequest(number string) float64 {
 	return (n("read"+number) + n("write"+number)) / (n("reads") + n("writes"))
 }
 
-// both returns the number on both sides.
-func (n measure) both(s *Step) (base, other float64) { return n(&s.Base), n(&s.New) }
+// sides returns the number on both sides.
+func (n measure) sides(s *Step) (base, other float64) { return n(&s.Base), n(&s.New) }
 
-// more returns how much greater the number is on the new side.
-func (n measure) more(s *Step) float64 { return n(&s.New) - n(&s.Base) }
+// difference returns how much greater the number is on the new side.
+func (n measure) difference(s *Step) float64 { return n(&s.New) - n(&s.Base) }

@@ -20,7 +20,7 @@ import (
 // differ in kind, and both are known.
 func writing(s *Step) string {
 	k, ok := s.Of.Own(metric.WriteKB)
-	if !ok || !s.unlike() {
+	if !ok || !s.shapesDiffer() {
 		return ""
 	}
 	base, other := writes(&s.Base, k), writes(&s.New, k)
@@ -87,14 +87,14 @@ func (s *Side) inPlace(k compare.Key, all float64) string {
 	}
 	add(pages, "%s of pages")
 	switch {
-	case twice > 0 && !apart(twice, pages, alike):
+	case twice > 0 && !unequal(twice, pages, tolerance):
 		list = append(list, "as much again to the doublewrite buffer")
 	default:
 		add(twice, "%s to the doublewrite buffer")
 	}
 	add(whole, "%s of whole pages to its log")
 	add(log, "%s of log")
-	if all-sum > alike*all {
+	if all-sum > tolerance*all {
 		add(all-sum, "%s that its counters do not cover")
 	}
 	return fmt.Sprintf("writes %s per %s", quantity.Joined(list), k.Per)
@@ -106,13 +106,13 @@ func (s *Side) merges(k compare.Key, all float64) string {
 	merged := s.part(account.CompactionPart)
 	const uncounted = "%s that its counters do not cover"
 	left := all - (log + flush + merged)
-	if left < alike*all {
+	if left < tolerance*all {
 		left = 0
 	}
 	switch {
-	case flush+merged < alike*log && left == 0:
+	case flush+merged < tolerance*log && left == 0:
 		return fmt.Sprintf("wrote only its log here, %s per %s: flushes and merges come later", kb(log), k.Per)
-	case flush+merged < alike*log:
+	case flush+merged < tolerance*log:
 		return fmt.Sprintf("wrote %s of log here and "+uncounted+" per %s: flushes and merges come later", kb(log), kb(left),
 			k.Per)
 	}
@@ -128,13 +128,13 @@ func (s *Side) merges(k compare.Key, all float64) string {
 	return quantity.Joined(list) + " per " + k.Per
 }
 
-// later returns what a written unit cost in the end, once the engines had come to rest; "" if
+// costAtRest returns what a written unit cost in the end, once the engines had come to rest; "" if
 // no settle step shows it, or it is much the same.
-func later(s *Step) string {
+func costAtRest(s *Step) string {
 	k, _ := s.Of.Own(metric.WriteKB)
-	base, other := ofRuns((*run).settled).both(s)
+	base, other := ofRuns((*run).settled).sides(s)
 	now, then := s.Base.per(k.Metric, "", k), s.New.per(k.Metric, "", k)
-	if math.IsNaN(base+other) || !apart(base, now, alike) && !apart(other, then, alike) {
+	if math.IsNaN(base+other) || !unequal(base, now, tolerance) && !unequal(other, then, tolerance) {
 		return ""
 	}
 	return fmt.Sprintf("Over all steps up to the next rest, loads included, a written row costs %s.",
@@ -174,7 +174,7 @@ func expected(s *Side, name string) string {
 // readsToWrite reports that one structure reads pages before it changes them, and the other
 // writes without reading; "" if that is not so.
 func readsToWrite(s *Step, k compare.Key) string {
-	if compare.GroupOf(s.Of) != compare.Group(workload.WriteAccess) || !s.unlike() {
+	if compare.GroupOf(s.Of) != compare.Group(workload.WriteAccess) || !s.shapesDiffer() {
 		return ""
 	}
 	reads, writes := &s.Base, &s.New
@@ -183,7 +183,7 @@ func readsToWrite(s *Step, k compare.Key) string {
 	}
 	amount := reads.per(metric.ReadKB, "", k)
 	if reads.shape() != engine.InPlace || writes.shape() != engine.Leveled || !(amount > leastBlock) ||
-		!(writes.per(metric.ReadKB, "", k) < alike*amount) {
+		!(writes.per(metric.ReadKB, "", k) < tolerance*amount) {
 		return ""
 	}
 	return fmt.Sprintf("%s must read the pages that it changes, %s per %s%s; %s writes the new entries without reading.",

@@ -79,20 +79,20 @@ func (s *Side) servers() int {
 
 func usedByOthers(s *Step) string {
 	return filled("other programs used %s, so CPU time cannot explain the throughput",
-		s.about(func(s *Side) bool { return s.shared() > mostShared }, func(s *Side) string {
+		s.describe(func(s *Side) bool { return s.shared() > mostShared }, func(s *Side) string {
 			return fmt.Sprintf("%s of the processors during %s's trials", quantity.RoughShare(s.shared()), name(s))
 		}))
 }
 
 func clientBound(s *Step) string {
 	return filled("the client was the bottleneck on %s: this measures the client",
-		s.about(func(s *Side) bool { return s.Limit == ByClient }, name))
+		s.describe(func(s *Side) bool { return s.Limit == ByClient }, name))
 }
 
 // oneThread notes that a thread of a server runs all the time while processors idle.
 func oneThread(s *Step) string {
 	return filled("one thread is the limit while processors idle: %s",
-		s.about(func(s *Side) bool { return s.Limit == ByThread }, func(s *Side) string {
+		s.describe(func(s *Side) bool { return s.Limit == ByThread }, func(s *Side) string {
 			thread, share := s.runs[0].busiest()
 			return fmt.Sprintf("%s of %s ran for %s of the time", thread, name(s), quantity.RoughShare(share))
 		}))
@@ -107,7 +107,7 @@ func oneAtATime(s *Step) string {
 	if !more {
 		side = &s.Base
 	}
-	if rate == nil || !apart(times, 1, 0.5) || !(side.idle() >= much) ||
+	if rate == nil || !unequal(times, 1, 0.5) || !(side.idle() >= largeShare) ||
 		!slices.Contains([]Limit{Unlimited, ByRows, ByThread}, side.Limit) {
 		return ""
 	}
@@ -138,17 +138,17 @@ func readNothing(s *Step) string {
 	if !ok || s.sumOf(metric.ReadKB) != nil || s.foreign(k) {
 		return ""
 	}
-	reads, not := &s.New, &s.Base
+	reader, other := &s.New, &s.Base
 	if s.Base.per(metric.ReadKB, "", k) > worthANote {
-		reads, not = not, reads
+		reader, other = other, reader
 	}
-	amount := reads.per(metric.ReadKB, "", k)
-	if !(amount > worthANote && not.per(metric.ReadKB, "", k) < cached) ||
+	amount := reader.per(metric.ReadKB, "", k)
+	if !(amount > worthANote && other.per(metric.ReadKB, "", k) < cached) ||
 		readsToWrite(s, k) != "" { // the line of the cost reports it
 		return ""
 	}
-	return fmt.Sprintf("%s reads %s per %s from the device, %s next to nothing%s", name(reads), kb(amount), k.Per, name(not),
-		not.servedFrom())
+	return fmt.Sprintf("%s reads %s per %s from the device, %s next to nothing%s", name(reader), kb(amount), k.Per,
+		name(other), other.servedFrom())
 }
 
 // servedFrom returns where a side that reads nothing finds its pages, if it counts what its cache
@@ -169,9 +169,9 @@ func cachedTwice(s *Step) string {
 		return ""
 	}
 	return filled("the page cache serves most cache misses of %s: the data is cached twice",
-		s.about(func(s *Side) bool {
+		s.describe(func(s *Side) bool {
 			misses := s.perUnit(metric.CacheMisses)
-			return misses > fewMisses && s.perUnit(metric.ReadKB) < alike*misses*leastBlock
+			return misses > fewMisses && s.perUnit(metric.ReadKB) < tolerance*misses*leastBlock
 		}, name))
 }
 
@@ -179,7 +179,7 @@ func collectionPauses(s *Step) string {
 	const pauses = 0.01
 	share := func(s *Side) float64 { return s.metric(metric.ClientGCPauseMS) / 1e3 / s.seconds() } // NaN: unknown
 	return filled("garbage collection paused engine and client for %s",
-		s.about(func(s *Side) bool { return s.embedded() && share(s) > pauses }, func(s *Side) string {
+		s.describe(func(s *Side) bool { return s.embedded() && share(s) > pauses }, func(s *Side) string {
 			return fmt.Sprintf("%s of the time on %s", quantity.RoughShare(share(s)), name(s))
 		}))
 }
@@ -189,7 +189,7 @@ func startsApart(gauge, subject string) func(*Step) string {
 	return func(s *Step) string {
 		base, other := s.Base.start(gauge), s.New.start(gauge)
 		size := max(s.Base.metric(metric.DBBytes), s.New.metric(metric.DBBytes))
-		if s.unlike() || !(max(base, other) > alike*size && apart(base, other, 1)) {
+		if s.shapesDiffer() || !(max(base, other) > tolerance*size && unequal(base, other, 1)) {
 			return ""
 		}
 		return fmt.Sprintf("the targets started in different states: %s of %s", instead(bytes, base, other), subject)
@@ -202,20 +202,21 @@ func deferredWrites(s *Step) string {
 		return ""
 	}
 	if e := s.Writes; e != nil && (e.Base.AtLeast() || e.New.AtLeast()) && e.Verdict == compare.Unclear &&
-		apart(e.Base.Value, e.New.Value, goodPart) && writing(s) == "" {
+		unequal(e.Base.Value, e.New.Value, goodPart) && writing(s) == "" {
 		return fmt.Sprintf("the KB written are not compared, as more writes follow the step: %s; %s",
 			s.Base.written(e.Base.Value, k), s.New.written(e.New.Value, k))
 	}
 	base, other := s.Base.per(metric.DeferredKB, "", k), s.New.per(metric.DeferredKB, "", k)
 	written := max(s.Base.per(metric.WriteKB, "", k), s.New.per(metric.WriteKB, "", k))
-	if !(math.Abs(other-base) > max(alike*written, worthANote)) { // also if it is unknown
+	if !(math.Abs(other-base) > max(tolerance*written, worthANote)) { // also if it is unknown
 		return ""
 	}
 	more := &s.New
 	if base > other {
 		more = &s.Base
 	}
-	return fmt.Sprintf("%s defers %s more of its writes per %s than the other", name(more), kb(math.Abs(other-base)), k.Per)
+	return fmt.Sprintf("%s defers %s more of its writes per %s than the other", name(more), kb(math.Abs(other-base)),
+		k.Per)
 }
 
 // written reports what a side wrote for a unit, and what it deferred, if that is known.

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -123,7 +124,7 @@ func (p *Paragraph) cost(name string, once func(string) string, line func([]*com
 	if text := mechanism(first, name); text != "" && (known || first.asked()) {
 		rest := ""
 		if name == metric.WriteKB {
-			rest = once(later(first))
+			rest = once(costAtRest(first))
 		}
 		if !known {
 			effects = nil // of numbers that are a lower bound on one side
@@ -146,7 +147,7 @@ func (p *Paragraph) cost(name string, once func(string) string, line func([]*com
 // that differs; "" otherwise.
 func (s *Step) sizes(sum *Sum) string {
 	live, other := s.Base.metric(metric.LiveBytes), s.New.metric(metric.LiveBytes)
-	if sum.Metric != metric.SpaceAmplification || !apart(live, other, alike) {
+	if sum.Metric != metric.SpaceAmplification || !unequal(live, other, tolerance) {
 		return ""
 	}
 	return fmt.Sprintf("Live data: %s; on disk: %s.", instead(bytes, live, other),
@@ -203,7 +204,7 @@ func (s *Step) limited() string {
 	default:
 		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
 	}
-	more := s.about(func(s *Side) bool { return s.wall() > 1 },
+	more := s.describe(func(s *Side) bool { return s.wall() > 1 },
 		func(s *Side) string { return name(s) + " to " + quantity.Times(s.wall()) + " its throughput" })
 	if more != "" {
 		text += " Without that, the processors would limit " + more + "."
@@ -241,7 +242,7 @@ func (p *Paragraph) causes(name string) (text string) {
 		return ""
 	}
 	const nothing = "Nothing that was counted explains it."
-	named, likely := sum.along(), sum.likely()
+	named, likely := sum.supporting(), sum.candidates()
 	switch proven := sum.Total.Proven(); {
 	case !proven && len(likely) > 0 && sum.TooFew():
 		return p.because(name, likely) // the lead says that nothing is proven
@@ -259,7 +260,7 @@ func (p *Paragraph) causes(name string) (text string) {
 	case rest > muchUnexplained:
 		text = "Partly unexplained. "
 	}
-	return text + p.because(name, named) + p.rest(sum)
+	return text + p.because(name, named) + p.remainder(sum)
 }
 
 const mostCauses = 3
@@ -286,7 +287,7 @@ func (p *Paragraph) because(name string, causes []Cause) string {
 			c.Driver = "" // it was said before
 		}
 		p.drivers[c.Driver] = c.Driver != ""
-		text, last := c.with(p.part(name, c)), len(out)-1
+		text, last := c.withShare(p.part(name, c)), len(out)-1
 		switch {
 		case !reason:
 			if !strings.HasPrefix(in+text, p.Steps[0].New.Target.Name) { // whose spelling is the user's
@@ -303,8 +304,8 @@ func (p *Paragraph) because(name string, causes []Cause) string {
 	return strings.Join(out, ". ") + "."
 }
 
-// rest reports what works against the difference, and what is not explained of it.
-func (p *Paragraph) rest(sum *Sum) (text string) {
+// remainder reports what works against the difference, and what is not explained of it.
+func (p *Paragraph) remainder(sum *Sum) (text string) {
 	for _, c := range sum.Named() {
 		if c.Log*sum.Total.Log < 0 && math.Abs(c.Log) >= leastShare*math.Abs(sum.Total.Log) {
 			text += fmt.Sprintf(" Against it: %s.", c.Text())
@@ -347,7 +348,7 @@ func (p *Paragraph) predicted(name string) []string {
 		each := func(value func(Prediction) float64) string {
 			return p.over(func(s *Step) float64 {
 				for _, x := range s.Predicted {
-					if x.beside(prediction) {
+					if x.matches(prediction) {
 						return value(x)
 					}
 				}
@@ -378,7 +379,7 @@ func (p *Paragraph) predicted(name string) []string {
 // fits reports whether a side's predictions of a number fit in all steps.
 func (p *Paragraph) fits(prediction Prediction) bool {
 	return !slices.ContainsFunc(p.Steps, func(s *Step) bool {
-		return slices.ContainsFunc(s.Predicted, func(x Prediction) bool { return x.beside(prediction) && !x.Fits() })
+		return slices.ContainsFunc(s.Predicted, func(x Prediction) bool { return x.matches(prediction) && !x.Fits() })
 	})
 }
 
@@ -410,26 +411,7 @@ func roughly(share float64) string {
 
 // over returns the range of a number over the paragraph's steps.
 func (p *Paragraph) over(value func(*Step) float64, format func(float64) string) string {
-	switch low, high, ok := extent(p.Steps, value, format); {
-	case !ok:
-		return quantity.Unknown
-	case low == high:
-		return low
-	default:
-		return low + "–" + high
-	}
-}
-
-// extent returns the least and the greatest of a number over steps; ok is false if it is unknown
-// in all of them.
-func extent(steps []*Step, value func(*Step) float64, format func(float64) string) (a, b string, ok bool) {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, s := range steps {
-		if v := value(s); !math.IsNaN(v) {
-			low, high = min(low, v), max(high, v)
-		}
-	}
-	return format(low), format(high), !math.IsInf(low, 0)
+	return cmp.Or(rangeOver(p.Steps, "–", value, format), quantity.Unknown)
 }
 
 // worthALine is the logarithm of a ratio below which a number is not explained in words,

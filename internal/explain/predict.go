@@ -32,8 +32,8 @@ func (p Prediction) Fits() bool {
 	return r >= 0.8 && r <= 1.25
 }
 
-// beside reports whether it is the same number of the same side, in any step.
-func (p Prediction) beside(prediction Prediction) bool {
+// matches reports whether it is the same number of the same side, in any step.
+func (p Prediction) matches(prediction Prediction) bool {
 	return p.Metric == prediction.Metric && p.Side.Target == prediction.Side.Target
 }
 
@@ -90,53 +90,42 @@ func (s *Step) predict() (out []Prediction) {
 // structured is a run as its engine's structure predicts it.
 type structured struct{ *run }
 
-// tree is a B-tree that is updated in place, with the touches of a run.
-type tree struct {
-	page    float64 // bytes
-	touched []leaves
-}
-
-// leaves are the pages of an index, which are all touched with the same probability.
-type leaves struct {
-	costmodel.Leaves
-	changes bool
-	miss    float64 // the share of touches whose page is not in the cache
-}
-
-// tree returns the tree that a run touches at random, if the engine has one. An engine that
-// relies on the page cache does not report its contents; without them no page misses.
-func (r structured) tree() (tree, bool) {
+// tree returns the indexes of a B-tree that a run touches at random, in the order of its touches, and the shares of
+// these whose page is not in the cache. An engine that relies on the page cache does not report its contents; without
+// them no page misses. There are none if the engine has no such tree.
+func (r structured) tree() (indexes []costmodel.Leaves, misses []float64) {
 	page := float64(r.Structure.Page)
-	if r.Structure.Shape != engine.InPlace || page <= 0 || len(r.Touches) == 0 {
-		return tree{}, false
+	if r.Structure.Shape != engine.InPlace || page <= 0 {
+		return nil, nil
 	}
-	out := tree{page: page}
-	var pages []costmodel.Leaves
 	for _, t := range r.Touches {
-		subject := costmodel.Leaves{Pages: r.size(t) / page, PerUnit: t.PerUnit}
-		if subject.Pages <= 0 {
-			return tree{}, false
+		index := costmodel.Leaves{Pages: r.size(t) / page, PerUnit: t.PerUnit}
+		if index.Pages <= 0 {
+			return nil, nil
 		}
-		out.touched, pages = append(out.touched, leaves{Leaves: subject, changes: t.Changes}), append(pages, subject)
+		indexes = append(indexes, index)
 	}
 	if held := gauge(r.Step, engine.CacheHeld); !math.IsNaN(held) {
-		for i, miss := range costmodel.Misses(held/page, pages) {
-			out.touched[i].miss = miss
-		}
+		return indexes, costmodel.Misses(held/page, indexes)
 	}
-	return out, true
+	return indexes, make([]float64, len(indexes))
+}
+
+// missedKB returns the KB of pages, or blocks, that are not in the cache, per unit.
+func missedKB(size float64, indexes []costmodel.Leaves, misses []float64) (kb float64) {
+	for i, index := range indexes {
+		kb += index.PerUnit * misses[i] * size / 1024
+	}
+	return kb
 }
 
 // treeReads predicts reads: each touch of a page that is not in the cache.
-func (r structured) treeReads(compare.Key) (kb float64) {
-	t, ok := r.tree()
-	if !ok || math.IsNaN(gauge(r.Step, engine.CacheHeld)) {
+func (r structured) treeReads(compare.Key) float64 {
+	indexes, misses := r.tree()
+	if len(indexes) == 0 || math.IsNaN(gauge(r.Step, engine.CacheHeld)) {
 		return math.NaN()
 	}
-	for _, l := range t.touched {
-		kb += l.PerUnit * l.miss * t.page / 1024
-	}
-	return kb
+	return missedKB(float64(r.Structure.Page), indexes, misses)
 }
 
 // treeWrites predicts writes: a changed page is written when it has to leave the cache, or
@@ -147,29 +136,29 @@ func (r structured) treeWrites(k compare.Key) float64 {
 	if r.trial.Hosting == result.Embedded && r.trial.Durability != string(model.DurabilityOS) {
 		return math.NaN() // the page cache combines overwrites into one write
 	}
-	t, ok := r.tree()
+	indexes, misses := r.tree()
 	room := float64(r.Structure.LogRoom)
 	log, whole := part(account.LogPart), part(account.FullPagesPart)
-	if !ok || room <= 0 || log+whole == 0 {
+	if len(indexes) == 0 || room <= 0 || log+whole == 0 {
 		return math.NaN()
 	}
 	units := room / 1024 / (log + whole) // while the log fills
 	pages := 0.0
-	for _, l := range t.touched {
-		again := costmodel.Distinct(units*l.PerUnit, l.Pages)
+	for i, index := range indexes {
+		again := costmodel.Distinct(units*index.PerUnit, index.Pages)
 		switch {
-		case !l.changes:
-		case units > r.units && again > l.miss:
+		case !r.Touches[i].Changes:
+		case units > r.units && again > misses[i]:
 			return math.NaN() // the step is too short: pages are written after it
 		default:
-			pages += l.PerUnit * max(l.miss, again)
+			pages += index.PerUnit * max(misses[i], again)
 		}
 	}
 	copies := 1.0
 	if whole > 0 || part(account.DoublewritePart) > 0 {
 		copies = 2
 	}
-	return pages*t.page/1024*copies + log
+	return pages*float64(r.Structure.Page)/1024*copies + log
 }
 
 // copyWrites predicts the writes of a B-tree that copies pages on write: with each commit
@@ -220,7 +209,7 @@ func (r structured) merges(k compare.Key) float64 {
 // each unless the cache holds it, and the reads of merges, which equal their writes.
 // Entries of secondary indexes are put without a look-up; the number of blocks read by a
 // search for an entry is unknown, as filters do not help it.
-func (r structured) mergeReads(k compare.Key) (kb float64) {
+func (r structured) mergeReads(k compare.Key) float64 {
 	block, held := float64(r.Structure.Block), gauge(r.Step, engine.CacheHeld)
 	if r.Structure.Shape != engine.Leveled || block <= 0 || !r.Structure.Filters || math.IsNaN(held) {
 		return math.NaN()
@@ -236,9 +225,7 @@ func (r structured) mergeReads(k compare.Key) (kb float64) {
 		}
 		blocks = append(blocks, leaves)
 	}
-	for i, miss := range costmodel.Misses(held/block, blocks) {
-		kb += blocks[i].PerUnit * miss * block / 1024
-	}
+	kb := missedKB(block, blocks, costmodel.Misses(held/block, blocks))
 	if r.counter(engine.FlushBytes) > 0 {
 		kb += r.merges(k)
 	}
@@ -266,7 +253,7 @@ func (r structured) size(t workload.Touch) float64 {
 // mean returns a number of a run's database in the middle of the step.
 func (r *run) mean(name string) float64 {
 	first := 0.0
-	if s := r.before(); s != nil {
+	if s := r.previous(); s != nil {
 		first = number(s, name)
 	}
 	return (first + number(r.Step, name)) / 2

@@ -30,7 +30,7 @@ type naming struct {
 // says is a sentence whose gap is the change, and the knob that differs and affects it.
 func says(format string, aspects ...engine.Aspect) wording {
 	return func(s *Step, c *Cause) string {
-		return fmt.Sprintf(format, c.change()) + also(s, aspects...)
+		return fmt.Sprintf(format, c.change()) + knobsInBrackets(s, aspects...)
 	}
 }
 
@@ -39,7 +39,7 @@ func states(_ *Step, c *Cause) string { return fmt.Sprintf("%s: %s", c.Item, c.c
 
 // withKnobs is a text followed by the knobs that affect it.
 func withKnobs(text wording, aspects ...engine.Aspect) wording {
-	return func(s *Step, c *Cause) string { return text(s, c) + also(s, aspects...) }
+	return func(s *Step, c *Cause) string { return text(s, c) + knobsInBrackets(s, aspects...) }
 }
 
 // knob is a clause about the knobs that affect any of these.
@@ -62,16 +62,18 @@ func takes(s *Step, c *Cause) string {
 	}
 }
 
-// both is a text whose gap is a number of both sides.
-func both(format string, show func(float64) string, n measure) wording {
+// values is a text whose gap is a number of both sides.
+func values(format string, show func(float64) string, n measure) wording {
 	return func(s *Step, _ *Cause) string {
-		base, other := n.both(s)
+		base, other := n.sides(s)
 		return fmt.Sprintf(format, instead(show, base, other))
 	}
 }
 
-// also names the knobs that differ and affect any of these, in brackets; "" if none does.
-func also(s *Step, aspects ...engine.Aspect) string { return filled(" (%s)", knobs(s, aspects...)) }
+// knobsInBrackets names the knobs that differ and affect any of these, in brackets; "" if none does.
+func knobsInBrackets(s *Step, aspects ...engine.Aspect) string {
+	return filled(" (%s)", knobs(s, aspects...))
+}
 
 // blocks are aspects of what a cache holds and a read fetches. Knobs of these affect the same
 // numbers.

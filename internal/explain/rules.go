@@ -12,9 +12,9 @@ import (
 )
 
 var (
-	filters   = both("filters skip %s files", quantity.Thousandths, spared)
-	flushText = withKnobs(both("there are %s device flushes", quantity.Thousandths, deviceFlushes), engine.AspectLogSync)
-	examined  = both("it examines %s rows", quantity.Thousandths, perUnit(metric.RowsExamined))
+	filters   = values("filters skip %s files", quantity.Thousandths, spared)
+	flushText = withKnobs(values("there are %s device flushes", quantity.Thousandths, deviceFlushes), engine.AspectLogSync)
+	examined  = values("it examines %s rows", quantity.Thousandths, perUnit(metric.RowsExamined))
 	engineCPU = kin(served, behind, inside)
 	waits     = append(kin(commit, inside), Item(engine.RoleIO))
 	answers   = append(kin(served), Item(engine.RoleExecuting), Item(engine.RoleNetwork))
@@ -28,7 +28,7 @@ var timings = slices.Concat(waited, wayNamings(ways), worked, wayNamings(work), 
 var waited = []naming{
 	{RuleOthers, Law, []Item{Others, Steal}, nil, says("other programs used %s of the processors"), nil},
 	{RuleStalls, Law, kin(commit, inside), moreStalls, takes,
-		both("the engine held up writes for %s of the time", quantity.RoughShare, stalled)},
+		values("the engine held up writes for %s of the time", quantity.RoughShare, stalled)},
 	{RuleDevice, Law, []Item{Can}, nil, func(s *Step, c *Cause) string {
 		return "the device can do " + c.change() + " " + s.ceiling().noun() + " per second"
 	}, nil},
@@ -38,14 +38,14 @@ var waited = []naming{
 		return "it needs " + c.change() + " device " + s.ceiling().noun()
 	}, nil},
 	{RuleDevice, Law, append([]Item{Flushes}, waits...), lesserDevice, takes, lesserCapacity},
-	{RuleDevice, Law, waits, slowDevice, takes, both("a request to the device took %s", quantity.Micros, request)},
+	{RuleDevice, Law, waits, slowDevice, takes, values("a request to the device took %s", quantity.Micros, request)},
 	{RuleClients, Accounted, []Item{Clients}, nil, says("the number of clients is %s"), nil},
 	{RuleCommits, Pattern, []Item{Writers}, heldByFlushes, takes, flushText},
 	{RuleRowLocks, Accounted, []Item{Writers}, otherClients, takes, nil},
 	{"", Accounted, []Item{Writers}, nil, takes, nil}, // as many writers wait as long as they write
 	{RuleStalls, Accounted, []Item{Stalled}, nil, says("the engine held up writes for %s"), nil},
 	{RuleCommits, Accounted, kin(commit), nil, func(s *Step, c *Cause) string {
-		return takes(s, c) + moreSyncs(s) + also(s, engine.AspectLogSync)
+		return takes(s, c) + moreSyncs(s) + knobsInBrackets(s, engine.AspectLogSync)
 	}, nil},
 	{RuleCommits, Accounted, []Item{Flushes}, nil, says("device flushes take %s", engine.AspectLogSync), nil},
 	{RuleRowLocks, Accounted, []Item{Item(engine.RoleRow)}, nil, says("sessions wait %s for row locks"), nil},
@@ -65,15 +65,15 @@ var worked = []naming{
 	{RuleFilters, Pattern, kin(served, inside), lessSpared, takes, filters},
 	{RuleCompression, Pattern, append(kin(served, behind), InCalls), packed, takes,
 		knob(engine.AspectCompression, engine.AspectLogCompression)},
-	{RuleCompaction, Pattern, engineCPU, moreMerges, takes, both("compactions write %s", kb, compacted)},
+	{RuleCompaction, Pattern, engineCPU, moreMerges, takes, values("compactions write %s", kb, compacted)},
 	{RuleReads, Pattern, append(kin(served, inside), Item(account.ThreadCPU)), moreReads, takes,
 		withKnobs(missed, engine.AspectCache)},
 	{RulePageSize, Pattern, append(kin(served), InCalls), otherPage, takes, knob(engine.AspectPageSize)},
 	{RuleReads, Accounted, []Item{Item(account.ThreadIO)}, nil, says("sessions wait %s for devices"), nil},
 	{RuleWholePages, Pattern, kin(served), moreWholePages, takes,
-		withKnobs(both("whole pages take %s of the log", kb, wholePages), engine.AspectCheckpoint)},
+		withKnobs(values("whole pages take %s of the log", kb, wholePages), engine.AspectCheckpoint)},
 	{RuleRowLocks, Pattern, kin(served), moreRowWaits, takes,
-		both("sessions wait %s for row locks", quantity.Micros, rowWaits)},
+		values("sessions wait %s for row locks", quantity.Micros, rowWaits)},
 	{RuleCommits, Pattern, kin(served, inside), moreFlushes, takes, flushText},
 	{RuleClients, Pattern, kin(served), otherClients, takes, func(*Step, *Cause) string {
 		return "another number of clients contends for memory, which is not counted"
@@ -134,7 +134,7 @@ var amounts = []naming{
 	{RuleLookups, Accounted, []Item{Lookups}, nil, says("it looks up %s pages or blocks"), nil},
 	{RuleReads, Accounted, []Item{Misses}, nil, func(s *Step, c *Cause) string {
 		share := instead(quantity.RoughShare, c.Base, c.New)
-		return "the cache misses " + share + " of its lookups" + also(s, engine.AspectCache)
+		return "the cache misses " + share + " of its lookups" + knobsInBrackets(s, engine.AspectCache)
 	}, nil},
 	{RuleReads, Accounted, []Item{Reads}, nil, says("it does %s reads"), nil},
 	{RulePageCache, Pattern, []Item{MissKB, PerRead}, lessThanBlock,
@@ -176,7 +176,7 @@ func (s *Sum) explain(step *Step, c *Cause) {
 // inKernel reports how much of the engine's CPU is used in the kernel, if that is a good
 // part of the difference.
 func inKernel(s *Step, c *Cause) string {
-	base, other := growth("process.system_ns").both(s)
+	base, other := growth("process.system_ns").sides(s)
 	if !((other-base)/1e3/(c.New-c.Base) >= goodPart) {
 		return ""
 	}
@@ -190,8 +190,8 @@ func lesserCapacity(s *Step, c *Cause) string {
 
 // moreSyncs reports how many syncs of the log there are, if that differs.
 func moreSyncs(s *Step) string {
-	a, b := measure(logSyncs).both(s)
-	if math.IsNaN(a+b) || !apart(a, b, 0.1) {
+	a, b := measure(logSyncs).sides(s)
+	if math.IsNaN(a+b) || !unequal(a, b, 0.1) {
 		return ""
 	}
 	return ", with " + instead(quantity.Thousandths, a, b) + " syncs"
@@ -201,19 +201,19 @@ func moreSyncs(s *Step) string {
 // the reads of the device.
 func missed(s *Step, c *Cause) string {
 	misses := perUnit(metric.CacheMisses)
-	if base, other := misses.both(s); apart(base, other, 0.1) {
-		return both("its cache misses %s pages or blocks", quantity.Thousandths, misses)(s, c)
+	if base, other := misses.sides(s); unequal(base, other, 0.1) {
+		return values("its cache misses %s pages or blocks", quantity.Thousandths, misses)(s, c)
 	}
-	return both("it reads %s", kb, perUnit(metric.ReadKB))(s, c)
+	return values("it reads %s", kb, perUnit(metric.ReadKB))(s, c)
 }
 
 // withVersions is a text followed by the number of old row versions.
 func withVersions(text wording) wording {
-	versions := both(", with %s old row versions not removed yet", quantity.Thousandths, oldVersions)
+	versions := values(", with %s old row versions not removed yet", quantity.Thousandths, oldVersions)
 	return func(s *Step, c *Cause) string { return text(s, c) + versions(s, c) }
 }
 
 func besideText(s *Step, c *Cause) string {
 	return "operations of " + quantity.Joined(s.New.runs[0].pacedBeside()) + " are in progress for " +
-		both("%s of the time", quantity.RoughShare, inProgress)(s, c)
+		values("%s of the time", quantity.RoughShare, inProgress)(s, c)
 }

@@ -130,8 +130,8 @@ func (r *run) place() int {
 	return -1
 }
 
-// before returns the step before the run's; nil if it is the first.
-func (r *run) before() *result.Step {
+// previous returns the step before the run's; nil if it is the first.
+func (r *run) previous() *result.Step {
 	if i := r.place(); i > 0 {
 		return &r.trial.Steps[i-1]
 	}
@@ -185,5 +185,5 @@ func orZero(v float64) float64 {
 	return v
 }
 
-// apart reports whether two numbers differ by more than a share.
-func apart(a, b, share float64) bool { return math.Abs(a-b) > share*min(math.Abs(a), math.Abs(b)) }
+// unequal reports whether two numbers differ by more than a share.
+func unequal(a, b, share float64) bool { return math.Abs(a-b) > share*min(math.Abs(a), math.Abs(b)) }

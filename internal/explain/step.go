@@ -52,8 +52,8 @@ func newSide(step *Step, t *compare.Target, runs []compare.Run) Side {
 
 func (s *Step) sides() []*Side { return []*Side{&s.Base, &s.New} }
 
-// about returns a text about each side that satisfies so, joined.
-func (s *Step) about(so func(*Side) bool, say func(*Side) string) string {
+// describe returns a text about each side that satisfies so, joined.
+func (s *Step) describe(so func(*Side) bool, say func(*Side) string) string {
 	var texts []string
 	for _, side := range s.sides() {
 		if so(side) {
@@ -83,8 +83,8 @@ func (s *Step) clients() (more bool, times float64) {
 	return other > base, other / base
 }
 
-// unlike reports whether the structures of the sides differ in kind.
-func (s *Step) unlike() bool {
+// shapesDiffer reports whether the structures of the sides differ in kind.
+func (s *Step) shapesDiffer() bool {
 	a, b := s.Base.shape(), s.New.shape()
 	return a != b && a != "" && b != ""
 }
@@ -138,8 +138,8 @@ func (s *Side) mean(value func(*run) float64) (sum float64) {
 	return sum
 }
 
-// every reports whether all runs of the side have a property.
-func (s *Side) every(has func(*run) bool) bool {
+// everyRun reports whether all runs of the side have a property.
+func (s *Side) everyRun(has func(*run) bool) bool {
 	return !slices.ContainsFunc(s.runs, func(r run) bool { return !has(&r) })
 }
 
@@ -202,7 +202,7 @@ func (s *Side) gauge(name string) float64 {
 
 // start returns the mean of a gauge before the step: at the end of the one before it in each trial.
 func (s *Side) start(name string) float64 {
-	return s.mean(func(r *run) float64 { return gauge(r.before(), name) })
+	return s.mean(func(r *run) float64 { return gauge(r.previous(), name) })
 }
 
 // seconds returns the mean length of the step.
@@ -237,15 +237,15 @@ func (s *Side) idle() float64 {
 	})
 }
 
-// much is a share of the processors' time, or of the sessions', that cannot be overlooked.
-const much = 0.2
+// largeShare is a share of the processors' time, or of the sessions', that cannot be overlooked.
+const largeShare = 0.2
 
 // dozes reports whether sessions spend much of their time asleep or waiting for devices,
 // which the kernel does not distinguish.
 func (s *Side) dozes() bool {
-	return s.every(func(r *run) bool {
+	return s.everyRun(func(r *run) bool {
 		x := r.threads()
-		return x.find(Item(account.ThreadAsleepOrIO)).value > much*x.total()
+		return x.find(Item(account.ThreadAsleepOrIO)).value > largeShare*x.total()
 	})
 }
 
@@ -258,7 +258,7 @@ func name(s *Side) string { return s.Target.Name }
 
 const (
 	// alike is the greatest difference of two states, as a share, to be called alike.
-	alike = 0.10
+	tolerance = 0.10
 	// littleKB is an amount per unit that is negligible.
 	littleKB = 0.05
 	// leastBlock is the KB of a page or block, at least.
@@ -271,4 +271,22 @@ func filled(format, text string) string {
 		return ""
 	}
 	return fmt.Sprintf(format, text)
+}
+
+// rangeOver returns the range of a number over the steps in which it is known: “low–high”; "" if that is in none.
+func rangeOver(steps []*Step, between string, value func(*Step) float64, format func(float64) string) string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, s := range steps {
+		if v := value(s); !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	switch a, b := format(low), format(high); {
+	case math.IsInf(low, 0):
+		return ""
+	case a == b:
+		return a
+	default:
+		return a + between + b
+	}
 }

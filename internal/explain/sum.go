@@ -82,10 +82,10 @@ func (c *Cause) Reason() bool { return c.Driver == "" && c.Evidence != Pattern &
 func (r Rule) place() bool { return slices.Contains([]Rule{"", RuleCPU, RuleClient, RulePauses}, r) }
 
 // Text is the sentence with its driver.
-func (c *Cause) Text() string { return c.with("") }
+func (c *Cause) Text() string { return c.withShare("") }
 
-// with is the sentence with the share of the difference, and its driver.
-func (c *Cause) with(share string) string {
+// withShare is the sentence with the share of the difference, and its driver.
+func (c *Cause) withShare(share string) string {
 	text := c.Sentence + share + c.detail
 	switch {
 	case c.Driver == "":
@@ -127,14 +127,14 @@ func (s *Sum) causes(has func(*Cause) bool) (out []Cause) {
 // Named returns the causes that are proven.
 func (s *Sum) Named() []Cause { return s.causes(func(c *Cause) bool { return c.Proven() }) }
 
-// along returns the proven causes that work in the direction of the difference.
-func (s *Sum) along() []Cause {
+// supporting returns the proven causes that work in the direction of the difference.
+func (s *Sum) supporting() []Cause {
 	return s.causes(func(c *Cause) bool { return c.Proven() && c.Log*s.Total.Log > 0 })
 }
 
-// likely returns the greatest items if none is proven: those that are a good part of the
+// candidates returns the greatest items if none is proven: those that are a good part of the
 // difference.
-func (s *Sum) likely() []Cause {
+func (s *Sum) candidates() []Cause {
 	const minimum, part = 0.05, 0.3
 	return s.causes(func(c *Cause) bool {
 		return !c.Item.is(slack) && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(minimum, part*math.Abs(s.Total.Log))

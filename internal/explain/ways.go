@@ -55,7 +55,7 @@ var lookups = way{RuleLookups, growth(engine.CacheLookups), quantity.Digits, "it
 const wayRatio = 0.3
 
 func (w *way) text(s *Step, _ *Cause) string {
-	base, other := w.n.both(s)
+	base, other := w.n.sides(s)
 	return fmt.Sprintf(w.says, instead(w.show, base, other))
 }
 
@@ -81,11 +81,11 @@ const leastWay = 1
 // may be a good part of the time's difference.
 func (s *Step) otherWays() (along, against []string) {
 	sessionTime := ofRuns(func(r *run) float64 { return r.window() * float64(max(1, r.clients())) }) // in µs per unit
-	longer := sessionTime.more(s)
+	longer := sessionTime.difference(s)
 	relevant := max(leastWay, goodPart*math.Abs(longer))
 	for _, w := range slices.Concat(ways, work) {
-		base, other := w.n.both(s)
-		if !apart(base, other, wayRatio) || w.each*math.Abs(other-base) < relevant ||
+		base, other := w.n.sides(s)
+		if !unequal(base, other, wayRatio) || w.each*math.Abs(other-base) < relevant ||
 			s.find(func(sum *Sum) bool { return sum.names(w.rule) || sum.names(w.within) }) != nil {
 			continue
 		}
@@ -107,7 +107,7 @@ func (s *Sum) names(rule Rule) bool {
 // of which is one at least.
 func commits(s *Side) float64 {
 	byEngine := ofRuns((*run).commits)
-	if base, other := byEngine.both(s.step); !math.IsNaN(base + other) {
+	if base, other := byEngine.sides(s.step); !math.IsNaN(base + other) {
 		return byEngine(s)
 	}
 	return s.mean(func(r *run) float64 { return r.perUnitOf(metric.OpsPerS) })
@@ -121,21 +121,21 @@ func pagesOfCommits(s *Side) float64 {
 // guess names what may be in the part of a throughput's difference that is not explained: items
 // that are not proven, and reads of which only the KB are known.
 func (s *Step) guess(sum *Sum) string {
-	base, other := measure(pagesOfCommits).both(s)
+	base, other := measure(pagesOfCommits).sides(s)
 	switch {
 	case sum.throughput():
-	case sum.Metric == metric.WriteKB && apart(base, other, wayRatio) && (other > base) == (sum.Total.Log > 0):
+	case sum.Metric == metric.WriteKB && unequal(base, other, wayRatio) && (other > base) == (sum.Total.Log > 0):
 		return fmt.Sprintf(" Perhaps: commits write %s besides what changed, of which the page cache combines much.",
 			instead(kb, base, other))
 	default:
 		return ""
 	}
-	for _, c := range sum.likely() {
+	for _, c := range sum.candidates() {
 		if !c.Proven() {
 			return " Perhaps: " + c.Text() + "."
 		}
 	}
-	base, other = growth("device.read_ns").both(s)
+	base, other = growth("device.read_ns").sides(s)
 	share := (other - base) / 1e3 / (sum.Total.New - sum.Total.Base)
 	if sum.Of.product() || !(share > leastShare) {
 		return ""
