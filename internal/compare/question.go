@@ -14,8 +14,10 @@ func (s *Step) asked() []Key {
 		return nil
 	case len(q.Metrics) == 0 && searched(s):
 		return s.own([]string{metric.HighestRate})
+	case !s.campaign.declares() && len(q.Metrics) == 0: // an imported log
+		return s.own([]string{metric.RowsPerS})
 	case !s.campaign.declares():
-		return s.askedByDefault()
+		return s.own(q.Metrics)
 	case len(q.Metrics) == 0 && len(s.Judged) == 0 && len(q.Steps) > 0:
 		return s.headline()
 	case len(q.Metrics) == 0:
@@ -33,15 +35,6 @@ func (s *Step) asked() []Key {
 		}
 	}
 	return s.own(metrics)
-}
-
-// askedByDefault returns the numbers asked about in imported logs, whose workload does
-// not declare them: the throughput of each step.
-func (s *Step) askedByDefault() []Key {
-	if metrics := s.campaign.Question.Metrics; len(metrics) > 0 {
-		return s.own(metrics)
-	}
-	return s.own([]string{metric.RowsPerS})
 }
 
 // declares reports whether any step declares the metrics that it is judged by.

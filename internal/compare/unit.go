@@ -45,8 +45,8 @@ func UnitOf(base, other []*result.Trial) Unit {
 // Groups returns the names of the units that ran trials, sorted.
 func (u Unit) Groups(trials []*result.Trial) (out []string) {
 	for _, t := range trials {
-		if name := u.name(t); name != "" && !slices.Contains(out, name) {
-			out = append(out, name)
+		if name := u.name(t); name != "" {
+			out = AppendNew(out, name)
 		}
 	}
 	slices.Sort(out)
@@ -121,7 +121,8 @@ func grouped(base, other *Number) cells {
 	partners := c.partners(base.Trials, other.Trials)
 	if c.paired = partners != nil; !c.paired {
 		c.names = c.Groups(base.Trials)
-		c.a, c.b = base.centers(c.Unit, positive), other.centers(c.Unit, positive)
+		c.a = c.centers(base.Values(), base.Trials, positive)
+		c.b = c.centers(other.Values(), other.Trials, positive)
 		return c
 	}
 	for _, name := range slices.Sorted(maps.Keys(partners)) {
@@ -135,14 +136,6 @@ func grouped(base, other *Number) cells {
 		}
 	}
 	return c
-}
-
-// centers returns the mean of each unit's values.
-func (n *Number) centers(unit Unit, positive bool) (out []float64) {
-	for _, name := range unit.Groups(n.Trials) {
-		out = append(out, center(n.in(unit, name).Values(), positive))
-	}
-	return out
 }
 
 // in returns the number with the trials of one machine, or of one load.
@@ -174,7 +167,11 @@ func (n *Number) deviation() float64 {
 }
 
 // Means returns the means of values by machine or by load, each of which had the trial of the same index.
-func (u Unit) Means(values []float64, trials []*result.Trial) (out []float64) {
+func (u Unit) Means(values []float64, trials []*result.Trial) []float64 {
+	return u.centers(values, trials, false)
+}
+
+func (u Unit) centers(values []float64, trials []*result.Trial, positive bool) (out []float64) {
 	for _, name := range u.Groups(trials) {
 		var mine []float64
 		for i, t := range trials {
@@ -182,7 +179,7 @@ func (u Unit) Means(values []float64, trials []*result.Trial) (out []float64) {
 				mine = append(mine, values[i])
 			}
 		}
-		out = append(out, stat.Mean(mine))
+		out = append(out, center(mine, positive))
 	}
 	return out
 }
