@@ -153,10 +153,10 @@ func oneSided(_ *Step, c *Cause) bool { return min(c.Base, c.New) < 0.05*max(c.B
 // other had not.
 func fullLog(s *Step, c *Cause) bool {
 	side, other := larger(s, c)
-	return side.logFull() && !other.logFull()
+	return logFull(side) && !logFull(other)
 }
 
-func (s *Side) logFull() bool {
+func logFull(s *Side) bool {
 	const full = 0.8
 	if !s.everyRun(func(r *run) bool { return r.Structure.LogRoom > 0 }) {
 		return false

@@ -90,7 +90,7 @@ func (s *Step) throughput(design stat.Design) (*Sum, string) {
 		return nil, "its rate was not measured"
 	case e.Why != "" && e.Verdict == "":
 		return nil, e.Why
-	case s.Base.rated() || s.New.rated():
+	case rated(&s.Base) || rated(&s.New):
 		return nil, "a rate was promised: there is no throughput to explain, only costs and response times"
 	}
 	var found []*Sum
@@ -107,7 +107,7 @@ func (s *Step) throughput(design stat.Design) (*Sum, string) {
 	}
 	add(Sessions, (*run).sessions)
 	add(Threads, (*run).threads)
-	if s.Base.everyRun((*run).serial) || s.New.everyRun((*run).serial) {
+	if s.Base.everyRun(serial) || s.New.everyRun(serial) {
 		add(Device, (*run).device)
 	}
 	if limit := s.ceiling(); limit != Unlimited {
@@ -131,7 +131,7 @@ func (s *Step) throughput(design stat.Design) (*Sum, string) {
 }
 
 // rated reports whether the primary operation's group promises a rate.
-func (s *Side) rated() bool {
+func rated(s *Side) bool {
 	return !s.everyRun(func(r *run) bool {
 		return !slices.ContainsFunc(r.Groups, func(g result.Group) bool {
 			_, does := g.Units[r.Primary]
@@ -145,10 +145,10 @@ const shortStep = 1
 
 // slack returns the share of the difference in items that explain nothing: idle processors,
 // and sessions that are in a statement, unless more is known of that.
-func (s *Sum) slack(of *Step) (sum float64) {
+func (s *Sum) slack(step *Step) (sum float64) {
 	for _, c := range s.Causes {
 		if c.Item.is(inside) {
-			s.explain(of, &c)
+			s.explain(step, &c)
 		}
 		if c.Item != Rest && c.Item.is(slack) || c.Item.is(inside) && c.Rule.place() {
 			sum += math.Abs(c.Log)
@@ -259,11 +259,11 @@ func (s *Sum) asks(c *Contribution) bool {
 }
 
 // name gives the causes their rules and sentences, sorts them, and computes the rest.
-func (s *Sum) name(of *Step) {
+func (s *Sum) name(step *Step) {
 	var proven []Item
 	for i := range s.Causes {
 		c := &s.Causes[i]
-		s.explain(of, c)
+		s.explain(step, c)
 		if c.Proven() {
 			proven = append(proven, c.Item)
 		}

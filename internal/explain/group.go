@@ -8,9 +8,27 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/text/quantity"
 )
 
 // Steps in which the same is found share a paragraph.
+
+// Paragraph explains steps with the same findings. Its lines are about throughput, then
+// about a cost each, and last about the warnings.
+type Paragraph struct {
+	Steps []*Step
+	Lines []Line
+
+	led     bool // the lead reports the effect on the throughput
+	last    *Step
+	drivers map[string]bool // those that were said
+}
+
+// Line explains a number's difference.
+type Line struct {
+	Effects []*compare.Effect // in the steps; none for predictions and notes
+	Causes  string
+}
 
 // signature holds the common properties of a paragraph's steps.
 type signature struct {
@@ -27,7 +45,7 @@ func (s *Step) signature() signature {
 	if e := s.effect(throughput); e != nil && math.Abs(math.Log(e.Ratio)) >= worthALine && (e.Sure() || e.TooFew()) {
 		g.direction = cmp.Compare(e.Ratio, 1)
 	}
-	if s.effect(throughput) != nil && s.limited() != "" {
+	if s.effect(throughput) != nil && limited(s) != "" {
 		g.base, g.other = s.Base.Limit, s.New.Limit
 	}
 	for _, sum := range s.Sums {
@@ -93,3 +111,57 @@ func (p *Paragraph) weight() float64 {
 	slices.Sort(w)
 	return w[len(w)/2] * float64(len(p.Steps))
 }
+
+// subjectOf returns the step that the first sentence is about: one that the question is about,
+// and whose throughput is proven to differ, if there is such; nil if no step's throughput is known.
+func subjectOf(groups []Paragraph) *Step {
+	rank := func(s *Step) (n int) {
+		if s.asked() {
+			n++
+		}
+		if s.effect(throughput).Sure() {
+			n += 2
+		}
+		return n
+	}
+	var found *Step
+	for _, p := range groups {
+		for _, s := range p.Steps {
+			if s.effect(throughput) != nil && (found == nil || rank(s) > rank(found)) {
+				found = s
+			}
+		}
+	}
+	return found
+}
+
+// limited returns what limits the two, and how far the next limit is; "" if that says nothing about the difference.
+func limited(s *Step) string {
+	if !s.Rate.Sure() || s.shared() > mostShared {
+		return ""
+	}
+	b, n := s.Base.Limit, s.New.Limit
+	text := ""
+	switch {
+	case b == n && b == Unlimited:
+		return ""
+	case b == n:
+		text = fmt.Sprintf("Both are limited by %s.", b)
+	case b == Unlimited:
+		text = fmt.Sprintf("%s is limited by %s.", s.New.Target.Name, n)
+	case n == Unlimited:
+		text = fmt.Sprintf("%s is limited by %s.", s.Base.Target.Name, b)
+	default:
+		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
+	}
+	more := s.describe(func(s *Side) bool { return s.wall() > 1 },
+		func(s *Side) string { return name(s) + " to " + quantity.Times(s.wall()) + " its throughput" })
+	if more != "" {
+		text += " Without that, the processors would limit " + more + "."
+	}
+	return text
+}
+
+// worthALine is the logarithm of a ratio below which a number is not explained in words,
+// unless nothing in the step differs more.
+const worthALine = 0.1

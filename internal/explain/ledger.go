@@ -213,7 +213,7 @@ func (r *run) threads() (out sheet) {
 // serial reports whether the operations of a run wait for flushes one after the other, so
 // that their time is a law: those of an embedded engine with too many flushes for its
 // number of clients to have shared them. Elsewhere flushes may be in the background.
-func (r *run) serial() bool {
+func serial(r *run) bool {
 	const each = 0.5
 	return r.trial.Hosting == result.Embedded && r.counter("device.flushes")*float64(r.clients()) >= each*r.units
 }
@@ -233,13 +233,13 @@ var splits = map[string]struct {
 	by    Ledger
 	split func(*run, compare.Key) sheet
 }{
-	metric.CPUUS:   {Parts, (*run).splitCPU},
-	metric.WriteKB: {Parts, (*run).splitWrites}, metric.ProcessWriteKB: {Parts, (*run).splitWrites},
-	metric.ReadKB: {Factors, (*run).splitReads}, metric.ProcessReadKB: {Factors, (*run).splitReads},
-	metric.SpaceAmplification: {Parts, (*run).splitSpace},
+	metric.CPUUS:   {Parts, splitCPU},
+	metric.WriteKB: {Parts, splitWrites}, metric.ProcessWriteKB: {Parts, splitWrites},
+	metric.ReadKB: {Factors, splitReads}, metric.ProcessReadKB: {Factors, splitReads},
+	metric.SpaceAmplification: {Parts, splitSpace},
 }
 
-func (r *run) splitCPU(k compare.Key) sheet {
+func splitCPU(r *run, k compare.Key) sheet {
 	all, server, client := r.value(metric.CPUUS, "", k), r.value(metric.ServerCPUUS, "", k),
 		r.value(metric.ClientCPUUS, "", k)
 	if r.trial.Hosting == result.Embedded {
@@ -258,7 +258,7 @@ func (r *run) splitCPU(k compare.Key) sheet {
 	return subject.close(all, Client)
 }
 
-func (r *run) splitWrites(k compare.Key) (out sheet) {
+func splitWrites(r *run, k compare.Key) (out sheet) {
 	for _, p := range account.Parts() {
 		if v := r.part(p, k); v >= 0 {
 			out = append(out, entry{item: Item(p), value: v})
@@ -266,9 +266,9 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 	}
 	all := r.value(k.Metric, "", k)
 	if len(out) > 0 {
-		out = append(out, r.otherWrites(k)...)
+		out = append(out, otherWrites(r, k)...)
 	}
-	if v := r.commitKB() / r.unitsOf(k); v < all { // else the page cache combined them
+	if v := commitKB(r) / unitsOf(r, k); v < all { // else the page cache combined them
 		out = append(out, entry{item: CommitPages, value: v})
 	}
 	process := r.value(metric.ProcessWriteKB, "", k)
@@ -292,21 +292,21 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 
 // otherWrites are what a server writes besides its tables and their log, per unit of a key: growing
 // files, and temporary ones.
-func (r *run) otherWrites(k compare.Key) (out sheet) {
+func otherWrites(r *run, k compare.Key) (out sheet) {
 	for _, e := range []struct {
 		item    Item
 		counter string
 	}{{TextLog, account.GrownBytes(engine.MessageFile)}, {BinaryLog, account.GrownBytes(engine.BinlogFile)},
 		{TempWrites, engine.TempBytes}} {
 		if v := r.counter(e.counter); !math.IsNaN(v) {
-			out = append(out, entry{item: e.item, value: v / 1024 / r.unitsOf(k)})
+			out = append(out, entry{item: e.item, value: v / 1024 / unitsOf(r, k)})
 		}
 	}
 	return out
 }
 
 // unitsOf returns the number of units that a cost is per; NaN if it is unknown.
-func (r *run) unitsOf(k compare.Key) float64 {
+func unitsOf(r *run, k compare.Key) float64 {
 	if row := metric.Find(r.Rows, k.Metric, "", k.Per); row != nil && row.N > 0 {
 		return float64(row.N)
 	}
@@ -320,7 +320,7 @@ const mostPerMiss = 2
 // splitReads returns factors: pages or blocks asked for, the share of them that is
 // missed, the share of these that the device reads, as the page cache has the others, and
 // the size of a read; or just reads, if the engine does not count.
-func (r *run) splitReads(k compare.Key) sheet {
+func splitReads(r *run, k compare.Key) sheet {
 	kb, misses, reads := r.value(k.Metric, "", k), r.value(metric.CacheMisses, "", k), r.value(metric.DeviceReads, "", k)
 	own := k.Metric == metric.ReadKB // else others disturbed the device
 	var looked sheet
@@ -342,7 +342,7 @@ func (r *run) splitReads(k compare.Key) sheet {
 
 // splitSpace splits the bytes on disk per byte of live data by classes of files, except redo
 // logs, which the amplification leaves out.
-func (r *run) splitSpace(compare.Key) (out sheet) {
+func splitSpace(r *run, _ compare.Key) (out sheet) {
 	for row := range r.rows(metric.SpacePart) {
 		out = append(out, entry{item: cmp.Or(space(engine.FileClass(row.Op)), Item(row.Op)), value: row.Value})
 	}

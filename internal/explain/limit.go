@@ -1,12 +1,8 @@
 package explain
 
 import (
-	"math"
-	"slices"
-
 	"rumbench/engine"
 	"rumbench/internal/metric"
-	"rumbench/internal/text/quantity"
 )
 
 // Limit is what limits a target in a step, by a law of queues and not by correlation: a
@@ -50,18 +46,6 @@ func limitOf(runs []run) Limit {
 		}
 	}
 	return Unlimited
-}
-
-// wall returns the factor by which a side could do more if nothing but the processors
-// limited it; 0 if they limit it, or are shared.
-func (s *Side) wall() float64 {
-	if s.Limit == ByProcessors || s.Limit == ByClient || s.Limit == Unlimited || s.shared() > mostShared {
-		return 0
-	}
-	if idle := s.idle(); !math.IsNaN(idle) {
-		return 1 / (1 - idle)
-	}
-	return 0
 }
 
 var ofDevice = []Limit{ByFlushes, ByRequests, ByBytes}
@@ -113,61 +97,13 @@ func (r *run) ceiling(limit Limit) sheet {
 }
 
 // mostUsed returns the device limit that a run is nearest to.
-func (r *run) mostUsed() (limit Limit, share float64) {
+func mostUsed(r *run) (limit Limit, share float64) {
 	for _, l := range ofDevice {
 		if s := r.deviceUse(l); s > share {
 			limit, share = l, s
 		}
 	}
 	return limit, share
-}
-
-// can returns the device's capacity per second for a limit's kind of work, as the mean over
-// the runs; 0 if it is unknown.
-func (s *Side) can(limit Limit) float64 {
-	return orZero(s.mean(func(r *run) float64 {
-		done, share := r.deviceWork(limit)
-		if !(share > 0) {
-			return math.NaN()
-		}
-		return done / share
-	}))
-}
-
-// capacity returns what the device can do on both sides, in words.
-func (s *Step) capacity(l Limit) string {
-	can := instead(quantity.Thousandths, s.Base.can(l), s.New.can(l))
-	return "the device can do " + can + " " + l.noun() + " per second"
-}
-
-// ceiling returns the device limit of one of the sides, the new one first. If the device
-// limits neither, but has much less capacity on one of them, it is the limit that this
-// side uses most: it is a bound there that the other side is not near. Otherwise it is
-// Unlimited.
-func (s *Step) ceiling() (limit Limit) {
-	const less, part = 2, 0.5 // probes of one device may differ by a factor of two
-	for _, side := range []*Side{&s.New, &s.Base} {
-		if slices.Contains(ofDevice, side.Limit) {
-			return side.Limit
-		}
-	}
-	greatest := part
-	for _, l := range ofDevice {
-		base, other := s.Base.can(l), s.New.can(l)
-		weaker := &s.New
-		if base < other {
-			weaker = &s.Base
-		}
-		if share := weaker.used(l); base > 0 && other > 0 && unequal(base, other, less) && share >= greatest {
-			limit, greatest = l, share
-		}
-	}
-	return limit
-}
-
-// used returns the share of the device's capacity that was used, as the mean over the runs.
-func (s *Side) used(limit Limit) float64 {
-	return s.mean(func(r *run) float64 { return r.deviceUse(limit) })
 }
 
 // busiest returns the thread of a server that ran most, and its share of the time.
@@ -189,7 +125,7 @@ func (r *run) limit() Limit {
 	if _, share := r.busiest(); share >= alwaysRuns {
 		return ByThread
 	}
-	if l, used := r.mostUsed(); used >= saturated {
+	if l, used := mostUsed(r); used >= saturated {
 		return l
 	}
 	subject := func(items ...engine.Role) (sum float64) {

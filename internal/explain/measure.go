@@ -63,7 +63,7 @@ func rowWaits(s *Side) float64 {
 // there are no such clients.
 func inProgress(s *Side) float64 {
 	return s.mean(func(r *run) (sum float64) {
-		groups := r.pacedBeside()
+		groups := pacedBeside(r)
 		if len(groups) == 0 {
 			return math.NaN()
 		}
@@ -77,12 +77,12 @@ func inProgress(s *Side) float64 {
 }
 
 // request is the duration of a request to the device, in µs; NaN if it is unknown.
-func request(s *Side) float64 { return s.perRequest("_ns") / 1e3 }
+func request(s *Side) float64 { return perRequest(s, "_ns") / 1e3 }
 
 // requestKB is the size of a request to the device; NaN if it is unknown.
-func requestKB(s *Side) float64 { return s.perRequest("_bytes") / 1024 }
+func requestKB(s *Side) float64 { return perRequest(s, "_bytes") / 1024 }
 
-func (s *Side) perRequest(number string) float64 {
+func perRequest(s *Side, number string) float64 {
 	n := func(name string) float64 { return s.growth("device." + name) }
 	return (n("read"+number) + n("write"+number)) / (n("reads") + n("writes"))
 }

@@ -60,9 +60,9 @@ func writes(s *Side, k compare.Key) string {
 	}
 	switch s.shape() {
 	case engine.InPlace:
-		return s.inPlace(k, all)
+		return inPlace(s, k, all)
 	case engine.Leveled:
-		return s.merges(k, all)
+		return mergeText(s, k, all)
 	case engine.CopyOnWrite:
 		page := bytes(float64(s.runs[0].Structure.Page))
 		return fmt.Sprintf("copies the pages of %s from leaf to root: %s per %s%s", page, kb(all), k.Per,
@@ -72,7 +72,7 @@ func writes(s *Side, k compare.Key) string {
 }
 
 // inPlace names what a B-tree writes that changes pages where they are.
-func (s *Side) inPlace(k compare.Key, all float64) string {
+func inPlace(s *Side, k compare.Key, all float64) string {
 	pages, twice := s.part(account.PagesPart), s.part(account.DoublewritePart)
 	log, whole := s.part(account.LogPart), s.part(account.FullPagesPart)
 	sum := pages + twice + log + whole
@@ -100,8 +100,8 @@ func (s *Side) inPlace(k compare.Key, all float64) string {
 	return fmt.Sprintf("writes %s per %s", quantity.Joined(list), k.Per)
 }
 
-// merges names what an LSM tree writes. In a short step it may be the log alone.
-func (s *Side) merges(k compare.Key, all float64) string {
+// mergeText names what an LSM tree writes. In a short step it may be the log alone.
+func mergeText(s *Side, k compare.Key, all float64) string {
 	log, flush := s.part(account.LogPart), s.part(account.FlushPart)
 	merged := s.part(account.CompactionPart)
 	const uncounted = "%s that its counters do not cover"
@@ -132,7 +132,7 @@ func (s *Side) merges(k compare.Key, all float64) string {
 // no settle step shows it, or it is much the same.
 func costAtRest(s *Step) string {
 	k, _ := s.Of.Own(metric.WriteKB)
-	base, other := ofRuns((*run).settled).sides(s)
+	base, other := ofRuns(settled).sides(s)
 	now, then := s.Base.per(k.Metric, "", k), s.New.per(k.Metric, "", k)
 	if math.IsNaN(base+other) || !unequal(base, now, tolerance) && !unequal(other, then, tolerance) {
 		return ""
@@ -143,7 +143,7 @@ func costAtRest(s *Step) string {
 
 // settled returns the KB that a written row cost up to the next rest, which the settle step
 // reports; NaN if there is none.
-func (r *run) settled() float64 {
+func settled(r *run) float64 {
 	for i := r.place() + 1; i < len(r.trial.Steps); i++ {
 		step := &r.trial.Steps[i]
 		if step.Primary != "" {

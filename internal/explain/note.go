@@ -13,18 +13,6 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Note is a remark that a reader of a step needs in addition to its causes.
-type Note struct {
-	Rule     Rule
-	Evidence Evidence
-	Sentence string
-}
-
-// First reports whether the note limits the conclusions about causes.
-func (n Note) First() bool {
-	return slices.Contains([]Rule{RuleOthers, RuleClient, RuleSerial, RuleStarts, RuleServers}, n.Rule)
-}
-
 // remarks are the limits of the conclusions about a step, and findings other than causes; each
 // has a text if it applies.
 var remarks = []struct {
@@ -43,8 +31,8 @@ var remarks = []struct {
 	{RuleStarts, Pattern, startsApart(engine.CompactionDebt, "compaction debt")},
 	{RuleStarts, Pattern, startsApart(engine.DirtyBytes, "dirty pages")},
 	{RuleDeferral, Accounted, deferredWrites},
-	{RuleRecurring, Pattern, func(s *Step) string { return s.Base.recurringStalls() }},
-	{RuleRecurring, Pattern, func(s *Step) string { return s.New.recurringStalls() }},
+	{RuleRecurring, Pattern, func(s *Step) string { return recurringStalls(&s.Base) }},
+	{RuleRecurring, Pattern, func(s *Step) string { return recurringStalls(&s.New) }},
 	{RuleCPU, Law, instructionsAndCycles},
 }
 
@@ -60,7 +48,7 @@ func (s *Step) notes() (out []Note) {
 
 // moreServers notes that one of two targets has more servers: what these do for each other is in all of its costs.
 func moreServers(s *Step) string {
-	base, other := s.Base.servers(), s.New.servers()
+	base, other := servers(&s.Base), servers(&s.New)
 	if base == other {
 		return ""
 	}
@@ -69,7 +57,7 @@ func moreServers(s *Step) string {
 }
 
 // servers returns how many servers clients used.
-func (s *Side) servers() int {
+func servers(s *Side) int {
 	n := 0
 	for range s.runs[0].rows(metric.Sessions) {
 		n++
@@ -148,12 +136,12 @@ func readNothing(s *Step) string {
 		return ""
 	}
 	return fmt.Sprintf("%s reads %s per %s from the device, %s next to nothing%s", name(reader), kb(amount), k.Per,
-		name(other), other.servedFrom())
+		name(other), servedFrom(other))
 }
 
 // servedFrom returns where a side that reads nothing finds its pages, if it counts what its cache
 // misses.
-func (s *Side) servedFrom() string {
+func servedFrom(s *Side) string {
 	switch misses := s.perUnit(metric.CacheMisses); {
 	case misses > fewMisses:
 		return ": the page cache serves what its own misses"
@@ -204,7 +192,7 @@ func deferredWrites(s *Step) string {
 	if e := s.Writes; e != nil && (e.Base.AtLeast() || e.New.AtLeast()) && e.Verdict == compare.Unclear &&
 		unequal(e.Base.Value, e.New.Value, goodPart) && writing(s) == "" {
 		return fmt.Sprintf("the KB written are not compared, as more writes follow the step: %s; %s",
-			s.Base.written(e.Base.Value, k), s.New.written(e.New.Value, k))
+			written(&s.Base, e.Base.Value, k), written(&s.New, e.New.Value, k))
 	}
 	base, other := s.Base.per(metric.DeferredKB, "", k), s.New.per(metric.DeferredKB, "", k)
 	written := max(s.Base.per(metric.WriteKB, "", k), s.New.per(metric.WriteKB, "", k))
@@ -220,7 +208,7 @@ func deferredWrites(s *Step) string {
 }
 
 // written reports what a side wrote for a unit, and what it deferred, if that is known.
-func (s *Side) written(value float64, k compare.Key) string {
+func written(s *Side, value float64, k compare.Key) string {
 	text := name(s) + " wrote " + kb(value) + " per " + k.Per
 	if deferred := s.per(metric.DeferredKB, "", k); deferred > littleKB {
 		text += " and deferred " + kb(deferred)
@@ -230,7 +218,7 @@ func (s *Side) written(value float64, k compare.Key) string {
 
 // recurringStalls notes stalls that recur, as checkpoints do: the time between them is much the same throughout
 // all runs.
-func (s *Side) recurringStalls() string {
+func recurringStalls(s *Side) string {
 	const minimum, spread = 4, 0.25
 	var gaps []float64
 	for _, r := range s.runs {

@@ -14,26 +14,9 @@ import (
 	"rumbench/workload"
 )
 
-// Paragraph explains steps with the same findings. Its lines are about throughput, then
-// about a cost each, and last about the warnings.
-type Paragraph struct {
-	Steps []*Step
-	Lines []Line
-
-	led     bool // the lead reports the effect on the throughput
-	last    *Step
-	drivers map[string]bool // those that were said
-}
-
 func (p *Paragraph) first() *Step { return p.Steps[0] }
 
 func (p *Paragraph) holds(s *Step) bool { return slices.Contains(p.Steps, s) }
-
-// Line explains a number's difference.
-type Line struct {
-	Effects []*compare.Effect // in the steps; none for predictions and notes
-	Causes  string
-}
 
 // Paragraphs explains the steps in groups. Those without a proven difference are left out,
 // unless the question is about them or nothing could be proven; silent are their names.
@@ -91,10 +74,10 @@ func (p *Paragraph) write(said map[string]bool) {
 		if p.led && len(p.Steps) == 1 {
 			effects = nil // the lead has reported it
 		}
-		line(effects, once(first.limited()), p.causes(throughput), first.onTheWay(), once(first.reason()))
+		line(effects, once(limited(first)), p.causes(throughput), onTheWay(first), once(reason(first)))
 	}
 	for _, name := range costs {
-		if first.Rate != nil && name == metric.CPUUS && first.explainedByCPU() {
+		if first.Rate != nil && name == metric.CPUUS && explainedByCPU(first) {
 			continue // the throughput's line already reports it
 		}
 		p.cost(name, once, line)
@@ -136,7 +119,7 @@ func (p *Paragraph) cost(name string, once func(string) string, line func([]*com
 	case !known:
 	case sum != nil:
 		if causes := p.causes(name); causes != "" {
-			line(effects, append([]string{first.sizes(sum), causes}, p.predicted(name)...)...)
+			line(effects, append([]string{sizes(first, sum), causes}, p.predicted(name)...)...)
 		}
 	case first.asked():
 		line(nil, p.predicted(name)...)
@@ -145,7 +128,7 @@ func (p *Paragraph) cost(name string, once func(string) string, line func([]*com
 
 // sizes returns the sizes of the live data and of the files, if the space is a ratio to live data
 // that differs; "" otherwise.
-func (s *Step) sizes(sum *Sum) string {
+func sizes(s *Step, sum *Sum) string {
 	live, other := s.Base.metric(metric.LiveBytes), s.New.metric(metric.LiveBytes)
 	if sum.Metric != metric.SpaceAmplification || !unequal(live, other, tolerance) {
 		return ""
@@ -161,7 +144,7 @@ func matters(e *compare.Effect) bool {
 }
 
 // explainedByCPU reports whether the ledger of the processors explains the throughput.
-func (s *Step) explainedByCPU() bool {
+func explainedByCPU(s *Step) bool {
 	t := s.rate()
 	if t == nil || !t.Total.Proven() && !t.TooFew() {
 		return false
@@ -170,7 +153,7 @@ func (s *Step) explainedByCPU() bool {
 }
 
 // onTheWay returns what else differs that a unit needs, if the throughput is proven to differ.
-func (s *Step) onTheWay() string {
+func onTheWay(s *Step) string {
 	const listed = 3
 	var text []string
 	for _, ways := range []struct {
@@ -185,35 +168,8 @@ func (s *Step) onTheWay() string {
 	return strings.Join(text, " ")
 }
 
-// limited returns what limits the two, and how far the next limit is; "" if that says nothing about the difference.
-func (s *Step) limited() string {
-	if !s.Rate.Sure() || s.shared() > mostShared {
-		return ""
-	}
-	b, n := s.Base.Limit, s.New.Limit
-	text := ""
-	switch {
-	case b == n && b == Unlimited:
-		return ""
-	case b == n:
-		text = fmt.Sprintf("Both are limited by %s.", b)
-	case b == Unlimited:
-		text = fmt.Sprintf("%s is limited by %s.", s.New.Target.Name, n)
-	case n == Unlimited:
-		text = fmt.Sprintf("%s is limited by %s.", s.Base.Target.Name, b)
-	default:
-		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
-	}
-	more := s.describe(func(s *Side) bool { return s.wall() > 1 },
-		func(s *Side) string { return name(s) + " to " + quantity.Times(s.wall()) + " its throughput" })
-	if more != "" {
-		text += " Without that, the processors would limit " + more + "."
-	}
-	return text
-}
-
 // reason returns why a proven difference of the throughput is not explained.
-func (s *Step) reason() string {
+func reason(s *Step) string {
 	if s.Rate.Sure() && s.rate() == nil && s.Why != "" {
 		return "Its throughput is not explained: " + s.Why + "."
 	}
@@ -249,7 +205,7 @@ func (p *Paragraph) causes(name string) (text string) {
 	case !proven:
 		return ""
 	case len(named) == 0 || named[0].Share < leastShare:
-		if guess := first.guess(sum); guess != "" {
+		if guess := guess(first, sum); guess != "" {
 			return "No cause is proven." + guess
 		}
 		return nothing
@@ -326,7 +282,7 @@ func (p *Paragraph) remainder(sum *Sum) (text string) {
 	}
 	text += "."
 	if rest > muchUnexplained {
-		text += p.first().guess(sum)
+		text += guess(p.first(), sum)
 	}
 	if sum.throughput() && rest > muchUnexplained && (p.Steps[0].Base.dozes() || p.Steps[0].New.dozes()) {
 		text += " Sessions slept or waited for devices: sysctl kernel.task_delayacct=1, set before the run, separates the " +
@@ -413,10 +369,6 @@ func roughly(share float64) string {
 func (p *Paragraph) over(value func(*Step) float64, format func(float64) string) string {
 	return cmp.Or(rangeOver(p.Steps, "–", value, format), quantity.Unknown)
 }
-
-// worthALine is the logarithm of a ratio below which a number is not explained in words,
-// unless nothing in the step differs more.
-const worthALine = 0.1
 
 // Unexplained shares of a difference from which they are reported first.
 const (

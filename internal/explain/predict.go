@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"fmt"
 	"math"
 
 	"rumbench/engine"
@@ -10,49 +9,9 @@ import (
 	"rumbench/internal/explain/costmodel"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
-	"rumbench/internal/text/quantity"
 	"rumbench/model"
 	"rumbench/workload"
 )
-
-// Prediction is a cost that a structure must have by a model, next to the measured cost.
-// It is evidence for no cause: it shows which costs belong to the structure, and which
-// need another explanation.
-type Prediction struct {
-	Side      *Side
-	Metric    string
-	Per       string
-	Predicted float64 // KB per unit
-	Measured  float64
-}
-
-// Fits reports whether the structure accounts for the measured cost.
-func (p Prediction) Fits() bool {
-	r := p.Measured / p.Predicted
-	return r >= 0.8 && r <= 1.25
-}
-
-// matches reports whether it is the same number of the same side, in any step.
-func (p Prediction) matches(prediction Prediction) bool {
-	return p.Metric == prediction.Metric && p.Side.Target == prediction.Side.Target
-}
-
-// unit returns the predicted cost's name: “KB read per query”.
-func (p Prediction) unit() string {
-	if p.Metric == metric.WriteKB {
-		return "KB written per " + p.Per
-	}
-	return "KB read per " + p.Per
-}
-
-func (p Prediction) sentence() string {
-	text := fmt.Sprintf("predicted from the structure of %s, %s: %s, measured: %s",
-		p.Side.Target.Name, p.unit(), quantity.Digits(p.Predicted), quantity.Digits(p.Measured))
-	if p.Fits() {
-		return text + ", as expected"
-	}
-	return text + fmt.Sprintf(", which is %s× the prediction and not explained", quantity.Digits(p.Measured/p.Predicted))
-}
 
 // models predict KB per unit; NaN if they do not apply.
 var models = []struct {

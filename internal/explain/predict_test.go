@@ -39,7 +39,7 @@ func inserts(twice float64) structured {
 func TestSplitWrites(t *testing.T) {
 	value := func(rows ...metric.Row) sheet {
 		r := run{Step: &result.Step{Rows: append(rows, metric.Row{Metric: "write_kb", Per: "insert row", Value: 9}, metric.Row{Metric: "process_write_kb", Per: "insert row", Value: 7})}}
-		return r.splitWrites(compare.Key{Metric: "write_kb", Per: "insert row"})
+		return splitWrites(&r, compare.Key{Metric: "write_kb", Per: "insert row"})
 	}
 	part := func(p account.Part) metric.Row {
 		return metric.Row{Metric: "part_kb", Op: string(p), Per: "insert row", Value: 2}

@@ -214,6 +214,6 @@ func withVersions(text wording) wording {
 }
 
 func besideText(s *Step, c *Cause) string {
-	return "operations of " + quantity.Joined(s.New.runs[0].pacedBeside()) + " are in progress for " +
+	return "operations of " + quantity.Joined(pacedBeside(&s.New.runs[0])) + " are in progress for " +
 		values("%s of the time", quantity.RoughShare, inProgress)(s, c)
 }

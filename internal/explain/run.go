@@ -107,7 +107,7 @@ func (r *run) clients() (n int) {
 func paced(g *result.Group) bool { return g.Open || g.Rate > 0 }
 
 // pacedBeside returns the paced groups beside those of the primary operation.
-func (r *run) pacedBeside() (out []string) {
+func pacedBeside(r *run) (out []string) {
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		if _, does := g.Units[r.Primary]; !does && paced(g) {
@@ -148,8 +148,8 @@ func (r *run) clientCost() float64 {
 	return 0
 }
 
-// commits returns the engine's commits per unit; NaN if it does not count all of them.
-func (r *run) commits() float64 {
+// engineCommits returns the engine's commits per unit; NaN if it does not count all of them.
+func engineCommits(r *run) float64 {
 	explicit := func(c observe.Change) bool {
 		return c.Name == engine.Commits && observe.ParseLabels(c.Labels).Get(engine.ExplicitOnly) != ""
 	}
@@ -160,7 +160,7 @@ func (r *run) commits() float64 {
 }
 
 // commitKB is what commits of a tree that copies pages write besides pages of data.
-func (r *run) commitKB() float64 {
+func commitKB(r *run) float64 {
 	if r.Structure.Commit <= 0 {
 		return math.NaN()
 	}
@@ -168,7 +168,7 @@ func (r *run) commitKB() float64 {
 }
 
 // retries counts the attempts that are repeated, per primary unit; none is recorded where nothing failed.
-func (r *run) retries() (n float64) {
+func retries(r *run) (n float64) {
 	for row := range r.rows(metric.Retries) {
 		if row.Op == r.Primary {
 			n += row.Value

@@ -290,3 +290,114 @@ func rangeOver(steps []*Step, between string, value func(*Step) float64, format 
 		return a + between + b
 	}
 }
+
+// wall returns the factor by which a side could do more if nothing but the processors
+// limited it; 0 if they limit it, or are shared.
+func (s *Side) wall() float64 {
+	if s.Limit == ByProcessors || s.Limit == ByClient || s.Limit == Unlimited || s.shared() > mostShared {
+		return 0
+	}
+	if idle := s.idle(); !math.IsNaN(idle) {
+		return 1 / (1 - idle)
+	}
+	return 0
+}
+
+// can returns the device's capacity per second for a limit's kind of work, as the mean over
+// the runs; 0 if it is unknown.
+func (s *Side) can(limit Limit) float64 {
+	return orZero(s.mean(func(r *run) float64 {
+		done, share := r.deviceWork(limit)
+		if !(share > 0) {
+			return math.NaN()
+		}
+		return done / share
+	}))
+}
+
+// capacity returns what the device can do on both sides, in words.
+func (s *Step) capacity(l Limit) string {
+	can := instead(quantity.Thousandths, s.Base.can(l), s.New.can(l))
+	return "the device can do " + can + " " + l.noun() + " per second"
+}
+
+// ceiling returns the device limit of one of the sides, the new one first. If the device
+// limits neither, but has much less capacity on one of them, it is the limit that this
+// side uses most: it is a bound there that the other side is not near. Otherwise it is
+// Unlimited.
+func (s *Step) ceiling() (limit Limit) {
+	const less, part = 2, 0.5 // probes of one device may differ by a factor of two
+	for _, side := range []*Side{&s.New, &s.Base} {
+		if slices.Contains(ofDevice, side.Limit) {
+			return side.Limit
+		}
+	}
+	greatest := part
+	for _, l := range ofDevice {
+		base, other := s.Base.can(l), s.New.can(l)
+		weaker := &s.New
+		if base < other {
+			weaker = &s.Base
+		}
+		if share := weaker.used(l); base > 0 && other > 0 && unequal(base, other, less) && share >= greatest {
+			limit, greatest = l, share
+		}
+	}
+	return limit
+}
+
+// used returns the share of the device's capacity that was used, as the mean over the runs.
+func (s *Side) used(limit Limit) float64 {
+	return s.mean(func(r *run) float64 { return r.deviceUse(limit) })
+}
+
+// Note is a remark that a reader of a step needs in addition to its causes.
+type Note struct {
+	Rule     Rule
+	Evidence Evidence
+	Sentence string
+}
+
+// First reports whether the note limits the conclusions about causes.
+func (n Note) First() bool {
+	return slices.Contains([]Rule{RuleOthers, RuleClient, RuleSerial, RuleStarts, RuleServers}, n.Rule)
+}
+
+// Prediction is a cost that a structure must have by a model, next to the measured cost.
+// It is evidence for no cause: it shows which costs belong to the structure, and which
+// need another explanation.
+type Prediction struct {
+	Side      *Side
+	Metric    string
+	Per       string
+	Predicted float64 // KB per unit
+	Measured  float64
+}
+
+// Fits reports whether the structure accounts for the measured cost.
+func (p Prediction) Fits() bool {
+	r := p.Measured / p.Predicted
+	return r >= 0.8 && r <= 1.25
+}
+
+// matches reports whether it is the same number of the same side, in any step.
+func (p Prediction) matches(prediction Prediction) bool {
+	return p.Metric == prediction.Metric && p.Side.Target == prediction.Side.Target
+}
+
+// unit returns the predicted cost's name: “KB read per query”.
+func (p Prediction) unit() string {
+	if p.Metric == metric.WriteKB {
+		return "KB written per " + p.Per
+	}
+	return "KB read per " + p.Per
+}
+
+func (p Prediction) sentence() string {
+	text := fmt.Sprintf("predicted from the structure of %s, %s: %s, measured: %s",
+		p.Side.Target.Name, p.unit(), quantity.Digits(p.Predicted), quantity.Digits(p.Measured))
+	if p.Fits() {
+		return text + ", as expected"
+	}
+	return text + fmt.Sprintf(", which is %s× the prediction and not explained", quantity.Digits(p.Measured/p.Predicted))
+}

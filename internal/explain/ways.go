@@ -36,7 +36,7 @@ var ways = []way{
 		mostPerRow, ""},
 	{RuleCommitPages, pagesOfCommits, kb, "besides what changed, commits write %s, such as the list of free pages",
 		mostPerKB, ""},
-	{RuleRetries, ofRuns((*run).retries), quantity.Digits, "%s attempts are repeated", 1e5, ""},
+	{RuleRetries, ofRuns(retries), quantity.Digits, "%s attempts are repeated", 1e5, ""},
 	{RuleStatements, ofRuns(func(r *run) float64 { return r.perUnitOf(metric.QueriesPerS) }), quantity.Digits,
 		"it executes %s statements", 500, ""},
 	{RuleBatch, commits, quantity.Digits, "it commits %s times", 5000, ""},
@@ -106,7 +106,7 @@ func (s *Sum) names(rule Rule) bool {
 // commits counts the commits per primary unit: as both engines do, or else of operations, each
 // of which is one at least.
 func commits(s *Side) float64 {
-	byEngine := ofRuns((*run).commits)
+	byEngine := ofRuns(engineCommits)
 	if base, other := byEngine.sides(s.step); !math.IsNaN(base + other) {
 		return byEngine(s)
 	}
@@ -115,12 +115,12 @@ func commits(s *Side) float64 {
 
 // pagesOfCommits are the KB that commits of a tree that copies pages write besides pages of data, per primary unit.
 func pagesOfCommits(s *Side) float64 {
-	return s.mean(func(r *run) float64 { return r.commitKB() / r.units })
+	return s.mean(func(r *run) float64 { return commitKB(r) / r.units })
 }
 
 // guess names what may be in the part of a throughput's difference that is not explained: items
 // that are not proven, and reads of which only the KB are known.
-func (s *Step) guess(sum *Sum) string {
+func guess(s *Step, sum *Sum) string {
 	base, other := measure(pagesOfCommits).sides(s)
 	switch {
 	case sum.throughput():

@@ -70,7 +70,7 @@ const mostDifferences = 5
 func hostsDiffer(c *campaign) string {
 	var parts []string
 	for _, name := range factNames(c, func(t *result.Trial) observe.Facts { return t.Host }) {
-		if !lasting(name) {
+		if slices.Contains(observe.FactsThat(observe.Varies|observe.Harmless), name) {
 			continue
 		}
 		values, who := holders(c, func(t *result.Trial) string { return hostValue(t.Host, name) })
@@ -91,18 +91,6 @@ func hostsDiffer(c *campaign) string {
 		more = fmt.Sprintf("; and %d more, see “Machine and versions”.", n)
 	}
 	return "Trials ran on hosts that differ: " + strings.Join(parts, "; ") + more
-}
-
-// lasting reports whether a fact is a property of the host that can affect
-// numbers, unlike facts that change from minute to minute, the data's path, or
-// the files that rumbench may read.
-func lasting(name string) bool {
-	switch name {
-	case "load average", "mount point", "kernel.perf_event_paranoid", "hardware counters", observe.UsedFact,
-		observe.ExtentsFact:
-		return false
-	}
-	return true
 }
 
 // holders returns the different values that trials have, and the targets that have
