@@ -16,22 +16,19 @@ type SLA struct {
 }
 
 // SLAOf returns how a group of clients held its promise, by the rows of a step; nil if it promised nothing,
-// or that is unknown.
+// or nothing was judged: a log that prints only the rate it was asked for tells no rate that was achieved.
 func SLAOf(rows []Row, group string) *SLA {
-	var s *SLA
+	s, judged := &SLA{Backlog: math.NaN()}, false
 	for i := range rows {
 		r := &rows[i]
-		if r.Group != group || r.Op != "" || FamilyOf(r.Metric) != Promise {
+		if r.Group != group || r.Op != "" {
 			continue
-		}
-		if s == nil {
-			s = &SLA{Backlog: math.NaN()}
 		}
 		switch r.Metric {
 		case SLATarget:
 			s.Target = r.Value
 		case SLAAchieved:
-			s.Achieved = r.Value
+			s.Achieved, judged = r.Value, true
 		case SLAShare:
 			s.Share, s.Intervals = r.Value, int(r.N)
 		case SLAWorst:
@@ -45,6 +42,9 @@ func SLAOf(rows []Row, group string) *SLA {
 		case SaturatedFlag:
 			s.Saturated = r.Value != 0
 		}
+	}
+	if !judged {
+		return nil
 	}
 	return s
 }

@@ -187,7 +187,8 @@ func TestCreditBreaks(t *testing.T) {
 		p := probe{}
 		r.judge(&p, &workload.Step{Groups: []workload.Group{{Ops: []workload.OpKind{{}}}}},
 			&result.Step{Status: result.Complete, Groups: []result.Group{{}}, Rows: []metric.Row{
-				{Metric: metric.DebtGrowthShare, Value: c.credit}, {Metric: metric.SLAMet, Value: 1}}})
+				{Metric: metric.DebtGrowthShare, Value: c.credit}, {Metric: metric.SLAMet, Value: 1},
+				{Metric: metric.SLAAchieved, Value: 1}}})
 		expect.True(t, strings.Contains(p.broke, "on credit") == c.broken && (p.broke != "") == c.broken, c, p.broke)
 	}
 }

@@ -179,6 +179,8 @@ func (s *Store) Mkdir(name string) {
 // BreakPromise has the first group of a trial break its promise.
 func BreakPromise(t *result.Trial) {
 	s := &t.Steps[0]
-	s.Rows = append(s.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: s.Groups[0].Name,
-		Metric: metric.SLATarget, Value: 10, Unit: "1/s"})
+	for name, value := range map[string]float64{metric.SLATarget: 10, metric.SLAAchieved: 5, metric.SLAMet: 0} {
+		s.Rows = append(s.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: s.Groups[0].Name,
+			Metric: name, Value: value})
+	}
 }
