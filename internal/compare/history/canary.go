@@ -9,13 +9,6 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Speed is a change of the machine's own speed at the place of a change of a number.
-type Speed struct {
-	compare.Pace
-	// Explains reports that the number is one of time, and changed no more than the machine did.
-	Explains bool `json:"explains"`
-}
-
 // coincidence is the greatest p of a change of the canary: of 5 runs against 5, all of one exceed the other.
 const coincidence = 0.01
 

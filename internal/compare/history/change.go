@@ -18,38 +18,30 @@ const MinRuns = 2 * leastLevel
 // changed.
 const FalseShare = 0.05
 
-// Kind is the kind of a change.
-type Kind string
+// Finding is a run at which numbers of a target changed, or from which they are not
+// compared with earlier ones.
+type Finding struct {
+	Plan, Target string
+	Several      bool   // the run has other targets too
+	Run, Before  *Run   // the first run with the change, and the last without it
+	Facts        []Fact // that differ between the two; those that split the runs come first
+	Split        bool   // numbers before and since are not compared
+	Moves        []Move // throughput first, then latency, then costs; may be empty if it is a split
+	Note         string // why it is acknowledged; "" if it is not
+	place        int    // of the run in the order of runs
+}
 
-// The kinds of changes.
-const (
-	Level Kind = "level" // the level changed, and that is hardly chance
-	Split Kind = "split" // what was done or promised changed: numbers before and since are not compared
-	Open  Kind = "open"  // a main number and a recorded fact changed, but it may be chance
-)
+// Move is a number that changed.
+type Move struct {
+	*Series
+	*Change
+}
 
-// Change is a point of a series at which a new level begins.
-type Change struct {
-	Kind   Kind   `json:"kind"`
-	At     int    `json:"at"`     // the first point on the new level
-	Dir    string `json:"dir"`    // its run
-	Before string `json:"before"` // the last run on the old level
-	// Of a change of the level: the first and the last point at which it may begin, at
-	// about 95 % confidence.
-	First int     `json:"first,omitempty"`
-	Last  int     `json:"last,omitempty"`
-	From  float64 `json:"from"` // the old level: the median of its points
-	To    float64 `json:"to"`   // the new level
-	// Ratio is To ÷ From, nil if From is 0.
-	Ratio *float64 `json:"ratio,omitempty"`
-	// Verdict is compare.Better, compare.Worse, or "" if neither direction is better, or
-	// nothing is proven.
-	Verdict compare.Verdict `json:"verdict,omitempty"`
-	// Speed is nil if the machine itself was as fast before as since.
-	Speed *Speed `json:"machine_speed,omitempty"`
-	// Facts are the other changes between the two runs.
-	Facts []Fact `json:"facts"`
-	Note  string `json:"note,omitempty"` // why it is acknowledged; "" if it is not
+// collection collects findings: one for a run, a target, and a note.
+type collection struct {
+	list  []*Finding
+	runs  map[string]*Run // by directory
+	notes Judged
 }
 
 // Detect finds the changes of all series that have MinRuns points, and returns

@@ -10,25 +10,6 @@ import (
 	"rumbench/internal/result"
 )
 
-// Fact is a fact that differed in the run before.
-type Fact struct {
-	Kind string `json:"kind"` // see below
-	Name string `json:"name"`
-	From string `json:"from"` // "" if it was not there
-	To   string `json:"to"`   // "" if it is no longer there
-}
-
-// The kinds of facts.
-const (
-	Version  = "version" // of the engine, the server, rumbench or Go
-	PlanKey  = "plan"    // a key of the plan that is neither a knob nor a parameter
-	Knob     = "knob"    // as the plan asks for
-	Setting  = "setting" // as read back from the engine
-	HostFact = "host"    // the facts found about the machine
-	Work     = "work"    // the workload, a parameter, or the work offered to the clients
-	Source   = "source"  // where a number was read
-)
-
 // fact names a recorded fact about a trial.
 type fact struct{ kind, name string }
 

@@ -9,32 +9,6 @@ import (
 	"rumbench/internal/result"
 )
 
-// Finding is a run at which numbers of a target changed, or from which they are not
-// compared with earlier ones.
-type Finding struct {
-	Plan, Target string
-	Several      bool   // the run has other targets too
-	Run, Before  *Run   // the first run with the change, and the last without it
-	Facts        []Fact // that differ between the two; those that split the runs come first
-	Split        bool   // numbers before and since are not compared
-	Moves        []Move // throughput first, then latency, then costs; may be empty if it is a split
-	Note         string // why it is acknowledged; "" if it is not
-	place        int    // of the run in the order of runs
-}
-
-// Move is a number that changed.
-type Move struct {
-	*Series
-	*Change
-}
-
-// collection collects findings: one for a run, a target, and a note.
-type collection struct {
-	list  []*Finding
-	runs  map[string]*Run // by directory
-	notes Judged
-}
-
 // Findings returns the changes of the families, searched by Detect, and the breaks between them:
 // splits first, then by run, the last first. It marks those that are acknowledged, and sets the
 // families' odd runs.

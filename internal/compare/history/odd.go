@@ -5,30 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"rumbench/internal/compare"
 	"rumbench/internal/stat"
 )
-
-// Odd is the run of a family whose rates are farthest from those of the other runs of its kind on the same
-// level. It is a guess: one run proves nothing.
-type Odd struct {
-	Dir    string `json:"dir"`
-	Target string `json:"target"`
-	Others int    `json:"others"` // the number of other runs
-	// Ratio is the geometric mean of the ratios of the rates.
-	Ratio float64   `json:"ratio"`
-	Rates []OddRate `json:"rates"` // the one that is farthest in the direction of the mean comes first
-	// Speed is how the machine itself differed before the run's trials; nil if it did not.
-	Speed *compare.Pace `json:"machine_speed,omitempty"`
-}
-
-// OddRate is the main rate of a step in an odd run.
-type OddRate struct {
-	Name
-	Value  float64 `json:"value"`
-	Median float64 `json:"median"` // over the other runs
-	Ratio  float64 `json:"ratio"`  // of the two
-}
 
 // Far returns the rates that are far from their median in the direction of the mean.
 func (o *Odd) Far() []OddRate {

@@ -113,6 +113,87 @@ type Point struct {
 	place   int // of the run in the order of runs
 }
 
+// Kind is the kind of a change.
+type Kind string
+
+// The kinds of changes.
+const (
+	Level Kind = "level" // the level changed, and that is hardly chance
+	Split Kind = "split" // what was done or promised changed: numbers before and since are not compared
+	Open  Kind = "open"  // a main number and a recorded fact changed, but it may be chance
+)
+
+// Change is a point of a series at which a new level begins.
+type Change struct {
+	Kind   Kind   `json:"kind"`
+	At     int    `json:"at"`     // the first point on the new level
+	Dir    string `json:"dir"`    // its run
+	Before string `json:"before"` // the last run on the old level
+	// Of a change of the level: the first and the last point at which it may begin, at
+	// about 95 % confidence.
+	First int     `json:"first,omitempty"`
+	Last  int     `json:"last,omitempty"`
+	From  float64 `json:"from"` // the old level: the median of its points
+	To    float64 `json:"to"`   // the new level
+	// Ratio is To ÷ From, nil if From is 0.
+	Ratio *float64 `json:"ratio,omitempty"`
+	// Verdict is compare.Better, compare.Worse, or "" if neither direction is better, or
+	// nothing is proven.
+	Verdict compare.Verdict `json:"verdict,omitempty"`
+	// Speed is nil if the machine itself was as fast before as since.
+	Speed *Speed `json:"machine_speed,omitempty"`
+	// Facts are the other changes between the two runs.
+	Facts []Fact `json:"facts"`
+	Note  string `json:"note,omitempty"` // why it is acknowledged; "" if it is not
+}
+
+// Speed is a change of the machine's own speed at the place of a change of a number.
+type Speed struct {
+	compare.Pace
+	// Explains reports that the number is one of time, and changed no more than the machine did.
+	Explains bool `json:"explains"`
+}
+
+// Odd is the run of a family whose rates are farthest from those of the other runs of its kind on the same
+// level. It is a guess: one run proves nothing.
+type Odd struct {
+	Dir    string `json:"dir"`
+	Target string `json:"target"`
+	Others int    `json:"others"` // the number of other runs
+	// Ratio is the geometric mean of the ratios of the rates.
+	Ratio float64   `json:"ratio"`
+	Rates []OddRate `json:"rates"` // the one that is farthest in the direction of the mean comes first
+	// Speed is how the machine itself differed before the run's trials; nil if it did not.
+	Speed *compare.Pace `json:"machine_speed,omitempty"`
+}
+
+// OddRate is the main rate of a step in an odd run.
+type OddRate struct {
+	Name
+	Value  float64 `json:"value"`
+	Median float64 `json:"median"` // over the other runs
+	Ratio  float64 `json:"ratio"`  // of the two
+}
+
+// Fact is a fact that differed in the run before.
+type Fact struct {
+	Kind string `json:"kind"` // see below
+	Name string `json:"name"`
+	From string `json:"from"` // "" if it was not there
+	To   string `json:"to"`   // "" if it is no longer there
+}
+
+// The kinds of facts.
+const (
+	Version  = "version" // of the engine, the server, rumbench or Go
+	PlanKey  = "plan"    // a key of the plan that is neither a knob nor a parameter
+	Knob     = "knob"    // as the plan asks for
+	Setting  = "setting" // as read back from the engine
+	HostFact = "host"    // the facts found about the machine
+	Work     = "work"    // the workload, a parameter, or the work offered to the clients
+	Source   = "source"  // where a number was read
+)
+
 // Pick selects the numbers to line up; an empty list picks everything, but an empty
 // list of metrics picks the headline numbers of each step.
 type Pick struct{ Plans, Targets, Steps, Metrics []string }

@@ -244,12 +244,6 @@ func compare(base, next Work, nodesOf func(root *Node, p *Profile, s *Sample) []
 	return root
 }
 
-// window is one of the windows that a profile is merged from.
-type window struct {
-	end   int // the second after its last
-	units float64
-}
-
 // windowOf returns the number of the window that a second is in.
 func (p *Profile) windowOf(second int) int {
 	return sort.Search(len(p.windows), func(i int) bool { return second < p.windows[i].end })

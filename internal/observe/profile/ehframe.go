@@ -2,6 +2,13 @@ package profile
 
 import "debug/elf"
 
+// function is the code of a function. Without a name only its place is known.
+type function struct {
+	begin, end uint64
+	name       string
+	readable   bool // the name is no symbol any more
+}
+
 // unwound returns the functions that .eh_frame_hdr lists: begins and ends
 // without names, also in stripped files, because exceptions need them. The end
 // is taken from .eh_frame if its usual encoding is confirmed by the begin;

@@ -178,3 +178,23 @@ func (p *Profile) Functions(units float64) []Cost {
 	})
 	return costs
 }
+
+// window is one of the windows that a profile is merged from.
+type window struct {
+	end   int // the second after its last
+	units float64
+}
+
+const startThread = "start_thread"
+
+// roots are the functions that threads begin with, by the name that is shown.
+var roots = map[string]string{
+	"clone": startThread, "clone3": startThread, "__clone": startThread, "__clone3": startThread, startThread: startThread,
+	"_start": "_start", "__libc_start_main": "_start", "__libc_start_main_impl": "_start",
+	"__libc_start_call_main": "_start",
+	"ret_from_fork":          "ret_from_fork", "ret_from_fork_asm": "ret_from_fork",
+	"runtime.goexit": "runtime.goexit", "runtime.mstart": "runtime.mstart", "runtime.rt0_go": "runtime.rt0_go",
+	"runtime.mcall": "runtime.mcall", // leaves the stack of a goroutine that waits
+}
+
+func isRoot(f Frame) bool { return f.Name != "" && roots[f.Name] == f.Name }

@@ -21,20 +21,6 @@ var Interrupts = Frame{Name: "[switching, interrupts]", Image: KernelImage}
 var switchOn = regexp.MustCompile(`^(finish_task_switch|_*raw_(spin|read|write)_unlock_irq(restore)?|irqentry_exit(_to_user_mode|_cond_resched)?|` +
 	`(syscall_)?exit_to_user_mode(_loop|_prepare)?|asm_(sysvec|common|exc)_.*|sysvec_.*|common_interrupt|raw_irqentry_exit.*)$`)
 
-const startThread = "start_thread"
-
-// roots are the functions that threads begin with, by the name that is shown.
-var roots = map[string]string{
-	"clone": startThread, "clone3": startThread, "__clone": startThread, "__clone3": startThread, startThread: startThread,
-	"_start": "_start", "__libc_start_main": "_start", "__libc_start_main_impl": "_start",
-	"__libc_start_call_main": "_start",
-	"ret_from_fork":          "ret_from_fork", "ret_from_fork_asm": "ret_from_fork",
-	"runtime.goexit": "runtime.goexit", "runtime.mstart": "runtime.mstart", "runtime.rt0_go": "runtime.rt0_go",
-	"runtime.mcall": "runtime.mcall", // leaves the stack of a goroutine that waits
-}
-
-func isRoot(f Frame) bool { return f.Name != "" && roots[f.Name] == f.Name }
-
 // tidy returns a stack with the root first, which was last: leaves that switch
 // interrupts on are one frame, and so are the functions that a thread begins with.
 func tidy(frames []Frame) []Frame {

@@ -13,13 +13,6 @@ import (
 	"syscall"
 )
 
-// function is the code of a function. Without a name only its place is known.
-type function struct {
-	begin, end uint64
-	name       string
-	readable   bool // the name is no symbol any more
-}
-
 // find returns the function of an address among functions in order. A begin
 // before the address is not enough: code without a symbol may follow the
 // function.
