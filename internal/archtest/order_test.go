@@ -21,7 +21,7 @@ var recursions = map[string][]string{"workload/declared": {"expression.go names 
 // mapLine is a line of a package's comment that names files, from those that a reader begins with.
 var mapLine = regexp.MustCompile(`(?m)^//\t((?:\w+\.go ?)+)`)
 
-// A package whose comment lists its files in order has each file once, and they name only files after them.
+// A package whose comment says that its files name only files after them, and lists them, lists each once, and they do.
 func TestOrder(t *testing.T) {
 	packages := 0
 	for _, dir := range goDirs(t) {
@@ -41,8 +41,10 @@ func TestOrder(t *testing.T) {
 				names = append(names, filepath.Base(path))
 				continue
 			}
-			for _, m := range mapLine.FindAllStringSubmatch(comment(file), -1) {
-				order = append(order, strings.Fields(m[1])...)
+			if text := comment(file); strings.Contains(text, "Its files name only files after them") {
+				for _, m := range mapLine.FindAllStringSubmatch(text, -1) {
+					order = append(order, strings.Fields(m[1])...)
+				}
 			}
 		}
 		if len(order) == 0 {
@@ -52,7 +54,7 @@ func TestOrder(t *testing.T) {
 		expect.Same(t, slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(append(order, "doc.go"))))
 		expect.Same(t, recursions[dir], upward(fset, files, order))
 	}
-	expect.True(t, packages > 0, "no package lists its files")
+	expect.True(t, packages > 1, "packages that list their files:", packages)
 }
 
 // comment returns the text of a package's comment as written.
