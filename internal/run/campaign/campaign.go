@@ -201,7 +201,8 @@ func (r *runner) prepare() error {
 		if err := r.resolvedAgain(); err != nil {
 			return err
 		}
-		r.spentBefore, r.state.Programs, r.state.Builds, r.state.Params = r.state.Spent, r.Programs, r.Builds, r.Plan.ParamTexts()
+		r.spentBefore, r.state.Programs, r.state.Builds, r.state.Params = r.state.Spent, r.Programs, r.Builds,
+			r.Plan.ParamTexts()
 		r.state.Force = r.state.Force || r.Force // trials read it
 		r.state.Resumed++
 		return r.save()
