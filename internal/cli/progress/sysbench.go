@@ -30,13 +30,14 @@ type Sysbench struct {
 	trial  result.Entry
 	run    *published.SysbenchRun // the running step; nil: none
 	series tail
+	unread []result.Line // written, but of later than the last event: the trial is ahead of its events
 	err    error
 }
 
 // Begin prints that a trial begins.
 func (s *Sysbench) Begin(e result.Entry, at forecast.Place) {
 	s.series.close()
-	s.trial, s.run = e, nil
+	s.trial, s.run, s.unread = e, nil, nil
 	s.series = tail{path: filepath.Join(result.TrialPath(s.Dir, e.Dir), result.SeriesFile)}
 	s.Progress.Begin(e, at)
 }
@@ -51,9 +52,9 @@ func (s *Sysbench) Event(e trial.Event) {
 		s.run = published.NewSysbenchRun(s.trial.Target, s.trial.Trial, s.Interval, e.Is)
 		s.print(s.run.Head())
 	case e.Phase == trial.PhaseRun:
-		s.printIntervals()
+		s.printIntervals(e.Step, e.Elapsed)
 	case e.Phase == trial.PhaseEnd && e.Is != nil:
-		s.printIntervals()
+		s.printIntervals(e.Step, math.Inf(1))
 		s.print(s.run.End(e.Is))
 		s.run = nil
 	case slices.Contains(passedOn, e.Phase):
@@ -75,12 +76,19 @@ func (s *Sysbench) End(e result.Entry, t *result.Trial) {
 // Err returns the first error in reading the measurements.
 func (s *Sysbench) Err() error { return s.err }
 
-// printIntervals prints the intervals written since the last call.
-func (s *Sysbench) printIntervals() {
-	err := s.series.read(func(l result.Line) { s.print(s.run.Add(&l)) })
+// printIntervals prints the intervals of a step that had ended at an event, elapsed seconds after its start.
+func (s *Sysbench) printIntervals(step string, elapsed float64) {
+	err := s.series.read(func(l result.Line) { s.unread = append(s.unread, l) })
 	if err != nil && s.err == nil {
 		s.err = fmt.Errorf("read the series of the running trial: %w", err)
 	}
+	s.unread = slices.DeleteFunc(s.unread, func(l result.Line) bool {
+		due := l.Step == step && l.T-l.DT/2 < elapsed
+		if due {
+			s.print(s.run.Add(&l))
+		}
+		return due
+	})
 	s.print(s.run.Flush())
 }
 

@@ -62,7 +62,13 @@ func TestSysbench(t *testing.T) {
 	})
 	expect.NoError(t, err)
 	expect.Golden(t, *update, "sysbench.txt", after.String())
+	for name, ahead := range map[string]bool{"its events come at once": false, "its events come late": true} {
+		t.Run(name, func(t *testing.T) { printLive(t, tr, lines, ahead, after.String()) })
+	}
+}
 
+// printLive prints a trial while it runs, or with everything measured before its first event comes.
+func printLive(t *testing.T, tr *result.Trial, lines map[string][]result.Line, ahead bool, want string) {
 	dir := t.TempDir()
 	expect.NoError(t, os.MkdirAll(result.TrialPath(dir, "innodb.1"), 0o755))
 	series := expect.Value(result.CreateSeries(result.TrialPath(dir, "innodb.1")))(t)
@@ -71,18 +77,27 @@ func TestSysbench(t *testing.T) {
 	p.Event(trial.Event{Step: "read-write.c2", Phase: trial.PhaseRun}) // of the calibration
 	e := result.Entry{Dir: "innodb.1", Target: "innodb", Trial: 1}
 	p.Begin(e, forecast.Place{Number: 1, Of: 1})
+	for _, s := range tr.Steps {
+		if ahead {
+			expect.NoError(t, series.Write(lines[s.Name]...))
+		}
+	}
 	for i := range tr.Steps {
 		s := &tr.Steps[i]
 		p.Event(trial.Event{Step: s.Name, Phase: trial.PhaseBegin, Is: &result.Step{Name: s.Name, Primary: s.Primary, Groups: s.Groups}})
 		for _, l := range lines[s.Name] {
-			expect.NoError(t, series.Write(l))
-			p.Event(trial.Event{Step: s.Name, Phase: trial.PhaseRun})
+			if !ahead {
+				expect.NoError(t, series.Write(l))
+			}
+			if l.DT == 1 { // the rest of a step has no event
+				p.Event(trial.Event{Step: s.Name, Phase: trial.PhaseRun, Elapsed: l.T})
+			}
 		}
 		p.Event(trial.Event{Step: s.Name, Phase: trial.PhaseEnd, Is: s})
 	}
 	p.End(e, tr)
 	expect.Must(t, p.Err() == nil, p.Err())
-	expect.Equal(t, live.String(), after.String(), "while it ran", "afterwards")
+	expect.Equal(t, live.String(), want, "while it ran", "afterwards")
 	if want := "[1/1] innodb.1\n  complete in 0s\n"; talk.String() != want {
 		t.Errorf("it said %q, want %q", talk.String(), want)
 	}
