@@ -217,6 +217,9 @@ func (s *waiting) addEvents(total int64) {
 	for _, d := range slices.SortedFunc(maps.Keys(seen), func(a, b engine.SessionActivity) int {
 		return cmp.Or(cmp.Compare(seen[b], seen[a]), byName(a, b))
 	}) {
+		if seen[d] == 0 { // all its samples were left out, or moved
+			break
+		}
 		s.Put(metric.WaitShare, float64(seen[d])/float64(total), Of("", string(d.Role)), Count(seen[d]),
 			Labelled(metric.Labels{Event: d.Event, State: string(d.State)}), Source(s.Sessions.Source))
 	}

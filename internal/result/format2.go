@@ -10,22 +10,23 @@ import (
 )
 
 // Format2Step are the lists of a step that have been rows since format 3. They are empty once a file is read.
+// As they are promoted, their names tell that they are old.
 type Format2Step struct {
-	Credit *float64      `json:"credit,omitempty"`
-	Sizes  []engine.Size `json:"sizes,omitempty"`
-	Waits  []struct {
+	OldCredit *float64      `json:"credit,omitempty"`
+	OldSizes  []engine.Size `json:"sizes,omitempty"`
+	OldWaits  []struct {
 		State, Role, Event string
 		Seen               int64
 		Share              float64
 	} `json:"waits,omitempty"`
-	Clients  []account.ClientMachine `json:"clients,omitempty"`
-	Servers  []account.ServerMachine `json:"servers,omitempty"`
-	Gateways []int                   `json:"gateways,omitempty"` // sessions of each server
+	OldClients  []account.ClientMachine `json:"clients,omitempty"`
+	OldServers  []account.ServerMachine `json:"servers,omitempty"`
+	OldGateways []int                   `json:"gateways,omitempty"` // sessions of each server
 }
 
 // Format2Group is how a group held its promise, which rows say since format 3.
 type Format2Group struct {
-	SLA *metric.SLA `json:"sla,omitempty"`
+	OldSLA *metric.SLA `json:"sla,omitempty"`
 }
 
 // upgrade makes rows of the lists of a step of format 2.
@@ -34,30 +35,30 @@ func (t *Trial) upgrade(s *Step) {
 	b.All = metric.Row{Target: t.Target, Trial: t.Trial, Step: s.Name}
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		if g.SLA != nil {
-			b.Promise(g.Name, g.SLA)
+		if g.OldSLA != nil {
+			b.Promise(g.Name, g.OldSLA)
 		}
-		g.SLA = nil
+		g.OldSLA = nil
 	}
-	for _, w := range s.Waits {
+	for _, w := range s.OldWaits {
 		b.Put(metric.WaitShare, w.Share, account.Of("", w.Role), account.Count(w.Seen),
 			account.Labelled(metric.Labels{Event: w.Event, State: w.State}))
 	}
-	for _, z := range s.Sizes {
+	for _, z := range s.OldSizes {
 		b.ObjectSize(z)
 	}
-	if s.Credit != nil {
-		b.Put(metric.DebtGrowthShare, *s.Credit)
+	if s.OldCredit != nil {
+		b.Put(metric.DebtGrowthShare, *s.OldCredit)
 	}
-	for i, n := range s.Gateways {
-		if i == len(s.Servers) { // on unknown machines
-			s.Servers = append(s.Servers, account.ServerMachine{Name: fmt.Sprintf("server %d", i+1)})
+	for i, n := range s.OldGateways {
+		if i == len(s.OldServers) { // on unknown machines
+			s.OldServers = append(s.OldServers, account.ServerMachine{Name: fmt.Sprintf("server %d", i+1)})
 		}
-		s.Servers[i].Sessions = n
+		s.OldServers[i].Sessions = n
 	}
 	by := s.unitOfMachines()
-	b.ServerMachines(s.Servers, by)
-	b.ClientMachines(s.Clients, s.Seconds, by)
+	b.ServerMachines(s.OldServers, by)
+	b.ClientMachines(s.OldClients, s.Seconds, by)
 	for _, row := range b.Rows {
 		there := func(o metric.Row) bool {
 			return o.Metric == row.Metric && o.Group == row.Group && o.Labels == row.Labels

@@ -279,10 +279,9 @@ func (s *dealer) giveBack(j job, lost *LostError) error {
 // leaveOut goes on without a machine that cannot.
 func (s *dealer) leaveOut(lost *LostError) {
 	s.Progress.Note(lost.Error())
-	s.executors = slices.DeleteFunc(s.executors, func(w executor) bool {
-		return w.Name() == lost.Machine &&
-			!lost.Remains
-	})
+	if !lost.Remains {
+		s.executors = slices.DeleteFunc(s.executors, func(w executor) bool { return w.Name() == lost.Machine })
+	}
 }
 
 // renew puts the trials of a block that was begun aside: all of it is run on one machine.

@@ -106,17 +106,18 @@ func countOn(t *testing.T, engineName string, c counters) *result.Step {
 // shares returns the shares of the sessions' time by role.
 func shares(t *testing.T, s *result.Step) map[string]float64 {
 	t.Helper()
-	out, sum := map[string]float64{}, 0.0
+	out, sum, detail := map[string]float64{}, 0.0, 0.0
 	for _, r := range s.Rows {
-		if r.Metric == "wait_share" {
+		switch {
+		case r.Metric != metric.WaitShare:
+			continue
+		case r.Whole():
 			out[r.Op] = r.Value
 			sum += r.Value
-			expect.True(t, r.Value > 0 && r.N > 0 && r.Source != "", r)
+		default:
+			detail += r.Value
 		}
-	}
-	detail := 0.0
-	for _, w := range s.Waits {
-		detail += w.Share
+		expect.True(t, r.Value > 0 && r.N > 0 && r.Source != "", r)
 	}
 	expect.True(t, math.Abs(sum-1) <= 1e-9 && math.Abs(detail-1) <= 1e-9,
 		"the shares sum to, in detail to", sum, detail)
