@@ -62,7 +62,7 @@ func run(w io.Writer, dir string, names []string) error {
 		measure func(string) ([]budget, error)
 		long    bool // it is measured if it is named
 	}
-	all := []part{
+	parts := []part{
 		{"null", nullEngine, false}, {"rows", rowGeneration, false}, {"files", fileAgainstGo, false},
 		{"sampling", sampling, false}, {"report", dayReport, false}, {"page", pageSize, false}, {"peers", peers, false},
 		{"tests", testTimes, false},
@@ -70,11 +70,11 @@ func run(w io.Writer, dir string, names []string) error {
 		{"decisions", decisionRule, true}, {"coverage", coverage, true},
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(all, func(p part) bool { return p.name == name }) {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
 			return fmt.Errorf("there are no budgets called %q", name)
 		}
 	}
-	for _, b := range all {
+	for _, b := range parts {
 		if named := slices.Contains(names, b.name); !named && (len(names) > 0 || b.long) {
 			continue
 		}

@@ -143,10 +143,10 @@ func (c Config) Compresses() bool {
 func (c Config) Direct() bool { return c.DirectIO != nil && *c.DirectIO }
 
 // CheckOptions returns an error for an option that the engine does not have.
-func (c Config) CheckOptions(known []Option) error {
+func (c Config) CheckOptions(options []Option) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
-		if !slices.ContainsFunc(known, func(o Option) bool { return o.Name == name }) {
-			return &KnobError{Knob: "options." + name, Reason: "the engine has no such option", Known: known}
+		if !slices.ContainsFunc(options, func(o Option) bool { return o.Name == name }) {
+			return &KnobError{Knob: "options." + name, Reason: "the engine has no such option", Known: options}
 		}
 	}
 	return nil

@@ -71,7 +71,7 @@ const DefaultSchema = "rumbench"
 // CheckEmbedded returns an error for a knob that only servers have, and for an
 // option or an isolation level that the engine does not have. Server.Binary names
 // no server here, but the rumbench program that runs the trials.
-func (c Config) CheckEmbedded(known []Option, has ...model.Isolation) error {
+func (c Config) CheckEmbedded(options []Option, has ...model.Isolation) error {
 	const reason = "the engine runs in rumbench's own process and has no server"
 	return cmp.Or(
 		RefuseIf(c.Storage != "", "storage", c.Storage, "the engine has only one storage engine"),
@@ -80,7 +80,7 @@ func (c Config) CheckEmbedded(known []Option, has ...model.Isolation) error {
 		RefuseIf(c.Server.DSN != "", "dsn", nil, reason),
 		RefuseIf(c.Server.Schema != "", "schema", c.Server.Schema, reason),
 		RefuseIf(c.Protocol != "" && c.Protocol != Prepared, "protocol", c.Protocol, reason),
-		c.CheckIsolation(has...), c.CheckOptions(known))
+		c.CheckIsolation(has...), c.CheckOptions(options))
 }
 
 // RefuseOpening returns an error for an option that would open a private server

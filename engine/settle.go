@@ -47,11 +47,11 @@ func (s *Settling) Result() ([]SettleAction, error) { return s.done, s.err }
 
 // Compact flushes the memtables of an LSM tree and waits until nothing is being compacted.
 func (s *Settling) Compact(ctx context.Context, flush func() error, rests func() bool, debt func() uint64) {
-	before := debt()
+	previous := debt()
 	s.Do("flush memtables", func() (string, error) { return "", flush() })
 	s.Do("wait for compactions", func() (string, error) {
 		err := AwaitRest(ctx, 50*time.Millisecond, 7, func() (bool, error) { return rests(), nil })
-		return fmt.Sprintf("estimated debt %d B before, %d B after", before, debt()), err
+		return fmt.Sprintf("estimated debt %d B before, %d B after", previous, debt()), err
 	})
 }
 

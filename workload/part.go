@@ -21,9 +21,9 @@ func Values(counts []*int64) (out []int64) {
 }
 
 // AddTo adds to each of some counts.
-func AddTo(counts []*int64, more []int64) {
+func AddTo(counts []*int64, extra []int64) {
 	for i, n := range counts {
-		*n += more[i]
+		*n += extra[i]
 	}
 }
 

@@ -463,14 +463,14 @@ type Total struct {
 }
 
 // And returns the totals of two runs of the same groups; t may be nil.
-func (t Totals) And(more Totals) Totals {
+func (t Totals) And(extra Totals) Totals {
 	for g := range t {
 		for k := range t[g] {
-			more[g][k].Ops += t[g][k].Ops
-			more[g][k].Add(&t[g][k].Work)
+			extra[g][k].Ops += t[g][k].Ops
+			extra[g][k].Add(&t[g][k].Work)
 		}
 	}
-	return more
+	return extra
 }
 
 // Rows sums the units of an operation kind over all groups of a step.

@@ -108,12 +108,12 @@ func measure(ctx context.Context, db engine.DB, step *workload.Step) (out result
 		return out, err
 	}
 	runtime.GC() // collects the garbage from before the transactions
-	before := observe.OwnCPU()
+	previous := observe.OwnCPU()
 	res, err := drive.Run(ctx, drive.Config{Step: step, Clients: clients, Interval: time.Second})
 	if err != nil {
 		return out, err
 	}
-	out.CPU, out.Window = observe.OwnCPU()-before, res.Window
+	out.CPU, out.Window = observe.OwnCPU()-previous, res.Window
 	if res.Ended != nil {
 		return out, fmt.Errorf("the step ended early: %w", res.Ended)
 	}

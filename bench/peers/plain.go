@@ -79,11 +79,11 @@ func compile(ctx context.Context, exe, name string, flags func(context.Context) 
 			return err
 		}
 	}
-	more, err := flags(ctx)
+	extra, err := flags(ctx)
 	if err != nil {
 		return err
 	}
-	args := append([]string{"-O2", "-o", exe, exe + ".c"}, more...)
+	args := append([]string{"-O2", "-o", exe, exe + ".c"}, extra...)
 	out, err := exec.CommandContext(ctx, "gcc", args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("compile %s.c: %w\n%s", exe, err, out)
@@ -210,7 +210,7 @@ func runPlain(text string) (err error) {
 	for i := range values {
 		values[i] = byte(random.Uint32())
 	}
-	key, at := make([]byte, 8), 0
+	key, position := make([]byte, 8), 0
 	start := time.Now()
 	last, longest := start, time.Duration(0)
 	for i := range uint64(e.Ops) {
@@ -219,10 +219,10 @@ func runPlain(text string) (err error) {
 		}
 		binary.BigEndian.PutUint64(key, i)
 		if e.fills() {
-			if at += benchValue + 1; at+benchValue+1 > len(values) {
-				at = 0
+			if position += benchValue + 1; position+benchValue+1 > len(values) {
+				position = 0
 			}
-			err = s.put(key, values[at:at+benchValue+1])
+			err = s.put(key, values[position:position+benchValue+1])
 		} else {
 			err = s.get(key)
 		}

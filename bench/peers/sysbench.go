@@ -39,10 +39,10 @@ func (s *sysbench) start(ctx context.Context, dir string) (at target, err error)
 	return s.at, err
 }
 
-func (s *sysbench) sysbenchArguments(test string, more ...string) []string {
+func (s *sysbench) sysbenchArguments(test string, extra ...string) []string {
 	return append([]string{"--db-driver=mysql", "--mysql-socket=" + s.server.Endpoint().Socket, "--mysql-user=root",
 		"--mysql-db=" + sysbenchSchema,
-		"--tables=1", "--table-size=" + strconv.Itoa(rows), "--rand-type=uniform", test}, more...)
+		"--tables=1", "--table-size=" + strconv.Itoa(rows), "--rand-type=uniform", test}, extra...)
 }
 
 func (s *sysbench) command(_ context.Context, test string, clients, each int) (*exec.Cmd, error) {

@@ -116,11 +116,11 @@ func testDeadEntries(t *testing.T, s Suite) {
 		t.Skip("it does not count them")
 	}
 	c.do(model.Op{Kind: model.DeleteLowest, Table: "queue", Rows: deleted}, ints(0)...)
-	before, _ := passed()
+	previous, _ := passed()
 	c.do(read)
 	last, _ := passed()
 	failIf(t, first > pushes, "%v entries before anything was deleted", first)
-	failIf(t, last-before < deleted, "%v entries, after %d of %d rows were deleted", last-before, deleted, 5*pushes)
+	failIf(t, last-previous < deleted, "%v entries, after %d of %d rows were deleted", last-previous, deleted, 5*pushes)
 }
 
 func (s Suite) testAggregates(t *testing.T) {
@@ -200,14 +200,14 @@ func (s Suite) testConcurrentAdds(t *testing.T) {
 
 // concurrentAdds adds to two rows of a table by key, by an insert, and by another
 // operation that adds to the row whose key and column a is 1.
-func concurrentAdds(t *testing.T, s Suite, table string, other model.Op) {
+func concurrentAdds(t *testing.T, s Suite, table string, otherOp model.Op) {
 	db := s.open(t, true)
 	c := newClient(t, db)
 	c.do(model.Op{Kind: model.Insert, Table: table, Columns: []string{"id", "a", "n"}, Rows: 2}, ints(1, 1, 0, 2, 1, 0)...)
 	set := []model.Assign{{Column: "n", Add: true}}
 	ops := []model.Op{
 		{Kind: model.Update, Table: table, Set: set},
-		other,
+		otherOp,
 		{Kind: model.Insert, Table: table, Columns: []string{"n", "id", "a"}, Rows: 1, OnConflict: model.Add,
 			AddColumns: []string{"n"}},
 		{Kind: model.Update, Table: table, Set: set},
@@ -230,7 +230,7 @@ func concurrentAdds(t *testing.T, s Suite, table string, other model.Op) {
 	})
 	_, rows := c.do(model.Op{Kind: model.Scan, Table: table, Columns: []string{"n"}})
 	second := int64(2 * each)
-	if other.Index != "" {
+	if otherOp.Index != "" {
 		second += each // it finds both rows
 	}
 	failIf(t, len(rows) != 2 || rows[0][0].Int() != 2*each || rows[1][0].Int() != second, "sums %v, want %d and %d", rows,
@@ -293,20 +293,20 @@ func (s Suite) testObservation(t *testing.T) {
 	}), "the settings lack durability %s: %v", s.Config.Durability, settings)
 	packed := slices.IndexFunc(settings, func(x engine.Setting) bool { return x.Name == "compression" })
 	failIf(t, packed < 0 || settings[packed].Value == "", "the settings lack the compression: %v", settings)
-	var before, after engine.Sample
-	check(t, db.Counters(ctx, &before))
+	var previousSample, after engine.Sample
+	check(t, db.Counters(ctx, &previousSample))
 	pushWatched(t, db, 500)
 	check(t, db.Counters(ctx, &after))
 	growing := 0
 	for _, p := range after.Points {
 		failIf(t, strings.HasPrefix(p.Name, "engine.") && !slices.ContainsFunc(engine.Meanings(), p.Means),
 			"%+v is none of engine.Meanings", p)
-		i := slices.IndexFunc(before.Points, func(q engine.Point) bool { return q.Key() == p.Key() })
+		i := slices.IndexFunc(previousSample.Points, func(q engine.Point) bool { return q.Key() == p.Key() })
 		if i < 0 || p.Kind != engine.Counter {
 			continue
 		}
-		failIf(t, p.Value < before.Points[i].Value, "counter %s decreased", p.Key())
-		if p.Value > before.Points[i].Value {
+		failIf(t, p.Value < previousSample.Points[i].Value, "counter %s decreased", p.Key())
+		if p.Value > previousSample.Points[i].Value {
 			growing++
 		}
 	}
@@ -366,8 +366,8 @@ func checkSizes(t *testing.T, sizes []engine.Size) {
 // invisible to others.
 func (s Suite) testTransactions(t *testing.T) {
 	db := s.open(t, true)
-	c, other := newClient(t, db), newClient(t, db)
-	count := other.prepare(countOp)
+	c, otherClient := newClient(t, db), newClient(t, db)
+	count := otherClient.prepare(countOp)
 	seen := func() int64 {
 		r, _, err := collect(count)
 		check(t, err)
@@ -392,7 +392,8 @@ func (s Suite) testTransactions(t *testing.T) {
 		Set: []model.Assign{{Column: "v", Add: true}}}, ints(10, 5)...)
 	c.do(commit)
 	expect(5, "after a commit")
-	_, rows := other.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Desc: true,
+	_, rows := otherClient.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"},
+		Desc:  true,
 		Limit: 1})
 	failIf(t, rows[0][0].Int() != 15, "greatest value %v, want 15", rows[0][0])
 }

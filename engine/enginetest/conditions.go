@@ -17,8 +17,8 @@ func testConditions(t *testing.T, s Suite) {
 		_, _, err := collect(insert, Values(slices.Concat([]any{i + 1}, row))...)
 		check(t, err)
 	}
-	where := func(column string, is model.Comparison, more ...model.Condition) []model.Condition {
-		return append([]model.Condition{{Column: column, Is: is}}, more...)
+	where := func(column string, is model.Comparison, extra ...model.Condition) []model.Condition {
+		return append([]model.Condition{{Column: column, Is: is}}, extra...)
 	}
 	for _, k := range []struct {
 		name  string

@@ -208,13 +208,13 @@ func testSyncs(t *testing.T, s Suite) {
 			return n
 		}
 		const commits = 10
-		before, push := syncs(), newClient(t, db).prepare(pushOp)
+		previous, push := syncs(), newClient(t, db).prepare(pushOp)
 		for range commits {
 			check(t, push.Exec(t.Context(), ints(1, 2, 3, 4, 5), &engine.Result{}))
 		}
 		_, err := db.Settle(t.Context())
 		check(t, err)
-		n := syncs() - before
+		n := syncs() - previous
 		failIf(t, synced && n < commits || !synced && n > 0, "%v syncs of %d commits and a settle at level %s", n, commits,
 			level)
 		check(t, db.Close())

@@ -139,10 +139,10 @@ func (o *oracle) scan(op *model.Op, args []model.Value) [][]model.Value {
 	order := o.order(op)
 	o.sort(order)
 	first := len(args) - len(op.Where)
-	equal, rest, limits := args[:op.Equal], args[op.Equal:first], args[first:]
+	equal, remaining, limits := args[:op.Equal], args[op.Equal:first], args[first:]
 	var out [][]model.Value
 	for _, row := range o.rows {
-		if equalAt(row, order[:op.Equal], equal) && inRanges(op, row, order, rest) && o.meets(op.Where, row, limits) {
+		if equalAt(row, order[:op.Equal], equal) && inRanges(op, row, order, remaining) && o.meets(op.Where, row, limits) {
 			out = append(out, row)
 		}
 	}

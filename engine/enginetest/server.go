@@ -190,10 +190,10 @@ func testUnrelated(t *testing.T, s Suite, first *engine.Config, dsn string) {
 	t.Helper()
 	config := *first
 	config.Dir, config.Server.Listen = need.TempDir(t), "127.0.0.3"
-	other, err := s.Engine.Open(t.Context(), config)
+	otherDB, err := s.Engine.Open(t.Context(), config)
 	check(t, err)
-	t.Cleanup(func() { Discard(other) })
-	route, err := other.(engine.Reachable).Reach(t.Context())
+	t.Cleanup(func() { Discard(otherDB) })
+	route, err := otherDB.(engine.Reachable).Reach(t.Context())
 	check(t, err)
 	attached := engine.Config{Storage: first.Storage, Durability: first.Durability, Protocol: first.Protocol,
 		Schema: first.Schema, Server: engine.ServerConfig{DSN: dsn, Schema: "of_cluster"}}

@@ -44,14 +44,14 @@ func (db *database) readCatalog(tx Tx) error {
 		}
 		return v != nil, err
 	}
-	known := map[uint16]bool{catalogSpace: true}
+	seen := map[uint16]bool{catalogSpace: true}
 	for _, l := range db.tables {
-		known[l.space] = true
+		seen[l.space] = true
 		for _, ix := range l.indexes {
-			known[ix.space] = true
+			seen[ix.space] = true
 		}
 	}
-	if err := refuseUnknown(tx, known); err != nil {
+	if err := refuseUnknown(tx, seen); err != nil {
 		return err
 	}
 	marked, err := exists(catalogSpace, db.switches.definition())
@@ -86,10 +86,10 @@ func (db *database) readCatalog(tx Tx) error {
 
 // refuseUnknown refuses a database with tables or indexes that the schema does
 // not have: they would not be maintained.
-func refuseUnknown(tx Tx, known map[uint16]bool) error {
+func refuseUnknown(tx Tx, seen map[uint16]bool) error {
 	return iterate(tx, catalogSpace, func(it Iter) (bool, error) {
 		key := it.Key()
-		if len(key) == 4 && !known[binary.BigEndian.Uint16(key[2:])] {
+		if len(key) == 4 && !seen[binary.BigEndian.Uint16(key[2:])] {
 			v, err := it.Value()
 			if err != nil {
 				return false, err

@@ -118,13 +118,13 @@ func (c *command) fill(dst []byte, args []model.Value) (_ []byte, err error) {
 		default:
 			field := open[len(open)-1]
 			open = open[:len(open)-1]
-			at := field + len(p.field)
-			if p.do == endOptional && len(dst) == at+4 {
+			position := field + len(p.field)
+			if p.do == endOptional && len(dst) == position+4 {
 				dst = dst[:field]
 				continue
 			}
 			dst = append(dst, 0)
-			binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at))
+			binary.LittleEndian.PutUint32(dst[position:], uint32(len(dst)-position))
 		}
 	}
 	return dst, nil
@@ -185,15 +185,15 @@ func each(doc []byte, f func(name []byte, v bsoncore.Value) error) error {
 	if len(doc) < 5 {
 		return nil // it is missing
 	}
-	for rest := doc[4 : len(doc)-1]; len(rest) > 0; {
-		element, after, ok := bsoncore.ReadElement(rest)
+	for remaining := doc[4 : len(doc)-1]; len(remaining) > 0; {
+		element, after, ok := bsoncore.ReadElement(remaining)
 		if !ok {
 			return errors.New("the server's reply is malformed")
 		}
 		if err := f(element.KeyBytes(), element.Value()); err != nil {
 			return err
 		}
-		rest = after
+		remaining = after
 	}
 	return nil
 }
@@ -223,7 +223,7 @@ func text(doc []byte, path ...string) string {
 
 // decode returns a column's value, whose text refers to the reply.
 func decode(c *model.Column, v bsoncore.Value) (model.Value, error) {
-	n, whole := v.AsInt64OK()
+	n, complete := v.AsInt64OK()
 	_, b, _ := v.BinaryOK()
 	switch {
 	case v.Type == bsoncore.TypeNull:
@@ -236,11 +236,11 @@ func decode(c *model.Column, v bsoncore.Value) (model.Value, error) {
 		return model.UUIDValue(b), nil
 	case v.Type == bsoncore.TypeDouble && c.Type == model.Float:
 		return model.FloatValue(v.Double()), nil
-	case whole && c.Type == model.Float:
+	case complete && c.Type == model.Float:
 		return model.FloatValue(float64(n)), nil
-	case whole && c.Type == model.Time:
+	case complete && c.Type == model.Time:
 		return model.MicrosValue(n), nil
-	case whole && c.Type == model.Int:
+	case complete && c.Type == model.Int:
 		return model.IntValue(n), nil
 	}
 	return model.Value{}, fmt.Errorf("column %s of type %s is stored as %s", c.Name, c.Type, v.Type)

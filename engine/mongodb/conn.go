@@ -252,8 +252,8 @@ func (s *setup) checkServer(ctx context.Context, client *mongo.Client) error {
 	if err != nil {
 		return err
 	}
-	primary, known := bsoncore.Document(hello).Lookup("isWritablePrimary").BooleanOK()
-	return s.CheckSession(s.Server.Schema, known && !primary)
+	primary, found := bsoncore.Document(hello).Lookup("isWritablePrimary").BooleanOK()
+	return s.CheckSession(s.Server.Schema, found && !primary)
 }
 
 // Ended implements engine.Connected.

@@ -220,12 +220,12 @@ func (d *db) take(ctx context.Context) error {
 }
 
 func idsOf(ctx context.Context, at *mongo.Database, filter bson.D) (map[string]string, error) {
-	all, err := at.ListCollectionSpecifications(ctx, filter)
+	specifications, err := at.ListCollectionSpecifications(ctx, filter)
 	ids := map[string]string{}
-	for i := range all {
-		ids[all[i].Name] = "none"
-		if id := all[i].UUID; id != nil {
-			ids[all[i].Name] = hex.EncodeToString(id.Data)
+	for i := range specifications {
+		ids[specifications[i].Name] = "none"
+		if id := specifications[i].UUID; id != nil {
+			ids[specifications[i].Name] = hex.EncodeToString(id.Data)
 		}
 	}
 	return ids, classify("list the collections", err)

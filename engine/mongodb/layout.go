@@ -50,8 +50,8 @@ func (l *layout) id(args []int, beyond bool) any {
 		return arg{at: args[0], column: l.column(l.Key[0])}
 	}
 	d := bson.D{}
-	for i, at := range args {
-		d = append(d, bson.E{Key: l.Key[i], Value: arg{at: at, column: l.column(l.Key[i])}})
+	for i, position := range args {
+		d = append(d, bson.E{Key: l.Key[i], Value: arg{at: position, column: l.column(l.Key[i])}})
 	}
 	if beyond && len(args) < len(l.Key) { // a boolean is above numbers and text
 		d = append(d, bson.E{Key: l.Key[len(args)], Value: true})
@@ -220,12 +220,12 @@ func (f *filter) condition() (d bson.D) {
 // choice returns the condition of one key or range, whose arguments begin at a position.
 // Composite keys are compared as documents: those with the same first columns are
 // adjacent, the shorter before the longer.
-func (f *filter) choice(at int) (d bson.D) {
+func (f *filter) choice(position int) (d bson.D) {
 	var fixed []int
 	for i := range f.equal {
-		fixed = append(fixed, at+i)
+		fixed = append(fixed, position+i)
 		if !f.whole {
-			d = append(d, bson.E{Key: f.paths[i], Value: arg{at: at + i, column: f.columns[i]}})
+			d = append(d, bson.E{Key: f.paths[i], Value: arg{at: position + i, column: f.columns[i]}})
 		}
 	}
 	if f.equal == len(f.columns) {
@@ -235,13 +235,13 @@ func (f *filter) choice(at int) (d bson.D) {
 		return d
 	}
 	path, column := f.paths[f.equal], f.columns[f.equal]
-	at += f.equal
+	position += f.equal
 	next := func(beyond bool) any {
-		at++
+		position++
 		if f.whole {
-			return f.t.id(append(slices.Clone(fixed), at-1), beyond)
+			return f.t.id(append(slices.Clone(fixed), position-1), beyond)
 		}
-		return arg{at: at - 1, column: column}
+		return arg{at: position - 1, column: column}
 	}
 	if f.whole {
 		path = idField
@@ -275,12 +275,12 @@ func (f *filter) present(c *model.Column) {
 }
 
 // meet adds a condition with an argument. A missing field has no length.
-func (f *filter) meet(c model.Condition, at int) {
+func (f *filter) meet(c model.Condition, position int) {
 	column := f.t.column(c.Column)
 	f.present(column)
 	if c.Is != model.ShorterThan {
 		is := []string{"$eq", "$gte", "$lte"}[c.Is]
-		f.also = append(f.also, doc(f.t.path(c.Column), doc(is, arg{at: at, column: column})))
+		f.also = append(f.also, doc(f.t.path(c.Column), doc(is, arg{at: position, column: column})))
 		return
 	}
 	subject, empty := "$strLenBytes", any("")
@@ -288,6 +288,6 @@ func (f *filter) meet(c model.Condition, at int) {
 		subject, empty = "$binarySize", bson.Binary{}
 	}
 	length := doc(subject, doc("$ifNull", bson.A{"$" + f.t.path(c.Column), empty}))
-	limit := arg{at: at, column: &model.Column{Name: "length", Type: model.Int, NotNull: true}}
+	limit := arg{at: position, column: &model.Column{Name: "length", Type: model.Int, NotNull: true}}
 	f.also = append(f.also, doc("$expr", doc("$lt", bson.A{length, limit})))
 }

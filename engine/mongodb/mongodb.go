@@ -153,7 +153,7 @@ func checkKnobs(c engine.Config) error {
 	schema := cmp.Or(c.Server.Schema, engine.DefaultSchema)
 	reserved := slices.Contains([]string{"admin", "local", "config"}, schema) ||
 		strings.ContainsAny(schema, "/\\. \"$\x00") || len(schema) > 63
-	_, known := levels[c.Durability]
+	_, found := levels[c.Durability]
 	compressors := []model.Compression{"", model.CompressionNone, model.CompressionSnappy, model.CompressionZlib,
 		model.CompressionZstd}
 	_, own := c.Options[optReplicaSet]
@@ -164,7 +164,7 @@ func checkKnobs(c engine.Config) error {
 		isolations = append(isolations, model.RepeatableRead)
 	}
 	return cmp.Or(
-		engine.RefuseIf(!known, "durability", c.Durability,
+		engine.RefuseIf(!found, "durability", c.Durability,
 			"a write waits for the journal on disk (os) or not at all (none, interval): choose one of these three"),
 		engine.Choose("storage", cmp.Or(c.Storage, "wiredTiger"), "wiredTiger"),
 		engine.RefuseIf(!slices.Contains(compressors, c.Compression), "compression", c.Compression,

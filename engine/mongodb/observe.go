@@ -203,9 +203,9 @@ var counters []byte
 func add(sections []section, s *engine.Sample, reply []byte, labels string) {
 	for _, x := range sections {
 		_ = each(lookup(reply, x.Path...), func(key []byte, v bsoncore.Value) error {
-			name, known := x.Names[string(key)]
+			name, found := x.Names[string(key)]
 			n, ok := v.AsInt64OK()
-			if !known || !ok {
+			if !found || !ok {
 				return nil
 			}
 			p := engine.Point{Name: name, Labels: labels, Kind: x.Kind, Unit: "count", Value: float64(n)}

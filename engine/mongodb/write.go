@@ -126,8 +126,8 @@ func (s *insert) undo(ctx context.Context, args []model.Value, rows int) error {
 	}
 	var keys []model.Value
 	for row := range rows {
-		for _, at := range s.key(row) {
-			keys = append(keys, args[at])
+		for _, index := range s.key(row) {
+			keys = append(keys, args[index])
 		}
 	}
 	op := &model.Op{Kind: model.Delete, Table: s.t.Name, Keys: rows}

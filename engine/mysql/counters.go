@@ -115,8 +115,8 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 
 // add adds one status variable, if it is a relevant number and not text, or ON and OFF.
 func (t *status) add(s *engine.Sample, name string, n float64) {
-	v, known := t.names[name]
-	if !known {
+	v, ok := t.names[name]
+	if !ok {
 		v = newVariable(name)
 		t.names[name] = v
 	}

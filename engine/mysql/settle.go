@@ -67,7 +67,7 @@ var flushSettings = []struct{ name, value string }{
 
 // settleInnoDB waits until InnoDB has written all dirty pages and purged old versions.
 func (d *db) settleInnoDB(ctx context.Context) (string, error) {
-	before, err := d.state(ctx)
+	previousState, err := d.state(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -84,11 +84,12 @@ func (d *db) settleInnoDB(ctx context.Context) (string, error) {
 	}
 	after, err := d.state(ctx)
 	purge := "the release does not count what is still to be purged"
-	if before.hasHistory {
-		purge = fmt.Sprintf("history list %.0f → %.0f", before.history, after.history)
+	if previousState.hasHistory {
+		purge = fmt.Sprintf("history list %.0f → %.0f", previousState.history, after.history)
 	}
 	return fmt.Sprintf("dirty %s → %s, %s, %s written",
-		quantity.Bytes(before.dirty), quantity.Bytes(after.dirty), purge, quantity.Bytes(after.written-before.written)), err
+		quantity.Bytes(previousState.dirty), quantity.Bytes(after.dirty), purge,
+		quantity.Bytes(after.written-previousState.written)), err
 }
 
 // awaitRest waits until the server has been at rest for a second.
@@ -132,8 +133,8 @@ func (d *db) setAll(ctx context.Context) (restore func(), err error) {
 	}
 	var undo []string
 	for _, s := range flushSettings {
-		old, known := vars[s.name]
-		if !known {
+		old, found := vars[s.name]
+		if !found {
 			continue
 		}
 		if err = d.Admin().Exec(ctx, "SET GLOBAL "+s.name+" = "+s.value); err != nil {
@@ -164,7 +165,7 @@ func (d *db) settleRocksDB(ctx context.Context, done *engine.Settling) {
 		})
 	}
 	done.Do("wait for compactions", func() (string, error) {
-		before, err := d.Admin().Number(ctx, compacted)
+		previous, err := d.Admin().Number(ctx, compacted)
 		if err != nil {
 			return "", err
 		}
@@ -178,6 +179,6 @@ func (d *db) settleRocksDB(ctx context.Context, done *engine.Settling) {
 			now, err = d.Admin().Number(ctx, compacted)
 			return left == 0 && now == last, err
 		})
-		return quantity.Bytes(now-before) + " compacted", err
+		return quantity.Bytes(now-previous) + " compacted", err
 	})
 }

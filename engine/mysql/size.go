@@ -106,7 +106,7 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 // objects reads tables and indexes with their sizes. Statistics that lag far behind the
 // table's file are left out: they describe an earlier state of the table.
 func (d *db) objects(ctx context.Context, query string) ([]engine.Size, error) {
-	var all []engine.Size
+	var sizes []engine.Size
 	sums := map[string]int64{}
 	err := d.Admin().Numbers(ctx, query, 2, func(row []string, n []float64) {
 		if math.IsNaN(n[0]) { // the storage does not report it
@@ -117,12 +117,12 @@ func (d *db) objects(ctx context.Context, query string) ([]engine.Size, error) {
 		if index := row[1]; index != "PRIMARY" {
 			object = index // its name begins with the table's
 		}
-		all = append(all, engine.Size{Object: object, Bytes: int64(n[0]), Kind: engine.Estimate})
+		sizes = append(sizes, engine.Size{Object: object, Bytes: int64(n[0]), Kind: engine.Estimate})
 	})
 	if err != nil || d.Private == nil || d.storage != innodb || d.shared {
-		return all, err
+		return sizes, err
 	}
-	return slices.DeleteFunc(all, func(z engine.Size) bool {
+	return slices.DeleteFunc(sizes, func(z engine.Size) bool {
 		table, _, _ := strings.Cut(z.Object, ".")
 		info, err := os.Stat(filepath.Join(d.DataDir(), d.Server.Schema, table+".ibd"))
 		const spare = 8 << 20 // a file grows in steps of this size

@@ -77,13 +77,13 @@ func waitRole(name string) engine.Role {
 	if name == "idle" {
 		return engine.RoleClient
 	}
-	rest, ok := strings.CutPrefix(name, "wait/")
-	if !ok || strings.HasPrefix(rest, "io/table/") {
+	tail, ok := strings.CutPrefix(name, "wait/")
+	if !ok || strings.HasPrefix(tail, "io/table/") {
 		return ""
 	}
 	for _, r := range waitRoles {
-		holds := func(part string) bool { return strings.Contains(rest, part) }
-		if strings.HasPrefix(rest, r.begins) && (r.holds == "" || slices.ContainsFunc(strings.Fields(r.holds), holds)) {
+		holds := func(part string) bool { return strings.Contains(tail, part) }
+		if strings.HasPrefix(tail, r.begins) && (r.holds == "" || slices.ContainsFunc(strings.Fields(r.holds), holds)) {
 			return r.role
 		}
 	}

@@ -176,9 +176,9 @@ func (r *reader) sample(ctx context.Context, s *engine.Sample) error {
 // reports that later than it happens: until then the counter stays as it was, rather than
 // fall. It falls if it was reset.
 func (r *reader) without(name string, value, own float64) float64 {
-	v, before := max(0, value-own), r.before[name]
-	if v < before && before-v <= own {
-		return before
+	v, previous := max(0, value-own), r.before[name]
+	if v < previous && previous-v <= own {
+		return previous
 	}
 	r.before[name] = v
 	return v

@@ -30,7 +30,7 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 
 // vacuum removes dead rows and entries from a table and its indexes.
 func (d *db) vacuum(ctx context.Context, c *sqlkit.Admin, table string) (string, error) {
-	before, err := d.tableState(ctx, c, table)
+	previousState, err := d.tableState(ctx, c, table)
 	if err != nil {
 		return "", err
 	}
@@ -39,7 +39,7 @@ func (d *db) vacuum(ctx context.Context, c *sqlkit.Admin, table string) (string,
 	}
 	after, err := d.tableState(ctx, c, table)
 	return fmt.Sprintf("%s dead rows before, %s after; %s pages all visible before, %s after, of %s",
-		before.dead, after.dead, before.visible, after.visible, after.pages), err
+		previousState.dead, after.dead, previousState.visible, after.visible, after.pages), err
 }
 
 // tableState is the state of a table that vacuum changes.
@@ -59,7 +59,7 @@ func (d *db) tableState(ctx context.Context, c *sqlkit.Admin, table string) (s t
 // checkpoint writes all changed pages. Not every user of a server that is not ours may
 // request it.
 func (d *db) checkpoint(ctx context.Context) (string, error) {
-	before, err := d.checkpointState(ctx)
+	previousState, err := d.checkpointState(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -70,8 +70,9 @@ func (d *db) checkpoint(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	after, err := d.counted(ctx, before)
-	return fmt.Sprintf("%.0f bytes of log since the last one; %.0f pages written", before.age, after.pages-before.pages),
+	after, err := d.counted(ctx, previousState)
+	return fmt.Sprintf("%.0f bytes of log since the last one; %.0f pages written", previousState.age,
+			after.pages-previousState.pages),
 		err
 }
 
@@ -92,9 +93,9 @@ func (d *db) checkpointState(ctx context.Context) (s checkpointState, err error)
 
 // counted waits until the statistics include the checkpoint, which has already been
 // completed. They may be switched off, so it does not wait for long.
-func (d *db) counted(ctx context.Context, before checkpointState) (s checkpointState, err error) {
+func (d *db) counted(ctx context.Context, previousState checkpointState) (s checkpointState, err error) {
 	for range 50 {
-		if s, err = d.checkpointState(ctx); err != nil || s.count > before.count {
+		if s, err = d.checkpointState(ctx); err != nil || s.count > previousState.count {
 			return s, err
 		}
 		time.Sleep(10 * time.Millisecond)

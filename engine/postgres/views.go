@@ -272,11 +272,11 @@ func scope(v view, schema, busy string) view {
 		return v
 	}
 	v.source += fmt.Sprintf(" ORDER BY %s DESC NULLS LAST LIMIT %d", busy, maxWatched)
-	at := 0
-	for at < len(v.labels) && v.labels[at].name < "schema" { // labels are sorted
-		at++
+	index := 0
+	for index < len(v.labels) && v.labels[index].name < "schema" { // labels are sorted
+		index++
 	}
-	v.labels = append(v.labels[:at:at], append([]label{{"schema", "s.schemaname"}}, v.labels[at:]...)...)
+	v.labels = append(v.labels[:index:index], append([]label{{"schema", "s.schemaname"}}, v.labels[index:]...)...)
 	return v
 }
 

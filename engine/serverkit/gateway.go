@@ -87,7 +87,7 @@ func (d *DB) openGateways(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("number %d of its dsns: %w", n+2, err)
 		}
-		same := func(other *gateway) bool { return other.id == g.id }
+		same := func(otherGateway *gateway) bool { return otherGateway.id == g.id }
 		if i := slices.IndexFunc(d.gateways, same); i <= n {
 			return hint.Errorf("name each server once", "dsn: numbers %d and %d lead to the same server", i+1, n+2)
 		}
@@ -203,7 +203,7 @@ func (d *DB) Counters(ctx context.Context, s *engine.Sample) error {
 	}
 	d.counting.Lock()
 	defer d.counting.Unlock()
-	all, known := map[string]*engine.Point{}, map[string]int{}
+	all, seen := map[string]*engine.Point{}, map[string]int{}
 	var order []string
 	for n, g := range d.gateways {
 		var own engine.Sample
@@ -216,7 +216,7 @@ func (d *DB) Counters(ctx context.Context, s *engine.Sample) error {
 				continue
 			}
 			key := p.Key()
-			if known[key]++; all[key] == nil {
+			if seen[key]++; all[key] == nil {
 				all[key], order = p, append(order, key)
 			} else {
 				all[key].Value += p.Value
@@ -224,7 +224,7 @@ func (d *DB) Counters(ctx context.Context, s *engine.Sample) error {
 		}
 	}
 	for _, key := range order {
-		if known[key] == len(d.gateways) {
+		if seen[key] == len(d.gateways) {
 			s.Points = append(s.Points, *all[key])
 		}
 	}

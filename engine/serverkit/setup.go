@@ -157,7 +157,7 @@ func (s *Setup) Known(ctx context.Context) (_ map[string]bool, err error) {
 // variable checks an option that sets one of the server's variables.
 func (s *Setup) variable(ctx context.Context, name string) (v server.Setting, err error) {
 	r, knob := s.rules, "options."+name
-	known, err := s.Known(ctx)
+	seen, err := s.Known(ctx)
 	if err != nil {
 		return v, err
 	}
@@ -165,7 +165,7 @@ func (s *Setup) variable(ctx context.Context, name string) (v server.Setting, er
 	switch {
 	case slices.Contains(r.Fixed, v.Name):
 		return v, engine.Refuse(knob, nil, "rumbench decides where a private server keeps and finds things")
-	case !known[v.Name] && (r.Unlisted == nil || !r.Unlisted.MatchString(name)):
+	case !seen[v.Name] && (r.Unlisted == nil || !r.Unlisted.MatchString(name)):
 		return v, &engine.KnobError{Knob: knob, Reason: s.Program.Name() + " has no such variable", Known: s.meant()}
 	}
 	opens := func(o string) bool { return o == v.Name || strings.HasSuffix(o, "_") && strings.HasPrefix(v.Name, o) }

@@ -187,7 +187,7 @@ func (db *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 		return fmt.Sprintf("up to %d entries of each index", analysisLimit), admin.Exec(ctx, "ANALYZE")
 	})
 	done.Do("checkpoint", func() (string, error) {
-		before, err := readLog(ctx, admin, "NOOP")
+		previousState, err := readLog(ctx, admin, "NOOP")
 		if err != nil {
 			return "", err
 		}
@@ -200,7 +200,7 @@ func (db *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 			err = engine.Errorf(engine.LockTimeout, "a session has an open transaction")
 		}
 		return fmt.Sprintf("log of %d frames, %d of them not in the file yet, %d bytes; now %d frames",
-			before.frames, before.frames-before.moved, length, after.frames), err
+			previousState.frames, previousState.frames-previousState.moved, length, after.frames), err
 	})
 	return done.Result()
 }

@@ -81,23 +81,23 @@ func (db *DB) SetForeign(tables []string) {
 // CreateTables creates the schema's tables, all or none of them.
 func (db *DB) CreateTables(ctx context.Context) error {
 	d := db.dialect
-	var all []definition
+	var definitions []definition
 	for i := range db.schema.Tables {
 		t := &db.schema.Tables[i]
 		if err := db.foreign[strings.ToLower(t.Name)]; err != nil {
 			return err
 		}
 		if db.Replace {
-			all = append(all, definition{create: d.DropTable(t, true)})
+			definitions = append(definitions, definition{create: d.DropTable(t, true)})
 		}
-		all = append(all, definition{d.CreateTable(t), d.DropTable(t, false)})
+		definitions = append(definitions, definition{d.CreateTable(t), d.DropTable(t, false)})
 		if d.AfterTable != nil {
 			for _, text := range d.AfterTable(d, t) {
-				all = append(all, definition{create: text})
+				definitions = append(definitions, definition{create: text})
 			}
 		}
 	}
-	if err := db.define(ctx, db.admin, all); err != nil {
+	if err := db.define(ctx, db.admin, definitions); err != nil {
 		return err
 	}
 	db.mu.Lock()
@@ -131,11 +131,11 @@ func (db *DB) CreateIndexes(ctx context.Context, table string, indexes ...string
 		}
 		defer c.Close()
 	}
-	var all []definition
+	var definitions []definition
 	for i, text := range db.dialect.CreateIndexes(t, list) {
-		all = append(all, definition{text, db.dialect.DropIndex(t, indexes[i])})
+		definitions = append(definitions, definition{text, db.dialect.DropIndex(t, indexes[i])})
 	}
-	if err := db.define(ctx, c, all); err != nil {
+	if err := db.define(ctx, c, definitions); err != nil {
 		return err
 	}
 	db.mu.Lock()
@@ -178,18 +178,18 @@ func (db *DB) ClearTable(ctx context.Context, table string) error {
 // define executes definitions. If one fails it undoes those before it, because
 // not every database can do that itself. A single statement that makes several
 // things makes all or none.
-func (db *DB) define(ctx context.Context, c *Admin, all []definition) error {
+func (db *DB) define(ctx context.Context, c *Admin, definitions []definition) error {
 	if db.dialect.Batch {
-		texts := quantity.Texts(all, func(d definition) string { return d.create })
+		texts := quantity.Texts(definitions, func(d definition) string { return d.create })
 		return c.Exec(ctx, strings.Join(texts, "; "))
 	}
-	for i, d := range all {
+	for i, d := range definitions {
 		err := c.Exec(ctx, d.create)
 		if err == nil {
 			continue
 		}
 		ctx = context.WithoutCancel(ctx)
-		for _, d := range all[:i] {
+		for _, d := range definitions[:i] {
 			if d.undo != "" {
 				err = errors.Join(err, c.Exec(ctx, d.undo))
 			}

@@ -248,7 +248,7 @@ func iteratorOf(t *model.Table, op *model.Op) (iterator int, ok bool) {
 		return 0, false
 	}
 	first := t.Order(op.Index)[0]
-	known := t.Columns[t.Column(first)].NotNull || slices.Contains(t.Key, first)
+	found := t.Columns[t.Column(first)].NotNull || slices.Contains(t.Key, first)
 	switch {
 	case op.Lower == model.Open && op.Upper == model.Open:
 		if op.Desc {
@@ -259,7 +259,7 @@ func iteratorOf(t *model.Table, op *model.Op) (iterator int, ok bool) {
 		return 0, false
 	case !op.Desc && op.Upper == model.Open:
 		return map[model.Bound]int{model.Inclusive: iterAtLeast, model.Exclusive: iterGreater}[op.Lower], true
-	case op.Desc && op.Lower == model.Open && known: // otherwise it would end in NULLs
+	case op.Desc && op.Lower == model.Open && found: // otherwise it would end in NULLs
 		return map[model.Bound]int{model.Inclusive: iterAtMost, model.Exclusive: iterLess}[op.Upper], true
 	}
 	return 0, false

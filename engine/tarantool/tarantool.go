@@ -179,18 +179,18 @@ type address struct {
 // parseDSN reads a data source name as Tarantool's connectors do. The error does not show
 // the name: it may contain a password.
 func parseDSN(dsn string) (a address, err error) {
-	rest := strings.TrimPrefix(dsn, "tarantool://")
+	tail := strings.TrimPrefix(dsn, "tarantool://")
 	a.user, a.dsn = "guest", dsn
-	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
-		a.user, a.password, _ = strings.Cut(rest[:at], ":")
-		rest = rest[at+1:]
+	if position := strings.LastIndexByte(tail, '@'); position >= 0 {
+		a.user, a.password, _ = strings.Cut(tail[:position], ":")
+		tail = tail[position+1:]
 	}
-	a.network, a.host = "tcp", rest
-	if path := strings.TrimPrefix(rest, "unix/:"); strings.HasPrefix(path, "/") {
+	a.network, a.host = "tcp", tail
+	if path := strings.TrimPrefix(tail, "unix/:"); strings.HasPrefix(path, "/") {
 		a.network, a.host = "unix", path
 		return a, nil
 	}
-	if _, port, err := net.SplitHostPort(rest); err != nil || strings.Contains(port, "/") {
+	if _, port, err := net.SplitHostPort(tail); err != nil || strings.Contains(port, "/") {
 		return a, engine.Refuse("dsn", nil,
 			"it cannot be read; it is written USER:PASSWORD@HOST:PORT, with unix/:/PATH instead of HOST:PORT for a socket")
 	}

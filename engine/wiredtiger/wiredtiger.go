@@ -203,8 +203,8 @@ func split(config string) map[string]string {
 			depth--
 		case c == ',' && depth == 0:
 			name, value := config[start:i], ""
-			if at := strings.IndexAny(name, "=:"); at >= 0 {
-				name, value = name[:at], name[at+1:]
+			if position := strings.IndexAny(name, "=:"); position >= 0 {
+				name, value = name[:position], name[position+1:]
 			}
 			values[strings.Trim(name, " \t\r\n\"")] = value
 			start = i + 1

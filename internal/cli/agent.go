@@ -58,8 +58,8 @@ func newAgentCommand(a *App) *cobra.Command {
 func loadOnMachine(ctx context.Context, a *App, dir string, f fleet.Flags, part bool) (*plan.Plan, []server.Found,
 	error) {
 	found := serverPrograms{fetch: true}
-	load := func(more ...plan.Option) (*plan.Plan, error) {
-		return loadPlan(filepath.Join(dir, result.PlanFile), nil, append(more, plan.Forced(f.Force), plan.OnMachine())...)
+	load := func(extra ...plan.Option) (*plan.Plan, error) {
+		return loadPlan(filepath.Join(dir, result.PlanFile), nil, append(extra, plan.Forced(f.Force), plan.OnMachine())...)
 	}
 	var p *plan.Plan
 	var err error

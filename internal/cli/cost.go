@@ -343,9 +343,9 @@ type pricePart struct {
 }
 
 func priceParts(p price.Month) []pricePart {
-	all := []pricePart{{"space", p.Space}, {"I/O", p.IO}, {"throughput", p.Throughput}, {"devices", p.Devices},
+	parts := []pricePart{{"space", p.Space}, {"I/O", p.IO}, {"throughput", p.Throughput}, {"devices", p.Devices},
 		{"processors", p.Cores}, {"memory", p.Memory}}
-	return slices.DeleteFunc(all, func(p pricePart) bool { return p.price == 0 })
+	return slices.DeleteFunc(parts, func(p pricePart) bool { return p.price == 0 })
 }
 
 func deviceText(b price.Bill) string {

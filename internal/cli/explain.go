@@ -100,13 +100,13 @@ func writeExperiment(a *App, list []*explain.Explanation, file string) error {
 	if !list[0].Differs() {
 		fmt.Fprintln(a.Stderr, "⚠ no number is proven to differ: an experiment may show nothing")
 	}
-	base, other := list[0].Base.Trials[0], list[0].New.Trials[0]
-	campaign := filepath.Dir(filepath.Dir(other.Dir)) // of trials/TARGET.1
+	base, otherTrial := list[0].Base.Trials[0], list[0].New.Trials[0]
+	campaign := filepath.Dir(filepath.Dir(otherTrial.Dir)) // of trials/TARGET.1
 	text, err := result.ReadPlan(campaign)
 	if err != nil {
 		return err
 	}
-	text, err = plan.Experiment(filepath.Join(campaign, result.PlanFile), text, base.Target, other.Target)
+	text, err = plan.Experiment(filepath.Join(campaign, result.PlanFile), text, base.Target, otherTrial.Target)
 	if err != nil {
 		return err
 	}

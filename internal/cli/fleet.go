@@ -137,13 +137,13 @@ const benchmarkRounds = 5
 // gauge measures the machines of a plan, without a database, and names those that are not as fast as the
 // others.
 func gauge(ctx context.Context, a *App, p *plan.Plan, f *fleet.Coordinator) error {
-	all, err := f.Benchmark(ctx, p.Name, benchmarkRounds)
+	benchmarks, err := f.Benchmark(ctx, p.Name, benchmarkRounds)
 	if err != nil {
 		return err
 	}
 	var rows [][]string
 	logs := map[string][]float64{}
-	for i, g := range all {
+	for i, g := range benchmarks {
 		name := p.Fleet.Used()[i].Name
 		var own []float64
 		for _, rate := range g.Rates {

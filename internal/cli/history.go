@@ -116,12 +116,12 @@ func inOrder(stderr io.Writer, file string, runs []*history.Run) ([]*history.Run
 	if err != nil {
 		return nil, fmt.Errorf("read the order of revisions: %w", err)
 	}
-	sorted, rest := history.InOrder(runs, strings.Fields(string(content)))
+	sorted, remaining := history.InOrder(runs, strings.Fields(string(content)))
 	if len(sorted) == 0 && len(runs) > 0 {
 		return nil, usage(hint.Errorf("a line has a revision or version, as the runs' directories, binaries or engines "+
 			"have; rumbench list runs shows them", "%s has the revision of no run", file))
 	}
-	for _, r := range rest {
+	for _, r := range remaining {
 		fmt.Fprintf(stderr, "left out: %s: its revision is not in %s\n", r.Dir, file)
 	}
 	return sorted, nil

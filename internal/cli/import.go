@@ -141,8 +141,8 @@ func printImported(w io.Writer, c *importer.Campaign) {
 		for _, l := range part.lines[:min(maxLines, len(part.lines))] {
 			fmt.Fprintln(w, part.label+l)
 		}
-		if more := len(part.lines) - maxLines; more > 0 {
-			fmt.Fprintf(w, "  … and %d more\n", more)
+		if extra := len(part.lines) - maxLines; extra > 0 {
+			fmt.Fprintf(w, "  … and %d more\n", extra)
 		}
 	}
 }

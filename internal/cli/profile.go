@@ -63,12 +63,12 @@ func runProfile(a *App, o *profileOptions, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := readProfiles(trials, step)
+	profiles, err := readProfiles(trials, step)
 	if err != nil {
 		return err
 	}
 	var list []*report.Profile
-	for _, p := range all {
+	for _, p := range profiles {
 		for _, w := range p.Warnings {
 			fmt.Fprintf(a.Stderr, "⚠ %s: %s\n", p.Target, w)
 		}

@@ -125,8 +125,8 @@ func (b *builds) checked(ctx context.Context, t *plan.Target) (string, error) {
 
 // check returns an error if a program cannot run trials of an engine.
 func (b *builds) check(ctx context.Context, path, engine string) (err error) {
-	is, known := b.known[path]
-	if !known {
+	is, found := b.known[path]
+	if !found {
 		if path == executable() {
 			is, err = b.own.Of(path)
 		} else {
@@ -147,8 +147,8 @@ func (b *builds) needed(p *plan.Plan) (out result.Builds) {
 	for i := range p.Targets {
 		paths, _ := b.paths(&p.Targets[i]) // were found before
 		for _, path := range paths {
-			k, known := at[path]
-			if !known {
+			k, found := at[path]
+			if !found {
 				k = len(out)
 				at[path] = k
 				out = append(out, result.Build{Build: b.known[path], Client: campaign.CalibrationDir(k)})

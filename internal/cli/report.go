@@ -193,7 +193,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 }
 
 // addProfiles adds the profiles of a campaign, by the names of its targets in the report.
-func addProfiles(all []*report.Profile, dir string, c *result.Campaign, s side) ([]*report.Profile, error) {
+func addProfiles(profiles []*report.Profile, dir string, c *result.Campaign, s side) ([]*report.Profile, error) {
 	trials := s.trials
 	if len(c.Profiled) > 0 {
 		var err error
@@ -206,8 +206,8 @@ func addProfiles(all []*report.Profile, dir string, c *result.Campaign, s side) 
 			}
 		}
 	}
-	more, err := readProfiles(trials, "")
-	return append(all, more...), err
+	extra, err := readProfiles(trials, "")
+	return append(profiles, extra...), err
 }
 
 // defaultParams returns the default values of a trial's parameters; nil if this rumbench does not

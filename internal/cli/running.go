@@ -31,24 +31,24 @@ func positionOf(dir string, c *result.Campaign) string {
 // positionIn returns how far a campaign is, given its trials that have begun. Without a forecast
 // the steps of its plan are unknown.
 func positionIn(c *result.Campaign, begun []*result.Trial, f *forecast.Forecast) string {
-	all, ended := slices.Concat(c.Trials, c.Profiled), 0
-	for i, e := range all {
+	entries, ended := slices.Concat(c.Trials, c.Profiled), 0
+	for i, e := range entries {
 		if e.Status != "" {
 			ended++
 		}
-		at := slices.IndexFunc(begun, func(t *result.Trial) bool {
+		index := slices.IndexFunc(begun, func(t *result.Trial) bool {
 			return t.Status == result.Running && filepath.Base(t.Dir) == e.Dir
 		})
-		if at < 0 {
+		if index < 0 {
 			continue
 		}
-		text := fmt.Sprintf("trial %d of %d (%s)", i+1, len(all), e.Dir)
-		if n := len(begun[at].Steps); n > 0 {
-			text += ", step " + stepOf(f, e.Target, begun[at].Steps[n-1].Name)
+		text := fmt.Sprintf("trial %d of %d (%s)", i+1, len(entries), e.Dir)
+		if n := len(begun[index].Steps); n > 0 {
+			text += ", step " + stepOf(f, e.Target, begun[index].Steps[n-1].Name)
 		}
 		return text
 	}
-	return fmt.Sprintf("%d of %d trials have ended", ended, len(all))
+	return fmt.Sprintf("%d of %d trials have ended", ended, len(entries))
 }
 
 // stepOf returns which of a target's steps one is, as far as the plan is known.
@@ -74,8 +74,8 @@ type positions struct {
 func (k *positions) position(dir string, c *result.Campaign, begun []*result.Trial) (string, time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	f, known := k.plans[dir]
-	if !known {
+	f, found := k.plans[dir]
+	if !found {
 		if p, err := planOf(dir, c, plan.Forced(true)); err == nil {
 			f = forecast.New(p, forecast.Find(p, filepath.Dir(dir), resultsDir))
 		}
@@ -91,12 +91,12 @@ func (k *positions) position(dir string, c *result.Campaign, begun []*result.Tri
 	var left forecast.Span
 	for _, e := range slices.Concat(c.Trials, c.Profiled) {
 		started := func(t *result.Trial) bool { return filepath.Base(t.Dir) == e.Dir && !t.Started.IsZero() }
-		switch at := slices.IndexFunc(begun, started); {
+		switch index := slices.IndexFunc(begun, started); {
 		case e.Status != "":
-		case at < 0:
+		case index < 0:
 			ahead = append(ahead, e)
 		default: // two at the same time end together
-			own := f.Trial(e.Target, e.Trial).Length().Minus(time.Since(begun[at].Started))
+			own := f.Trial(e.Target, e.Trial).Length().Minus(time.Since(begun[index].Started))
 			left = left.Beside(own)
 		}
 	}

@@ -174,12 +174,12 @@ func siteOf(dir string, redacted bool) serve.Config {
 
 // numbered returns a function that numbers the campaigns that it is asked for.
 func numbered() func(rel string) string {
-	known := map[string]string{}
+	seen := map[string]string{}
 	return func(rel string) string {
-		if known[rel] == "" {
-			known[rel] = fmt.Sprintf("campaign-%d", len(known)+1)
+		if seen[rel] == "" {
+			seen[rel] = fmt.Sprintf("campaign-%d", len(seen)+1)
 		}
-		return known[rel]
+		return seen[rel]
 	}
 }
 

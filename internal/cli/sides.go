@@ -56,11 +56,11 @@ func comparePairs(args []string, dash int, base string, allowed compare.Across, 
 	}
 	var pairs []pair
 	for _, s := range sides[1:] {
-		more, err := sidePairs(c, sides[0], s)
+		extra, err := sidePairs(c, sides[0], s)
 		if err != nil {
 			return nil, nil, err
 		}
-		pairs = append(pairs, more...)
+		pairs = append(pairs, extra...)
 	}
 	return pairs, c, nil
 }
@@ -203,19 +203,19 @@ func targetPairs(c *compare.Campaign, s side, base string) ([]pair, error) {
 
 // sidePairs compares the targets of two sides that have the same name; if each has
 // only one target, it compares those two.
-func sidePairs(c *compare.Campaign, base, other side) ([]pair, error) {
-	if len(base.targets) == 1 && len(other.targets) == 1 {
-		return []pair{{c.Target(base.targets[0]), c.Target(other.targets[0])}}, nil
+func sidePairs(c *compare.Campaign, base, otherSide side) ([]pair, error) {
+	if len(base.targets) == 1 && len(otherSide.targets) == 1 {
+		return []pair{{c.Target(base.targets[0]), c.Target(otherSide.targets[0])}}, nil
 	}
 	var out []pair
-	for i, own := range other.own {
+	for i, own := range otherSide.own {
 		if k := slices.Index(base.own, own); k >= 0 {
-			out = append(out, pair{c.Target(base.targets[k]), c.Target(other.targets[i])})
+			out = append(out, pair{c.Target(base.targets[k]), c.Target(otherSide.targets[i])})
 		}
 	}
 	if len(out) == 0 {
 		return nil, hint.Errorf("choose them: DIR:TARGET", "no target of %s (%s) has the name of one of %s (%s)",
-			other.label, strings.Join(other.own, ", "), base.label, strings.Join(base.own, ", "))
+			otherSide.label, strings.Join(otherSide.own, ", "), base.label, strings.Join(base.own, ", "))
 	}
 	return out, nil
 }

@@ -59,11 +59,11 @@ func Apart(a, b *Target) (out []Difference) {
 		differ("durability", x.DurabilityText(), y.DurabilityText())
 	}
 	seeds := func(t *result.Trial) string { return fmt.Sprint(t.Seed) }
-	known := x.SeedText() != "" && y.SeedText() != ""
-	if known && !slices.Equal(a.Distinct(seeds), b.Distinct(seeds)) {
+	found := x.SeedText() != "" && y.SeedText() != ""
+	if found && !slices.Equal(a.Distinct(seeds), b.Distinct(seeds)) {
 		differ("seed", x.SeedText(), y.SeedText())
 	}
-	if known {
+	if found {
 		differ("start", cmp.Or(x.StartText(), ownLoad), cmp.Or(y.StartText(), ownLoad))
 	}
 	for _, name := range slices.Concat(HostApart(x.Host, y.Host), farApart(x.Host, y.Host)) {

@@ -283,8 +283,8 @@ func (s *stepRuns) runsInOrder() (out []Run) {
 }
 
 // AppendNew appends the values that the list does not contain yet.
-func AppendNew[T comparable](list []T, more ...T) []T {
-	for _, m := range more {
+func AppendNew[T comparable](list []T, extra ...T) []T {
+	for _, m := range extra {
 		if !slices.Contains(list, m) {
 			list = append(list, m)
 		}
@@ -326,8 +326,8 @@ func (s *stepRuns) loads(t *result.Trial) bool {
 	if t.Start == nil || s.campaign.Step(t.Start.Copy) == nil {
 		return false
 	}
-	at := slices.IndexFunc(s.campaign.Steps, func(o *Step) bool { return o.Name == s.Name || o.Name == t.Start.Copy })
-	return s.campaign.Steps[at].Name == s.Name
+	index := slices.IndexFunc(s.campaign.Steps, func(o *Step) bool { return o.Name == s.Name || o.Name == t.Start.Copy })
+	return s.campaign.Steps[index].Name == s.Name
 }
 
 // LoadedOnce reports whether the step loads data that are copied: there may be fewer of its runs than of the

@@ -14,14 +14,14 @@ import (
 // Comparable returns an error if two targets did different work, or promised
 // different durability, unless c.Across allows that. Otherwise it returns their levels of
 // durability if these differ, and the caveats to show above their numbers.
-func (c *Campaign) Comparable(base, other *Target) (levels string, caveats []string, err error) {
-	work := Unlike(base, other)
-	offered, whole := c.OtherWork(base, other)
-	if whole {
+func (c *Campaign) Comparable(base, otherTarget *Target) (levels string, caveats []string, err error) {
+	work := Unlike(base, otherTarget)
+	offered, complete := c.OtherWork(base, otherTarget)
+	if complete {
 		work = append(work, offered...)
 	}
 	if len(work) > 0 {
-		text := fmt.Sprintf("%s and %s did different work: %s", base.Name, other.Name, strings.Join(work, "; "))
+		text := fmt.Sprintf("%s and %s did different work: %s", base.Name, otherTarget.Name, strings.Join(work, "; "))
 		if !c.Across.Work {
 			return "", nil, hint.With(errors.New(text), "compare runs of one plan, or say --anyway")
 		}
@@ -29,17 +29,18 @@ func (c *Campaign) Comparable(base, other *Target) (levels string, caveats []str
 	}
 	for _, text := range offered {
 		switch {
-		case whole:
+		case complete:
 		case c.Across.Work:
 			caveats = append(caveats, "different work in "+text)
 		default:
 			caveats = append(caveats, "not compared, as the work differs, in "+text+" (--anyway compares them all the same)")
 		}
 	}
-	levels = UnlikeDurability(base, other)
+	levels = UnlikeDurability(base, otherTarget)
 	if levels != "" && !c.Across.Durability {
 		return "", nil, hint.Errorf("compare targets of one level, or say --across-durability",
-			"%s and %s differ in durability: %s. The one may lose commits that the other keeps", base.Name, other.Name, levels)
+			"%s and %s differ in durability: %s. The one may lose commits that the other keeps", base.Name,
+			otherTarget.Name, levels)
 	}
 	return levels, caveats, nil
 }
@@ -123,9 +124,9 @@ func (c *Campaign) lost(t *Target) (out []string) {
 		}
 	}
 	for _, s := range c.Steps {
-		all := slices.DeleteFunc(slices.Clone(t.Trials), s.Copied)
-		if n := len(s.Used(t)); n > 0 && n < len(all) {
-			out = append(out, fmt.Sprintf("%s in %s: %d of %d trials", t.Name, s.Name, n, len(all)))
+		trials := slices.DeleteFunc(slices.Clone(t.Trials), s.Copied)
+		if n := len(s.Used(t)); n > 0 && n < len(trials) {
+			out = append(out, fmt.Sprintf("%s in %s: %d of %d trials", t.Name, s.Name, n, len(trials)))
 		}
 	}
 	return out

@@ -242,13 +242,13 @@ func (g *Gate) unproven(effects map[string]*Effect) string {
 
 // Check returns an error for steps and operation kinds that no judgement has: a condition
 // on them would never hold.
-func (g *Gate) Check(all ...*Judgement) error {
+func (g *Gate) Check(judgements ...*Judgement) error {
 	for _, l := range g.literals {
 		has := func(it Item) bool {
 			return l.object == "step" && it.Step.Name == l.text || l.object == "op" &&
 				(it.New.Op == l.text || it.Base.Op == l.text)
 		}
-		if !slices.ContainsFunc(all, func(j *Judgement) bool { return slices.ContainsFunc(j.Items, has) }) {
+		if !slices.ContainsFunc(judgements, func(j *Judgement) bool { return slices.ContainsFunc(j.Items, has) }) {
 			return fmt.Errorf("condition %q: there is no %s %q", g.text, l.object, l.text)
 		}
 	}

@@ -102,13 +102,13 @@ func (s *Step) About(name string) (k Key, ok bool) {
 	}
 	// The number may belong to a group of clients: to the primary operation's group, or to
 	// the only one that has it. Among several none is right.
-	all := s.Keys(name)
-	own := slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return k.Group != op })
+	keys := s.Keys(name)
+	own := slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.Group != op })
 	switch {
 	case len(own) == 1:
 		return own[0], true
-	case len(all) == 1:
-		return all[0], true
+	case len(keys) == 1:
+		return keys[0], true
 	}
 	return Key{Op: op, Metric: name}, false
 }

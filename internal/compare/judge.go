@@ -32,18 +32,18 @@ type Item struct {
 // together, so that the chance of any false alarm among them is alpha (Holm), and so
 // are the other headline numbers; among the many others the expected share of false
 // claims is at most alpha (Benjamini and Hochberg). Warm-up steps are left out.
-func (c *Campaign) Judge(base, other *Target) *Judgement {
-	return c.judge(base, other, func(x *keyIndex) []Key { return x.judged })
+func (c *Campaign) Judge(base, otherTarget *Target) *Judgement {
+	return c.judge(base, otherTarget, func(x *keyIndex) []Key { return x.judged })
 }
 
 // JudgeHeadline compares the headline numbers only, with the same verdicts as
 // Judge, because they are corrected separately from the others.
-func (c *Campaign) JudgeHeadline(base, other *Target) *Judgement {
-	return c.judge(base, other, func(x *keyIndex) []Key { return x.headline })
+func (c *Campaign) JudgeHeadline(base, otherTarget *Target) *Judgement {
+	return c.judge(base, otherTarget, func(x *keyIndex) []Key { return x.headline })
 }
 
-func (c *Campaign) judge(base, other *Target, keys func(*keyIndex) []Key) *Judgement {
-	j := &Judgement{Base: base, New: other, Question: c.Question, byKey: make(map[*Step][]Item, len(c.Steps))}
+func (c *Campaign) judge(base, otherTarget *Target, keys func(*keyIndex) []Key) *Judgement {
+	j := &Judgement{Base: base, New: otherTarget, Question: c.Question, byKey: make(map[*Step][]Item, len(c.Steps))}
 	all := 0
 	for _, s := range c.Steps {
 		all += len(keys(s.index()))
@@ -55,7 +55,8 @@ func (c *Campaign) judge(base, other *Target, keys func(*keyIndex) []Key) *Judge
 		}
 		x, first := s.index(), len(j.Items)
 		for i, k := range keys(x) {
-			j.Items = append(j.Items, Item{s, i < x.asked, i < len(x.headline), s.effect(base, other, k), c.bounds(i < x.asked)})
+			j.Items = append(j.Items, Item{s, i < x.asked, i < len(x.headline), s.effect(base, otherTarget, k),
+				c.bounds(i < x.asked)})
 		}
 		j.byKey[s] = j.Items[first:]
 	}
@@ -129,7 +130,7 @@ func (j *Judgement) Effect(s *Step, k Key) *Effect {
 
 // Item is like Effect.
 func (j *Judgement) Item(s *Step, k Key) *Item {
-	if i, known := s.index().at[k]; known && i < len(j.byKey[s]) {
+	if i, found := s.index().at[k]; found && i < len(j.byKey[s]) {
 		return &j.byKey[s][i]
 	}
 	return nil

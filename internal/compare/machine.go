@@ -103,8 +103,8 @@ func mostApart(logs map[string][]float64) (worst *MachineApart) {
 			continue
 		}
 		_, i := stat.Welch(others, mine, level)
-		known := i.Low > math.Log1p(machineFloor) || i.High < -math.Log1p(machineFloor)
-		if known && (worst == nil || math.Abs(i.Value) > math.Abs(math.Log(worst.Ratio))) {
+		found := i.Low > math.Log1p(machineFloor) || i.High < -math.Log1p(machineFloor)
+		if found && (worst == nil || math.Abs(i.Value) > math.Abs(math.Log(worst.Ratio))) {
 			worst = &MachineApart{m, math.Exp(i.Value), math.Exp(i.Low), math.Exp(i.High)}
 		}
 	}

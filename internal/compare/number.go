@@ -177,9 +177,9 @@ func (n Number) unlike(base Number) string {
 func (n Number) unlikeSpace(base Number) string {
 	for _, r := range n.Rows {
 		for _, b := range base.Rows {
-			known := r.Source != "" && b.Source != ""
-			whole := metric.WholeSpace(r.Source) && metric.WholeSpace(b.Source)
-			if known && !whole && r.Source != b.Source {
+			found := r.Source != "" && b.Source != ""
+			complete := metric.WholeSpace(r.Source) && metric.WholeSpace(b.Source)
+			if found && !complete && r.Source != b.Source {
 				return fmt.Sprintf("%s is measured differently on the two sides: %s; and %s", n.Metric, b.Source, r.Source)
 			}
 		}

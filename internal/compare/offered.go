@@ -37,8 +37,8 @@ func (s *Step) Unlike(a, b *Target) string {
 // deliberately.
 func (c *Campaign) unlike(a, b *Target) string {
 	pair := [2]*Target{a, b}
-	reason, known := c.apart[pair]
-	if !known {
+	reason, found := c.apart[pair]
+	if !found {
 		if list := Unlike(a, b); len(list) > 0 && !c.Across.Work {
 			reason = "other work: " + strings.Join(list, "; ")
 		} else if text := UnlikeDurability(a, b); text != "" && !c.Across.Durability && !onePlan(a, b) {
@@ -76,19 +76,19 @@ func (s *stepRuns) Offered(a, b *Target) (out []string) {
 
 // OtherWork returns the steps in which the clients of two targets were offered
 // different work. whole: no step that both reached is left to compare.
-func (c *Campaign) OtherWork(a, b *Target) (list []string, whole bool) {
-	whole = true
+func (c *Campaign) OtherWork(a, b *Target) (list []string, complete bool) {
+	complete = true
 	for _, s := range c.Steps {
 		if len(s.Runs[a]) == 0 || len(s.Runs[b]) == 0 || s.Primary == "" || s.Warmup {
 			continue
 		}
 		unlike := s.Offered(a, b)
-		whole = whole && len(unlike) > 0
+		complete = complete && len(unlike) > 0
 		if len(unlike) > 0 {
 			list = append(list, s.Name+": "+strings.Join(unlike, "; "))
 		}
 	}
-	return list, whole && len(list) > 0
+	return list, complete && len(list) > 0
 }
 
 // offer is the work offered to the clients of a step.

@@ -267,11 +267,11 @@ func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, st
 	var x, y [][]float64
 	var trials []*result.Trial
 	beside(base.Trials, t.Trials, func(i, j int) bool {
-		known := a[i] != nil && b[j] != nil
-		if known {
+		found := a[i] != nil && b[j] != nil
+		if found {
 			x, y, trials = append(x, a[i]), append(y, b[j]), append(trials, base.Trials[i])
 		}
-		return known
+		return found
 	})
 	var interval stat.Interval
 	unit := UnitOf(base.Trials, t.Trials)

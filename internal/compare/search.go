@@ -50,9 +50,9 @@ func searched(s *Step) bool {
 
 // unlikeSearches returns why the answers of two searches are not compared:
 // their questions differ, or one ended without an answer.
-func unlikeSearches(base, other *Number) string {
+func unlikeSearches(base, otherNumber *Number) string {
 	var first *result.Search
-	for _, n := range [...]*Number{base, other} {
+	for _, n := range [...]*Number{base, otherNumber} {
 		for _, s := range n.searches() {
 			if first == nil {
 				first = s

@@ -231,12 +231,12 @@ func (p *Panel) Drift(t *Target) (ratio float64, ok bool) {
 		return 0, false
 	}
 	first, last := p.Levels[0].Step, p.Levels[len(p.Levels)-1].Step
-	k, known := first.Rate(first.Primary)
-	other, knownLast := last.Rate(last.Primary)
-	if !known || !knownLast {
+	k, found := first.Rate(first.Primary)
+	otherKey, knownLast := last.Rate(last.Primary)
+	if !found || !knownLast {
 		return 0, false
 	}
-	a, b := first.number(t, k), last.number(t, other)
+	a, b := first.number(t, k), last.number(t, otherKey)
 	var up, down []float64 // the first level by the last, in logarithms
 	for i, trial := range a.Trials {
 		j := slices.Index(b.Trials, trial)

@@ -22,9 +22,9 @@ func memoryApart(s *Step, base, t *Target, k Key) string {
 		return ""
 	}
 	for _, side := range [][2]*Target{{base, t}, {t, base}} {
-		bytes, limited, known := side[0].Trials[0].Memory()
+		bytes, limited, found := side[0].Trials[0].Memory()
 		_, otherLimited, otherKnown := side[1].Trials[0].Memory()
-		if !known || !otherKnown || !limited || otherLimited {
+		if !found || !otherKnown || !limited || otherLimited {
 			continue
 		}
 		size, ok := s.Own(metric.DBBytes)
@@ -49,12 +49,12 @@ func isSpeed(k Key) bool {
 // numbers, and in their intervals.
 func OthersApart(s *Step, base, t *Target) string {
 	const much, times = 15, 2 // percent; the ratio of the shares
-	known := base.Trials[0].Imported == nil && t.Trials[0].Imported == nil
+	found := base.Trials[0].Imported == nil && t.Trials[0].Imported == nil
 	for _, side := range [][2]*Target{{base, t}, {t, base}} {
 		low, _ := othersShare(s, side[0])
 		_, high := othersShare(s, side[1])
 		bound := min(high*times, 100-(100-high)/times) // twice the share, or half of what is left
-		if known && low > much && low > bound && designOf(t.Trials, len(t.Trials)) != stat.Duet {
+		if found && low > much && low > bound && designOf(t.Trials, len(t.Trials)) != stat.Duet {
 			return fmt.Sprintf("other programs used %.0f %% of the processors or more beside %s, and at most %.0f %% beside %s",
 				low, side[0].Name, high, side[1].Name)
 		}

@@ -112,21 +112,21 @@ type cells struct {
 
 // grouped returns the means of the units that ran trials of both numbers: of their pairs if there are any. There are
 // none if each trial counts by itself.
-func grouped(base, other *Number) cells {
-	c := cells{Unit: UnitOf(base.Trials, other.Trials)}
+func grouped(base, otherNumber *Number) cells {
+	c := cells{Unit: UnitOf(base.Trials, otherNumber.Trials)}
 	if c.Unit == TrialUnit {
 		return c
 	}
-	positive := base.Low > 0 && other.Low > 0
-	partners := c.partners(base.Trials, other.Trials)
+	positive := base.Low > 0 && otherNumber.Low > 0
+	partners := c.partners(base.Trials, otherNumber.Trials)
 	if c.paired = partners != nil; !c.paired {
 		c.names = c.Groups(base.Trials)
 		c.a = c.centers(base.Values(), base.Trials, positive)
-		c.b = c.centers(other.Values(), other.Trials, positive)
+		c.b = c.centers(otherNumber.Values(), otherNumber.Trials, positive)
 		return c
 	}
 	for _, name := range slices.Sorted(maps.Keys(partners)) {
-		mine, others := base.in(c.Unit, name), other.in(c.Unit, partners[name])
+		mine, others := base.in(c.Unit, name), otherNumber.in(c.Unit, partners[name])
 		x, y := pairs(mine, others)
 		if len(x) == 0 {
 			x, y = mine.Values(), others.Values()
@@ -194,8 +194,8 @@ func center(v []float64, positive bool) float64 {
 
 // ratioOfGroups returns the ratio of the means of machines or of loads; false unless they count once each, ran trials
 // of both, and all numbers are positive.
-func ratioOfGroups(base, other *Number) (ratio float64, ok bool) {
-	c := grouped(base, other)
+func ratioOfGroups(base, otherNumber *Number) (ratio float64, ok bool) {
+	c := grouped(base, otherNumber)
 	if len(c.a) == 0 || slices.Min(c.a) <= 0 || slices.Min(c.b) <= 0 {
 		return 0, false
 	}
@@ -203,11 +203,11 @@ func ratioOfGroups(base, other *Number) (ratio float64, ok bool) {
 }
 
 // pairs returns the values of trials that ran side by side.
-func pairs(base, other *Number) (a, b []float64) {
-	beside(base.Trials, other.Trials, func(i, j int) bool {
-		together := ranTogether(base.steps[i]) && ranTogether(other.steps[j])
+func pairs(base, otherNumber *Number) (a, b []float64) {
+	beside(base.Trials, otherNumber.Trials, func(i, j int) bool {
+		together := ranTogether(base.steps[i]) && ranTogether(otherNumber.steps[j])
 		if together {
-			a, b = append(a, base.Rows[i].Value), append(b, other.Rows[j].Value)
+			a, b = append(a, base.Rows[i].Value), append(b, otherNumber.Rows[j].Value)
 		}
 		return together
 	})
@@ -217,8 +217,8 @@ func pairs(base, other *Number) (a, b []float64) {
 // Paired returns the runs of two targets whose numbers count, and how they were measured:
 // the runs that ran side by side, one to one, if there are enough of them or machines or loads count once each,
 // else all.
-func (s *stepRuns) Paired(base, other *Target) (a, b []Run, design stat.Design) {
-	x, y := s.Used(base), s.Used(other)
+func (s *stepRuns) Paired(base, otherTarget *Target) (a, b []Run, design stat.Design) {
+	x, y := s.Used(base), s.Used(otherTarget)
 	beside(trialsOf(x), trialsOf(y), func(i, j int) bool {
 		together := ranTogether(x[i].Step) && ranTogether(y[j].Step)
 		if together {

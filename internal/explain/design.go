@@ -35,8 +35,8 @@ func (e *Explanation) designText(s *Step) string {
 		return ""
 	}
 	list := quantity.Joined(things[:min(listed, len(things))])
-	if more := len(things) - listed; more > 0 {
-		list += fmt.Sprintf(", and %d more", more)
+	if extra := len(things) - listed; extra > 0 {
+		list += fmt.Sprintf(", and %d more", extra)
 	}
 	ratio := fmt.Sprintf("%s as fast as %s in %s%s", quantity.Times(s.Rate.Ratio), e.Base.Name, s.Of.Name,
 		quantity.Interval(s.Rate.Low, s.Rate.High))

@@ -152,8 +152,8 @@ func oneSided(_ *Step, c *Cause) bool { return min(c.Base, c.New) < 0.05*max(c.B
 // fullLog reports whether the side that has more of the item had its log full, and the
 // other had not.
 func fullLog(s *Step, c *Cause) bool {
-	side, other := larger(s, c)
-	return logFull(side) && !logFull(other)
+	side, otherSide := larger(s, c)
+	return logFull(side) && !logFull(otherSide)
 }
 
 func logFull(s *Side) bool {
@@ -166,7 +166,7 @@ func logFull(s *Side) bool {
 }
 
 // larger returns the side that has more of an item, and the other.
-func larger(s *Step, c *Cause) (side, other *Side) {
+func larger(s *Step, c *Cause) (side, otherSide *Side) {
 	if c.Base > c.New {
 		return &s.Base, &s.New
 	}
@@ -177,9 +177,9 @@ func larger(s *Step, c *Cause) (side, other *Side) {
 // much less capacity than the other side's.
 func lesserDevice(s *Step, c *Cause) bool {
 	const less = 1.5
-	side, other := larger(s, c)
+	side, otherSide := larger(s, c)
 	can := side.can(side.Limit)
-	return can > 0 && other.can(side.Limit) > less*can
+	return can > 0 && otherSide.can(side.Limit) > less*can
 }
 
 // slowDevice reports whether the device's requests took much longer on the side where the

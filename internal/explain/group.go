@@ -67,12 +67,12 @@ func (s *Step) signature() signature {
 // groups returns the steps in groups with the same findings: those that the question is about
 // first, in their order, then those that differ most.
 func (e *Explanation) groups() (out []Paragraph) {
-	var known []signature
+	var signatures []signature
 	for _, s := range e.Steps {
 		g := s.signature()
-		i := slices.Index(known, g)
+		i := slices.Index(signatures, g)
 		if i < 0 {
-			i, known, out = len(known), append(known, g), append(out, Paragraph{})
+			i, signatures, out = len(signatures), append(signatures, g), append(out, Paragraph{})
 		}
 		out[i].Steps = append(out[i].Steps, s)
 	}
@@ -154,10 +154,10 @@ func limited(s *Step) string {
 	default:
 		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
 	}
-	more := s.describe(func(s *Side) bool { return s.wall() > 1 },
+	suffix := s.describe(func(s *Side) bool { return s.wall() > 1 },
 		func(s *Side) string { return name(s) + " to " + quantity.Times(s.wall()) + " its throughput" })
-	if more != "" {
-		text += " Without that, the processors would limit " + more + "."
+	if suffix != "" {
+		text += " Without that, the processors would limit " + suffix + "."
 	}
 	return text
 }

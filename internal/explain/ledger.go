@@ -98,11 +98,11 @@ func (s sheet) usable(ledger Ledger) bool {
 // was measured elsewhere, by more than tolerated there is no sheet.
 func (s sheet) close(total float64, as Item) sheet {
 	const tolerated = 0.05
-	rest := total - s.total()
-	if rest < -tolerated*total {
+	remainder := total - s.total()
+	if remainder < -tolerated*total {
 		return nil
 	}
-	return append(s, entry{item: as, value: max(0, rest)})
+	return append(s, entry{item: as, value: max(0, remainder)})
 }
 
 // merge replaces items by their sum.

@@ -126,17 +126,17 @@ func readNothing(s *Step) string {
 	if !ok || s.sumOf(metric.ReadKB) != nil || s.foreign(k) {
 		return ""
 	}
-	reader, other := &s.New, &s.Base
+	reader, otherSide := &s.New, &s.Base
 	if s.Base.per(metric.ReadKB, "", k) > worthANote {
-		reader, other = other, reader
+		reader, otherSide = otherSide, reader
 	}
 	amount := reader.per(metric.ReadKB, "", k)
-	if !(amount > worthANote && other.per(metric.ReadKB, "", k) < cached) ||
+	if !(amount > worthANote && otherSide.per(metric.ReadKB, "", k) < cached) ||
 		readsToWrite(s, k) != "" { // the line of the cost reports it
 		return ""
 	}
 	return fmt.Sprintf("%s reads %s per %s from the device, %s next to nothing%s", name(reader), kb(amount), k.Per,
-		name(other), servedFrom(other))
+		name(otherSide), servedFrom(otherSide))
 }
 
 // servedFrom returns where a side that reads nothing finds its pages, if it counts what its cache
@@ -199,11 +199,11 @@ func deferredWrites(s *Step) string {
 	if !(math.Abs(other-base) > max(tolerance*written, worthANote)) { // also if it is unknown
 		return ""
 	}
-	more := &s.New
+	extra := &s.New
 	if base > other {
-		more = &s.Base
+		extra = &s.Base
 	}
-	return fmt.Sprintf("%s defers %s more of its writes per %s than the other", name(more), kb(math.Abs(other-base)),
+	return fmt.Sprintf("%s defers %s more of its writes per %s than the other", name(extra), kb(math.Abs(other-base)),
 		k.Per)
 }
 

@@ -103,20 +103,20 @@ func (p *Paragraph) cost(name string, once func(string) string, line func([]*com
 	if aside {
 		return
 	}
-	effects, known := p.effects(name), sum == nil || matters(sum.Effect)
-	if text := mechanism(first, name); text != "" && (known || first.asked()) {
-		rest := ""
+	effects, found := p.effects(name), sum == nil || matters(sum.Effect)
+	if text := mechanism(first, name); text != "" && (found || first.asked()) {
+		tail := ""
 		if name == metric.WriteKB {
-			rest = once(costAtRest(first))
+			tail = once(costAtRest(first))
 		}
-		if !known {
+		if !found {
 			effects = nil // of numbers that are a lower bound on one side
 		}
-		line(effects, text, rest)
+		line(effects, text, tail)
 		return
 	}
 	switch {
-	case !known:
+	case !found:
 	case sum != nil:
 		if causes := p.causes(name); causes != "" {
 			line(effects, append([]string{sizes(first, sum), causes}, p.predicted(name)...)...)
@@ -210,10 +210,10 @@ func (p *Paragraph) causes(name string) (text string) {
 		}
 		return nothing
 	}
-	switch rest := sum.Unexplained(); {
-	case rest > mostUnexplained:
+	switch remaining := sum.Unexplained(); {
+	case remaining > mostUnexplained:
 		text = "Mostly unexplained. "
-	case rest > muchUnexplained:
+	case remaining > muchUnexplained:
 		text = "Partly unexplained. "
 	}
 	return text + p.because(name, named) + p.remainder(sum)
@@ -268,23 +268,23 @@ func (p *Paragraph) remainder(sum *Sum) (text string) {
 			break
 		}
 	}
-	rest := sum.Unexplained()
+	remaining := sum.Unexplained()
 	switch {
-	case rest < -leastShare:
+	case remaining < -leastShare:
 		return text + fmt.Sprintf(" What is not explained works against it, by %s of the difference.",
-			quantity.RoughShare(-rest))
-	case rest < 0.05:
+			quantity.RoughShare(-remaining))
+	case remaining < 0.05:
 		return text
 	}
-	text += fmt.Sprintf(" Not explained: %s", quantity.RoughShare(min(1, rest)))
+	text += fmt.Sprintf(" Not explained: %s", quantity.RoughShare(min(1, remaining)))
 	if a, b := sum.Rest.Low/sum.Total.Log, sum.Rest.High/sum.Total.Log; !math.IsNaN(a + b) {
 		text += fmt.Sprintf(" (%s to %s)", quantity.RoughShare(min(a, b)), quantity.RoughShare(max(a, b)))
 	}
 	text += "."
-	if rest > muchUnexplained {
+	if remaining > muchUnexplained {
 		text += guess(p.first(), sum)
 	}
-	if sum.throughput() && rest > muchUnexplained && (p.Steps[0].Base.dozes() || p.Steps[0].New.dozes()) {
+	if sum.throughput() && remaining > muchUnexplained && (p.Steps[0].Base.dozes() || p.Steps[0].New.dozes()) {
 		text += " Sessions slept or waited for devices: sysctl kernel.task_delayacct=1, set before the run, separates the " +
 			"two."
 	}

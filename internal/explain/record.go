@@ -58,9 +58,10 @@ func (e *Explanation) Records() (out []Record) {
 				r.Evidence, r.Rule, r.Sentence = c.Evidence, c.Rule, c.Text()
 				out = append(out, r)
 			}
-			rest := record(&sum.Rest, "not explained")
-			rest.Proven, rest.From, rest.To, rest.Share = false, nil, nil, quantity.Known(sum.Rest.Log/sum.Total.Log)
-			out = append(out, rest)
+			remaining := record(&sum.Rest, "not explained")
+			remaining.Proven, remaining.From, remaining.To, remaining.Share = false, nil, nil,
+				quantity.Known(sum.Rest.Log/sum.Total.Log)
+			out = append(out, remaining)
 		}
 		for _, p := range s.Predicted {
 			r := line

@@ -123,11 +123,11 @@ func (r *RUM) settled(after *compare.Step, t *compare.Target) float64 {
 		}
 		first := func(compare.Key) bool { return true }
 		all, ok := s.Find(metric.SettledWriteKB, first)
-		before, known := s.Find(metric.UnsettledWriteKB, first)
-		if !ok || !known {
+		previousKey, found := s.Find(metric.UnsettledWriteKB, first)
+		if !ok || !found {
 			return 1
 		}
-		x, y := s.Number(t, before), s.Number(t, all)
+		x, y := s.Number(t, previousKey), s.Number(t, all)
 		if x.Missing != "" || y.Missing != "" || x.Value <= 0 {
 			return 1
 		}

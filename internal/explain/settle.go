@@ -37,8 +37,8 @@ func Settle(list []*Explanation) (out []Settled) {
 	alone := make([]*Explanation, len(whole.Differ))
 	for _, e := range list {
 		if e.Base == whole.Base && len(e.Differ) == 1 {
-			if at := slices.Index(whole.Differ, e.Differ[0]); at >= 0 {
-				alone[at] = e
+			if index := slices.Index(whole.Differ, e.Differ[0]); index >= 0 {
+				alone[index] = e
 			}
 		}
 	}
@@ -52,9 +52,9 @@ func Settle(list []*Explanation) (out []Settled) {
 			if !hasRatio(all) || !all.Sure() {
 				continue
 			}
-			parts, rest := partsOf(all, alone, s.Of, k)
+			parts, remainder := partsOf(all, alone, s.Of, k)
 			found := Settled{Step: s.Of.Name, Base: whole.Base.Name, New: whole.New.Name, Metric: k.Metric, All: all,
-				Parts: parts, Rest: rest}
+				Parts: parts, Rest: remainder}
 			switch {
 			case len(parts) == 0:
 			case i == 0: // the rate
@@ -81,8 +81,9 @@ func hasRatio(e *compare.Effect) bool {
 // partsOf returns the contribution of each setting to a number of a step, and the share that no setting causes alone;
 // none if a setting's own is not known. An effect may describe the replacement of the metric, if others disturbed the
 // device.
-func partsOf(all *compare.Effect, alone []*Explanation, s *compare.Step, k compare.Key) (out []Part, rest float64) {
-	rest = 1
+func partsOf(all *compare.Effect, alone []*Explanation, s *compare.Step, k compare.Key) (out []Part,
+	remainder float64) {
+	remainder = 1
 	for _, e := range alone {
 		own := e.judgement.Effect(s, k)
 		if !hasRatio(own) || own.New.Key != all.New.Key {
@@ -90,10 +91,10 @@ func partsOf(all *compare.Effect, alone []*Explanation, s *compare.Step, k compa
 		}
 		p := Part{Setting: e.Differ[0], Alone: own, Share: math.Log(own.Ratio) / math.Log(all.Ratio)}
 		out = append(out, p)
-		rest -= p.Share
+		remainder -= p.Share
 	}
 	slices.SortStableFunc(out, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
-	return out, rest
+	return out, remainder
 }
 
 // String returns the result of the experiment in words.

@@ -42,9 +42,9 @@ func parseBenchmarkSQL(files []*file, _ *Options, ps *hint.Problems) []*run {
 func (b *benchmarkSQL) finish() {
 	tpmC, tpmTotal, counted := b.values["Measured tpmC (NewOrders)"], b.values["Measured tpmTOTAL"],
 		b.values["Transaction Count"]
-	orders, known := positiveNumber(tpmC)
+	orders, found := positiveNumber(tpmC)
 	transactions, total := positiveNumber(tpmTotal)
-	b.refuseIf(!known || !total || orders <= 0 || orders > transactions, "", "tpmC %q of tpmTOTAL %q: no rate", tpmC,
+	b.refuseIf(!found || !total || orders <= 0 || orders > transactions, "", "tpmC %q of tpmTOTAL %q: no rate", tpmC,
 		tpmTotal)
 	clients, _ := number(b.values["terminals"])
 	b.about(groupClients, int(clients), opNewOrder, opTransaction)

@@ -61,12 +61,13 @@ type ClientDelay struct {
 // WatchClient begins to measure how this process disturbs its own measurement.
 // The returned function reports the delays since then.
 func WatchClient() func() ClientDelay {
-	var before, after debug.GCStats
-	debug.ReadGCStats(&before)
+	var previousGcstats, after debug.GCStats
+	debug.ReadGCStats(&previousGcstats)
 	waits := schedWaits()
 	return func() ClientDelay {
 		debug.ReadGCStats(&after)
-		d := ClientDelay{GCPause: after.PauseTotal - before.PauseTotal, GCCycles: after.NumGC - before.NumGC}
+		d := ClientDelay{GCPause: after.PauseTotal - previousGcstats.PauseTotal,
+			GCCycles: after.NumGC - previousGcstats.NumGC}
 		d.SchedP99, d.Waits = quantile(waits, schedWaits(), 0.99)
 		return d
 	}

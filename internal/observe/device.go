@@ -174,11 +174,11 @@ func physical(path string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		more, err := physical(below)
+		extra, err := physical(below)
 		if err != nil {
 			return nil, err
 		}
-		disks = append(disks, more...)
+		disks = append(disks, extra...)
 	}
 	slices.Sort(disks)
 	return slices.Compact(disks), nil

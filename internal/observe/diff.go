@@ -73,18 +73,18 @@ func Diff(a, b Snapshot) []Interval {
 }
 
 func changes(prev, cur *Source) []Change {
-	before, now := prev.series(), cur.series()
+	previousLayout, now := prev.series(), cur.series()
 	all := make([]Change, 0, len(cur.Points))
 	for i := range cur.Points {
 		p := &cur.Points[i]
 		c := Change{Name: p.Name, Labels: p.Labels, Machine: cur.Machine, Kind: p.Kind, Unit: p.Unit, Value: p.Value,
 			Series: now.keys[i]}
 		if c.Kind == engine.Counter {
-			j, known := i, true
-			if before != now {
-				j, known = before.index[c.Series]
+			j, found := i, true
+			if previousLayout != now {
+				j, found = previousLayout.index[c.Series]
 			}
-			if !known {
+			if !found {
 				continue
 			}
 			c.Value -= prev.Points[j].Value

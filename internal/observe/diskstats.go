@@ -75,8 +75,8 @@ func NewDevice(dev Device, procRoot, sysRoot string) *Disks {
 // discardWarning returns a warning about the kernel's accounting of discards, "" if
 // it is right.
 func (m machine) discardWarning(device string) string {
-	all, _ := m.diskstats()
-	if d := named(all, device); d != nil && d.IoStatsCount < 18 {
+	devices, _ := m.diskstats()
+	if d := named(devices, device); d != nil && d.IoStatsCount < 18 {
 		return "discards are counted as writes on this kernel" // before 4.18
 	}
 	return ""
@@ -91,10 +91,10 @@ func (m machine) diskstats() ([]blockdevice.Diskstats, error) {
 }
 
 // named returns the line of a device, nil if there is none.
-func named(all []blockdevice.Diskstats, name string) *blockdevice.Diskstats {
-	for i := range all {
-		if all[i].DeviceName == name {
-			return &all[i]
+func named(devices []blockdevice.Diskstats, name string) *blockdevice.Diskstats {
+	for i := range devices {
+		if devices[i].DeviceName == name {
+			return &devices[i]
 		}
 	}
 	return nil
@@ -108,16 +108,16 @@ func (d *Disks) Warnings() []string { return d.warnings }
 
 // Collect adds the points of the disks.
 func (d *Disks) Collect(_ context.Context, s *engine.Sample) error {
-	all, err := d.diskstats()
+	devices, err := d.diskstats()
 	if err != nil {
 		return fmt.Errorf("sample device: %w", err)
 	}
 	disks := d.disks
 	if disks == nil {
-		disks = d.physical(all)
+		disks = d.physical(devices)
 	}
 	for _, one := range disks {
-		line := named(all, one.name)
+		line := named(devices, one.name)
 		if line == nil {
 			return fmt.Errorf("sample device: %s is not in diskstats, or has fewer than 14 fields", one.name)
 		}
@@ -127,11 +127,11 @@ func (d *Disks) Collect(_ context.Context, s *engine.Sample) error {
 }
 
 // physical returns the whole physical disks among the devices.
-func (d *Disks) physical(all []blockdevice.Diskstats) (disks []*disk) {
-	for i := range all {
-		name := all[i].DeviceName
-		one, known := d.known[name]
-		if !known {
+func (d *Disks) physical(devices []blockdevice.Diskstats) (disks []*disk) {
+	for i := range devices {
+		name := devices[i].DeviceName
+		one, found := d.known[name]
+		if !found {
 			if d.isPhysical(name) {
 				one = newDisk(name, "device.", true)
 			}

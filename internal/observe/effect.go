@@ -14,7 +14,7 @@ import (
 // EffectsOf returns which effects of settings the kernel shows of processes: that of each is "yes" or "none". What
 // cannot be read is left out.
 func EffectsOf(procRoot string, pids []int) (out Facts) {
-	add := func(e engine.Effect, seen func(dir string) (found, known bool)) {
+	add := func(e engine.Effect, seen func(dir string) (found, valid bool)) {
 		value, known := "none", len(pids) > 0
 		for _, pid := range pids {
 			found, ok := seen(filepath.Join(procRoot, strconv.Itoa(pid)))
@@ -60,7 +60,7 @@ func EffectsOf(procRoot string, pids []int) (out Facts) {
 }
 
 // anyFile reports whether a file of a directory is of a kind, and whether that is known.
-func anyFile(dir string, is func(path string) bool) (found, known bool) {
+func anyFile(dir string, is func(path string) bool) (found, ok bool) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		found = found || is(filepath.Join(dir, e.Name()))

@@ -91,18 +91,18 @@ func (h *Host) stat(kernel procfs.FS, s *engine.Sample) error {
 // tick of an idle processor, as nearly all do.
 func (h *Host) notIdle(processors int) float64 {
 	now := time.Now()
-	var rest float64
+	var remainder float64
 	for i, name := range cpuStates {
 		switch name {
 		case "host.cpu.idle_ns", "host.cpu.iowait_ns", "host.cpu.steal_ns":
-			rest += h.cpu[i]
+			remainder += h.cpu[i]
 		}
 	}
 	if h.began.IsZero() {
-		h.began, h.rest = now, rest
+		h.began, h.rest = now, remainder
 	}
 	passed := float64(now.Sub(h.began)) * float64(processors)
-	h.busy = max(h.busy, passed-(rest-h.rest)) // idle time comes in whole ticks
+	h.busy = max(h.busy, passed-(remainder-h.rest)) // idle time comes in whole ticks
 	return h.busy
 }
 

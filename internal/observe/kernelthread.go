@@ -44,7 +44,7 @@ func (k *kernelThreads) add(pid int) {
 	if k.others[pid] {
 		return
 	}
-	before, seen := k.last[pid]
+	previous, seen := k.last[pid]
 	if !seen {
 		parent, err := readParent(k.procRoot, pid)
 		if err != nil {
@@ -61,8 +61,8 @@ func (k *kernelThreads) add(pid int) {
 	}
 	now := float64(used)
 	switch {
-	case seen && now >= before:
-		k.total += now - before
+	case seen && now >= previous:
+		k.total += now - previous
 	case k.began: // started since the last sample
 		k.total += now
 	}

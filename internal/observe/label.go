@@ -17,17 +17,17 @@ type Labels []Label
 // ParseLabels parses the labels of a point. Values are not escaped, so a value ends
 // at the quotation mark that is followed by another label or the end.
 func ParseLabels(text string) Labels {
-	var all Labels
+	var labels Labels
 	for text != "" {
-		name, rest, ok := strings.Cut(text, `="`)
+		name, tail, ok := strings.Cut(text, `="`)
 		if !ok {
-			return all
+			return labels
 		}
-		end := endOfValue(rest)
-		all = append(all, Label{name, rest[:end]})
-		text = strings.TrimPrefix(rest[min(end+1, len(rest)):], ",")
+		end := endOfValue(tail)
+		labels = append(labels, Label{name, tail[:end]})
+		text = strings.TrimPrefix(tail[min(end+1, len(tail)):], ",")
 	}
-	return all
+	return labels
 }
 
 func endOfValue(text string) int {
@@ -113,8 +113,8 @@ func (l *Labelled) Collect(ctx context.Context, s *engine.Sample) error {
 	}
 	for i := range added {
 		p := &added[i]
-		text, known := l.merged[p.Labels]
-		if !known {
+		text, found := l.merged[p.Labels]
+		if !found {
 			all := ParseLabels(p.Labels)
 			for _, label := range l.labels {
 				all = all.With(label.Name, label.Value)

@@ -32,16 +32,16 @@ type Traffic struct {
 }
 
 // Since returns the traffic since an earlier reading.
-func (t Traffic) Since(before Traffic) Traffic {
+func (t Traffic) Since(previousTraffic Traffic) Traffic {
 	d := t
-	d.Read -= before.Read
-	d.Written = max(0, d.Written-before.Written)
-	d.DiskRead -= before.DiskRead
-	d.DiskWritten -= before.DiskWritten
-	d.Dirty -= before.Dirty
+	d.Read -= previousTraffic.Read
+	d.Written = max(0, d.Written-previousTraffic.Written)
+	d.DiskRead -= previousTraffic.DiskRead
+	d.DiskWritten -= previousTraffic.DiskWritten
+	d.Dirty -= previousTraffic.Dirty
 	d.Closed, d.closed = nil, nil
 	for pid, cpu := range t.closed {
-		if was, seen := before.closed[pid]; !seen || cpu > was {
+		if was, seen := previousTraffic.closed[pid]; !seen || cpu > was {
 			name, err := Command("/proc", pid)
 			if err != nil {
 				name = fmt.Sprintf("process %d", pid)

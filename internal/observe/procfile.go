@@ -162,8 +162,8 @@ func (u *usage) parseIO(text string) error {
 // fieldsOf returns the fields that follow a name on the line that begins with it.
 func fieldsOf(text, name string) []string {
 	for line := range strings.Lines(text) {
-		if rest, ok := strings.CutPrefix(line, name); ok {
-			return strings.Fields(rest)
+		if tail, ok := strings.CutPrefix(line, name); ok {
+			return strings.Fields(tail)
 		}
 	}
 	return nil

@@ -113,8 +113,8 @@ func ReadRunQueue(procRoot string, pids ...int) (RunQueue, error) {
 // times.
 func (q RunQueue) Since(earlier RunQueue) (sum time.Duration) {
 	for tid, now := range q {
-		if before, ok := earlier[tid]; ok && now.Delay > before.Delay {
-			sum += now.Delay - before.Delay
+		if previousRun, ok := earlier[tid]; ok && now.Delay > previousRun.Delay {
+			sum += now.Delay - previousRun.Delay
 		}
 	}
 	return sum
@@ -124,8 +124,8 @@ func (q RunQueue) Since(earlier RunQueue) (sum time.Duration) {
 // at both times.
 func (q RunQueue) Busiest(earlier RunQueue) (tid int, cpu time.Duration) {
 	for id, now := range q {
-		if before, ok := earlier[id]; ok && now.CPU-before.CPU > cpu {
-			tid, cpu = id, now.CPU-before.CPU
+		if previousRun, ok := earlier[id]; ok && now.CPU-previousRun.CPU > cpu {
+			tid, cpu = id, now.CPU-previousRun.CPU
 		}
 	}
 	return tid, cpu

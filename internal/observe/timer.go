@@ -24,7 +24,7 @@ var heavy = regexp.MustCompile(`fstrim|\bapt|dnf|unattended|packagekit|e2scrub|x
 
 // Timers returns the jobs that are due before an end; false if systemd does not run here, as in a
 // container.
-func Timers(ctx context.Context, end time.Time) (out []Timer, known bool) {
+func Timers(ctx context.Context, end time.Time) (out []Timer, found bool) {
 	if _, err := os.Stat("/run/systemd/system"); err != nil {
 		return nil, false
 	}

@@ -132,11 +132,11 @@ func (t *traffic) read(kernel procfs.FS, s *engine.Sample) {
 		return
 	}
 	for name, now := range devices {
-		before := t.last[name] // 0 of one that is new
-		if now.TxBytes < before.TxBytes || now.RxBytes < before.RxBytes {
-			before = procfs.NetDevLine{} // it was made again
+		previousLine := t.last[name] // 0 of one that is new
+		if now.TxBytes < previousLine.TxBytes || now.RxBytes < previousLine.RxBytes {
+			previousLine = procfs.NetDevLine{} // it was made again
 		}
-		t.sent, t.got = t.sent+float64(now.TxBytes-before.TxBytes), t.got+float64(now.RxBytes-before.RxBytes)
+		t.sent, t.got = t.sent+float64(now.TxBytes-previousLine.TxBytes), t.got+float64(now.RxBytes-previousLine.RxBytes)
 	}
 	t.last = devices
 	s.Counter(NetSent, "bytes", t.sent)
@@ -176,7 +176,7 @@ func (c *useCounts) since(o *useCounts) (u Use) {
 // trips reads what the kernel knows of this process's TCP connections.
 func trips() (lowest, median time.Duration, resent int64) {
 	entries, _ := os.ReadDir("/proc/self/fd")
-	var all []time.Duration
+	var durations []time.Duration
 	for _, e := range entries {
 		fd, err := strconv.Atoi(e.Name())
 		if err != nil {
@@ -186,12 +186,12 @@ func trips() (lowest, median time.Duration, resent int64) {
 		if err != nil || info.Min_rtt == 0 || info.Min_rtt == 1<<32-1 {
 			continue // it is no TCP connection, or nothing was sent on it
 		}
-		all = append(all, time.Duration(info.Min_rtt)*time.Microsecond)
+		durations = append(durations, time.Duration(info.Min_rtt)*time.Microsecond)
 		resent += int64(info.Total_retrans)
 	}
-	if len(all) == 0 {
+	if len(durations) == 0 {
 		return 0, 0, resent
 	}
-	slices.Sort(all)
-	return all[0], all[len(all)/2], resent
+	slices.Sort(durations)
+	return durations[0], durations[len(durations)/2], resent
 }

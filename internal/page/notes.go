@@ -64,7 +64,7 @@ func (n *Notes) Mark(parts ...any) Note {
 	words, found := split(parts)
 	text := joined(words, found)
 	key := strings.Join(words, "\x00")
-	if i, known := n.index[key]; known {
+	if i, ok := n.index[key]; ok {
 		if n.kinds[i].add(text, found) {
 			n.List[i].Text = n.kinds[i].String()
 		}

@@ -172,19 +172,19 @@ func (r remarks) heads(t Table) heads {
 // list returns the notes that are shown, in the order of reading, with the numbers
 // they are about; notes about no number come last.
 func (r remarks) list(n *Notes) (out []Note) {
-	var rest []Note
+	var remaining []Note
 	for _, note := range n.List {
 		remark, ok := r[note.ID]
 		switch {
 		case !ok:
-			rest = append(rest, note)
+			remaining = append(remaining, note)
 		case remark.number > 0:
 			note.Number, note.Text = remark.number, remark.count()+note.Text
 			out = append(out, note)
 		}
 	}
 	slices.SortFunc(out, func(a, b Note) int { return cmp.Compare(a.Number, b.Number) })
-	for _, note := range rest {
+	for _, note := range remaining {
 		note.Number = len(out) + 1
 		out = append(out, note)
 	}

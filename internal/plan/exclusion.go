@@ -205,8 +205,8 @@ func undivided(t *bound, p *Plan) *workload.Step {
 }
 
 // cellExclusions are the targets whose servers a cell does not reach.
-func cellExclusions(n *strictyaml.Node, t *bound, at int, p *Plan) []exclusion {
-	c, dsns := &p.Fleet.Cells[at], len(t.Config.Server.DSNs())
+func cellExclusions(n *strictyaml.Node, t *bound, index int, p *Plan) []exclusion {
+	c, dsns := &p.Fleet.Cells[index], len(t.Config.Server.DSNs())
 	cluster, started := len(c.Observed) > 0, dsns == 0
 	if len(c.Clients) == 0 {
 		return nil

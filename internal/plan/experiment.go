@@ -31,8 +31,8 @@ func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 		return nil, hint.Errorf("explain a campaign whose plan has both", "the plan has no targets called %s and %s", base,
 			other)
 	}
-	before, after := asMap(targets.Items[i]), asMap(targets.Items[k])
-	changes := changesBetween(nil, before, after)
+	previousNode, after := asMap(targets.Items[i]), asMap(targets.Items[k])
+	changes := changesBetween(nil, previousNode, after)
 	switch n := len(changes); {
 	case slices.ContainsFunc(changes,
 		func(c change) bool { return slices.Contains([]string{"engine", "storage"}, c.path[0].Text) }):
@@ -47,10 +47,10 @@ func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d can be separated",
 			base, other, n, mostSuspects)
 	}
-	targets.Items = []*strictyaml.Node{before}
+	targets.Items = []*strictyaml.Node{previousNode}
 	taken := []string{base, other}
 	for _, c := range changes {
-		between := copyOf(before)
+		between := copyOf(previousNode)
 		c.apply(d, between)
 		name := base + "-" + c.path[len(c.path)-1].Text
 		for n := 1; slices.Contains(taken, name) || len(name) > longestName; n++ {
@@ -80,16 +80,16 @@ type change struct {
 
 // changesBetween returns the settings that differ between two maps, except the
 // name.
-func changesBetween(path []*strictyaml.Node, before, after *strictyaml.Node) (out []change) {
-	for _, n := range []*strictyaml.Node{after, before} {
+func changesBetween(path []*strictyaml.Node, previousNode, after *strictyaml.Node) (out []change) {
+	for _, n := range []*strictyaml.Node{after, previousNode} {
 		if n == nil {
 			continue
 		}
 		for _, e := range n.Entries {
 			at := append(slices.Clone(path), e.Key)
-			a, b := before.Get(e.Key.Text), after.Get(e.Key.Text)
+			a, b := previousNode.Get(e.Key.Text), after.Get(e.Key.Text)
 			switch {
-			case len(path) == 0 && e.Key.Text == "name", n == before && b != nil, a != nil && b != nil &&
+			case len(path) == 0 && e.Key.Text == "name", n == previousNode && b != nil, a != nil && b != nil &&
 				bytes.Equal(a.YAML(), b.YAML()) && a.Text == b.Text:
 			case a != nil && a.Kind == strictyaml.Mapping || b != nil && b.Kind == strictyaml.Mapping:
 				out = append(out, changesBetween(at, a, b)...)

@@ -187,18 +187,18 @@ func readMachines(b *binder, f strictyaml.Fields, fleet *Fleet) *strictyaml.Node
 	if n == nil || !b.Is(n, strictyaml.List, "the machines are no list", machinesHint) {
 		return nil
 	}
-	before := len(b.Problems)
+	previous := len(b.Problems)
 	for _, item := range n.Items {
 		if fields, ok := b.Record(item, "a machine", hostKeys.Names(), "name"); ok {
 			var pattern Host
-			before := len(b.Problems)
+			earlier := len(b.Problems)
 			hostKeys.Bind(fields, &pattern)
-			if len(b.Problems) == before {
+			if len(b.Problems) == earlier {
 				fleet.add(b, item, pattern)
 			}
 		}
 	}
-	b.hostless = len(b.Problems) > before
+	b.hostless = len(b.Problems) > previous
 	if len(n.Items) == 0 {
 		b.At(n, "there is no machine in the list", machinesHint)
 	}

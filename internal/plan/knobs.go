@@ -33,9 +33,10 @@ func readBetween(b *binder, f strictyaml.Fields, p *Plan) {
 	if n == nil || !b.Is(n, strictyaml.Mapping, "between is not a map", help) {
 		return
 	}
-	fields, rest := b.Fields(n, "between", betweenKeys.Names()), n.Key("rest")
+	fields, remaining := b.Fields(n, "between", betweenKeys.Names()), n.Key("rest")
 	if !b.refuse(
-		exclusion{rest, rest != nil && f.Of.Key("cool_down") != nil, "rest and cool_down are the same", "remove cool_down"},
+		exclusion{remaining, remaining != nil && f.Of.Key("cool_down") != nil, "rest and cool_down are the same",
+			"remove cool_down"},
 		exclusion{n, len(n.Entries) == 0, "between does nothing", help + ", or remove it"},
 	) {
 		betweenKeys.Bind(fields, &p.Between)
@@ -113,9 +114,9 @@ func readRestart(b *binder, f strictyaml.Fields, p *Plan) {
 		f, key = b.Fields(n, key, restartKeys.Names()), "before"
 		restartKeys.Bind(f, &r)
 	}
-	before := len(b.Problems)
+	previous := len(b.Problems)
 	r.Before = f.Words(key, restartHint, func(name string) (string, error) { return restartable(p, name) })
-	if len(r.Before) == 0 && len(b.Problems) == before {
+	if len(r.Before) == 0 && len(b.Problems) == previous {
 		b.At(n, "restart names no step", restartHint)
 	}
 	p.Restart = r
@@ -146,7 +147,7 @@ func (b *binder) rate(f strictyaml.Fields, p *Plan) {
 	if n == nil {
 		return
 	}
-	before := len(b.Problems)
+	previous := len(b.Problems)
 	r := &Rate{Like: pace.Arrivals{Kind: pace.Poisson}}
 	switch n.Kind {
 	case strictyaml.Mapping:
@@ -168,7 +169,7 @@ func (b *binder) rate(f strictyaml.Fields, p *Plan) {
 	default:
 		r.At = rates(&b.Document, n, "rate")
 	}
-	if !b.refuse(stepless(n, p, "rate")...) && len(b.Problems) == before {
+	if !b.refuse(stepless(n, p, "rate")...) && len(b.Problems) == previous {
 		p.Rate = r
 	}
 }

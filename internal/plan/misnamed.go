@@ -44,8 +44,8 @@ func (b *binder) levels(root *strictyaml.Node) []level {
 	if n == nil {
 		return out
 	}
-	w, known := b.cat.Workload(n.Text)
-	if !known {
+	w, found := b.cat.Workload(n.Text)
+	if !found {
 		return out
 	}
 	var names, seconds []string

@@ -96,9 +96,9 @@ func (p *paths) relocate(root *strictyaml.Node, src []byte) []byte {
 		found := false
 		if n := m.at; n.Source == root.Source && n.Line <= len(lines) && plain.MatchString(m.path) {
 			line := lines[n.Line-1]
-			at := n.Column - 1
-			if found = at < len(line) && bytes.HasPrefix(line[at:], []byte(written)); found {
-				lines[n.Line-1] = slices.Concat(line[:at], []byte(m.path), line[at+len(written):])
+			position := n.Column - 1
+			if found = position < len(line) && bytes.HasPrefix(line[position:], []byte(written)); found {
+				lines[n.Line-1] = slices.Concat(line[:position], []byte(m.path), line[position+len(written):])
 			}
 		}
 		inPlace = inPlace && found

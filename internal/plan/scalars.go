@@ -62,8 +62,8 @@ func readPromise(n *strictyaml.Node) (out kept, err error) {
 		return out, hint.Errorf(promiseHint, "%q is not a promise", n.Text)
 	}
 	measure, unit := strings.ReplaceAll(m[1], ".", ""), m[2]+m[4]
-	var known bool
-	if out.percentile, known = percentiles[measure]; !known {
+	var found bool
+	if out.percentile, found = percentiles[measure]; !found {
 		return out, hint.Errorf(hint.OneOf(m[1], []string{"p50", "p95", "p99", "p99.9", "max"}), "%q is not a response time",
 			m[1])
 	}

@@ -86,13 +86,13 @@ func assignTarget(d *strictyaml.Document, targets *strictyaml.Node, path []*stri
 		d.At(path[0], "the plan has no list of targets", "set it whole, as targets=[ENGINE]")
 		return
 	}
-	item, rest := findTarget(targets.Items, path[1:])
+	item, remaining := findTarget(targets.Items, path[1:])
 	if item < 0 {
 		d.At(path[1], fmt.Sprintf("there is no target %q", path[1].Text),
 			hint.OneOf(path[1].Text, targetNames(targets.Items)))
 		return
 	}
-	if len(rest) == 0 {
+	if len(remaining) == 0 {
 		targets.Items[item] = value
 		return
 	}
@@ -101,12 +101,12 @@ func assignTarget(d *strictyaml.Document, targets *strictyaml.Node, path []*stri
 		return // reported when the targets are read
 	}
 	targets.Items[item] = t
-	assign(d, t, rest, value)
+	assign(d, t, remaining, value)
 }
 
 // findTarget returns the target that a path begins with, -1 if there is none, and
 // the rest of the path. Names may have dots; the longest match counts.
-func findTarget(items []*strictyaml.Node, path []*strictyaml.Node) (item int, rest []*strictyaml.Node) {
+func findTarget(items []*strictyaml.Node, path []*strictyaml.Node) (item int, remaining []*strictyaml.Node) {
 	names := targetNames(items)
 	for n := len(path); n > 0; n-- {
 		if i := slices.Index(names, join(path[:n]).Text); i >= 0 {

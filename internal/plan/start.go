@@ -56,28 +56,28 @@ func (p *Plan) DataSeed(block int) *uint64 {
 }
 
 func readStart(b *binder, f strictyaml.Fields, p *Plan) {
-	s, before := Start{}, len(b.Problems)
+	s, previous := Start{}, len(b.Problems)
 	fields, ok := section(f, "start", startKeys, &s, "start is a map", "as in start: {copy: STEP}")
 	if !ok {
 		return
 	}
 	s.Bases = b.paths.read(fields, "bases", creatable)
 	switch {
-	case len(b.Problems) > before || p.Run == nil:
+	case len(b.Problems) > previous || p.Run == nil:
 		return // already reported
 	case s.Copy == "":
 		b.At(fields.Of, "start does not say after which step the data are copied", "as in start: {copy: "+example(p)+"}")
 	case s.Copy != OwnData:
 		checkCopied(b, fields.Value("copy"), p, s.Copy)
 	}
-	if len(b.Problems) == before {
+	if len(b.Problems) == previous {
 		b.refuse(startExclusions(fields, p, &s)...)
 	}
 	if s.Loads == 0 {
 		s.Loads = min(maxLoads, p.Trials) // fewer prove less: each counts once
 	}
 	p.Start = s
-	if len(b.Problems) == before && s.Loaded() {
+	if len(b.Problems) == previous && s.Loaded() {
 		p.Later = later(b, p)
 	}
 }
@@ -134,10 +134,10 @@ func example(p *Plan) string {
 // checkCopied refuses a step that the plan does not have, or that nothing follows.
 func checkCopied(b *binder, n *strictyaml.Node, p *Plan, name string) {
 	names := stepNames(p.Steps(), anyStep)
-	switch at := slices.Index(names, name); {
-	case at < 0:
+	switch position := slices.Index(names, name); {
+	case position < 0:
 		b.At(n, fmt.Sprintf("the plan has no step %q", name), hint.OneOf(name, names))
-	case at == len(names)-1:
+	case position == len(names)-1:
 		b.At(n, fmt.Sprintf("no step follows %s: there would be nothing to do with the copies", name),
 			"copy the data after an earlier step, or remove start")
 	}

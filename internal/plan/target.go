@@ -24,17 +24,17 @@ func (b *binder) targets(f strictyaml.Fields, p *Plan) {
 	all := Target{Config: engine.Config{Durability: model.DurabilityProcess}}
 	commonKeys.Bind(common, &all)
 	readMachine(b, common, &all.Machine)
-	var known []*bound
+	var bounds []*bound
 	p.Leveled = f.Value("levels") != nil
 	for _, n := range leveled(b, f, b.targetNodes(f)) {
 		if t := b.target(n, common, all, p); t != nil {
-			known = append(known, t)
+			bounds = append(bounds, t)
 		}
 	}
-	b.checkNames(known)
-	b.checkData(known, p)
-	excludeTargets(b, f, known, p)
-	for _, t := range known {
+	b.checkNames(bounds)
+	b.checkData(bounds, p)
+	excludeTargets(b, f, bounds, p)
+	for _, t := range bounds {
 		b.checkEngine(t, p)
 		p.Targets = append(p.Targets, t.Target)
 	}
@@ -378,7 +378,7 @@ const levelsHint = "as in levels: {memory: [256MiB, 1GiB]}"
 // leveled returns the targets at all levels of a knob: each target once for each level, under its name
 // and the level's.
 func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*strictyaml.Node {
-	n, before := f.Value("levels"), len(b.Problems)
+	n, previous := f.Value("levels"), len(b.Problems)
 	if n == nil || !b.Is(n, strictyaml.Mapping, "levels is a map of one knob", levelsHint) {
 		return targets
 	}
@@ -389,7 +389,7 @@ func leveled(b *binder, f strictyaml.Fields, targets []*strictyaml.Node) []*stri
 	const help = "remove one of the two"
 	common := f.Of.Get("common").Get(knob.Text)
 	b.refuse(exclusion{common, common != nil, knob.Text + " is set here and by levels", help})
-	wrong := len(b.Problems) > before
+	wrong := len(b.Problems) > previous
 	b.loaders = map[*strictyaml.Node]string{}
 	var out []*strictyaml.Node
 	for _, t := range targets {
@@ -420,9 +420,9 @@ func readLevels(b *binder, n *strictyaml.Node) (knob *strictyaml.Node, values []
 		return nil, nil
 	}
 	knob, list := n.Entries[0].Key, n.Entries[0].Value
-	read, known := levelKnobs[knob.Text]
+	read, found := levelKnobs[knob.Text]
 	if b.refuse(
-		exclusion{knob, !known, "levels takes no " + knob.Text, hint.OneOf(knob.Text, levelKeys.Names())},
+		exclusion{knob, !found, "levels takes no " + knob.Text, hint.OneOf(knob.Text, levelKeys.Names())},
 		exclusion{holds: list.Kind == strictyaml.Broken},
 		exclusion{list, list.Kind != strictyaml.List, "the levels of " + knob.Text + " are a list", levelsHint},
 		exclusion{list, len(list.Items) < 2, "one level is none: there is nothing to compare",

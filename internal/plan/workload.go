@@ -19,7 +19,7 @@ import (
 
 // workload reads the workload, its preset and params.
 func (b *binder) workload(f strictyaml.Fields, p *Plan) {
-	before := len(b.Problems)
+	previous := len(b.Problems)
 	strictyaml.Bind(f, "preset", strictyaml.Text, func(v string) { p.Preset = v })
 	if f.Of.Get("workload") == nil {
 		b.At(f.Of, "workload is missing", hint.OneOf("", b.cat.WorkloadNames()))
@@ -37,7 +37,7 @@ func (b *binder) workload(f strictyaml.Fields, p *Plan) {
 		}
 	}
 	given := params(f, info)
-	if len(b.Problems) > before {
+	if len(b.Problems) > previous {
 		return
 	}
 	var err error
@@ -113,9 +113,9 @@ func (t *bound) override(b *binder, p *Plan) {
 	if p.Run == nil || t.fields.Value("params") == nil {
 		return
 	}
-	before := len(b.Problems)
+	previous := len(b.Problems)
 	given := params(t.fields, b.chosen.Info())
-	if len(b.Problems) > before || len(given) == 0 {
+	if len(b.Problems) > previous || len(given) == 0 {
 		return
 	}
 	t.Params, t.Own = maps.Clone(p.Params), slices.Sorted(maps.Keys(given))

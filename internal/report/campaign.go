@@ -121,12 +121,12 @@ const mostColumns = 16
 // columns returns the steps to show side by side, and a remark on those left out.
 // If there are too many steps, a sweep is represented by the step in which the
 // base was fastest.
-func (c *campaign) columns(all []*step) (out []*step, leftOut string) {
-	if len(all) <= mostColumns {
-		return all, ""
+func (c *campaign) columns(steps []*step) (out []*step, leftOut string) {
+	if len(steps) <= mostColumns {
+		return steps, ""
 	}
-	out = view.Filter(all, (*step).represents)
-	if len(out) == len(all) {
+	out = view.Filter(steps, (*step).represents)
+	if len(out) == len(steps) {
 		return out, ""
 	}
 	return out, "Of the steps along an axis it shows those in which " + c.Targets[0].Name +

@@ -118,12 +118,12 @@ func (e *embedder) addRuns(s *step, t *target) {
 		et.LeftOut = !slices.ContainsFunc(used, func(u run) bool { return u.Step == r.Step })
 		for k := range r.Step.Rows {
 			row := &r.Step.Rows[k]
-			at := slices.Index(order, kinds[i][k])
-			et.put(at, row, r.Step)
+			index := slices.Index(order, kinds[i][k])
+			et.put(index, row, r.Step)
 			if len(row.Warnings) > 0 {
-				et.Warnings[at] = e.warningsOf(row)
+				et.Warnings[index] = e.warningsOf(row)
 			}
-			e.places[row] = e.count + at
+			e.places[row] = e.count + index
 		}
 		out.Trials = append(out.Trials, et)
 	}
@@ -154,26 +154,26 @@ func (e *embedder) kindsOf(rows []metric.Row) []int {
 func merged(runs [][]int) []int {
 	order := slices.Clone(runs[0])
 	for _, run := range runs[1:] {
-		at := 0
+		position := 0
 		for _, kind := range run {
 			i := slices.Index(order, kind)
 			if i < 0 {
-				order = slices.Insert(order, at, kind)
-				i = at
+				order = slices.Insert(order, position, kind)
+				i = position
 			}
-			at = i + 1
+			position = i + 1
 		}
 	}
 	return order
 }
 
 func (e *embedder) shape(kinds []int) int {
-	at := slices.IndexFunc(e.out.Shapes, func(o []int) bool { return slices.Equal(o, kinds) })
-	if at < 0 {
-		at = len(e.out.Shapes)
+	position := slices.IndexFunc(e.out.Shapes, func(o []int) bool { return slices.Equal(o, kinds) })
+	if position < 0 {
+		position = len(e.out.Shapes)
 		e.out.Shapes = append(e.out.Shapes, kinds)
 	}
-	return at
+	return position
 }
 
 func (e *embedder) warningsOf(r *metric.Row) []int {
@@ -188,20 +188,20 @@ func (e *embedder) warningsOf(r *metric.Row) []int {
 }
 
 // put adds a row as it may be quoted, see result.Step.Shown.
-func (t *embeddedTrial) put(at int, row *metric.Row, s *result.Step) {
-	t.Values[at], t.N[at] = row.Value, row.N
+func (t *embeddedTrial) put(index int, row *metric.Row, s *result.Step) {
+	t.Values[index], t.N[index] = row.Value, row.N
 	if row.Disturbed {
-		t.Disturbed = append(t.Disturbed, at)
+		t.Disturbed = append(t.Disturbed, index)
 	}
 	if row.AtLeast {
-		t.AtLeast = append(t.AtLeast, at)
+		t.AtLeast = append(t.AtLeast, index)
 	}
 	if !row.Few() {
 		return
 	}
-	t.Few = append(t.Few, at)
-	if t.Values[at] = math.NaN(); s.Greatest(row) != nil {
-		t.Values[at] = s.Greatest(row).Value
+	t.Few = append(t.Few, index)
+	if t.Values[index] = math.NaN(); s.Greatest(row) != nil {
+		t.Values[index] = s.Greatest(row).Value
 	}
 }
 

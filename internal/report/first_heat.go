@@ -97,17 +97,17 @@ func (c *campaign) heat(find func(*step) (key, bool)) *page.Heat {
 	for _, t := range c.Targets[1:] {
 		h.Columns = append(h.Columns, page.HeatColumn{Name: t.Name, Series: t.Index})
 	}
-	known := false
+	found := false
 	for _, s := range c.heated(find) {
 		row := page.HeatRow{Name: s.Name, Link: "#" + s.id}
 		k, _ := find(s)
 		for _, t := range c.Targets[1:] {
 			cell := heatCell(s, t, k)
-			known, row.Cells = known || cell.Why == "", append(row.Cells, cell)
+			found, row.Cells = found || cell.Why == "", append(row.Cells, cell)
 		}
 		h.Rows = append(h.Rows, row)
 	}
-	if !known || len(h.Rows) < 2 { // the panels show the only test
+	if !found || len(h.Rows) < 2 { // the panels show the only test
 		return nil
 	}
 	return h

@@ -44,11 +44,11 @@ func panelsOf(c *campaign, s *step, id string) page.Panels {
 	}
 	if w := c.sweepOf(s); w != nil && len(w.panels) > 0 {
 		var out []page.Block
-		at := max(0, slices.IndexFunc(w.panels, func(p panel) bool {
+		index := max(0, slices.IndexFunc(w.panels, func(p panel) bool {
 			return slices.Contains(stepsOf(p.levels), w.representative())
 		}))
-		for _, p := range drawn(at, sweepCurves(w)...) {
-			p.Title = strings.TrimSuffix(p.Title+", "+w.panels[at].name, ", ")
+		for _, p := range drawn(index, sweepCurves(w)...) {
+			p.Title = strings.TrimSuffix(p.Title+", "+w.panels[index].name, ", ")
 			out = append(out, panelDrawing(p))
 		}
 		return page.Panels{Cells: cells(append(out, costs)...)}
@@ -267,7 +267,7 @@ const mostRanked = 8
 // ranked ranks the rows of a panel by a number, the best first; nil if none has it.
 // Rows that are not compared come last.
 func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
-	r, known, trials := &page.Ranking{}, false, 0
+	r, found, trials := &page.Ranking{}, false, 0
 	var m *metric.Metric
 	for _, e := range c.entries(s) {
 		k, ok := find(e.s)
@@ -278,7 +278,7 @@ func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 		row := page.Ranked{Name: e.name, Series: e.t.Index, Value: quantity.Unknown, Absent: n.Missing != ""}
 		row.At, row.Low, row.High, row.Less, row.Far = n.Value, n.Low, n.High, math.NaN(), math.NaN()
 		if !row.Absent {
-			known, m, trials = true, metric.ByName(k.Metric), max(trials, len(n.Rows))
+			found, m, trials = true, metric.ByName(k.Metric), max(trials, len(n.Rows))
 			row.Value = n.String()
 			if n.AtLeast() {
 				row.Value = "≥ " + row.Value
@@ -290,7 +290,7 @@ func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 		}
 		r.Rows = append(r.Rows, row)
 	}
-	if !known {
+	if !found {
 		return nil
 	}
 	if len(c.Targets) > 1 {

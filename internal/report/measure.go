@@ -118,13 +118,13 @@ func (m measure) cell(s *step, t *target, n *page.Notes) page.Cell {
 // perOperation returns a count ÷ the operations completed, such as retries: the
 // median over the trials.
 func (m measure) perOperation(s *step, t *target) page.Cell {
-	rate, known := s.Rate(s.Primary)
+	rate, found := s.Rate(s.Primary)
 	count, _ := m.key(s)
 	done, errors := key{Group: rate.Group, Op: rate.Op, Metric: metric.OpsPerS},
 		key{Group: rate.Group, Metric: metric.Errors}
 	var values []float64
 	for _, run := range s.Used(t) {
-		if v, ok := account.PerOperation(run.Row(count), run.Row(done), run.Row(errors), m.without); ok && known {
+		if v, ok := account.PerOperation(run.Row(count), run.Row(done), run.Row(errors), m.without); ok && found {
 			values = append(values, v)
 		}
 	}
@@ -264,11 +264,11 @@ func withBlocks(sec page.Section, folds page.Folds, n *page.Notes) page.Section 
 }
 
 // folded returns a collapsed section with a table and what belongs to it; none if the table is empty.
-func folded(sec page.Section, t page.Table, more ...page.Block) []page.Section {
+func folded(sec page.Section, t page.Table, extra ...page.Block) []page.Section {
 	if t.Empty() {
 		return nil
 	}
-	sec.Folded, sec.Blocks = true, append([]page.Block{t}, more...)
+	sec.Folded, sec.Blocks = true, append([]page.Block{t}, extra...)
 	return []page.Section{sec}
 }
 
@@ -328,10 +328,10 @@ func (b byTarget) rows(targets []*target, absent string) []page.Row {
 
 // span returns the least and the greatest of the targets' numbers.
 func (s *step) span(metric string) (low, high float64, ok bool) {
-	k, known := s.Own(metric)
+	k, found := s.Own(metric)
 	low = math.Inf(1)
 	for _, t := range s.c.Targets {
-		if n := s.number(t, k); known && n.Missing == "" {
+		if n := s.number(t, k); found && n.Missing == "" {
 			low, high, ok = min(low, n.Value), max(high, n.Value), true
 		}
 	}

@@ -61,29 +61,30 @@ func (a answer) span() string {
 
 // searchSentence returns the targets' answers; "" if there was no search.
 func searchSentence(s *step) string {
-	all := answersOf(s)
-	if len(all) == 0 {
+	answers := answersOf(s)
+	if len(answers) == 0 {
 		return ""
 	}
 	caution := ""
-	if slices.ContainsFunc(all, func(a answer) bool { return len(a.warnings) > 0 }) {
+	if slices.ContainsFunc(answers, func(a answer) bool { return len(a.warnings) > 0 }) {
 		caution = " ⚠ The search has warnings: read them first."
 	}
-	if len(all) == 1 {
-		return all[0].String() + "." + caution
+	if len(answers) == 1 {
+		return answers[0].String() + "." + caution
 	}
-	if slices.ContainsFunc(all[1:], func(a answer) bool { return all[0].Differs(a.Search) != "" }) {
-		apart := quantity.Texts(all, answer.String)
+	if slices.ContainsFunc(answers[1:], func(a answer) bool { return answers[0].Differs(a.Search) != "" }) {
+		apart := quantity.Texts(answers, answer.String)
 		return strings.Join(apart, "; ") + ". The searches differ, and are not compared." + caution
 	}
 	var parts, never []string
-	for _, a := range all {
+	for _, a := range answers {
 		if a.Kept == 0 {
 			never = append(never, fmt.Sprintf("%s (lowest %s/s: %s)", a.target.Name, quantity.Amount(a.Broke), a.Why))
 		} else {
 			parts = append(parts, fmt.Sprintf("%s on %s%s", a.Rate(), a.target.Name, a.span()))
 		}
 	}
-	return strings.Join(nonEmpty(listing("the highest rate with "+all[0].Words()+": ", parts, ""),
-		listing("no rate that was tried kept "+all[0].Words()+" in most of its probes on ", never, "")), "; ") + "." + caution
+	return strings.Join(nonEmpty(listing("the highest rate with "+answers[0].Words()+": ", parts, ""),
+		listing("no rate that was tried kept "+answers[0].Words()+" in most of its probes on ", never, "")), "; ") +
+		"." + caution
 }

@@ -57,18 +57,18 @@ func machinesIn(s *step, clients bool, columns []machineColumn) (names []string)
 
 // machineWords returns the unit that costs are per, and the figures of a machine; nil: the target has none of it.
 func machineWords(s *step, t *target, machine string, columns []machineColumn) []string {
-	per, known := "", false
+	per, found := "", false
 	var words []string
 	for _, c := range columns {
 		text := quantity.Unknown
 		for _, k := range compare.Parts(s.Step, c.metric) {
 			if n := s.number(t, k); k.Labels.Machine == machine && n.Missing == "" {
-				text, per, known = c.show(c.sum(n.Values())), cmp.Or(per, k.Per), true
+				text, per, found = c.show(c.sum(n.Values())), cmp.Or(per, k.Per), true
 			}
 		}
 		words = append(words, text)
 	}
-	if !known {
+	if !found {
 		return nil
 	}
 	return append([]string{per}, words...)

@@ -61,13 +61,13 @@ func publishedTable(c *campaign, rows []plan.PublishedRow, n *page.Notes) page.T
 	}
 	var metrics []string
 	for _, m := range metric.All() {
-		known, unit := false, ""
+		found, unit := false, ""
 		for _, r := range rows {
 			if _, has := r.Figures[m.Name]; has {
-				known, unit = true, cmp.Or(unit, publishedUnit(m.Name, r.Per))
+				found, unit = true, cmp.Or(unit, publishedUnit(m.Name, r.Per))
 			}
 		}
-		if !known {
+		if !found {
 			continue
 		}
 		col := metricColumn(key{Metric: m.Name})
@@ -110,8 +110,8 @@ func publishedUnit(name, per string) string {
 
 // publishedCell returns a published number, with its ratio to that of the first row.
 func publishedCell(r, first *plan.PublishedRow, name, unit string) page.Cell {
-	value, known := r.Figures[name]
-	if !known {
+	value, found := r.Figures[name]
+	if !found {
 		return page.Absent("not published")
 	}
 	num := verdict.Of(name, value, metric.ByName(name).Unit)

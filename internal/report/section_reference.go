@@ -85,12 +85,12 @@ func hostsDiffer(c *campaign) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	more := "."
+	suffix := "."
 	if n := len(parts) - mostDifferences; n > 0 {
 		parts = parts[:mostDifferences]
-		more = fmt.Sprintf("; and %d more, see “Machine and versions”.", n)
+		suffix = fmt.Sprintf("; and %d more, see “Machine and versions”.", n)
 	}
-	return "Trials ran on hosts that differ: " + strings.Join(parts, "; ") + more
+	return "Trials ran on hosts that differ: " + strings.Join(parts, "; ") + suffix
 }
 
 // holders returns the different values that trials have, and the targets that have

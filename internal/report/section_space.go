@@ -22,8 +22,8 @@ func overTheSteps(v *campaign) []page.Section {
 		row := min(plotsInRow, len(plots))
 		sec.Blocks = append(sec.Blocks, onScreen("At the end of each step; memory and amplification are of the step itself. "+
 			"A gap: not known there, or 0 on an axis of powers."), legend(v.Targets, "small"), page.Plots{Plots: plots[:row]})
-		if more := plots[row:]; len(more) > 0 {
-			fold.Blocks = []page.Block{page.Plots{Plots: more}, t}
+		if extra := plots[row:]; len(extra) > 0 {
+			fold.Blocks = []page.Block{page.Plots{Plots: extra}, t}
 		}
 	}
 	return []page.Section{withBlocks(sec, page.Folds{fold}, n)}

@@ -167,20 +167,20 @@ func familySentence(w *sweep, f compare.Family, t *target) string {
 		*compare.Effect
 		step string
 	}
-	var all []effect
+	var effects []effect
 	counts := map[compare.Verdict]int{}
 	for _, l := range w.levels {
 		k, _ := l.Rate(l.Primary)
 		if e := l.effect(t, base, k); e != nil && !math.IsNaN(e.Ratio) && e.Verdict != "" {
-			all = append(all, effect{e, l.Name})
+			effects = append(effects, effect{e, l.Name})
 			counts[e.Verdict]++
 		}
 	}
-	if len(all) == 0 {
+	if len(effects) == 0 {
 		return text + "."
 	}
 	byRatio := func(a, b effect) int { return cmp.Compare(a.Ratio, b.Ratio) }
-	if low, high := slices.MinFunc(all, byRatio), slices.MaxFunc(all, byRatio); low.step != high.step {
+	if low, high := slices.MinFunc(effects, byRatio), slices.MaxFunc(effects, byRatio); low.step != high.step {
 		text += fmt.Sprintf("; from %s in %s to %s in %s", quantity.Times(low.Ratio), low.step, quantity.Times(high.Ratio),
 			high.step)
 	}
@@ -392,7 +392,9 @@ var sweepMeasures = append(measuresOf(metric.RowsPerS, metric.ServiceP50US, metr
 	measure{metric: metric.WastedStatements, each: true})
 
 // measured returns the measures that any level of the panel has.
-func (p panel) measured(all []measure) []measure { return measuresIn(all, stepsOf(p.levels)...) }
+func (p panel) measured(measures []measure) []measure {
+	return measuresIn(measures, stepsOf(p.levels)...)
+}
 
 // levelsTable returns numbers of a panel, level by level.
 func levelsTable(w *sweep, p panel, measures []measure, n *page.Notes) page.Table {

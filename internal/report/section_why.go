@@ -66,11 +66,11 @@ func paragraphs(e *explain.Explanation, repeated map[string]bool, shown int) pag
 		}
 		repeated[text] = true
 	}
-	var more []string
+	var extra []string
 	groups, silent := e.Paragraphs()
 	for i, p := range groups {
 		if i >= shown {
-			more = append(more, p.Names())
+			extra = append(extra, p.Names())
 			continue
 		}
 		var lines []string
@@ -80,7 +80,7 @@ func paragraphs(e *explain.Explanation, repeated map[string]bool, shown int) pag
 		}
 		l.Items = append(l.Items, page.Item{Name: p.Names(), Text: lines[0], More: lines[1:]})
 	}
-	l.Items = append(l.Items, view.Texts("", nonEmpty(listing("Smaller differences in ", more, "."),
+	l.Items = append(l.Items, view.Texts("", nonEmpty(listing("Smaller differences in ", extra, "."),
 		listing("Nothing is proven and explained in ", silent, "."))...).Items...)
 	return l
 }
@@ -145,16 +145,17 @@ func waterfall(v *campaign, e *explain.Explanation) *page.Waterfall {
 	}
 	w := &page.Waterfall{Title: fmt.Sprintf("%s in %s: what makes the ratio of %s to %s", metric.Label(sum.Metric),
 		own.Name, e.New.Name, e.Base.Name), About: "Factors whose product is the ratio, with 95 % intervals."}
-	rest := sum.Total.Log
+	remainder := sum.Total.Log
 	const shown = 5
 	for _, c := range sum.Named()[:min(shown, len(sum.Named()))] {
-		rest -= c.Log
+		remainder -= c.Log
 		w.Rows = append(w.Rows, fall(string(c.Item), c.Contribution))
 	}
 	whole := fall("in all", sum.Total)
 	whole.Whole = true
-	w.Rows = append(w.Rows, page.Fall{Name: "not explained", Text: quantity.Times(math.Exp(rest)), Class: class(rest),
-		Factor: math.Exp(rest), Open: true}, whole)
+	w.Rows = append(w.Rows, page.Fall{Name: "not explained", Text: quantity.Times(math.Exp(remainder)),
+		Class:  class(remainder),
+		Factor: math.Exp(remainder), Open: true}, whole)
 	return w
 }
 

@@ -94,7 +94,9 @@ func change(base, subject growth, kin kinship) float64 {
 		slices.Min(subject.pers) <= slices.Max(base.pers):
 		return 0 // may be noise
 	}
-	per := func(g, other growth) float64 { return max(g.total, tiny(unit)) / cmp.Or(g.units, other.units) }
+	per := func(g, otherGrowth growth) float64 {
+		return max(g.total, tiny(unit)) / cmp.Or(g.units, otherGrowth.units)
+	}
 	return math.Abs(math.Log(per(subject, base) / per(base, subject)))
 }
 
@@ -120,8 +122,8 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 		}
 		row := plainRow(name)
 		for i, t := range s.c.Targets {
-			g, known := all[i][name]
-			if row.Head == name && known && g.meaning != "" {
+			g, found := all[i][name]
+			if row.Head == name && found && g.meaning != "" {
 				row.Head = g.meaning + ": " + name
 			}
 			row.Cells = append(row.Cells, changedCell(all[0][name], g, i == 0 || s.Unlike(base, t) != ""))

@@ -212,14 +212,14 @@ func moves(tracks []*course.Track) bool {
 	})
 }
 
-func newChart(v overTime, tracks []*course.Track, d *page.Moving) (ch page.MovingChart, known bool) {
+func newChart(v overTime, tracks []*course.Track, d *page.Moving) (ch page.MovingChart, found bool) {
 	ch = page.MovingChart{Title: v.title, Log: v.log}
 	bands := 0
 	for _, l := range d.Series {
 		line, some := chartLine(tracks[l.Index], v.value, d.Points)
 		low, banded := chartLine(tracks[l.Index], v.low, d.Points)
 		high, _ := chartLine(tracks[l.Index], v.high, d.Points)
-		if known = known || some; banded {
+		if found = found || some; banded {
 			bands++
 		} else {
 			low, high = nil, nil
@@ -229,12 +229,12 @@ func newChart(v overTime, tracks []*course.Track, d *page.Moving) (ch page.Movin
 	if bands == 0 || bands > mostBands {
 		ch.Low, ch.High = nil, nil
 	}
-	return ch, known
+	return ch, found
 }
 
 // chartLine returns a quantity at all points of the chart, and whether it is known
 // anywhere.
-func chartLine(t *course.Track, q course.Quantity, points int) (line page.Values, known bool) {
+func chartLine(t *course.Track, q course.Quantity, points int) (line page.Values, found bool) {
 	line = page.Gaps(points)
 	if q == nil {
 		return line, false

@@ -18,17 +18,17 @@ func percentilePlots(s *step) (own, others []page.Plot) {
 		subject
 		measure string
 	}
-	var all []curve
+	var curves []curve
 	byKey := map[curve][]indexed{}
 	for t, r := range s.leaders() {
 		for _, cv := range r.Step.Curves {
 			if len(cv.Points) > 0 && !(cv.Measure == "statement" && s.c.crowded()) {
 				one := curve{subject{cv.Group, cv.Op}, cv.Measure}
-				all, byKey[one] = compare.AppendNew(all, one), append(byKey[one], indexed{t.Index, cv})
+				curves, byKey[one] = compare.AppendNew(curves, one), append(byKey[one], indexed{t.Index, cv})
 			}
 		}
 	}
-	for _, one := range all {
+	for _, one := range curves {
 		if one.measure == "service" && byKey[curve{one.subject, "response"}] != nil {
 			continue // the other curve shows the waits of users
 		}

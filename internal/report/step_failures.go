@@ -21,11 +21,11 @@ func failuresOf(s *step, t *target) failures {
 	f := failures{target: t.Name}
 	failed := 0
 	for _, r := range s.Runs[t] { // also of those that are not compared for their failures
-		more := account.FailuresIn(r.Step.Rows, r.Step.Single)
-		if more.Failed > 0 {
+		extra := account.FailuresIn(r.Step.Rows, r.Step.Single)
+		if extra.Failed > 0 {
 			failed++
 		}
-		f.Add(more)
+		f.Add(extra)
 	}
 	if n := len(t.Trials); n > 1 {
 		f.trials = fmt.Sprintf(" in %d of %d trials", failed, n)

@@ -102,7 +102,7 @@ const fewColumns = 3
 // rows per denominator if there are many: the same costs per query, per row and
 // per operation would be too wide side by side. The page's data has all.
 func perTables(s *step, section metric.Section, note string, n *page.Notes) []page.Table {
-	var columns, rest, denominators []string
+	var columns, remaining, denominators []string
 	for _, m := range metric.InSection(section) {
 		keys := s.Keys(m)
 		if len(keys) == 0 {
@@ -112,7 +112,7 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 			return k.Per == "" || k.Per == "step" || k.Group != "" ||
 				k.Op != ""
 		}) {
-			rest = append(rest, m)
+			remaining = append(remaining, m)
 			continue
 		}
 		columns = append(columns, m)
@@ -124,7 +124,7 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 		return metricTables(s, section, note, n)
 	}
 	name := string(section)
-	whole := tablesOf(s, name, note, rest, n)
+	whole := tablesOf(s, name, note, remaining, n)
 	t := page.Table{Title: name, Note: note, Head: "target"}
 	for _, m := range columns {
 		t.Columns = append(t.Columns, metricColumn(key{Metric: m}))

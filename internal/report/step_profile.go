@@ -317,15 +317,15 @@ func FileTable(p *Profile, limit int) page.Table {
 		Note: "By the requests that the device was given, the sync after the step included."}
 	list := byClass(p)
 	all := sumTransfers("in all", list)
-	rest := sumTransfers("other classes and tables", list[min(limit, len(list)):])
-	if list = list[:min(limit, len(list))]; rest != (transferred{name: rest.name}) {
-		list = append(slices.Clip(list), rest)
+	remaining := sumTransfers("other classes and tables", list[min(limit, len(list)):])
+	if list = list[:min(limit, len(list))]; remaining != (transferred{name: remaining.name}) {
+		list = append(slices.Clip(list), remaining)
 	}
 	for _, c := range append(list, all) {
 		t.Add(costRow(c.name, append(c.kb[:], c.requests)...))
 	}
-	read, known := p.Device[blockio.Read]
-	if written, too := p.Device[blockio.Write]; known && too {
+	read, found := p.Device[blockio.Read]
+	if written, too := p.Device[blockio.Write]; found && too {
 		row := costRow("the device, without rumbench’s own files", read, written)
 		apart := page.Absent("see the step’s costs")
 		row.Cells = append(row.Cells, apart, apart)
@@ -341,8 +341,8 @@ func byClass(p *Profile) (list []transferred) {
 		if r.Op == blockio.Flush {
 			continue
 		}
-		i, known := at[r.Class]
-		if !known {
+		i, found := at[r.Class]
+		if !found {
 			i = len(list)
 			at[r.Class] = i
 			list = append(list, transferred{name: r.Use})

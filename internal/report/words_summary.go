@@ -119,12 +119,12 @@ func summaryCell(s *step, t *target, m measure, n *page.Notes) page.Cell {
 	}
 	num := s.number(t, k)
 	c := page.Cell{Text: num.Whole(), Number: true}
-	if other := metric.StandIn(m.metric); other != nil && other.Name == k.Metric && num.Missing == "" {
+	if otherMetric := metric.StandIn(m.metric); otherMetric != nil && otherMetric.Name == k.Metric && num.Missing == "" {
 		reason := "other programs used the device"
 		if len(s.Keys(m.metric)) == 0 {
 			reason = "the " + m.label() + " is unknown here"
 		}
-		c.Note(n.Mark(other.Label + ", as " + reason))
+		c.Note(n.Mark(otherMetric.Label + ", as " + reason))
 	}
 	for _, w := range num.Warnings {
 		c.Note(n.Mark(w))

@@ -66,10 +66,10 @@ func ulimit(name string, resource int, highest uint64) string {
 
 // mount returns an option that shows a directory or file in a container. It has the syntax of
 // CSV: paths may hold commas.
-func mount(source, target string, more ...string) string {
+func mount(source, target string, extra ...string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	_ = w.Write(append([]string{"type=bind", "source=" + source, "target=" + target}, more...)) // to memory
+	_ = w.Write(append([]string{"type=bind", "source=" + source, "target=" + target}, extra...)) // to memory
 	w.Flush()
 	return strings.TrimSpace(b.String())
 }

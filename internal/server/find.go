@@ -355,8 +355,8 @@ func Look(ctx context.Context, kinds []string, source Source) (Found, error) {
 		return Found{}, err
 	}
 	f := Found{Kind: p.Kind, Source: source, Path: p.Path, Version: p.Version, Container: p.Image}
-	if known, err := Variables(ctx, p); err == nil { // else Variables reports it
-		f.Variables = strings.Join(slices.Sorted(maps.Keys(known)), " ")
+	if seen, err := Variables(ctx, p); err == nil { // else Variables reports it
+		f.Variables = strings.Join(slices.Sorted(maps.Keys(seen)), " ")
 	}
 	Remember(f)
 	return f, nil
@@ -370,11 +370,11 @@ func Remember(f Found) {
 	if f.Variables == "" {
 		return
 	}
-	known := map[string]bool{}
+	seen := map[string]bool{}
 	for name := range strings.FieldsSeq(f.Variables) {
-		known[name] = true
+		seen[name] = true
 	}
-	variablesOf.Store(p.place(), known)
+	variablesOf.Store(p.place(), seen)
 }
 
 // Variables returns the settings that a program knows, by their names in its configuration
@@ -392,13 +392,13 @@ func Variables(ctx context.Context, p Program) (map[string]bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the variables of %s: %w", p.Path, err)
 	}
-	known := make(map[string]bool, len(names))
+	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		if !k.cased {
 			name = strings.ToLower(name)
 		}
-		known[name] = true
+		seen[name] = true
 	}
-	variablesOf.Store(p.place(), known)
-	return known, nil
+	variablesOf.Store(p.place(), seen)
+	return seen, nil
 }

@@ -157,12 +157,12 @@ func defaultsFile(s *Server) []string { return []string{"--defaults-file=" + s.s
 
 // writeConfig writes the configuration of MariaDB or MySQL. An engine's settings
 // override the common ones before them, but not the paths after them.
-func writeConfig(s *Server, more []Setting) error {
+func writeConfig(s *Server, extra []Setting) error {
 	settings := []Setting{{"skip-log-bin", ""}, {"skip-name-resolve", ""}}
 	if s.Program.base() != "/usr" {
 		settings = append(settings, Setting{"basedir", s.Program.base()})
 	}
-	settings = append(append(settings, more...), s.Settings...)
+	settings = append(append(settings, extra...), s.Settings...)
 	settings = append(settings,
 		Setting{"datadir", s.seen(s.DataDir())},
 		Setting{"tmpdir", s.seen(s.tempDir())},
@@ -242,16 +242,16 @@ var mysql = kind{
 }
 
 func configureMySQL(s *Server) error {
-	more := []Setting{{"loose-mysqlx", "OFF"}} // 8.0 and later would listen on another port
+	extra := []Setting{{"loose-mysqlx", "OFF"}} // 8.0 and later would listen on another port
 	base := s.Program.base()
 	if share := filepath.Join(base, "share"); base != "/usr" && s.Program.holds(share) {
-		more = append(more, Setting{"lc_messages_dir", share})
+		extra = append(extra, Setting{"lc_messages_dir", share})
 	}
 	guard, err := guardPort(s)
 	if err != nil {
 		return err
 	}
-	return writeConfig(s, append(more, guard...))
+	return writeConfig(s, append(extra, guard...))
 }
 
 // old reports whether a release cannot create its system tables itself.

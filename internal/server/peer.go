@@ -64,8 +64,8 @@ func socketPeer(c *net.UnixConn) (pid int, err error) {
 
 // isOwn reports whether an address is one of this host's network interfaces.
 func isOwn(ip net.IP) bool {
-	all, err := net.InterfaceAddrs()
-	return err == nil && slices.ContainsFunc(all, func(a net.Addr) bool {
+	addrs, err := net.InterfaceAddrs()
+	return err == nil && slices.ContainsFunc(addrs, func(a net.Addr) bool {
 		own, ok := a.(*net.IPNet)
 		return ok && own.IP.Equal(ip)
 	})

@@ -71,8 +71,8 @@ func Sweep(dir string) error {
 }
 
 func processes() procfs.Procs {
-	all, _ := procfs.AllProcs()
-	return all
+	procs, _ := procfs.AllProcs()
+	return procs
 }
 
 // workers lists the processes that were started for a directory.

@@ -58,12 +58,12 @@ func changes(x []float64, alpha float64) (points []int, able bool) {
 // a quarter of it.
 func afterMedian(x []float64) []float64 {
 	half := max(leastPhase, len(x)/8)
-	rest := make([]float64, len(x))
+	remaining := make([]float64, len(x))
 	for i, v := range x {
-		rest[i] = v - Median(x[max(0, i-half):min(len(x), i+half+1)])
+		remaining[i] = v - Median(x[max(0, i-half):min(len(x), i+half+1)])
 	}
 	out := make([]float64, len(x))
-	for i, r := range midranks(rest) {
+	for i, r := range midranks(remaining) {
 		out[i] = float64(r)
 	}
 	return out
@@ -85,16 +85,16 @@ func (s search) cut(x []float64, offset int) []int {
 	}
 	ranks := midranks(x)
 	windows := Seeded(len(x), 2*s.lowest)
-	at, score := s.best(ranks, windows)
-	if at == 0 || !s.surprising(ranks, windows, score, uint64(offset)) {
+	position, score := s.best(ranks, windows)
+	if position == 0 || !s.surprising(ranks, windows, score, uint64(offset)) {
 		return nil
 	}
-	return slices.Concat(s.cut(x[:at], offset), []int{offset + at}, s.cut(x[at:], offset+at))
+	return slices.Concat(s.cut(x[:position], offset), []int{offset + position}, s.cut(x[position:], offset+position))
 }
 
 // best returns the position in one of the windows where the mean ranks before and
 // after it differ most, in units of the scatter of independent values.
-func (s search) best(ranks []int, windows []Run) (at int, score float64) {
+func (s search) best(ranks []int, windows []Run) (position int, score float64) {
 	sums := make([]float64, len(ranks)+1)
 	for i, r := range ranks {
 		sums[i+1] = sums[i] + float64(r-len(ranks)-1)
@@ -106,11 +106,11 @@ func (s search) best(ranks []int, windows []Run) (at int, score float64) {
 			k := float64(i - w.From)
 			away := sums[i] - base - mean*k
 			if u := away * away * n / (k * (n - k)); u > score*(1+1e-9) {
-				at, score = i, u
+				position, score = i, u
 			}
 		}
 	}
-	return at, score
+	return position, score
 }
 
 // surprising reports whether at most alpha of random permutations score as high.
@@ -161,13 +161,13 @@ func place(x []float64, points []int, minimum int) {
 		if i+1 < len(points) {
 			end = points[i+1]
 		}
-		before, after := Median(x[start:p]), Median(x[p:end])
+		previous, after := Median(x[start:p]), Median(x[p:end])
 		excess, lowest := 0.0, math.Inf(1) // of the distances, with the change at k
-		for k := start; k <= end-minimum && before != after; k++ {
+		for k := start; k <= end-minimum && previous != after; k++ {
 			if k >= start+minimum && excess < lowest {
 				points[i], lowest = k, excess
 			}
-			excess += math.Abs(x[k]-before) - math.Abs(x[k]-after)
+			excess += math.Abs(x[k]-previous) - math.Abs(x[k]-after)
 		}
 		start = points[i]
 	}

@@ -102,14 +102,14 @@ func page(c *cobra.Command, date, version string) []byte {
 
 // arguments returns the part of a command's usage after its name.
 func arguments(c *cobra.Command) string {
-	_, rest, _ := strings.Cut(c.Use, " ")
-	if c.HasAvailableSubCommands() && rest == "" {
-		rest = "COMMAND"
+	_, tail, _ := strings.Cut(c.Use, " ")
+	if c.HasAvailableSubCommands() && tail == "" {
+		tail = "COMMAND"
 	}
 	if c.HasAvailableLocalFlags() {
-		rest += " [OPTION]..."
+		tail += " [OPTION]..."
 	}
-	return strings.TrimSpace(rest)
+	return strings.TrimSpace(tail)
 }
 
 func option(b *bytes.Buffer, f *pflag.Flag) {

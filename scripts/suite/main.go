@@ -102,8 +102,8 @@ func divide(long bool) ([]pass, error) {
 			if !slices.Contains(all, name) {
 				return nil, fmt.Errorf("there is no package %s", name)
 			}
-			if at := slices.Index(left, name); at >= 0 {
-				own, left = append(own, name), slices.Delete(left, at, at+1)
+			if position := slices.Index(left, name); position >= 0 {
+				own, left = append(own, name), slices.Delete(left, position, position+1)
 			}
 		}
 		p.packages = own

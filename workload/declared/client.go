@@ -37,7 +37,7 @@ type client struct {
 // newClient compiles the operations of a group for a seat.
 func (s *stage) newClient(ctx context.Context, g *group, seat workload.Seat) (*client, error) {
 	c := s.compiler(s.env.DataSeed())
-	all := c.readOperations(s.root.Get("operations"))
+	operations := c.readOperations(s.root.Get("operations"))
 	if len(c.Problems) > 0 {
 		return nil, c.Problems
 	}
@@ -45,7 +45,7 @@ func (s *stage) newClient(ctx context.Context, g *group, seat workload.Seat) (*c
 	out := &client{stage: s, group: g, late: stream.Sub(1)}
 	out.env.src = *gen.NewSource(stream.Sub(0))
 	for _, name := range g.ops {
-		o := all[slices.IndexFunc(all, func(o *operation) bool { return o.name == name })]
+		o := operations[slices.IndexFunc(operations, func(o *operation) bool { return o.name == name })]
 		out.ops = append(out.ops, o)
 		if len(out.env.vars) < o.vars {
 			out.env.vars = make([]model.Value, o.vars)

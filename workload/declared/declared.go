@@ -142,9 +142,9 @@ func (w *Workload) readParam(d *strictyaml.Document, e strictyaml.Entry) {
 	f := d.Fields(e.Value, "parameter "+e.Key.Text, paramKeys.Names())
 	p := workload.Param{Name: e.Key.Text, Type: workload.IntParam}
 	w.wrong[p.Name] = true
-	before := len(d.Problems)
+	previous := len(d.Problems)
 	defer func() {
-		if len(d.Problems) == before {
+		if len(d.Problems) == previous {
 			delete(w.wrong, p.Name)
 		}
 	}()
@@ -180,7 +180,7 @@ func (w *Workload) readParam(d *strictyaml.Document, e strictyaml.Entry) {
 	}
 	v, err := p.Parse(n.Plain(p.Type == workload.StringParam))
 	switch {
-	case len(d.Problems) > before:
+	case len(d.Problems) > previous:
 		return
 	case err != nil && !documented && len(p.Enum) == 0:
 		d.At(n, err.Error(), "")

@@ -346,12 +346,12 @@ func buildDecimal(a *arguments) value {
 		text: func(e *env) []byte {
 			start := len(e.text)
 			prefix.append(e)
-			at := len(e.text)
+			position := len(e.text)
 			e.text = strconv.AppendInt(e.text, subject.num(e), 10)
-			if missing := int(digits) - (len(e.text) - at); missing > 0 {
+			if missing := int(digits) - (len(e.text) - position); missing > 0 {
 				e.text = append(e.text, zeros[:missing]...)
-				copy(e.text[at+missing:], e.text[at:len(e.text)-missing])
-				copy(e.text[at:], zeros[:missing])
+				copy(e.text[position+missing:], e.text[position:len(e.text)-missing])
+				copy(e.text[position:], zeros[:missing])
 			}
 			if missing := int(length) - (len(e.text) - start); missing > 0 {
 				e.text = append(e.text, zeros[:missing]...)

@@ -126,7 +126,7 @@ func (b *stepReader) mix(g *group, n *strictyaml.Node) (nodes []*strictyaml.Node
 		return nil
 	}
 	var weights []float64
-	before := len(b.Problems)
+	previous := len(b.Problems)
 	for _, e := range n.Entries {
 		if w, ok := b.share(e.Value, "the share of "+e.Key.Text, 0); ok && w > 0 {
 			nodes, weights = append(nodes, e.Key), append(weights, w)
@@ -134,7 +134,7 @@ func (b *stepReader) mix(g *group, n *strictyaml.Node) (nodes []*strictyaml.Node
 			b.operationOf(e.Key)
 		}
 	}
-	if len(weights) == 0 && len(b.Problems) == before {
+	if len(weights) == 0 && len(b.Problems) == previous {
 		b.At(n, "no share is positive", "")
 	}
 	if len(weights) == 0 {

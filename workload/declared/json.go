@@ -92,31 +92,31 @@ func (v *value) appendJSON(e *env) {
 		return
 	}
 	e.text = append(e.text, '"')
-	at := len(e.text)
+	position := len(e.text)
 	v.append(e)
 	if v.escapes {
-		e.text = escape(e.text, at)
+		e.text = escape(e.text, position)
 	}
 	e.text = append(e.text, '"')
 }
 
 // escape replaces the characters that JSON forbids in a text, from a position to the end.
 func escape(text []byte, start int) []byte {
-	more := 0
+	extra := 0
 	for _, c := range text[start:] {
 		switch {
 		case c < ' ':
-			more += longestEscape - 1
+			extra += longestEscape - 1
 		case mustEscape(c):
-			more++
+			extra++
 		}
 	}
 	old := len(text)
-	for range more {
+	for range extra {
 		text = append(text, 0)
 	}
-	for at, end := old-1, len(text); at >= start && end > at+1; at-- {
-		c := text[at]
+	for index, end := old-1, len(text); index >= start && end > index+1; index-- {
+		c := text[index]
 		switch {
 		case c < ' ':
 			end -= longestEscape

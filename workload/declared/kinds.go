@@ -351,9 +351,9 @@ func (c *compiler) statement(n *strictyaml.Node, s scope) *statement {
 		cols = c.columns(t)
 	}
 	s.tableDef = t
-	before := len(c.Problems)
+	previous := len(c.Problems)
 	r := &reading{compiler: c, f: c.Fields(n, kind, keysOf(kind).Names()), t: t, cols: cols, scope: s}
-	if len(c.Problems) > before {
+	if len(c.Problems) > previous {
 		return nil // else the unknown key would cause further problems
 	}
 	r.s = &statement{kind: kind, at: n, table: t, count: 1}
@@ -364,7 +364,7 @@ func (c *compiler) statement(n *strictyaml.Node, s scope) *statement {
 	map[string]func(){sInsert: r.insert, sGet: r.get, sScan: r.scan, sUpdate: r.update, sDelete: r.delete,
 		sOwn: r.expect}[kind]()
 	ownReader{r}.read()
-	if len(c.Problems) > before {
+	if len(c.Problems) > previous {
 		return nil
 	}
 	return r.finish()
@@ -378,15 +378,15 @@ func (r *reading) finish() *statement {
 	if r.some == nil {
 		r.s.variants = []variant{{op: r.op, args: r.args}}
 	}
-	for _, at := range r.some {
+	for _, index := range r.some {
 		v := variant{op: r.op, args: slices.Clone(r.args)}
 		if r.op.Kind == model.Update {
 			v.op.Set = slices.Clone(r.op.Set)
-			v.op.Set[r.place].Column = r.t.Columns[at].Name
-			v.args[r.place] = source{col: &r.cols.list[at], anew: true}
+			v.op.Set[r.place].Column = r.t.Columns[index].Name
+			v.args[r.place] = source{col: &r.cols.list[index], anew: true}
 		} else {
 			v.op.Columns = slices.Clone(r.op.Columns)
-			v.op.Columns[r.place] = r.t.Columns[at].Name
+			v.op.Columns[r.place] = r.t.Columns[index].Name
 		}
 		r.s.variants = append(r.s.variants, v)
 	}

@@ -33,9 +33,9 @@ type draw struct {
 func (c *compiler) readOperations(n *strictyaml.Node) (out []*operation) {
 	for _, e := range entries(&c.Document, n, "operations is a map of operations by name",
 		"as in {look: [{get: queue, row: {any: {}}}]}") {
-		before := len(c.Problems)
+		previous := len(c.Problems)
 		o := c.operation(e)
-		o.wrong = len(c.Problems) > before
+		o.wrong = len(c.Problems) > previous
 		out = append(out, o)
 	}
 	return out
@@ -124,9 +124,9 @@ func (o *operation) draw(c *compiler, e strictyaml.Entry, s scope) {
 		s.lost[e.Key.Text] = true
 		return
 	}
-	at := len(s.vars)
-	s.vars[e.Key.Text] = slot{at: at, typ: v.typ, limit: v.limit, chosen: v.chosen, proven: v.proven}
-	o.draws = append(o.draws, draw{at, v})
+	position := len(s.vars)
+	s.vars[e.Key.Text] = slot{at: position, typ: v.typ, limit: v.limit, chosen: v.chosen, proven: v.proven}
+	o.draws = append(o.draws, draw{position, v})
 }
 
 func (o *operation) transaction(c *compiler, n *strictyaml.Node) {

@@ -125,8 +125,8 @@ func split(text string) (pieces, names []string) {
 
 // end returns the last position of a text that ends with a mark, from a start position.
 func end(text string, start int, mark string) int {
-	if at := strings.Index(text[min(start, len(text)):], mark); at >= 0 {
-		return start + at + len(mark) - 1
+	if position := strings.Index(text[min(start, len(text)):], mark); position >= 0 {
+		return start + position + len(mark) - 1
 	}
 	return len(text)
 }

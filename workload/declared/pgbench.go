@@ -98,10 +98,10 @@ func (p *pgbench) line(number int, text string) {
 	}
 	p.beginAt(number, 0)
 	for i := 0; i < len(text); i++ {
-		rest := text[i:]
+		tail := text[i:]
 		switch c := text[i]; {
 		case p.quote != "":
-			if comment := p.quote == "*/"; !strings.HasPrefix(rest, p.quote) {
+			if comment := p.quote == "*/"; !strings.HasPrefix(tail, p.quote) {
 				if !comment {
 					p.sql.WriteByte(c)
 				}
@@ -113,16 +113,16 @@ func (p *pgbench) line(number int, text string) {
 				}
 				p.quote = ""
 			}
-		case strings.HasPrefix(rest, "--"):
+		case strings.HasPrefix(tail, "--"):
 			return
-		case strings.HasPrefix(rest, "/*"):
+		case strings.HasPrefix(tail, "/*"):
 			p.quote = "*/"
 			i++
 		case c == ';':
 			p.statement()
 			p.beginAt(number, i+1)
 		case c == '\\':
-			p.meta(place{line: number, column: i + 1}, rest)
+			p.meta(place{line: number, column: i + 1}, tail)
 			return
 		case (c == ' ' || c == '\t'):
 			p.space()

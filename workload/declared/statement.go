@@ -124,11 +124,11 @@ func (r *reading) typed(n *strictyaml.Node, column int) source {
 
 // stored compiles a value for storing in a column.
 func (r *reading) stored(n *strictyaml.Node, column int) source {
-	before := len(r.Problems)
+	previous := len(r.Problems)
 	s := r.typed(n, column)
 	target := r.t.Columns[column]
 	switch isText := target.Type.IsText(); {
-	case len(r.Problems) > before || !isText:
+	case len(r.Problems) > previous || !isText:
 	case r.cols.list[column].value.proven && !s.value.proven:
 		r.At(n, "the texts of column "+target.Name+" are checked when they are read, and this one has no proof",
 			"make it by text or bytes with check: true, or let the column make it: {set: ["+target.Name+"]}")
@@ -234,14 +234,14 @@ func (r *reading) equals(n *strictyaml.Node, order []string, all bool) {
 	if !r.Is(n, strictyaml.Mapping, "columns are compared as a map", "as in {"+order[0]+": 1}") {
 		return
 	}
-	before := len(r.Problems)
+	previous := len(r.Problems)
 	for _, e := range n.Entries {
 		if !slices.Contains(order, e.Key.Text) {
 			r.At(e.Key, fmt.Sprintf("%q is not among the columns %s", e.Key.Text, strings.Join(order, ", ")),
 				hint.OneOf(e.Key.Text, order))
 		}
 	}
-	if len(r.Problems) > before {
+	if len(r.Problems) > previous {
 		return
 	}
 	needed, help := order[:len(n.Entries)],

@@ -81,11 +81,11 @@ type group struct {
 func (g *group) once(ops []*operation) (each []*operation) {
 	var names []string
 	for _, name := range g.ops {
-		at := slices.Index(names, name)
-		if at < 0 {
-			at, names = len(names), append(names, name)
+		position := slices.Index(names, name)
+		if position < 0 {
+			position, names = len(names), append(names, name)
 		}
-		g.turns = append(g.turns, at)
+		g.turns = append(g.turns, position)
 	}
 	g.ops = names
 	for _, o := range ops {
@@ -102,8 +102,8 @@ func (g *group) share(op int) float64 {
 		return g.mix.Share(op)
 	}
 	n := 0
-	for _, at := range g.turns {
-		if at == op {
+	for _, position := range g.turns {
+		if position == op {
 			n++
 		}
 	}

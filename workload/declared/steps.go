@@ -75,12 +75,12 @@ func (b *stepReader) step(n *strictyaml.Node) *step {
 		b.At(n, "the step does nothing", "it has one of the keys "+quantity.Joined(stepNames))
 		return nil
 	}
-	before := len(b.Problems)
+	previous := len(b.Problems)
 	f := b.Fields(n, "a "+s.kind+" step", stepKinds[s.kind].Names())
 	map[string]func(*step, strictyaml.Fields){stepLoad: b.load, stepIndex: b.index, stepSettle: b.settle,
 		stepRestart: b.restart, stepRun: b.run}[s.kind](s, f)
 	strictyaml.Bind(f, "doc", strictyaml.Prose, func(v string) { s.Doc = v })
-	if len(b.Problems) > before || s.kind == stepLoad && s.rows == 0 || s.kind == stepRun && s.Seconds == 0 &&
+	if len(b.Problems) > previous || s.kind == stepLoad && s.rows == 0 || s.kind == stepRun && s.Seconds == 0 &&
 		s.Groups[0].Work == 0 {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (b *stepReader) index(s *step, f strictyaml.Fields) {
 	if s.table == nil || s.table.wrong {
 		return
 	}
-	before := len(b.Problems)
+	previous := len(b.Problems)
 	known := s.table.indexNames()
 	s.indexes = f.Words("indexes", "names of indexes", func(name string) (string, error) {
 		if !slices.Contains(known, name) {
@@ -177,7 +177,7 @@ func (b *stepReader) index(s *step, f strictyaml.Fields) {
 	}
 	s.indexes = slices.DeleteFunc(slices.Clone(s.indexes),
 		func(name string) bool { return slices.Contains(b.built[s.table], name) })
-	if len(s.indexes) == 0 && len(b.Problems) == before {
+	if len(s.indexes) == 0 && len(b.Problems) == previous {
 		b.At(f.Of, "the step builds no index: table "+s.table.Name+" has none that is not built already", "")
 	}
 	b.name(s, f)

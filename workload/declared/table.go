@@ -102,19 +102,19 @@ func (cols *columns) named(name string) (value, bool) {
 
 // at computes the column's value in a row. It is a function of the seed and the row.
 func (col *column) at(e *env, row int64) model.Value {
-	src, before := e.src, e.row
+	src, previous := e.src, e.row
 	e.src, e.row = *gen.NewSource(col.stream.Sub(uint64(row))), row
 	v := col.value.get(e)
-	e.src, e.row = src, before
+	e.src, e.row = src, previous
 	return v
 }
 
 // anew computes the column's value in a row from the draws of the operation.
 func (col *column) anew(e *env, row int64) model.Value {
-	before := e.row
+	previous := e.row
 	e.row = row
 	v := col.value.get(e)
-	e.row = before
+	e.row = previous
 	return v
 }
 

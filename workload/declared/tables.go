@@ -35,8 +35,8 @@ type tableReader struct {
 
 func (c *tableReader) read(e strictyaml.Entry) {
 	t := c.t
-	before := len(c.Problems)
-	defer func() { t.wrong = len(c.Problems) > before || len(t.lost) > 0 }()
+	previous := len(c.Problems)
+	defer func() { t.wrong = len(c.Problems) > previous || len(t.lost) > 0 }()
 	f := c.Fields(e.Value, "table "+t.Name, tableKeys.Names())
 	if f.Of.Kind != e.Value.Kind && !e.Value.IsNull() {
 		return // already reported
@@ -85,7 +85,7 @@ func (c *tableReader) read(e strictyaml.Entry) {
 			c.index(ix)
 		}
 	}
-	if err := t.Validate(); err != nil && len(c.Problems) == before && len(t.lost) == 0 {
+	if err := t.Validate(); err != nil && len(c.Problems) == previous && len(t.lost) == 0 {
 		c.At(e.Key, err.Error(), hint.Of(err))
 	}
 }
@@ -105,10 +105,10 @@ func (c *tableReader) autoKey() {
 func distinct(c *compiler, n *strictyaml.Node) {
 	c.Names(n)
 	for i, e := range n.Entries {
-		if before := slices.IndexFunc(n.Entries[:i], func(o strictyaml.Entry) bool {
+		if previous := slices.IndexFunc(n.Entries[:i], func(o strictyaml.Entry) bool {
 			return strings.EqualFold(o.Key.Text, e.Key.Text)
-		}); before >= 0 {
-			c.At(e.Key, fmt.Sprintf("%s and %s differ only in case", n.Entries[before].Key.Text, e.Key.Text),
+		}); previous >= 0 {
+			c.At(e.Key, fmt.Sprintf("%s and %s differ only in case", n.Entries[previous].Key.Text, e.Key.Text),
 				"MySQL and SQLite take them for the same name")
 		}
 	}

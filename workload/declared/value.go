@@ -198,15 +198,15 @@ type slot struct {
 
 // value returns the value in the slot.
 func (s slot) value() value {
-	at := s.at
+	index := s.at
 	v := value{typ: s.typ, late: s.late, limit: s.limit, chosen: s.chosen, proven: s.proven, escapes: true}
 	switch s.typ {
 	case model.Float:
-		v.real = func(e *env) float64 { return e.vars[at].Float() }
+		v.real = func(e *env) float64 { return e.vars[index].Float() }
 	case model.String, model.Bytes, model.UUID:
-		v.text = func(e *env) []byte { return e.vars[at].Buf() }
+		v.text = func(e *env) []byte { return e.vars[index].Buf() }
 	default:
-		v.num = func(e *env) int64 { return e.vars[at].Int() }
+		v.num = func(e *env) int64 { return e.vars[index].Int() }
 	}
 	return v
 }
@@ -216,8 +216,8 @@ func mustEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
 
 // append appends a text to the environment's, if computing it has not.
 func (v *value) append(e *env) {
-	at := len(e.text)
-	if text := v.text(e); len(e.text) == at {
+	position := len(e.text)
+	if text := v.text(e); len(e.text) == position {
 		e.text = append(e.text, text...)
 	}
 }

@@ -31,11 +31,11 @@ type Bates struct {
 // NewBates returns the distribution of the mean of draws over 0…n-1; 12 draws
 // are usual. With whole, as before sysbench 1.0, the draws are integers, which
 // lowers the mean by about one half.
-func NewBates(n int64, draws int, whole bool) (Bates, error) {
+func NewBates(n int64, draws int, complete bool) (Bates, error) {
 	if draws < 1 {
 		return Bates{}, fmt.Errorf("the number of draws must be at least 1, not %d", draws)
 	}
-	return Bates{n, draws, whole}, nil
+	return Bates{n, draws, complete}, nil
 }
 
 // Draw draws a number.

@@ -39,8 +39,8 @@ func NewAlias(weights []float64) *Alias {
 			small = append(small, l)
 		}
 	}
-	for _, rest := range [][]int32{small, large} { // left over by rounding
-		for _, i := range rest {
+	for _, remaining := range [][]int32{small, large} { // left over by rounding
+		for _, i := range remaining {
 			a.keep[i] = 1
 		}
 	}

@@ -106,10 +106,10 @@ const before = ".pre"
 func (r *run) findBefore() {
 	for i := range r.steps {
 		s := &r.steps[i]
-		test, rest, _ := strings.Cut(s.Name, "@")
+		test, tail, _ := strings.Cut(s.Name, "@")
 		earlier := test + before
-		if rest != "" {
-			earlier += "@" + rest
+		if tail != "" {
+			earlier += "@" + tail
 		}
 		if slices.ContainsFunc(r.steps[:i], func(o workload.Step) bool { return o.Name == earlier }) {
 			s.Before = earlier

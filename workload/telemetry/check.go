@@ -40,7 +40,7 @@ func (q *querier) checkSeries() {
 	if q.doc {
 		m, metrics = 0, q.run.metrics
 	}
-	at, group := 0, metrics // metrics that are read together
+	index, group := 0, metrics // metrics that are read together
 	if q.byMetric() {
 		group = 1
 	}
@@ -50,31 +50,31 @@ func (q *querier) checkSeries() {
 			if q.kind == queryLast {
 				tick = q.last - i
 			}
-			if at = q.checkTick(tick, m, group, at); q.kind == queryLast && at > 0 {
+			if index = q.checkTick(tick, m, group, index); q.kind == queryLast && index > 0 {
 				break
 			}
 		}
 	}
-	if at < len(q.rows) {
-		r := q.rows[at]
+	if index < len(q.rows) {
+		r := q.rows[index]
 		q.fail("device %d, metric %d, tick %d is not asked for, or out of order", r.d, r.m, q.data.tick(r.t))
 	}
 }
 
 // checkTick checks the rows for the given metrics of one measurement, beginning at row
 // at. It returns the index of the row after them.
-func (q *querier) checkTick(tick, m, metrics int64, at int) int {
+func (q *querier) checkTick(tick, m, metrics int64, index int) int {
 	k, t := q.known(q.d, tick), q.data.time(q.d, tick)
 	for end := m + metrics; m < end; m++ {
 		switch {
-		case at < len(q.rows) && q.rows[at].t == t && q.rows[at].d == q.d && q.rows[at].m == m:
-			q.checkValue(q.rows[at], tick, k)
-			at++
+		case index < len(q.rows) && q.rows[index].t == t && q.rows[index].d == q.d && q.rows[index].m == m:
+			q.checkValue(q.rows[index], tick, k)
+			index++
 		case k.arrived:
 			q.fail("device %d, metric %d, tick %d is missing", q.d, m, tick)
 		}
 	}
-	return at
+	return index
 }
 
 func (q *querier) checkValue(r sample, tick int64, k known) {
@@ -113,7 +113,7 @@ func (q *querier) checkSum() {
 // checkTop checks that the rows have the metric and lie in the range. Rows from an index
 // are in its order, at most topRows from each partition.
 func (q *querier) checkTop() {
-	seen, before := 0, sample{t: -1}
+	seen, previousSample := 0, sample{t: -1}
 	for _, r := range q.rows {
 		tick := q.data.tick(r.t)
 		if r.m != q.m || tick < q.first || tick > q.last || r.d < 0 || r.d >= q.devices || r.t != q.data.time(r.d, tick) {
@@ -124,12 +124,12 @@ func (q *querier) checkTop() {
 		if q.schema != schemaRead {
 			continue
 		}
-		if seen++; before.t < 0 || q.data.tick(before.t)/q.partition != tick/q.partition {
+		if seen++; previousSample.t < 0 || q.data.tick(previousSample.t)/q.partition != tick/q.partition {
 			seen = 1
-		} else if r.v != before.v && (r.v > before.v) == (q.kind == queryMax) {
-			q.fail("%d comes after %d", r.v, before.v)
+		} else if r.v != previousSample.v && (r.v > previousSample.v) == (q.kind == queryMax) {
+			q.fail("%d comes after %d", r.v, previousSample.v)
 		}
-		if before = r; seen > topRows {
+		if previousSample = r; seen > topRows {
 			q.fail("there are more than %d rows", topRows)
 		}
 	}

@@ -51,9 +51,9 @@ func prepareScan(ctx context.Context, session engine.Session, t *model.Table, op
 	s := &scan{}
 	order := t.Order(op.Index)
 	next := func() int { return slices.Index(boundColumns, order[op.Equal]) } // -1: no condition
-	for at := next(); at >= 0 && n[at] == one; at = next() {
-		s.sources = append(s.sources, [2]int{at, 0})
-		n[at] = anything
+	for index := next(); index >= 0 && n[index] == one; index = next() {
+		s.sources = append(s.sources, [2]int{index, 0})
+		n[index] = anything
 		if op.Equal++; op.Equal == len(order) {
 			break
 		}
@@ -72,15 +72,15 @@ func prepareScan(ctx context.Context, session engine.Session, t *model.Table, op
 		op.Where = append(op.Where, model.Condition{Column: boundColumns[at], Is: is})
 		s.sources = append(s.sources, [2]int{at, bound})
 	}
-	for at, need := range n {
+	for position, need := range n {
 		if need == one {
-			where(at, 0, model.Equals)
+			where(position, 0, model.Equals)
 		}
 		if need == between {
-			where(at, 0, model.AtLeast)
+			where(position, 0, model.AtLeast)
 		}
 		if need == between || need == upTo {
-			where(at, 1, model.AtMost)
+			where(position, 1, model.AtMost)
 		}
 	}
 	s.args = make([]model.Value, len(s.sources))

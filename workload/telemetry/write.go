@@ -146,18 +146,19 @@ func (w *writer) due(d, tick int64) {
 // add adds a measurement to the previous statement if it has the same kind and partition,
 // else to a new statement. A correction is always a separate statement.
 func (w *writer) add(statement int, d, tick int64) {
-	partition, at := tick/w.partition, len(w.tasks)-1
-	if at < 0 || statement == correct || w.tasks[at].statement != statement || w.tasks[at].partition != partition ||
-		w.tasks[at].n == maxBatch {
+	partition, index := tick/w.partition, len(w.tasks)-1
+	if index < 0 || statement == correct || w.tasks[index].statement != statement ||
+		w.tasks[index].partition != partition ||
+		w.tasks[index].n == maxBatch {
 		w.tasks = append(w.tasks, task{statement: statement, partition: partition, start: len(w.args)})
-		at++
+		index++
 	}
 	fixed := int64(-1)
 	if statement == correct {
 		fixed = w.data.fixedMetric(d, tick)
 	}
 	w.args, w.text = w.data.appendMeasurement(w.args, w.text, d, tick, fixed)
-	t := &w.tasks[at]
+	t := &w.tasks[index]
 	if t.n++; statement == correct {
 		w.args = append(w.args[:t.start], w.update(w.args[t.start:], fixed)...)
 	}

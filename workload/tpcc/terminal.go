@@ -88,19 +88,19 @@ var errRollback = errors.New("the user rolls back")
 func (t *terminal) Do(ctx context.Context, out *workload.Outcome) error {
 	out.Kind = int(t.kind)
 	t.ctx, t.out, t.attempt, t.counts = ctx, out, totals{}, t.kind == orderStatus || t.kind == stockLevel
-	before := t.tally
+	previousTally := t.tally
 	if t.err = t.Begin(ctx, out); t.err == nil {
 		perform[t.kind](t)
 	}
 	if t.err == nil {
 		if t.err = t.Commit(ctx, out); t.err != nil {
-			before.noteCommit(t.err)
+			previousTally.noteCommit(t.err)
 		}
 	}
 	if t.err != nil {
 		undone := t.Rollback(ctx, t.err, out)
 		if t.err != errRollback || undone != nil {
-			t.tally = before
+			t.tally = previousTally
 			return errors.Join(t.err, undone)
 		}
 		out.Kind, out.Bytes, t.attempt = int(rolledBack), 0, totals{}

@@ -262,8 +262,8 @@ func (r *running) count() {
 		return
 	}
 	sums := counting.Counts()
-	for _, other := range r.stages[1:] {
-		for i, n := range other.(workload.Counting).Counts() {
+	for _, otherStage := range r.stages[1:] {
+		for i, n := range otherStage.(workload.Counting).Counts() {
 			sums[i] += n
 		}
 	}

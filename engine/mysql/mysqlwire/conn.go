@@ -126,11 +126,11 @@ func (c *Conn) answer() (columns int, described bool, err error) {
 	case isFile:
 		return 0, false, c.refuseFile()
 	}
-	n, rest, err := number(b)
+	n, remaining, err := number(b)
 	if err != nil || n > 1<<16 {
 		return 0, false, c.broken(errMalformed)
 	}
-	return int(n), !c.caches || len(rest) == 0 || rest[0] != 0, nil
+	return int(n), !c.caches || len(remaining) == 0 || remaining[0] != 0, nil
 }
 
 // noteDone reads an OK packet, or an EOF packet that replaces one.
@@ -142,15 +142,15 @@ func (c *Conn) noteDone(b []byte) error {
 		c.done.status = binary.LittleEndian.Uint16(b[3:])
 		return nil
 	}
-	affected, rest, err := number(b[1:])
+	affected, remaining, err := number(b[1:])
 	if err != nil {
 		return c.broken(err)
 	}
-	id, rest, err := number(rest)
-	if err != nil || len(rest) < 2 {
+	id, remaining, err := number(remaining)
+	if err != nil || len(remaining) < 2 {
 		return c.broken(errMalformed)
 	}
-	c.done = done{int64(affected), int64(id), binary.LittleEndian.Uint16(rest)}
+	c.done = done{int64(affected), int64(id), binary.LittleEndian.Uint16(remaining)}
 	return nil
 }
 

@@ -97,17 +97,17 @@ func binaryRow(b []byte, columns []column, types []model.Type, row []model.Value
 var sizes = [...]int{kindTiny: 1, kindShort: 2, kindYear: 2, kindInt24: 4, kindLong: 4, kindLongLong: 8, kindFloat: 4,
 	kindDouble: 8}
 
-func binaryValue(b []byte, col *column, t model.Type) (v model.Value, rest []byte, err error) {
+func binaryValue(b []byte, col *column, t model.Type) (v model.Value, remaining []byte, err error) {
 	size := 0
 	if int(col.kind) < len(sizes) {
 		size = sizes[col.kind]
 	}
 	if size == 0 {
-		b, rest, err = prefixed(b)
+		b, remaining, err = prefixed(b)
 	} else if len(b) < size {
 		err = errMalformed
 	} else {
-		b, rest = b[:size], b[size:]
+		b, remaining = b[:size], b[size:]
 	}
 	if err != nil {
 		return v, nil, err
@@ -132,7 +132,7 @@ func binaryValue(b []byte, col *column, t model.Type) (v model.Value, rest []byt
 	default:
 		v, err = sqlkit.TextValue(b, t)
 	}
-	return v, rest, err
+	return v, remaining, err
 }
 
 // binaryInt reads an integer. An unsigned one that is too large is out of range.

@@ -67,7 +67,7 @@ func Classify(err error) error {
 		if strings.Contains(e.Message, "snapshot conflict") { // MyRocks calls it a deadlock too
 			return engine.Classify(engine.Conflict, err)
 		}
-		if class, known := classes[e.Number]; known {
+		if class, found := classes[e.Number]; found {
 			return engine.Classify(class, err)
 		}
 		// The server also reports a table that cannot grow as full.

@@ -42,15 +42,15 @@ func (p *packets) sendNow() error {
 // write queues out for sending, which may take several packets. The server may refuse it before
 // it has received all of it, and close the connection: its answer is read all the same.
 func (p *packets) write() {
-	for at := 0; ; {
-		n := min(len(p.out)-at-headerSize, longest)
-		binary.LittleEndian.PutUint32(p.out[at:], uint32(n)|uint32(p.seq)<<24)
+	for position := 0; ; {
+		n := min(len(p.out)-position-headerSize, longest)
+		binary.LittleEndian.PutUint32(p.out[position:], uint32(n)|uint32(p.seq)<<24)
 		p.seq++
 		if n < longest {
 			break
 		}
-		at += headerSize + n
-		p.out = slices.Insert(p.out, at, 0, 0, 0, 0) // the next header
+		position += headerSize + n
+		p.out = slices.Insert(p.out, position, 0, 0, 0, 0) // the next header
 	}
 	p.wire.Ask(p.out)
 }
@@ -103,7 +103,7 @@ const (
 var errMalformed = errors.New("a packet from the server is malformed")
 
 // number reads a number of variable length.
-func number(b []byte) (n uint64, rest []byte, err error) {
+func number(b []byte) (n uint64, remaining []byte, err error) {
 	if len(b) == 0 {
 		return 0, nil, errMalformed
 	}
@@ -130,7 +130,7 @@ func number(b []byte) (n uint64, rest []byte, err error) {
 }
 
 // prefixed reads bytes that are preceded by their length.
-func prefixed(b []byte) (s, rest []byte, err error) {
+func prefixed(b []byte) (s, remaining []byte, err error) {
 	n, b, err := number(b)
 	if err != nil || n > uint64(len(b)) {
 		return nil, nil, errMalformed

@@ -51,11 +51,11 @@ func appendSized(b []byte, oid uint32, v model.Value) (_ []byte, err error) {
 	if v.IsNull() {
 		return append(b, 0xff, 0xff, 0xff, 0xff), nil
 	}
-	at := len(b)
+	position := len(b)
 	if b, err = appendValue(append(b, 0, 0, 0, 0), oid, v); err != nil {
 		return nil, err
 	}
-	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+	binary.BigEndian.PutUint32(b[position:], uint32(len(b)-position-4))
 	return b, nil
 }
 
@@ -191,36 +191,36 @@ func decodeBytes(b []byte) (model.Value, error) {
 // decodeTime reads a time such as 2006-01-02 15:04:05.999999. The year may have more
 // digits; the year before year 1 is 1 BC.
 func decodeTime(b []byte) (model.Value, error) {
-	rest, ok := b, true
+	remaining, ok := b, true
 	var n [6]int // year, month, day, hour, minute, second
 	for i := 0; i < len(n) && ok; i++ {
 		if i > 0 {
-			ok = len(rest) > 0 && rest[0] == "--- ::"[i]
-			rest = rest[min(1, len(rest)):]
+			ok = len(remaining) > 0 && remaining[0] == "--- ::"[i]
+			remaining = remaining[min(1, len(remaining)):]
 		}
 		if ok {
-			n[i], rest, ok = leadingNumber(rest)
+			n[i], remaining, ok = leadingNumber(remaining)
 		}
 	}
 	micros := 0
-	if ok && len(rest) > 0 && rest[0] == '.' {
-		part := rest[1:]
-		micros, rest, ok = leadingNumber(part)
-		for range 6 - (len(part) - len(rest)) {
+	if ok && len(remaining) > 0 && remaining[0] == '.' {
+		part := remaining[1:]
+		micros, remaining, ok = leadingNumber(part)
+		for range 6 - (len(part) - len(remaining)) {
 			micros *= 10
 		}
 	}
-	if string(rest) == " BC" {
-		n[0], rest = 1-n[0], nil
+	if string(remaining) == " BC" {
+		n[0], remaining = 1-n[0], nil
 	}
-	if !ok || len(rest) > 0 {
+	if !ok || len(remaining) > 0 {
 		return model.Value{}, fmt.Errorf("the server wrote the time %q, which is not ISO: set its datestyle to ISO", b)
 	}
 	return model.TimeValue(time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], micros*1000, time.UTC)), nil
 }
 
 // leadingNumber reads the digits at the start of a text.
-func leadingNumber(b []byte) (n int, rest []byte, ok bool) {
+func leadingNumber(b []byte) (n int, remaining []byte, ok bool) {
 	for len(b) > 0 && '0' <= b[0] && b[0] <= '9' {
 		n, b, ok = 10*n+int(b[0]-'0'), b[1:], true
 	}

@@ -68,9 +68,9 @@ func ends(e *Error) bool {
 }
 
 func classify(e *Error) error {
-	class, known := classes[e.Code]
+	class, found := classes[e.Code]
 	switch {
-	case known:
+	case found:
 		return engine.Classify(class, e)
 	case strings.HasPrefix(e.Code, "08"), ends(e):
 		return gone(advise(e, e.Code))

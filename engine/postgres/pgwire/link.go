@@ -65,39 +65,39 @@ const (
 )
 
 // message begins a message; its length is written by finish.
-func message(b []byte, kind byte) (_ []byte, at int) {
+func message(b []byte, kind byte) (_ []byte, position int) {
 	return append(b, kind, 0, 0, 0, 0), len(b) + 1
 }
 
 // finish writes the length of the message whose length field is at that position.
-func finish(b []byte, at int) []byte {
-	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at))
+func finish(b []byte, position int) []byte {
+	binary.BigEndian.PutUint32(b[position:], uint32(len(b)-position))
 	return b
 }
 
 func appendQuery(b []byte, text string) []byte {
-	b, at := message(b, 'Q')
+	b, position := message(b, 'Q')
 	b = append(b, text...)
-	return finish(append(b, 0), at)
+	return finish(append(b, 0), position)
 }
 
 // appendCopy appends text that copies rows into a table, and the rows. They are sent
 // before the server requests them; if it refuses the text it skips them.
 func appendCopy(b []byte, text string, rows []byte) []byte {
-	b, at := message(appendQuery(b, text), 'd')
-	b = finish(append(b, rows...), at)
+	b, position := message(appendQuery(b, text), 'd')
+	b = finish(append(b, rows...), position)
 	return append(b, copyDoneMessage...)
 }
 
 // appendParse appends a statement that is to be parsed and described.
 func appendParse(b []byte, name, text string) []byte {
-	b, at := message(b, 'P')
+	b, position := message(b, 'P')
 	b = append(append(b, name...), 0)
 	b = append(append(b, text...), 0)
-	b = finish(append(b, 0, 0), at) // the server infers the types of its arguments
-	b, at = message(b, 'D')
+	b = finish(append(b, 0, 0), position) // the server infers the types of its arguments
+	b, position = message(b, 'D')
 	b = append(append(b, 'S'), name...)
-	return finish(append(b, 0), at)
+	return finish(append(b, 0), position)
 }
 
 // ask sends the question in out. The answer is read by next.
@@ -210,7 +210,7 @@ func (l *link) lose(err error) error {
 var errCut = errors.New("the server sent a message that is cut off")
 
 // count reads the number of items that follow.
-func count(b []byte) (n int, rest []byte, err error) {
+func count(b []byte) (n int, remaining []byte, err error) {
 	if len(b) < 2 {
 		return 0, nil, errCut
 	}
@@ -218,7 +218,7 @@ func count(b []byte) (n int, rest []byte, err error) {
 }
 
 // field reads the next value of a row; nil is NULL.
-func field(row []byte) (value, rest []byte, err error) {
+func field(row []byte) (value, remaining []byte, err error) {
 	if len(row) < 4 {
 		return nil, nil, errCut
 	}
@@ -248,11 +248,11 @@ func appendColumns(dst []uint32, b []byte) ([]uint32, error) {
 	const facts = 18 // its table and its position there, type, length, modifier and format
 	n, b, err := count(b)
 	for i := 0; i < n && err == nil; i++ {
-		_, rest, ok := bytes.Cut(b, []byte{0}) // its name
-		if !ok || len(rest) < facts {
+		_, remaining, ok := bytes.Cut(b, []byte{0}) // its name
+		if !ok || len(remaining) < facts {
 			return dst, errCut
 		}
-		dst, b = append(dst, binary.BigEndian.Uint32(rest[6:])), rest[facts:]
+		dst, b = append(dst, binary.BigEndian.Uint32(remaining[6:])), remaining[facts:]
 	}
 	return dst, err
 }

@@ -66,12 +66,12 @@ func anotherBenchmark(m *machine) Finding {
 // cpuTime returns the CPU time that the kernel counted during the check, and the
 // busy and stolen parts of it, in nanoseconds; false if it counted none.
 func (m *machine) cpuTime() (total, busy, stolen float64, counted bool) {
-	busy, known := m.grown("host.cpu.user_ns", "host.cpu.nice_ns", "host.cpu.system_ns", "host.cpu.irq_ns",
+	busy, found := m.grown("host.cpu.user_ns", "host.cpu.nice_ns", "host.cpu.system_ns", "host.cpu.irq_ns",
 		"host.cpu.softirq_ns")
-	rest, _ := m.grown("host.cpu.idle_ns", "host.cpu.iowait_ns")
+	remainder, _ := m.grown("host.cpu.idle_ns", "host.cpu.iowait_ns")
 	stolen, _ = m.grown("host.cpu.steal_ns")
-	total = busy + rest + stolen
-	return total, busy, stolen, known && total > 0
+	total = busy + remainder + stolen
+	return total, busy, stolen, found && total > 0
 }
 
 const notCounted = "the kernel did not show how busy the CPUs are"
@@ -100,11 +100,11 @@ func otherLoad(m *machine) Finding {
 
 // used returns the CPU time that a process used during the check, in nanoseconds.
 func (m *machine) used(pid int) float64 {
-	now, before := m.after.procs[pid], m.before.procs[pid]
-	if now.started != before.started {
-		before = process{} // a different process that reuses the PID of one that ended
+	now, previousProcess := m.after.procs[pid], m.before.procs[pid]
+	if now.started != previousProcess.started {
+		previousProcess = process{} // a different process that reuses the PID of one that ended
 	}
-	return 1e9 * max(0, now.seconds-before.seconds)
+	return 1e9 * max(0, now.seconds-previousProcess.seconds)
 }
 
 // otherProcesses returns up to three processes that used more than 1 % of all CPUs, and
@@ -149,8 +149,8 @@ func pressure(m *machine) Finding {
 	var parts []string
 	high := false
 	for i, resource := range resources {
-		waited, known := m.grown("host.pressure." + resource + "_some_us")
-		if !known || elapsed <= 0 {
+		waited, valid := m.grown("host.pressure." + resource + "_some_us")
+		if !valid || elapsed <= 0 {
 			return notShown("start the kernel with psi=1 (version 4.20 or newer)")
 		}
 		share := waited / 1e6 / elapsed

@@ -99,7 +99,7 @@ type sample struct {
 
 // grown returns the total growth of counters during the check; false if one of them
 // is unknown.
-func (m *machine) grown(names ...string) (sum float64, known bool) {
+func (m *machine) grown(names ...string) (sum float64, found bool) {
 	for _, name := range names {
 		first, before := m.before.host[name]
 		last, after := m.after.host[name]

@@ -74,9 +74,9 @@ func dirtyPages(m *machine) Finding {
 		return notShown("sysctl -a --pattern vm.dirty")
 	}
 	available := float64(*info.MemAvailableBytes)
-	begin, known := m.dirtyLimit("dirty_background", available)
+	begin, valid := m.dirtyLimit("dirty_background", available)
 	wait, known2 := m.dirtyLimit("dirty", available)
-	if !known || !known2 {
+	if !valid || !known2 {
 		return notShown("sysctl -a --pattern vm.dirty")
 	}
 	found := "writing begins at " + quantity.Bytes(begin) + ", and writers wait from " + quantity.Bytes(wait) + " on"
@@ -85,7 +85,7 @@ func dirtyPages(m *machine) Finding {
 }
 
 // dirtyLimit returns a limit in bytes. A ratio applies to the available memory.
-func (m *machine) dirtyLimit(name string, available float64) (bytes float64, known bool) {
+func (m *machine) dirtyLimit(name string, available float64) (bytes float64, found bool) {
 	if n, err := strconv.ParseFloat(m.facts.Value("vm."+name+"_bytes"), 64); err == nil {
 		return n, true
 	}

@@ -67,9 +67,9 @@ func fileTracer(dir string) Finding {
 // path is the path of /proc/self/status.
 func threadLooks(path string) Finding {
 	text, _ := os.ReadFile(path)
-	_, rest, _ := strings.Cut(string(text), "CapEff:")
+	_, tail, _ := strings.Cut(string(text), "CapEff:")
 	var effective uint64
-	if _, err := fmt.Sscanf(rest, "%x", &effective); err != nil || effective&(1<<unix.CAP_SYS_PTRACE) == 0 {
+	if _, err := fmt.Sscanf(tail, "%x", &effective); err != nil || effective&(1<<unix.CAP_SYS_PTRACE) == 0 {
 		return warn("only this user’s processes", "run as root; in a container, with CAP_SYS_PTRACE")
 	}
 	return ok("of all processes")

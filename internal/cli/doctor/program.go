@@ -76,7 +76,7 @@ func Install(ctx context.Context, commands [][]string, out io.Writer) error {
 
 // Servers returns the database servers that can be used on this machine, and
 // the missing ones.
-func Servers(ctx context.Context) (all []Program) {
+func Servers(ctx context.Context) (programs []Program) {
 	for _, kind := range server.Kinds() {
 		if server.Package(kind) == "" {
 			continue // there is no package; plans name its program
@@ -90,12 +90,13 @@ func Servers(ctx context.Context) (all []Program) {
 		case errors.As(err, &probe):
 			p.Found, p.Problem = probe.Path, probe.Error()
 		}
-		all = append(all, p)
+		programs = append(programs, p)
 		if kind == server.MariaDB {
-			all = append(all, Program{Name: server.MyRocksName, Package: server.MyRocksPackage, Found: server.MyRocks(found)})
+			programs = append(programs, Program{Name: server.MyRocksName, Package: server.MyRocksPackage,
+				Found: server.MyRocks(found)})
 		}
 	}
-	return append(all, containers(ctx))
+	return append(programs, containers(ctx))
 }
 
 // containers returns the program that would run the images of targets: the first that can.

@@ -62,8 +62,8 @@ func processIO(m *machine) Finding {
 			return warn(fmt.Sprintf("that of process %d cannot be read", pid), fix)
 		}
 	}
-	switch may, known := m.mayTrace(); {
-	case !known:
+	switch may, valid := m.mayTrace(); {
+	case !valid:
 		return unknown("there is no process of another user to try", fix)
 	case !may:
 		return warn("cannot be read: CAP_SYS_PTRACE is missing", fix)
@@ -81,7 +81,7 @@ func (m *machine) foreignProcess() (pid int, found bool) {
 }
 
 // mayTrace reports whether this process may inspect the processes of other users.
-func (m *machine) mayTrace() (may, known bool) {
+func (m *machine) mayTrace() (may, found bool) {
 	self, err := m.kernel().Self()
 	if err != nil {
 		return false, false

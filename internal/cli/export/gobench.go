@@ -69,13 +69,13 @@ func comparable(t Trial) (fit Trial, unfit int) {
 	own.Steps = slices.Clone(t.Steps)
 	for i := range own.Steps {
 		s := &own.Steps[i]
-		whole := t.Status == result.Complete && s.Status == result.Complete
+		complete := t.Status == result.Complete && s.Status == result.Complete
 		refused := metric.HasEffect(s.Warnings, metric.Refuses)
 		rows := s.Rows
 		s.Rows = nil
 		for k := range rows {
 			switch r := &rows[k]; {
-			case !whole || !t.Headline(s, r):
+			case !complete || !t.Headline(s, r):
 			case refused || r.Disturbed || metric.HasEffect(r.Warnings, metric.Refuses):
 				unfit++
 			default:

@@ -28,8 +28,8 @@ func write[L any](w io.Writer, subject string, trials []Trial,
 		return nil
 	}
 	for _, t := range trials {
-		err := each(t, func(more ...L) error {
-			if batch = append(batch, more...); len(batch) < 1000 {
+		err := each(t, func(extra ...L) error {
+			if batch = append(batch, extra...); len(batch) < 1000 {
 				return nil
 			}
 			return flush()

@@ -62,24 +62,24 @@ func fit(pieces []piece, width int, form *int) string {
 		case len(pieces) < 2:
 			return escape.Clip(line, width)
 		}
-		at := lightest(pieces)
-		if *form < shortest && pieces[at].weight > weightOthers {
+		index := lightest(pieces)
+		if *form < shortest && pieces[index].weight > weightOthers {
 			*form++
 			continue
 		}
-		pieces = slices.Delete(slices.Clone(pieces), at, at+1)
+		pieces = slices.Delete(slices.Clone(pieces), index, index+1)
 	}
 }
 
 // lightest returns the index of the lightest piece, the last one if several are
 // equal.
-func lightest(pieces []piece) (at int) {
+func lightest(pieces []piece) (index int) {
 	for i, p := range pieces {
-		if p.weight <= pieces[at].weight {
-			at = i
+		if p.weight <= pieces[index].weight {
+			index = i
 		}
 	}
-	return at
+	return index
 }
 
 // position is the running step's place in the campaign.

@@ -119,26 +119,26 @@ func (p *Progress) enter(step string) {
 // line returns the line of a running step: the position in the campaign, the remaining
 // time, and more. If the remaining time is unknown, the line shows the step's elapsed
 // time instead.
-func (p *Progress) line(more ...piece) string {
-	all := []piece{p.at.trial()}
-	rest := forecast.AtLeast(0)
+func (p *Progress) line(extra ...piece) string {
+	pieces := []piece{p.at.trial()}
+	remaining := forecast.AtLeast(0)
 	switch {
 	case p.at.step == "":
-		rest = p.at.Left(-1, p.now().Sub(p.began))
+		remaining = p.at.Left(-1, p.now().Sub(p.began))
 	case p.at.part >= 0:
-		rest = p.at.Left(p.at.part, p.now().Sub(p.since))
+		remaining = p.at.Left(p.at.part, p.now().Sub(p.since))
 	}
 	if p.at.step != "" {
-		all = append(all, p.at.stepPiece())
+		pieces = append(pieces, p.at.stepPiece())
 	}
-	if left, known := leftPiece(rest); known && !p.at.late {
-		more = slices.DeleteFunc(more, func(o piece) bool { return o.weight == weightTime })
-		all = append(all, left)
+	if left, found := leftPiece(remaining); found && !p.at.late {
+		extra = slices.DeleteFunc(extra, func(o piece) bool { return o.weight == weightTime })
+		pieces = append(pieces, left)
 	}
 	if p.width() == 0 {
-		return "  " + fit(append(all, more...), 0, new(int))
+		return "  " + fit(append(pieces, extra...), 0, new(int))
 	}
-	return fit(append(all, more...), min(p.width()-1, maxLineWidth), &p.form)
+	return fit(append(pieces, extra...), min(p.width()-1, maxLineWidth), &p.form)
 }
 
 // End prints how a trial ended, with a line for every step whose end was not shown.

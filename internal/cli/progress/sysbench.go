@@ -119,11 +119,11 @@ func (t *tail) read(yield func(result.Line)) error {
 	}
 	t.rest = append(t.rest, b...)
 	for {
-		line, rest, whole := bytes.Cut(t.rest, []byte{'\n'})
-		if !whole {
+		line, remaining, complete := bytes.Cut(t.rest, []byte{'\n'})
+		if !complete {
 			return nil
 		}
-		t.rest = rest
+		t.rest = remaining
 		if !bytes.Contains(line, []byte(`"src":"`+published.OpsSource+`"`)) {
 			continue
 		}

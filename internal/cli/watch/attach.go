@@ -25,19 +25,19 @@ var targetName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // ParseAttachments returns targets, not yet connected, from texts like
 // [NAME=]ENGINE:DSN. Their names must be unique.
-func ParseAttachments(texts []string, have Engines) (all []*Target, err error) {
+func ParseAttachments(texts []string, have Engines) (targets []*Target, err error) {
 	for _, text := range texts {
 		one, err := parseAttachment(text, have)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(all, func(other *Target) bool { return other.Name == one.Name }) {
+		if slices.ContainsFunc(targets, func(otherTarget *Target) bool { return otherTarget.Name == one.Name }) {
 			return nil, hint.Errorf("give each its own name: --attach NAME=ENGINE:DSN",
 				"--attach: two servers are called %s", one.Name)
 		}
-		all = append(all, one)
+		targets = append(targets, one)
 	}
-	return all, nil
+	return targets, nil
 }
 
 // parseAttachment parses an attachment. Errors never contain the DSN: it may hold a

@@ -97,11 +97,11 @@ func byteAt(text string, char int) int {
 }
 
 // fail records an error at a byte of the expression.
-func (c *compiler) fail(at int, help, format string, args ...any) {
+func (c *compiler) fail(position int, help, format string, args ...any) {
 	if c.err != nil {
 		return
 	}
-	column := utf8.RuneCountInString(c.e.Text[:min(at, len(c.e.Text))]) + 1
+	column := utf8.RuneCountInString(c.e.Text[:min(position, len(c.e.Text))]) + 1
 	message := fmt.Sprintf("%s, column %d: ", c.where, column) + fmt.Sprintf(format, args...)
 	if before, _, _ := strings.Cut(c.shown, c.e.Text); !strings.Contains(c.shown, "\n") {
 		message += hint.Mark(c.shown, utf8.RuneCountInString(before)+column)
@@ -159,15 +159,15 @@ func (c *compiler) Visit(node *ast.Node) {
 
 // fetch returns the call of a function on the series that its argument selects.
 func (c *compiler) fetch(name string, argument ast.Node) *fetch {
-	at := byteAt(c.e.Text, argument.Location().From)
+	position := byteAt(c.e.Text, argument.Location().From)
 	text, ok := argument.(*ast.StringNode)
 	if !ok {
-		c.fail(at, functionHint, "%s wants a selector in quotation marks, such as %s(%q)", name, name, "device.reads")
+		c.fail(position, functionHint, "%s wants a selector in quotation marks, such as %s(%q)", name, name, "device.reads")
 		return nil
 	}
 	s, wrong := parseSelector(text.Value)
 	if wrong != nil { // within the quotation marks
-		c.fail(at+1+wrong.at, selectorHint, "%s", wrong.message)
+		c.fail(position+1+wrong.at, selectorHint, "%s", wrong.message)
 		return nil
 	}
 	f := &fetch{function: name, selector: s}
@@ -219,7 +219,7 @@ func ParseExprFile(path string, src []byte) ([]*Expression, error) {
 	if err := yaml.Unmarshal(src, &entries); err != nil {
 		return nil, hint.Errorf(fileHint, "%s: a map of names to expressions was expected: %w", path, err)
 	}
-	var all []*Expression
+	var expressions []*Expression
 	for _, entry := range entries {
 		name := fmt.Sprint(entry.Key)
 		before, _, _ := strings.Cut("\n"+string(src), "\n"+name+":")
@@ -233,9 +233,9 @@ func ParseExprFile(path string, src []byte) ([]*Expression, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, e)
+		expressions = append(expressions, e)
 	}
-	return all, nil
+	return expressions, nil
 }
 
 // CheckNames refuses duplicate names of expressions, and the names of built-in

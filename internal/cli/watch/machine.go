@@ -35,16 +35,16 @@ func (m *Machine) Collectors(targets []*Target, note func(string)) ([]observe.Co
 	if err != nil {
 		return nil, err
 	}
-	all := []observe.Collector{observe.NewHost(procRoot)}
+	collectors := []observe.Collector{observe.NewHost(procRoot)}
 	named, beneath := make(map[string]bool), make(map[string]bool)
 	for _, d := range append(asked, devicesOf(targets, note)...) {
 		if !named[d.Name] {
 			named[d.Name] = true
-			all = append(all, device(d, beneath, note))
+			collectors = append(collectors, device(d, beneath, note))
 		}
 	}
 	if len(asked) == 0 {
-		all = append(all, observe.NewDisks(procRoot, sysRoot, slices.Collect(maps.Keys(beneath))...))
+		collectors = append(collectors, observe.NewDisks(procRoot, sysRoot, slices.Collect(maps.Keys(beneath))...))
 	}
 	for i, pid := range m.PIDs {
 		if slices.Contains(m.PIDs[:i], pid) {
@@ -56,12 +56,12 @@ func (m *Machine) Collectors(targets []*Target, note func(string)) ([]observe.Co
 		}
 		number := strconv.Itoa(pid)
 		tree := observe.NewProcess(procRoot, func() []int { return []int{pid} })
-		all = append(all, observe.NewLabelled(tree, "process/"+number, "command", command, "pid", number))
+		collectors = append(collectors, observe.NewLabelled(tree, "process/"+number, "command", command, "pid", number))
 	}
 	for _, t := range targets {
-		all = append(all, t.ProcessCollector(procRoot))
+		collectors = append(collectors, t.ProcessCollector(procRoot))
 	}
-	return append(all, observe.NewClient()), nil
+	return append(collectors, observe.NewClient()), nil
 }
 
 // device returns the collector of a device, without the disks beneath it that are
@@ -99,7 +99,7 @@ func (m *Machine) devices() (asked []observe.Device, err error) {
 	return asked, nil
 }
 
-func devicesOf(targets []*Target, note func(string)) (all []observe.Device) {
+func devicesOf(targets []*Target, note func(string)) (devices []observe.Device) {
 	for _, t := range targets {
 		dir := t.current().dir
 		if dir == "" {
@@ -111,9 +111,9 @@ func devicesOf(targets []*Target, note func(string)) (all []observe.Device) {
 			continue
 		}
 		note(fmt.Sprintf("%s: its data is in %s, on %s", t.Name, dir, d.Name))
-		all = append(all, d)
+		devices = append(devices, d)
 	}
-	return all
+	return devices
 }
 
 // deviceNames returns the block devices that may hold data.

@@ -45,7 +45,7 @@ func ParseSelector(text string) (*Selector, error) {
 }
 
 func parseSelector(text string) (*Selector, *misread) {
-	name, rest, braced := strings.Cut(text, "{")
+	name, tail, braced := strings.Cut(text, "{")
 	name = strings.TrimSpace(name)
 	if name == "" {
 		return nil, &misread{0, "a selector begins with a name"}
@@ -60,7 +60,7 @@ func parseSelector(text string) (*Selector, *misread) {
 	if !braced {
 		return s, nil
 	}
-	return s, s.conditions(len(text) - len(rest))
+	return s, s.conditions(len(text) - len(tail))
 }
 
 // wildcard returns the regular expression of a name in which * matches any text and
@@ -80,30 +80,30 @@ var (
 )
 
 // conditions parses the text between braces, starting at byte at.
-func (s *Selector) conditions(at int) *misread {
+func (s *Selector) conditions(position int) *misread {
 	take := func(part *regexp.Regexp) string {
-		at += len(s.text[at:]) - len(strings.TrimLeft(s.text[at:], " \t"))
-		got := part.FindString(s.text[at:])
-		at += len(got)
+		position += len(s.text[position:]) - len(strings.TrimLeft(s.text[position:], " \t"))
+		got := part.FindString(s.text[position:])
+		position += len(got)
 		return got
 	}
 	for take(closingBrace) == "" {
 		if len(s.matchers) > 0 && take(comma) == "" {
-			return &misread{at, "conditions are separated by commas and end with }"}
+			return &misread{position, "conditions are separated by commas and end with }"}
 		}
 		m := matcher{label: take(labelName)}
 		if m.label == "" {
-			return &misread{at, "expected the name of a label"}
+			return &misread{position, "expected the name of a label"}
 		}
 		operator := take(labelOperator)
 		value := take(labelValue)
-		start := at - len(value)
+		start := position - len(value)
 		switch {
 		case operator == "":
 			return &misread{start, "expected =, !=, =~ or !~ after the name of a label"}
-		case value == "" && at < len(s.text) && !strings.ContainsAny(s.text[at:at+1], ",}"):
-			return &misread{at, "the value of the label has no end"}
-		case at == len(s.text) && (value == "" || !strings.ContainsAny(value[:1], "\"'`")):
+		case value == "" && position < len(s.text) && !strings.ContainsAny(s.text[position:position+1], ",}"):
+			return &misread{position, "the value of the label has no end"}
+		case position == len(s.text) && (value == "" || !strings.ContainsAny(value[:1], "\"'`")):
 			return &misread{start, "the conditions end with }"}
 		}
 		if m.value = strings.TrimSpace(value); m.value != "" && strings.ContainsAny(value[:1], "\"'`") {
@@ -118,8 +118,8 @@ func (s *Selector) conditions(at int) *misread {
 		}
 		s.matchers = append(s.matchers, m)
 	}
-	if strings.TrimSpace(s.text[at:]) != "" {
-		return &misread{at, "nothing may follow the closing brace"}
+	if strings.TrimSpace(s.text[position:]) != "" {
+		return &misread{position, "nothing may follow the closing brace"}
 	}
 	return nil
 }

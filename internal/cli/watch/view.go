@@ -98,11 +98,11 @@ const explicitFoot = "* COMMIT statements only: the server does not count single
 // series covers only part of it.
 func splitExplicit(labels string) (object, mark string) {
 	all := observe.ParseLabels(labels)
-	rest := slices.DeleteFunc(all, func(l observe.Label) bool { return l.Name == engine.ExplicitOnly })
-	if len(rest) == len(all) {
+	remaining := slices.DeleteFunc(all, func(l observe.Label) bool { return l.Name == engine.ExplicitOnly })
+	if len(remaining) == len(all) {
 		return labels, ""
 	}
-	return rest.String(), "*"
+	return remaining.String(), "*"
 }
 
 // objectName returns the name of the object that labels identify.
@@ -114,14 +114,14 @@ func objectName(labels string) string {
 // Builtins returns the expressions of the built-in derived metrics, which are always
 // shown. Busy corresponds to us+sy in vmstat, without iowait and steal time.
 func Builtins() []*Expression {
-	var all []*Expression
+	var expressions []*Expression
 	for _, b := range defaults.Derived {
 		e, err := ParseExpression("built in", b.Name, b.Text)
 		if err != nil {
 			panic(err) // a test parses them all
 		}
 		e.Unit, e.builtin = b.Unit, true
-		all = append(all, e)
+		expressions = append(expressions, e)
 	}
-	return all
+	return expressions
 }

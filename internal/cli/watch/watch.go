@@ -157,20 +157,20 @@ func (p *probe) sources(late context.Context) []Source {
 
 func (p *probe) unanswered() []Source {
 	waiting := time.Since(p.asked)
-	var all []Source
+	var sources []Source
 	for _, c := range p.sampler.Collectors {
 		err := fmt.Errorf("no answer for %v", waiting.Round(100*time.Millisecond))
-		all = append(all, Source{Name: c.Name(), Time: time.Now(), Took: waiting, Err: err})
+		sources = append(sources, Source{Name: c.Name(), Time: time.Now(), Took: waiting, Err: err})
 	}
-	return all
+	return sources
 }
 
 // changes returns the changes since the last good sample, which cur replaces.
 func (p *probe) changes(cur observe.Snapshot) []Source {
 	intervals := observe.Diff(p.last, cur)
-	all := make([]Source, len(intervals))
+	sources := make([]Source, len(intervals))
 	for i := range intervals {
-		all[i] = source(&intervals[i], &cur.Sources[i])
+		sources[i] = source(&intervals[i], &cur.Sources[i])
 	}
 	if p.last.Sources == nil {
 		p.last.Sources = make([]observe.Source, len(cur.Sources))
@@ -181,7 +181,7 @@ func (p *probe) changes(cur observe.Snapshot) []Source {
 			p.last.Sources[i] = s
 		}
 	}
-	return all
+	return sources
 }
 
 // addCost adds the sampling time of each source to the rows of this process.

@@ -32,13 +32,13 @@ func chainsOf(families []*Family) (out []chain) {
 		for _, s := range f.Series {
 			k := key{f.Plan, s.Name}
 			k.name.Engine, k.name.Durability, k.name.Offer, k.name.Source = "", "", "", ""
-			i, known := places[k]
-			if !known {
+			i, found := places[k]
+			if !found {
 				i = len(out)
 				places[k], out = i, append(out, nil)
 			}
-			for at := range s.Points {
-				out[i] = append(out[i], link{s, at})
+			for position := range s.Points {
+				out[i] = append(out[i], link{s, position})
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func chainsOf(families []*Family) (out []chain) {
 // findBreaks finds the differences between runs that no test of levels covers. Of runs that
 // mostly differ in what they did, such as those of a sweep, it finds the last difference.
 func findBreaks(families []*Family) {
-	known := recorded{}
+	seen := recorded{}
 	chains := chainsOf(families)
 	alike := map[identity][]*Point{}
 	for _, c := range chains {
@@ -75,7 +75,7 @@ func findBreaks(families []*Family) {
 			begun = begun[len(begun)-1:]
 		}
 		for _, i := range begun {
-			split := newSplit(c[i-1], c[i], known.between(c, i))
+			split := newSplit(c[i-1], c[i], seen.between(c, i))
 			split.Before, split.Dir = turn(alike[c[i-1].identity()], alike[c[i].identity()], split)
 			c[i].Breaks = append(c[i].Breaks, split)
 		}
@@ -104,18 +104,19 @@ func turn(before, since []*Point, split Change) (last, first string) {
 
 // newSplit returns the break between the level of a point and that of the first point of
 // another series.
-func newSplit(before, now link, facts []Fact) Change {
-	start, _ := before.bounds(before.at)
+func newSplit(previousLink, now link, facts []Fact) Change {
+	start, _ := previousLink.bounds(previousLink.at)
 	_, end := now.bounds(0)
-	facts = compare.AppendNew(seriesFacts(before, now), facts...)
-	return now.newChange(Split, before.point(), 0, before.level(start, before.at+1), now.level(0, end), facts)
+	facts = compare.AppendNew(seriesFacts(previousLink, now), facts...)
+	return now.newChange(Split, previousLink.point(), 0, previousLink.level(start, previousLink.at+1), now.level(0,
+		end), facts)
 }
 
 // bounds returns the first point of the level that a point is on, and the first of the next.
-func (s *Series) bounds(at int) (start, end int) {
+func (s *Series) bounds(position int) (start, end int) {
 	end = len(s.Points)
 	for _, c := range slices.Concat(s.Changes, s.Breaks) {
-		if c.At > at {
+		if c.At > position {
 			end = min(end, c.At)
 		} else {
 			start = max(start, c.At)
@@ -132,14 +133,15 @@ func (s *Series) findOpen() {
 	}
 	values := s.Values()
 	start, end := s.bounds(len(values) - 1)
-	at := clearest(values, start, end, func(at int) bool {
+	position := clearest(values, start, end, func(at int) bool {
 		_, distinct := step(values[start:at], values[at:end])
 		return distinct && len(s.factChanges(at)) > 0
 	})
-	if at == 0 {
+	if position == 0 {
 		return
 	}
-	c := s.newChange(Open, &s.Points[at-1], at, s.level(start, at), s.level(at, end), s.factChanges(at))
+	c := s.newChange(Open, &s.Points[position-1], position, s.level(start, position), s.level(position, end),
+		s.factChanges(position))
 	s.setSpeed(&c, start, end)
 	s.Breaks = append(s.Breaks, c)
 }
@@ -149,16 +151,16 @@ type recorded map[[2]*result.Trial][]Fact
 
 // between returns the facts that differ between a link and the one before; all numbers of a
 // trial share them.
-func (known recorded) between(c chain, i int) []Fact {
+func (seen recorded) between(c chain, i int) []Fact {
 	key := [2]*result.Trial{c[i-1].point().trial, c[i].point().trial}
-	if _, ok := known[key]; !ok {
+	if _, ok := seen[key]; !ok {
 		var trials []*result.Trial
 		for _, l := range c {
 			trials = append(trials, l.point().trial)
 		}
-		known[key] = factChanges(trials, i)
+		seen[key] = factChanges(trials, i)
 	}
-	return known[key]
+	return seen[key]
 }
 
 // familyFacts returns the facts that separate the runs of two families.
@@ -189,26 +191,26 @@ func paramIn(params map[string]any, name string) string {
 }
 
 // seriesFacts returns the facts that separate two series of a number.
-func seriesFacts(before, now link) []Fact {
-	x, y := before.point().trial, now.point().trial
-	out := familyFacts(before.family, now.family, x, y)
+func seriesFacts(previousLink, now link) []Fact {
+	x, y := previousLink.point().trial, now.point().trial
+	out := familyFacts(previousLink.family, now.family, x, y)
 	for _, f := range []Fact{
-		{Knob, "durability", before.Durability, now.Durability}, {PlanKey, "engine", before.Engine, now.Engine},
-		{Source, before.Metric, before.Source, now.Source},
+		{Knob, "durability", previousLink.Durability, now.Durability}, {PlanKey, "engine", previousLink.Engine, now.Engine},
+		{Source, previousLink.Metric, previousLink.Source, now.Source},
 	} {
 		if f.From != f.To {
 			out = append(out, f)
 		}
 	}
-	if before.Offer == now.Offer {
+	if previousLink.Offer == now.Offer {
 		return out
 	}
-	offered := compare.GroupsDiffer(groupsIn(x, before.Step), groupsIn(y, now.Step))
+	offered := compare.GroupsDiffer(groupsIn(x, previousLink.Step), groupsIn(y, now.Step))
 	for _, d := range offered {
 		out = append(out, Fact{Work, d.What, d.Base, d.New})
 	}
 	if len(offered) == 0 { // the question of a search
-		out = append(out, Fact{Work, "offer", before.Offer, now.Offer})
+		out = append(out, Fact{Work, "offer", previousLink.Offer, now.Offer})
 	}
 	return out
 }

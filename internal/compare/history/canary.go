@@ -46,8 +46,8 @@ func coincide(a, b []float64) bool {
 	if min(len(a), len(b)) < leastLevel {
 		return slices.Max(a) < slices.Min(b) || slices.Max(b) < slices.Min(a)
 	}
-	at, _ := split(slices.Concat(a, b))
-	return at >= len(a)-1 && at <= len(a)+1 && stat.MannWhitney(a, b) <= coincidence
+	position, _ := split(slices.Concat(a, b))
+	return position >= len(a)-1 && position <= len(a)+1 && stat.MannWhitney(a, b) <= coincidence
 }
 
 func canaries(load compare.CanaryLoad, points []Point) (out []float64) {
@@ -90,9 +90,9 @@ func (s *Series) slower(c *Change) (float64, bool) {
 // oddSpeed returns how the machine's own speed before the trials of a run differed from that before the
 // others; nil if it did not, or the other way than the run's rates did.
 func oddSpeed(o *Odd, s *Series) (found *compare.Pace) {
-	at := slices.IndexFunc(s.Points, func(p Point) bool { return p.Dir == o.Dir })
-	others := slices.Delete(slices.Clone(s.Points), at, at+1)
-	if p := machineSpeed(others, s.Points[at:at+1]); p != nil && p.Slower() > 0 == (o.Ratio < 1) {
+	position := slices.IndexFunc(s.Points, func(p Point) bool { return p.Dir == o.Dir })
+	others := slices.Delete(slices.Clone(s.Points), position, position+1)
+	if p := machineSpeed(others, s.Points[position:position+1]); p != nil && p.Slower() > 0 == (o.Ratio < 1) {
 		return p
 	}
 	return nil

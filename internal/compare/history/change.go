@@ -68,8 +68,8 @@ func Detect(families []*Family) (tested int) {
 	}
 	alpha := FalseShare * float64(len(changed)) / float64(len(series))
 	for _, s := range changed {
-		s.setChanges(steps(s.Values(), levels(s.Values(), alpha), func(at int) bool {
-			return slices.ContainsFunc(s.factChanges(at), func(f Fact) bool {
+		s.setChanges(steps(s.Values(), levels(s.Values(), alpha), func(position int) bool {
+			return slices.ContainsFunc(s.factChanges(position), func(f Fact) bool {
 				return f.Kind != Version || f.Name == result.ProgramFact
 			})
 		}))
@@ -84,27 +84,29 @@ func Together(n, m int) int { return max(1, int(math.Ceil(leastP(n)*float64(m)/F
 func (s *Series) setChanges(points []int) {
 	ends := append(points[:len(points):len(points)], len(s.Points))
 	start := 0
-	for i, at := range points {
-		c := s.newChange(Level, &s.Points[at-1], at, s.level(start, at), s.level(at, ends[i+1]), s.factChanges(at))
+	for i, position := range points {
+		c := s.newChange(Level, &s.Points[position-1], position, s.level(start, position), s.level(position,
+			ends[i+1]), s.factChanges(position))
 		if m := metric.ByName(s.Metric); m != nil && m.Better != "" && c.From != c.To {
 			c.Verdict = compare.Worse
 			if (c.To > c.From) == (m.Better == metric.Higher) {
 				c.Verdict = compare.Better
 			}
 		}
-		if c.First, c.Last = at, at; min(at-start, ends[i+1]-at) >= leastLevel { // else it is clear
-			first, last := around(s.Values()[start:ends[i+1]], at-start)
+		if c.First, c.Last = position, position; min(position-start, ends[i+1]-position) >= leastLevel { // else it is clear
+			first, last := around(s.Values()[start:ends[i+1]], position-start)
 			c.First, c.Last = start+first, start+last
 		}
 		s.setSpeed(&c, start, ends[i+1])
 		s.Changes = append(s.Changes, c)
-		start = at
+		start = position
 	}
 }
 
 // newChange returns a change from the level of a point to that which begins at another.
-func (s *Series) newChange(kind Kind, before *Point, at int, old, level float64, facts []Fact) Change {
-	c := Change{Kind: kind, At: at, Dir: s.Points[at].Dir, Before: before.Dir, From: old, To: level, Facts: facts}
+func (s *Series) newChange(kind Kind, previousPoint *Point, index int, old, level float64, facts []Fact) Change {
+	c := Change{Kind: kind, At: index, Dir: s.Points[index].Dir, Before: previousPoint.Dir, From: old, To: level,
+		Facts: facts}
 	if old != 0 {
 		ratio := level / old
 		c.Ratio = &ratio

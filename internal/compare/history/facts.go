@@ -56,12 +56,12 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 
 // factChanges returns the facts that differ between the run of point at and the
 // run before.
-func (s *Series) factChanges(at int) []Fact {
+func (s *Series) factChanges(position int) []Fact {
 	trials := make([]*result.Trial, len(s.Points))
 	for i, p := range s.Points {
 		trials[i] = p.trial
 	}
-	return factChanges(trials, at)
+	return factChanges(trials, position)
 }
 
 // Versions returns, for each point, the versions that differ from those of the point before.
@@ -81,12 +81,12 @@ func (s *Series) Versions() [][]Fact {
 // factChanges returns the facts that differ between a trial and the one before. Facts
 // other than versions are left out if they differ between most, as the load average and the
 // paths of private servers do: a fact that always changes explains nothing.
-func factChanges(trials []*result.Trial, at int) []Fact {
+func factChanges(trials []*result.Trial, index int) []Fact {
 	values := make([]map[fact]string, len(trials))
 	var names []fact
 	for i, t := range trials {
 		var n []fact
-		if n, values[i] = factsOf(t); i == at-1 || i == at {
+		if n, values[i] = factsOf(t); i == index-1 || i == index {
 			names = compare.AppendNew(names, n...)
 		}
 	}
@@ -101,7 +101,7 @@ func factChanges(trials []*result.Trial, at int) []Fact {
 	}
 	out := []Fact{}
 	for _, f := range names {
-		before, after := values[at-1][f], values[at][f]
+		before, after := values[index-1][f], values[index][f]
 		always := f.kind == Version && f.name != result.ProgramFact // which each build changes
 		if before != after && (always || !restless(f)) {
 			out = append(out, Fact{f.kind, f.name, before, after})

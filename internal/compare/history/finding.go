@@ -78,30 +78,30 @@ func (c *collection) addUnrelated(families []*Family) {
 		trial *result.Trial
 	}
 	last := map[[2]string]begun{} // by plan and target
-	var all []begun
+	var beguns []begun
 	for _, f := range families {
 		for i, r := range f.Runs {
 			for _, t := range f.trials[i] {
-				all = append(all, begun{f, r, t})
+				beguns = append(beguns, begun{f, r, t})
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b begun) int { return cmp.Compare(a.run.place, b.run.place) })
+	slices.SortStableFunc(beguns, func(a, b begun) int { return cmp.Compare(a.run.place, b.run.place) })
 	type member struct {
 		*Family
 		target string
 	}
-	known := map[member]bool{}
-	for _, now := range all {
+	seen := map[member]bool{}
+	for _, now := range beguns {
 		target := now.trial.Target
-		before, follows := last[[2]string{now.Plan, target}]
-		begins := follows && before.Family != now.Family && !known[member{now.Family, target}]
-		if begins && before.has(target, false) && now.has(target, false) && !now.has(target, true) {
+		previousBegun, follows := last[[2]string{now.Plan, target}]
+		begins := follows && previousBegun.Family != now.Family && !seen[member{now.Family, target}]
+		if begins && previousBegun.has(target, false) && now.has(target, false) && !now.has(target, true) {
 			note := c.notes.note(now.run.Dir, Name{Target: target})
-			f := c.at(now.Plan, target, now.run.Dir, before.run.Dir, note)
-			f.Split, f.Facts = true, familyFacts(before.Family, now.Family, before.trial, now.trial)
+			f := c.at(now.Plan, target, now.run.Dir, previousBegun.run.Dir, note)
+			f.Split, f.Facts = true, familyFacts(previousBegun.Family, now.Family, previousBegun.trial, now.trial)
 		}
-		last[[2]string{now.Plan, target}], known[member{now.Family, target}] = now, true
+		last[[2]string{now.Plan, target}], seen[member{now.Family, target}] = now, true
 	}
 }
 

@@ -82,9 +82,9 @@ func readAcknowledged(d *strictyaml.Document, n *strictyaml.Node, dir string) (a
 // name without a metric represents the run as a whole.
 func (j Judged) note(run string, n Name) string {
 	for _, a := range j {
-		whole := n.Metric == "" && len(a.steps)+len(a.metrics) == 0
+		complete := n.Metric == "" && len(a.steps)+len(a.metrics) == 0
 		part := n.Metric != "" && among(a.steps, n.Step) && among(a.metrics, n.Metric)
-		if a.run == run && among(a.targets, n.Target) && (whole || part) {
+		if a.run == run && among(a.targets, n.Target) && (complete || part) {
 			return a.note
 		}
 	}

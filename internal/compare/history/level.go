@@ -29,8 +29,8 @@ func levels(x []float64, alpha float64) []int {
 		if i+1 < len(points) {
 			end = points[i+1]
 		}
-		if at, _ := split(x[start:end]); at > 0 {
-			points[i] = start + at
+		if position, _ := split(x[start:end]); position > 0 {
+			points[i] = start + position
 		}
 	}
 	return points
@@ -39,7 +39,7 @@ func levels(x []float64, alpha float64) []int {
 // steps adds to the positions of proven changes those of clear steps near them, which tests of ranks cannot prove
 // as one side has fewer than leastLevel points: one size for two changes would be wrong for both. Of one point
 // between two levels, which may be an outlier, explained reports whether something else changed there.
-func steps(x []float64, points []int, explained func(at int) bool) []int {
+func steps(x []float64, points []int, explained func(position int) bool) []int {
 	ranked := slices.Clone(points)
 	for i := 0; i < len(points); i++ { // ranks alone draw a position towards the middle
 		start, _ := part(x, points, i)
@@ -89,14 +89,14 @@ func part(x []float64, points []int, i int) (start, end int) {
 }
 
 // clearest returns the position in a part at which two levels are nearest to its values; 0 if they are not clear.
-func clearest(x []float64, start, end int, may func(at int) bool) (best int) {
+func clearest(x []float64, start, end int, may func(position int) bool) (best int) {
 	nearest := math.Inf(1)
 	for at := start + 1; at < end; at++ {
 		if !may(at) {
 			continue
 		}
-		if rest := distance(x[start:at]) + distance(x[at:end]); rest < nearest {
-			best, nearest = at, rest
+		if remainder := distance(x[start:at]) + distance(x[at:end]); remainder < nearest {
+			best, nearest = at, remainder
 		}
 	}
 	if best > 0 {
@@ -108,15 +108,15 @@ func clearest(x []float64, start, end int, may func(at int) bool) (best int) {
 }
 
 // pairOf returns the best positions of two steps with a short level between them; 0 if they are not clear.
-func pairOf(x []float64, start, end int, near, explained func(at int) bool) (p, q int) {
+func pairOf(x []float64, start, end int, near, explained func(position int) bool) (p, q int) {
 	nearest := math.Inf(1)
 	for i := start + 2; i < end; i++ {
 		if !near(i) {
 			continue
 		}
 		for j := i + 1; j < min(i+leastLevel, end-1); j++ {
-			rest := distance(x[start:i]) + distance(x[i:j]) + distance(x[j:end])
-			if rest >= nearest {
+			remainder := distance(x[start:i]) + distance(x[i:j]) + distance(x[j:end])
+			if remainder >= nearest {
 				continue
 			}
 			_, first := step(x[start:i], x[i:j])
@@ -124,7 +124,7 @@ func pairOf(x []float64, start, end int, near, explained func(at int) bool) (p, 
 			_, outer := step(x[start:i], x[j:end])
 			monotone := (x[i]-x[i-1])*(x[j]-x[i]) > 0 // and no run that is odd
 			if first && second && outer && (j-i > 1 || explained(i) && (monotone || explained(j))) {
-				p, q, nearest = i, j, rest
+				p, q, nearest = i, j, remainder
 			}
 		}
 	}
@@ -164,41 +164,42 @@ func variation(values []float64, level float64) float64 {
 
 // cut finds the positions in a part that begins at offset.
 func cut(x []float64, offset int, alpha float64) []int {
-	at, p := change(x)
+	position, p := change(x)
 	if p > alpha {
 		return nil
 	}
-	return slices.Concat(cut(x[:at], offset, alpha), []int{offset + at}, cut(x[at:], offset+at, alpha))
+	return slices.Concat(cut(x[:position], offset, alpha), []int{offset + position}, cut(x[position:],
+		offset+position, alpha))
 }
 
 // change finds the clearest change of level and its p: the p of the Mann–Whitney
 // test there, times the number of positions examined (Bonferroni). It is an
 // upper bound, as these tests resemble each other. It is 1 if x has too few
 // points.
-func change(x []float64) (at int, p float64) {
+func change(x []float64) (position int, p float64) {
 	var best stat.Run
 	clearest := 0.0
 	for _, w := range stretches(len(x)) {
 		if k, z := split(x[w.From:w.To]); z > clearest {
-			best, at, clearest = w, w.From+k, z
+			best, position, clearest = w, w.From+k, z
 		}
 	}
 	if clearest == 0 {
 		return 0, 1
 	}
-	return at, min(1, float64(places(len(x)))*stat.MannWhitney(x[best.From:at], x[at:best.To]))
+	return position, min(1, float64(places(len(x)))*stat.MannWhitney(x[best.From:position], x[position:best.To]))
 }
 
 // split returns the position where the values before and after differ most, in
 // units of their difference by chance; 0 if there is none. Differences are counted
 // in pairs, so that an outlier weighs no more than any value.
-func split(x []float64) (at int, z float64) {
+func split(x []float64) (position int, z float64) {
 	for k, s := range differences(x) {
 		if s > z {
-			at, z = k, s
+			position, z = k, s
 		}
 	}
-	return at, z
+	return position, z
 }
 
 // differences returns how much the values before and after each position differ, in units
@@ -206,17 +207,17 @@ func split(x []float64) (at int, z float64) {
 func differences(x []float64) []float64 {
 	n := len(x)
 	out := make([]float64, n)
-	more := 0 // pairs across position k whose later value is greater, less those whose later value is smaller
+	extra := 0 // pairs across position k whose later value is greater, less those whose later value is smaller
 	for k := range n {
 		if k >= leastLevel && n-k >= leastLevel {
 			// The variance is that of Kendall's and Mann and Whitney's counts.
-			out[k] = math.Abs(float64(more)) / math.Sqrt(float64(k*(n-k)*(n+1))/3)
+			out[k] = math.Abs(float64(extra)) / math.Sqrt(float64(k*(n-k)*(n+1))/3)
 		}
 		for i := range n {
 			if i < k {
-				more -= cmp.Compare(x[k], x[i])
+				extra -= cmp.Compare(x[k], x[i])
 			} else {
-				more += cmp.Compare(x[i], x[k])
+				extra += cmp.Compare(x[i], x[k])
 			}
 		}
 	}
@@ -226,13 +227,13 @@ func differences(x []float64) []float64 {
 // around returns the first and the last position at which the level of x may have changed
 // instead of at: those in a row whose squared difference is within chi-squared's 95 % of
 // the one there, as confidence sets by likelihood take it (Worsley 1986); approximate.
-func around(x []float64, at int) (first, last int) {
+func around(x []float64, index int) (first, last int) {
 	const chiSquared = 3.84
 	d := differences(x)
-	near := func(k int) bool { return d[k] > 0 && d[at]*d[at]-d[k]*d[k] <= chiSquared }
-	for first = at; first > 0 && near(first-1); first-- {
+	near := func(k int) bool { return d[k] > 0 && d[index]*d[index]-d[k]*d[k] <= chiSquared }
+	for first = index; first > 0 && near(first-1); first-- {
 	}
-	for last = at; last+1 < len(x) && near(last+1); last++ {
+	for last = index; last+1 < len(x) && near(last+1); last++ {
 	}
 	return first, last
 }

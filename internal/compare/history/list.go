@@ -39,12 +39,12 @@ type Main struct {
 func (r *Run) main() (out []Main) {
 	own := *r
 	own.CopyOf = "" // a copy has its own line
-	var all []*Series
+	var series []*Series
 	for _, f := range Families([]*Run{&own}, Pick{}) {
-		all = append(all, f.Series...)
+		series = append(series, f.Series...)
 	}
-	slices.SortStableFunc(all, func(a, b *Series) int { return cmp.Compare(a.weight, b.weight) })
-	for _, s := range all {
+	slices.SortStableFunc(series, func(a, b *Series) int { return cmp.Compare(a.weight, b.weight) })
+	for _, s := range series {
 		if s.weight >= weightOfLatency || slices.ContainsFunc(out, func(m Main) bool { return m.Target == s.Target }) {
 			continue
 		}

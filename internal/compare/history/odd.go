@@ -77,15 +77,15 @@ func (c *collection) oddRun(r *Run, series []*Series) *Odd {
 	dir, o := r.Dir, &Odd{Dir: r.Dir, Target: series[0].Target}
 	ratios := map[string][]float64{} // to the other runs
 	for _, s := range series {
-		at := slices.IndexFunc(s.Points, func(p Point) bool { return p.Dir == dir })
-		if at < 0 || c.notes.note(dir, s.Name) != "" || slices.Min(s.Values()) <= 0 {
+		index := slices.IndexFunc(s.Points, func(p Point) bool { return p.Dir == dir })
+		if index < 0 || c.notes.note(dir, s.Name) != "" || slices.Min(s.Values()) <= 0 {
 			continue
 		}
-		start, end := s.bounds(at)
+		start, end := s.bounds(index)
 		if end-start < fewestRuns {
 			continue
 		}
-		value, others := s.Points[at].Value, slices.Delete(s.Values()[start:end], at-start, at-start+1)
+		value, others := s.Points[index].Value, slices.Delete(s.Values()[start:end], index-start, index-start+1)
 		median := stat.Median(others)
 		o.Rates = append(o.Rates, OddRate{s.Name, value, median, value / median})
 		for _, p := range s.Points[start:end] {

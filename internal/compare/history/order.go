@@ -11,7 +11,7 @@ import (
 // revision by age, and the runs that are on no line of it. A run's revision is that in the name
 // of its directory, of its binary, of the engine's version, or of the rumbench that made it: the
 // first of these that is in the list. Of commits the first seven digits are enough.
-func InOrder(runs []*Run, revisions []string) (sorted, rest []*Run) {
+func InOrder(runs []*Run, revisions []string) (sorted, remaining []*Run) {
 	places := map[*Run]int{}
 	for _, r := range runs {
 		place := -1
@@ -23,11 +23,11 @@ func InOrder(runs []*Run, revisions []string) (sorted, rest []*Run) {
 		if places[r] = place; place >= 0 {
 			sorted = append(sorted, r)
 		} else {
-			rest = append(rest, r)
+			remaining = append(remaining, r)
 		}
 	}
 	slices.SortStableFunc(sorted, func(a, b *Run) int { return places[a] - places[b] })
-	return sorted, rest
+	return sorted, remaining
 }
 
 // labels returns the texts that may name the revision that a run measured, the most

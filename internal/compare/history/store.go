@@ -126,16 +126,16 @@ func Walk(dir string, found func(dir string, err error)) {
 		found(dir, err)
 		return
 	}
-	at := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Name() == result.CampaignFile })
+	index := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Name() == result.CampaignFile })
 	switch {
-	case at < 0:
-	case entries[at].Type().IsRegular():
+	case index < 0:
+	case entries[index].Type().IsRegular():
 		found(dir, nil)
 	default:
 		found(dir, fmt.Errorf("%s is no regular file", filepath.Join(dir, result.CampaignFile)))
 	}
 	for _, e := range entries {
-		if e.IsDir() && (at < 0 || e.Name() != result.TrialsDir) {
+		if e.IsDir() && (index < 0 || e.Name() != result.TrialsDir) {
 			Walk(filepath.Join(dir, e.Name()), found)
 		}
 	}

@@ -156,8 +156,8 @@ func (m measured) writes() Range {
 	var sizes []float64
 	for _, r := range m.step.Runs[m.target] {
 		bytes, ok := account.Counter(r.Step.Counters, "device.write_bytes")
-		n, known := account.Counter(r.Step.Counters, "device.writes")
-		if ok && known && n > 0 {
+		n, found := account.Counter(r.Step.Counters, "device.writes")
+		if ok && found && n > 0 {
 			sizes = append(sizes, bytes/n)
 		}
 	}

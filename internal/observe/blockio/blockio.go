@@ -54,11 +54,11 @@ const (
 // opOf returns the kind of a request by its letters: F for a flush before it,
 // one for the kind, then others. Requests without a letter write zeroes.
 func opOf(rwbs string) Op {
-	if rest, flushes := strings.CutPrefix(rwbs, "F"); flushes {
-		if rest == "" || !strings.ContainsRune("RWDN", rune(rest[0])) {
+	if tail, flushes := strings.CutPrefix(rwbs, "F"); flushes {
+		if tail == "" || !strings.ContainsRune("RWDN", rune(tail[0])) {
 			return Flush
 		}
-		rwbs = rest
+		rwbs = tail
 	}
 	switch {
 	case strings.HasPrefix(rwbs, "R"):

@@ -74,8 +74,8 @@ func overlay(below, above []extent) []extent {
 
 // each calls a function for each part of a range of sectors that is in one extent of
 // a sorted list, and returns the number of sectors that are in none.
-func each(list []extent, begin, end uint64, part func(sectors uint64, class uint32)) (rest uint64) {
-	rest = end - begin
+func each(list []extent, begin, end uint64, part func(sectors uint64, class uint32)) (remaining uint64) {
+	remaining = end - begin
 	i, _ := slices.BinarySearchFunc(list, begin, func(e extent, at uint64) int {
 		if e.end <= at {
 			return -1
@@ -85,9 +85,9 @@ func each(list []extent, begin, end uint64, part func(sectors uint64, class uint
 	for ; i < len(list) && list[i].begin < end; i++ {
 		n := min(list[i].end, end) - max(list[i].begin, begin)
 		part(n, list[i].class)
-		rest -= n
+		remaining -= n
 	}
-	return rest
+	return remaining
 }
 
 // The kernel's interface, see Documentation/filesystems/fiemap.rst.

@@ -124,7 +124,7 @@ func (s *scanner) look(path string, all bool) error {
 	if !all && f.path == path && f.born == st.Btime && f.blocks == st.Blocks && f.size == st.Size && f.whole {
 		return nil
 	}
-	found, whole, err := places(path, &s.buffer)
+	found, complete, err := places(path, &s.buffer)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			s.unread = &fs.PathError{Op: "read the extents of", Path: path, Err: err}
@@ -132,7 +132,7 @@ func (s *scanner) look(path string, all bool) error {
 		return nil
 	}
 	s.changed = true
-	f.path, f.born, f.blocks, f.size, f.whole, f.extents = path, st.Btime, st.Blocks, st.Size, whole,
+	f.path, f.born, f.blocks, f.size, f.whole, f.extents = path, st.Btime, st.Blocks, st.Size, complete,
 		s.extents(path, found)
 	return nil
 }

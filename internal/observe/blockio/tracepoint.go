@@ -92,13 +92,13 @@ func parseFormat(text string) (*tracepoint, error) {
 				return nil, fmt.Errorf("parse format: %q: %w", line, err)
 			}
 		}
-		rest, ok := strings.CutPrefix(line, "field:")
+		tail, ok := strings.CutPrefix(line, "field:")
 		if !ok {
 			continue
 		}
-		declared, rest, _ := strings.Cut(rest, ";")
+		declared, tail, _ := strings.Cut(tail, ";")
 		var f field
-		if _, err := fmt.Sscanf(strings.TrimSpace(rest), "offset:%d; size:%d;", &f.offset, &f.size); err != nil {
+		if _, err := fmt.Sscanf(strings.TrimSpace(tail), "offset:%d; size:%d;", &f.offset, &f.size); err != nil {
 			return nil, fmt.Errorf("parse format: %q: %w", line, err)
 		}
 		words := strings.Fields(declared)

@@ -183,7 +183,7 @@ func number(path string) (uint64, error) {
 func (t *Tracer) run() {
 	defer close(t.stopped)
 	runtime.LockOSThread()
-	before, began := perfring.ThreadCPU(), time.Now() // of goroutines that had the thread earlier
+	previous, began := perfring.ThreadCPU(), time.Now() // of goroutines that had the thread earlier
 	ticker := time.NewTicker(drainEvery)
 	defer ticker.Stop()
 	next := began.Add(scanEvery)
@@ -199,14 +199,14 @@ func (t *Tracer) run() {
 			t.attribute(!running)
 			next = now.Add(max(scanEvery, scanShare*(perfring.ThreadCPU()-used)))
 		}
-		if ran := time.Since(began); running && ran > budgetAfter && budgetShare*(perfring.ThreadCPU()-before) > ran {
+		if ran := time.Since(began); running && ran > budgetAfter && budgetShare*(perfring.ThreadCPU()-previous) > ran {
 			t.recording.over = errors.Join(errors.New("it took more than 1 % of a processor, and was stopped"),
 				t.events.Disable())
 			<-t.stop
 			running = false
 		}
 	}
-	t.recording.used, t.recording.ran = perfring.ThreadCPU()-before, time.Since(began)
+	t.recording.used, t.recording.ran = perfring.ThreadCPU()-previous, time.Since(began)
 }
 
 // Stop ends tracing and returns the recording.
@@ -259,8 +259,8 @@ func (t *Tracer) takeRequest(pid int32, at time.Duration, record []byte) {
 
 // isOurs reports whether a process is the engine's.
 func (t *Tracer) isOurs(pid int32) bool {
-	own, known := t.ours[pid]
-	if known {
+	own, ok := t.ours[pid]
+	if ok {
 		return own
 	}
 	t.ours[pid] = false
@@ -309,8 +309,8 @@ func (r *Recording) add(q *request, files []extent) {
 		r.requests = append(r.requests, attributed{q.at, int64(sign) * int64(sectors), class, q.op, count})
 		count = 0
 	}
-	rest := each(files, q.sector, q.sector+q.sectors, put)
-	if rest == 0 && ops[q.op] != Flush {
+	remaining := each(files, q.sector, q.sector+q.sectors, put)
+	if remaining == 0 && ops[q.op] != Flush {
 		return
 	}
 	use := Others
@@ -322,5 +322,5 @@ func (r *Recording) add(q *request, files []extent) {
 	case q.ours && ops[q.op] != Discard:
 		use = Unmapped
 	}
-	put(rest, r.classes.index(Class{Use: use}))
+	put(remaining, r.classes.index(Class{Use: use}))
 }

@@ -109,7 +109,7 @@ func Look(hertz int, pids []int, dirs []string, uses engine.FileUses) (*Looker, 
 func (l *Looker) run() {
 	defer close(l.stopped)
 	runtime.LockOSThread() // its thread's CPU time is its own
-	before, began := perfring.ThreadCPU(), time.Now()
+	previous, began := perfring.ThreadCPU(), time.Now()
 	listed := began
 	timer := time.NewTimer(l.every)
 	defer timer.Stop()
@@ -131,7 +131,7 @@ func (l *Looker) run() {
 	for tid := range l.threads {
 		l.forget(tid)
 	}
-	l.used, l.ran = perfring.ThreadCPU()-before, time.Since(began)
+	l.used, l.ran = perfring.ThreadCPU()-previous, time.Since(began)
 }
 
 // Stop ends looking. Cut is called after it.
@@ -179,11 +179,11 @@ func titleOf(pid int) string {
 	comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	name := strings.TrimSpace(string(comm)) + ":"
 	text := string(bytes.TrimRight(line, "\x00 "))
-	rest, ok := strings.CutPrefix(text, name+" ")
+	tail, ok := strings.CutPrefix(text, name+" ")
 	if !ok || strings.Contains(text, "\x00") {
 		return ""
 	}
-	for _, word := range strings.Fields(rest) {
+	for _, word := range strings.Fields(tail) {
 		if strings.ContainsAny(word, "0123456789[(") {
 			break
 		}
@@ -233,8 +233,8 @@ func (l *Looker) look() {
 	seen := look{at: at}
 	for _, t := range l.threads {
 		if p, ok := l.placeOf(t); ok {
-			id, known := l.places[p]
-			if !known {
+			id, valid := l.places[p]
+			if !valid {
 				id = int32(len(l.list))
 				l.places[p] = id
 				l.list = append(l.list, p)
@@ -252,8 +252,8 @@ func (l *Looker) placeOf(t *thread) (p Place, ok bool) {
 	if err != nil || n == 0 || bytes.HasPrefix(l.buffer[:n], []byte("running")) {
 		return p, false
 	}
-	number, rest, _ := strings.Cut(string(l.buffer[:n]), " ")
-	first, _, _ := strings.Cut(rest, " ")
+	number, tail, _ := strings.Cut(string(l.buffer[:n]), " ")
+	first, _, _ := strings.Cut(tail, " ")
 	if n, err = unix.Pread(t.kernel, l.buffer[:], 0); err != nil {
 		return p, false
 	}

@@ -158,14 +158,14 @@ func (c *cutter) add(s sample, second int) {
 // sum adds CPU time of a second that is not before those of the same stack.
 func (c *cutter) sum(o owner, stack string, second int, cpu time.Duration) {
 	key := sumKey{o, stack}
-	at, ok := c.sums[key]
+	index, ok := c.sums[key]
 	if !ok {
-		at = len(c.profile.Samples)
-		c.sums[key] = at
+		index = len(c.profile.Samples)
+		c.sums[key] = index
 		c.profile.Samples = append(c.profile.Samples,
 			Sample{Side: o.side, Process: o.process, Thread: o.thread, Stack: unpack(stack)})
 	}
-	s := &c.profile.Samples[at]
+	s := &c.profile.Samples[index]
 	if n := len(s.Parts); n > 0 && s.Parts[n-1].Second == second {
 		s.Parts[n-1].CPU += cpu
 		return

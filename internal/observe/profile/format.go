@@ -110,7 +110,7 @@ func (p *Profile) WriteFolded(w io.Writer) error {
 		for _, f := range s.Stack {
 			line += ";" + name.Replace(p.Frames[f].Name)
 		}
-		if _, known := sums[line]; !known {
+		if _, ok := sums[line]; !ok {
 			stacks = append(stacks, line)
 		}
 		sums[line] += int64(s.CPU())

@@ -46,9 +46,9 @@ func (l *Locks) Stop() ([]*profile.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, before := range l.before {
-		before.Scale(-1)
-		if now[i], err = profile.Merge([]*profile.Profile{now[i], before}); err != nil {
+	for i, previousProfile := range l.before {
+		previousProfile.Scale(-1)
+		if now[i], err = profile.Merge([]*profile.Profile{now[i], previousProfile}); err != nil {
 			return nil, fmt.Errorf("compare %s profiles: %w", LockProfiles[i], err)
 		}
 	}

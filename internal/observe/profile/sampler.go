@@ -142,7 +142,7 @@ func attributes(hertz int, own bool) *unix.PerfEventAttr {
 func (s *Sampler) run() {
 	defer close(s.stopped)
 	runtime.LockOSThread()
-	before, began := perfring.ThreadCPU(), time.Now() // of goroutines that had the thread earlier
+	previous, began := perfring.ThreadCPU(), time.Now() // of goroutines that had the thread earlier
 	ticker := time.NewTicker(drainEvery)
 	defer ticker.Stop()
 	for running := true; running; {
@@ -152,7 +152,7 @@ func (s *Sampler) run() {
 			running = false
 		}
 		s.events.Drain(s.recording.take)
-		used, lasted := perfring.ThreadCPU()-before, time.Since(began)
+		used, lasted := perfring.ThreadCPU()-previous, time.Since(began)
 		s.recording.Used = used
 		if lasted > settled && !s.recording.OverBudget && overBudget(used, lasted, s.events.Processors()) {
 			s.recording.OverBudget = s.events.Disable() == nil
@@ -194,8 +194,8 @@ func (r *Recording) take(kind uint32, misc uint16, body []byte) {
 		return
 	}
 	e := event{time: time.Duration(binary.NativeEndian.Uint64(body[len(body)-8:]))}
-	rest := body[:len(body)-trailer]
-	f := perfring.Fields(rest)
+	remaining := body[:len(body)-trailer]
+	f := perfring.Fields(remaining)
 	switch kind {
 	case unix.PERF_RECORD_LOST:
 		f.U64() // the event's id
@@ -210,10 +210,10 @@ func (r *Recording) take(kind uint32, misc uint16, body []byte) {
 	case unix.PERF_RECORD_COMM:
 		e.kind, e.exec = named, misc&exec != 0
 		e.pid, e.tid = f.I32(), f.I32()
-		e.name = unix.ByteSliceToString(rest[min(8, len(rest)):])
+		e.name = unix.ByteSliceToString(remaining[min(8, len(remaining)):])
 	case unix.PERF_RECORD_MMAP2:
 		const names = 64 // offset of the file's name
-		if len(rest) < names {
+		if len(remaining) < names {
 			return
 		}
 		e.kind = mapped
@@ -221,7 +221,7 @@ func (r *Recording) take(kind uint32, misc uint16, body []byte) {
 		begin, length, offset := f.U64(), f.U64(), f.U64()
 		f.U64() // device
 		e.mapping = mapping{pid: e.pid, begin: begin, end: begin + length, offset: offset, inode: f.U64(),
-			path: unix.ByteSliceToString(rest[names:])}
+			path: unix.ByteSliceToString(remaining[names:])}
 	default:
 		return
 	}

@@ -75,8 +75,8 @@ func (p *Picture) Rect(series int, style Style, x, y, width, height float64) {
 }
 
 // Put adds a drawing at a place, scaled.
-func (p *Picture) Put(other *Picture, x, y, scale float64) {
-	for _, s := range other.Shapes {
+func (p *Picture) Put(otherPicture *Picture, x, y, scale float64) {
+	for _, s := range otherPicture.Shapes {
 		s.Points, s.Size = place(s.Points, x, y, scale), scale*s.size()
 		p.Shapes = append(p.Shapes, s)
 	}

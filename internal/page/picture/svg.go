@@ -106,8 +106,8 @@ func (s *Shape) fontSize() string {
 // which is short.
 func (s *Shape) path() string {
 	var b strings.Builder
-	var at Point    // the pen's position, rounded
-	var before byte // the last command
+	var at Point      // the pen's position, rounded
+	var previous byte // the last command
 	down := false
 	for _, p := range s.Points {
 		if p.gap() {
@@ -119,10 +119,10 @@ func (s *Shape) path() string {
 			point.X = math.Round(p.X)
 		}
 		if down {
-			before = step(&b, before, point.X-at.X, point.Y-at.Y)
+			previous = step(&b, previous, point.X-at.X, point.Y-at.Y)
 		} else {
 			b.WriteString("M" + number(point.X) + " " + number(point.Y))
-			before = 'M'
+			previous = 'M'
 		}
 		at, down = point, true
 	}
@@ -134,7 +134,7 @@ func (s *Shape) path() string {
 
 // step writes a step of a path with the shortest command, and returns the command. A
 // command that repeats the previous one needs no letter.
-func step(b *strings.Builder, before byte, dx, dy float64) byte {
+func step(b *strings.Builder, previous byte, dx, dy float64) byte {
 	command, text := byte('l'), number(dx)+signed(dy)
 	switch {
 	case dy == 0:
@@ -142,7 +142,7 @@ func step(b *strings.Builder, before byte, dx, dy float64) byte {
 	case dx == 0:
 		command, text = 'v', number(dy)
 	}
-	if command != before {
+	if command != previous {
 		b.WriteByte(command)
 	} else if !strings.HasPrefix(text, "-") {
 		b.WriteByte(' ')

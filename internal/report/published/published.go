@@ -156,8 +156,8 @@ func Notes(file, src string, tests []string) (map[string]string, hint.Problems) 
 			continue
 		}
 		column := 1 + utf8.RuneCountInString(text) - utf8.RuneCountInString(body)
-		wrong := func(at int, help, reason string, args ...any) {
-			problems = append(problems, hint.Problem{File: file, Line: n, Column: column + at,
+		wrong := func(position int, help, reason string, args ...any) {
+			problems = append(problems, hint.Problem{File: file, Line: n, Column: column + position,
 				Reason: fmt.Sprintf(reason, args...), Hint: help})
 		}
 		test, note, ok := cut(body, tests)
@@ -187,8 +187,8 @@ func cut(line string, tests []string) (test, note string, ok bool) {
 	test = strings.TrimSpace(test)
 	longest := 0
 	for _, t := range tests {
-		if rest, found := strings.CutPrefix(line, t+":"); found && len(t) > longest {
-			test, note, longest = t, rest, len(t)
+		if tail, found := strings.CutPrefix(line, t+":"); found && len(t) > longest {
+			test, note, longest = t, tail, len(t)
 		}
 	}
 	return test, strings.TrimSpace(note), ok

@@ -249,9 +249,9 @@ type sysbenchCounts struct {
 }
 
 // add adds further counts.
-func (c *sysbenchCounts) add(more sysbenchCounts) {
-	c.Events, c.Errors = c.Events+more.Events, c.Errors+more.Errors
-	c.Reads, c.Writes, c.Others = c.Reads+more.Reads, c.Writes+more.Writes, c.Others+more.Others
+func (c *sysbenchCounts) add(extra sysbenchCounts) {
+	c.Events, c.Errors = c.Events+extra.Events, c.Errors+extra.Errors
+	c.Reads, c.Writes, c.Others = c.Reads+extra.Reads, c.Writes+extra.Writes, c.Others+extra.Others
 }
 
 // known returns the counts with statements unknown if there are events but no

@@ -104,11 +104,11 @@ func (s *Site) list(q url.Values, all bool) *page.Document {
 	d.Lead = append(d.Lead, page.Prose("about", about+"."))
 	blocks := []page.Block{linesTable(lines, true)}
 	if !all {
-		at, _ := strconv.Atoi(q.Get("page")) // from 0
-		at = max(0, min(at, (len(lines)-1)/rowsOfPage))
-		shown := lines[min(at*rowsOfPage, len(lines)):min((at+1)*rowsOfPage, len(lines))]
+		position, _ := strconv.Atoi(q.Get("page")) // from 0
+		position = max(0, min(position, (len(lines)-1)/rowsOfPage))
+		shown := lines[min(position*rowsOfPage, len(lines)):min((position+1)*rowsOfPage, len(lines))]
 		blocks = []page.Block{page.Form{To: comparePage, Button: "Compare the chosen ones",
-			Blocks: []page.Block{linesTable(shown, false)}}, pageLinks(q, len(lines), at)}
+			Blocks: []page.Block{linesTable(shown, false)}}, pageLinks(q, len(lines), position)}
 	}
 	d.Sections = []page.Section{{ID: "list", Title: "All results", Blocks: blocks}}
 	return d
@@ -123,7 +123,7 @@ func searchForm(q url.Values) page.Form {
 		{Name: "q", Label: "words in plan, targets, machine, answer, status", Value: q.Get("q")}, sorts}}
 }
 
-func pageLinks(q url.Values, lines, at int) page.Links {
+func pageLinks(q url.Values, lines, position int) page.Links {
 	var out page.Links
 	for n := 0; n*rowsOfPage < lines && lines > rowsOfPage; n++ {
 		own := url.Values{"page": {strconv.Itoa(n)}}
@@ -133,7 +133,7 @@ func pageLinks(q url.Values, lines, at int) page.Links {
 			}
 		}
 		l := page.Link{Text: strconv.Itoa(n + 1)}
-		if n != at {
+		if n != position {
 			l.To = "?" + own.Encode()
 		}
 		out = append(out, l)

@@ -269,15 +269,15 @@ func (v *live) now(c *result.Campaign, trials []*result.Trial, running bool) *li
 	if !running {
 		return v.seen
 	}
-	at := slices.IndexFunc(trials, func(t *result.Trial) bool { return t.Status == result.Running })
-	if at < 0 {
+	index := slices.IndexFunc(trials, func(t *result.Trial) bool { return t.Status == result.Running })
+	if index < 0 {
 		return v.seen
 	}
-	current := v.tail(trials[at])
+	current := v.tail(trials[index])
 	if current.err != nil || current.step == "" {
 		return v.seen
 	}
-	out := &liveStep{embedded: trials[at].Hosting == result.Embedded, step: current.step, current: trials[at].Target,
+	out := &liveStep{embedded: trials[index].Hosting == result.Embedded, step: current.step, current: trials[index].Target,
 		targets: targetsOf(c), lines: map[string]*course.Track{}}
 	for _, target := range out.targets {
 		for _, t := range slices.Backward(trials) {

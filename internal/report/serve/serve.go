@@ -114,11 +114,11 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // campaignAt returns the campaign of an address, and the name of its page. Only campaigns
 // that the store has found are known: no address leads elsewhere.
 func (s *Site) campaignAt(at string) (c *entry, name string, ok bool) {
-	rest, below := strings.CutPrefix(at, campaigns)
+	remainder, below := strings.CutPrefix(at, campaigns)
 	if !below {
 		return nil, "", false
 	}
-	dir, name := path.Split(rest)
+	dir, name := path.Split(remainder)
 	c = s.store.find(strings.TrimSuffix(dir, "/"))
 	return c, name, c != nil
 }

@@ -246,14 +246,14 @@ func (s *store) keepRead(ctx context.Context) {
 			continue
 		}
 		s.set(e, s.briefOf(e))
-		rest := time.Duration(0)
+		remaining := time.Duration(0)
 		if busy {
-			rest = idleShare * time.Since(began)
+			remaining = idleShare * time.Since(began)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(rest):
+		case <-time.After(remaining):
 		}
 	}
 }
@@ -306,8 +306,8 @@ func (s *store) set(e *entry, b *brief) {
 }
 
 // unread returns how many campaigns the list does not know in full yet.
-func unread(all []*entry) (n int) {
-	for _, e := range all {
+func unread(entries []*entry) (n int) {
+	for _, e := range entries {
 		if e.about != nil && e.brief == nil && !e.isRunning() {
 			n++
 		}

@@ -51,16 +51,16 @@ func finding(f *history.Finding, moves []history.Move) page.Tree {
 	out.Items = append(out.Items, page.Tree{Text: command(f), Verbatim: true})
 	out.Add("between %s (%s) and %s (%s); numbers are medians of the runs before and since", f.Before.Dir,
 		minute(f.Before.Campaign.Started), f.Run.Dir, minute(f.Run.Campaign.Started))
-	_, rest := leading(f)
-	for i, fact := range rest {
+	_, remaining := leading(f)
+	for i, fact := range remaining {
 		if i == mostListed {
-			out.Add("… and %d more: see --json", len(rest)-i)
+			out.Add("… and %d more: see --json", len(remaining)-i)
 			break
 		}
 		out.Add("%s", factText(fact))
 	}
-	if at := slices.IndexFunc(moves, func(m history.Move) bool { return m.Speed != nil }); at >= 0 {
-		out.Add("the machine's own speed changed at the same time: %s before the trials since", &moves[at].Speed.Pace)
+	if index := slices.IndexFunc(moves, func(m history.Move) bool { return m.Speed != nil }); index >= 0 {
+		out.Add("the machine's own speed changed at the same time: %s before the trials since", &moves[index].Speed.Pace)
 	}
 	if len(f.Facts) == 0 {
 		out.Add("no recorded version, setting or fact of the host changed there")
@@ -81,8 +81,8 @@ func finding(f *history.Finding, moves []history.Move) page.Tree {
 			out.Items = append(out.Items, number)
 		}
 	}
-	if more := len(moves) - mostListed; more > 0 && moves[0].Kind != history.Level {
-		out.Add("… and %d more numbers: see --json", more)
+	if extra := len(moves) - mostListed; extra > 0 && moves[0].Kind != history.Level {
+		out.Add("… and %d more numbers: see --json", extra)
 	}
 	return out
 }
@@ -104,15 +104,15 @@ func headline(f *history.Finding, moves []history.Move) string {
 
 // leading returns the facts for the first line, and the rest. Settings follow from what split
 // the runs.
-func leading(f *history.Finding) (facts, rest []history.Fact) {
+func leading(f *history.Finding) (facts, remaining []history.Fact) {
 	for _, fact := range f.Facts {
 		if len(facts) < mostLeading && !(f.Split && fact.Kind == history.Setting) {
 			facts = append(facts, fact)
 		} else {
-			rest = append(rest, fact)
+			remaining = append(remaining, fact)
 		}
 	}
-	return facts, rest
+	return facts, remaining
 }
 
 // movement returns the first number that moved and, if it is known, how.

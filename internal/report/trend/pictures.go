@@ -54,9 +54,9 @@ func (v View) pictured(f *history.Finding, link func(base, other string) string)
 	}
 	out := []page.Block{page.Heading{Level: 3, Text: text},
 		page.Links{{Text: "compare the runs before and since", To: link(f.Before.Dir, f.Run.Dir)}}}
-	_, rest := leading(f)
-	if n := len(rest); n > 0 {
-		shown := quantity.Texts(rest[:min(n, mostListed)], factText)
+	_, remaining := leading(f)
+	if n := len(remaining); n > 0 {
+		shown := quantity.Texts(remaining[:min(n, mostListed)], factText)
 		if n > mostListed {
 			shown = append(shown, fmt.Sprintf("and %d more", n-mostListed))
 		}

@@ -43,13 +43,13 @@ func Text(w io.Writer, families []*history.Family, findings []*history.Finding, 
 	return page.Text(w, blocks, page.TextStyle{})
 }
 
-func (v View) family(f *history.Family, all []*history.Family) page.Tree {
+func (v View) family(f *history.Family, families []*history.Family) page.Tree {
 	byStart := func(a, b *history.Run) int { return a.Campaign.Started.Compare(b.Campaign.Started) }
 	first, last := slices.MinFunc(f.Runs, byStart), slices.MaxFunc(f.Runs, byStart)
 	out := page.Tree{Text: fmt.Sprintf("%s (%s): %s, %s to %s", f.Plan, f.Workload, quantity.Count(len(f.Runs), "run"),
 		minute(first.Campaign.Started), minute(last.Campaign.Started))}
 	out.Add("machine: %s", cmp.Or(f.Machine, quantity.Unknown))
-	if text := apartFrom(f, all); text != "" {
+	if text := apartFrom(f, families); text != "" {
 		out.Add("kept apart from other runs of %s by %s", f.Plan, text)
 	}
 	for _, s := range slices.Sorted(maps.Keys(f.LeftOut)) {
@@ -96,8 +96,8 @@ func oddText(f *history.Family) string {
 	for i, r := range far[:min(mostLeading, len(far))] {
 		rates = append(rates, subject(&r.Name)+" "+quantity.Times(r.Ratio)+[...]string{" their median", ""}[min(i, 1)])
 	}
-	if more := len(far) - len(rates); more > 0 {
-		rates = append(rates, fmt.Sprintf("and %d more", more))
+	if extra := len(far) - len(rates); extra > 0 {
+		rates = append(rates, fmt.Sprintf("and %d more", extra))
 	}
 	if o.Speed != nil {
 		rates[len(rates)-1] += "; before its trials, " + o.Speed.String()
@@ -107,10 +107,10 @@ func oddText(f *history.Family) string {
 }
 
 // apartFrom reports how a family differs from the others of its plan.
-func apartFrom(f *history.Family, all []*history.Family) string {
+func apartFrom(f *history.Family, families []*history.Family) string {
 	var names, parts []string
 	machine := false
-	for _, o := range all {
+	for _, o := range families {
 		if o.Plan != f.Plan || o.Workload != f.Workload {
 			continue
 		}

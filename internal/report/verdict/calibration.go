@@ -123,8 +123,8 @@ func (u *unit) precision(low, high float64) string {
 func calibrationRow(it *compare.Item, detectable float64, sought []float64) page.Row {
 	row := view.Named(it.Step.Name)
 	row.Cells = []page.Cell{page.Words(Name(it.New.Key))}
-	add := func(text string, known bool) {
-		if !known {
+	add := func(text string, found bool) {
+		if !found {
 			text = quantity.Unknown
 		}
 		row.Cells = append(row.Cells, page.Cell{Text: text, Number: true})
@@ -219,7 +219,7 @@ func Conditions(conditions []*compare.Gate, list []*compare.Judgement, steps []s
 		if err := one.Check(list...); err != nil {
 			return g, err
 		}
-		judged, before := 0, len(blind)
+		judged, previous := 0, len(blind)
 		for _, c := range list {
 			found, err := one.Find(c, steps)
 			if err != nil {
@@ -234,7 +234,7 @@ func Conditions(conditions []*compare.Gate, list []*compare.Judgement, steps []s
 				blind = append(blind, place+text)
 			}
 		}
-		if judged == 0 && len(blind) == before {
+		if judged == 0 && len(blind) == previous {
 			blind = append(blind, fmt.Sprintf("%s: its metrics are not known on both sides of any step", one))
 		}
 	}

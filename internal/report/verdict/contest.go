@@ -165,14 +165,14 @@ func (x *Contest) few() string {
 			return " (" + quantity.Count(e.Groups, string(e.Unit)) + ")"
 		}
 	}
-	all := append([]*compare.Target{x.Subject}, x.Others...)
+	targets := append([]*compare.Target{x.Subject}, x.Others...)
 	count := func(t *compare.Target) int { return len(x.s.Used(t)) } // fewer than trials where data were loaded once
-	fewest := slices.MinFunc(all, func(a, b *compare.Target) int { return cmp.Compare(count(a), count(b)) })
+	fewest := slices.MinFunc(targets, func(a, b *compare.Target) int { return cmp.Compare(count(a), count(b)) })
 	text := quantity.Count(count(fewest), "trial")
 	if count(fewest) == 1 {
 		text = "one trial"
 	}
-	if slices.ContainsFunc(all, func(t *compare.Target) bool { return count(t) > count(fewest) }) {
+	if slices.ContainsFunc(targets, func(t *compare.Target) bool { return count(t) > count(fewest) }) {
 		return " (" + text + " of " + fewest.Name + ")"
 	}
 	within := 0.0

@@ -123,9 +123,9 @@ func TooFew(n int) string {
 // Caution returns how far the verdicts of a campaign can be trusted.
 func Caution(c *compare.Campaign) string {
 	low, high := len(c.Targets[0].Trials), 0
-	var all []*result.Trial
+	var trials []*result.Trial
 	for _, t := range c.Targets {
-		all = append(all, t.Trials...)
+		trials = append(trials, t.Trials...)
 		low, high = min(low, len(t.Trials)), max(high, len(t.Trials))
 	}
 	switch {
@@ -143,7 +143,7 @@ func Caution(c *compare.Campaign) string {
 		return ""
 	}
 	var on string
-	switch machines := compare.MachinesOf(all); {
+	switch machines := compare.MachinesOf(trials); {
 	case len(machines) == 1:
 		on = " All trials ran on machine " + machines[0] + ": what holds there need not hold on another that looks the same."
 	case len(machines) > 1:

@@ -366,8 +366,8 @@ func byMachine(j *compare.Judgement, e *compare.Effect) string {
 	for i, name := range over.Names[:min(named, len(over.Names))] {
 		each = append(each, name+" "+quantity.Times(over.Ratios[i]))
 	}
-	if more := len(over.Names) - named; more > 0 {
-		each = append(each, fmt.Sprintf("%d more", more))
+	if extra := len(over.Names) - named; extra > 0 {
+		each = append(each, fmt.Sprintf("%d more", extra))
 	}
 	return fmt.Sprintf(" %s against %s by machine: %s, a standard deviation of %s between machines.", j.New.Name,
 		j.Base.Name, strings.Join(each, ", "), quantity.RoughShare(over.SD))

@@ -24,10 +24,10 @@ type distJSON struct {
 func (d *Dist) MarshalJSON() ([]byte, error) {
 	out := distJSON{Overflow: d.overflow, Low: d.low, High: d.high, Sum: d.sum}
 	last := 0
-	for at, n := range d.held().Export().Counts {
+	for position, n := range d.held().Export().Counts {
 		if n > 0 {
-			out.Bars = binary.AppendUvarint(binary.AppendUvarint(out.Bars, uint64(at-last)), uint64(n))
-			last = at
+			out.Bars = binary.AppendUvarint(binary.AppendUvarint(out.Bars, uint64(position-last)), uint64(n))
+			last = position
 		}
 	}
 	return json.Marshal(out)
@@ -58,7 +58,7 @@ func (d *Dist) UnmarshalJSON(b []byte) error {
 // bars returns the buckets that hold any, and how many each holds.
 func bars(packed []byte) iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
-		for at := 0; len(packed) > 0; {
+		for position := 0; len(packed) > 0; {
 			further, a := binary.Uvarint(packed)
 			n, b := binary.Uvarint(packed[max(a, 0):])
 			if a <= 0 || b <= 0 || further > uint64(bucketOf(int64(Longest))) {
@@ -66,7 +66,7 @@ func bars(packed []byte) iter.Seq2[int, int64] {
 				return
 			}
 			packed = packed[a+b:]
-			if at += int(further); !yield(at, int64(n)) {
+			if position += int(further); !yield(position, int64(n)) {
 				return
 			}
 		}
@@ -135,9 +135,9 @@ func mergedRates(parts []*Group, interval float64) (out []Rate) {
 	last, next := make([]int, len(parts)), make([]int, len(parts))
 	for i, p := range parts {
 		for _, r := range p.Rates {
-			if at := tick(r); at > last[i] {
-				ends[at]++
-				last[i] = at
+			if index := tick(r); index > last[i] {
+				ends[index]++
+				last[i] = index
 			}
 		}
 	}

@@ -102,15 +102,15 @@ func (h *sheet) record(s *sketch, ns int64) {
 	h.pages[n][b&(pageSize-1)]++
 }
 
-func (h *sheet) page(s *sketch, at int) uint32 {
+func (h *sheet) page(s *sketch, index int) uint32 {
 	if len(h.free) == 0 {
 		h.free = append(h.free, uint32(len(h.pages)))
 		h.pages = append(h.pages, new(page))
 	}
 	n := h.free[len(h.free)-1]
 	h.free = h.free[:len(h.free)-1]
-	s.table[at] = n
-	s.first, s.last = min(s.first, at), max(s.last, at)
+	s.table[index] = n
+	s.first, s.last = min(s.first, index), max(s.last, index)
 	return n
 }
 
@@ -122,18 +122,18 @@ func (h *sheet) drain(s *sketch, dst *Dist) {
 	if dst.Count() == 0 || s.low < dst.low {
 		dst.low = s.low
 	}
-	for at := s.first; at <= s.last; at++ {
-		n := s.table[at]
+	for index := s.first; index <= s.last; index++ {
+		n := s.table[index]
 		if n == 0 {
 			continue
 		}
 		for i, c := range h.pages[n] {
 			if c > 0 {
-				_ = dst.held().RecordValues(leastOf(at<<pageBits+i), int64(c)) // in range, so it does not fail
+				_ = dst.held().RecordValues(leastOf(index<<pageBits+i), int64(c)) // in range, so it does not fail
 			}
 		}
 		*h.pages[n] = page{}
-		s.table[at] = 0
+		s.table[index] = 0
 		h.free = append(h.free, n)
 	}
 	dst.overflow += s.overflow

@@ -37,13 +37,13 @@ func Line(s string) string {
 }
 
 func escape(s string, shown func(rune) bool) string {
-	at := strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || !shown(r) })
-	if at < 0 {
+	position := strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || !shown(r) })
+	if position < 0 {
 		return s
 	}
 	var b strings.Builder
-	b.WriteString(s[:at])
-	for _, r := range s[at:] { // invalid UTF-8 becomes U+FFFD
+	b.WriteString(s[:position])
+	for _, r := range s[position:] { // invalid UTF-8 becomes U+FFFD
 		switch {
 		case shown(r):
 			b.WriteRune(r)
@@ -135,9 +135,9 @@ func Clip(line string, width int) string {
 	if width < 1 || utf8.RuneCountInString(line) <= width {
 		return line
 	}
-	for at := range line {
+	for position := range line {
 		if width--; width == 0 {
-			line = line[:at]
+			line = line[:position]
 			break
 		}
 	}

@@ -121,15 +121,15 @@ func distance(a, b string) int {
 // Only paths that fit are returned; nil fits all that exist.
 func Paths(path string, fit func(path string) bool) (out []string) {
 	path = filepath.Clean(path)
-	folder, name, rest := filepath.Dir(path), filepath.Base(path), ""
+	folder, name, tail := filepath.Dir(path), filepath.Base(path), ""
 	for ; !exists(folder) && folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
-		name, rest = filepath.Base(folder), filepath.Join(name, rest)
+		name, tail = filepath.Base(folder), filepath.Join(name, tail)
 	}
 	var names []string
 	byName := map[string]string{}
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
-		meant := filepath.Join(folder, e.Name(), rest)
+		meant := filepath.Join(folder, e.Name(), tail)
 		if !exists(meant) || fit != nil && !fit(meant) {
 			continue
 		}

@@ -112,8 +112,8 @@ func (ps Problems) Error() string {
 			continue
 		}
 		out = append(out, ps[i].String())
-		if more := seen[kind] - few; i == last[kind] && more > 0 {
-			out = append(out, fmt.Sprintf("… and %d more of this kind", more))
+		if extra := seen[kind] - few; i == last[kind] && extra > 0 {
+			out = append(out, fmt.Sprintf("… and %d more of this kind", extra))
 		}
 	}
 	return strings.Join(out, "\n")

@@ -77,9 +77,9 @@ func hideQuoted(text string) string {
 // continue below its key, as may a list of them.
 func (s *Source) shown(line int) string {
 	items := false
-	for at := line; at >= 1; at-- {
-		text := s.lines[at-1]
-		if at < line && (dsnList.MatchString(text) || !items && secret.DSNKey.MatchString(text)) {
+	for position := line; position >= 1; position-- {
+		text := s.lines[position-1]
+		if position < line && (dsnList.MatchString(text) || !items && secret.DSNKey.MatchString(text)) {
 			return escape.Hidden
 		}
 		switch {

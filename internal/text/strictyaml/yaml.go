@@ -224,11 +224,11 @@ func (r reader) syntax(err error) {
 	const hint = "check the indentation and brackets, and quote texts that hold ': ' or ' #' or begin with a special " +
 		"character"
 	d, tooDeep := errors.AsType[*deep](err)
-	y, known := errors.AsType[yaml.Error](err)
+	y, found := errors.AsType[yaml.Error](err)
 	switch {
 	case tooDeep:
 		r.refuse(d.at, d.Error(), "is this a "+r.d.What+"?")
-	case !known:
+	case !found:
 		r.refuse(nil, err.Error(), hint)
 	case strings.Contains(y.GetMessage(), "'\t'"):
 		r.refuse(y.GetToken(), "a tab stands where only spaces may", "indent with spaces")
