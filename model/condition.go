@@ -37,11 +37,11 @@ func (c Condition) Holds(v, arg Value) bool {
 }
 
 func (c Condition) validate(t *Table) error {
-	values, err := t.Positions([]string{c.Column})
+	positions, err := t.Positions([]string{c.Column})
 	if err != nil {
 		return err
 	}
-	typ := t.Columns[values[0]].Type
+	typ := t.Columns[positions[0]].Type
 	return cmp.Or(
 		refuse(c.Is > ShorterThan, "unknown comparison %d", c.Is),
 		refuse(c.Is == ShorterThan && typ != String && typ != Bytes, "column %s of type %s has no length", c.Column, typ),

@@ -197,7 +197,7 @@ func (g *Group) rates() []float64 {
 // stalled if nothing was completed, or less than a tenth of the median. With a rate,
 // nothing may have been due in an interval, so it is stalled only if nothing was
 // completed although an operation was due since before it began; with arrivals, although
-// one was in flight since before it began. known is false if intervals are too short for
+// one was in flight since before it began. found is false if intervals are too short for
 // the group's operations.
 func (g *Group) Stalls() (spans []metric.Span, found bool) {
 	intervals := g.Intervals

@@ -116,7 +116,7 @@ const interfaces = "network interfaces"
 // ServerMachines adds the figures of the machines of a cluster's servers, costs per unit: those add up to the
 // step's, so that they are left out if something is unknown of one machine.
 func (b *Builder) ServerMachines(list []ServerMachine, by Denominator) {
-	found := !slices.ContainsFunc(list, func(m ServerMachine) bool { return m.Busy == nil })
+	complete := !slices.ContainsFunc(list, func(m ServerMachine) bool { return m.Busy == nil })
 	for i := range list {
 		m, on := &list[i], On(list[i].Name)
 		if m.Sessions > 0 {
@@ -128,7 +128,7 @@ func (b *Builder) ServerMachines(list []ServerMachine, by Denominator) {
 		if m.Memory > 0 {
 			b.Put(metric.ServerMemoryBytes, float64(m.Memory), on)
 		}
-		if !found {
+		if !complete {
 			continue
 		}
 		b.Put(metric.ProcessorsBusy, *m.Busy, on)

@@ -208,9 +208,9 @@ func (s *costing) noteAlone() []metric.Warning {
 }
 
 // After adds to the step before a window the writes between the two: background
-// work outside any window. own is the number of bytes that rumbench wrote to
+// work outside any window. written is the number of bytes that rumbench wrote to
 // its files in the meantime, and disks are the counts of all disks.
-func (o *Observed) After(b *Builder, between, disks []observe.Change, value float64) {
+func (o *Observed) After(b *Builder, between, disks []observe.Change, written float64) {
 	limit, limited := Counter(disks, "device.write_bytes")
 	for i, counter := range []struct {
 		name, source string
@@ -218,7 +218,7 @@ func (o *Observed) After(b *Builder, between, disks []observe.Change, value floa
 	}{{"device.write_bytes", o.Device, !o.Elsewhere}, {"process.write_bytes", processSource(o.Hosted), !o.Hosted}} {
 		if v, ok := Counter(between, counter.name); ok {
 			if counter.ours {
-				v -= value
+				v -= written
 			}
 			if i == 0 || !limited || !exceeds(v, limit) { // see possible
 				b.Put(metric.AfterWriteKB, max(v, 0)/kb, Per("step"), Source(counter.source))

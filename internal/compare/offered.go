@@ -75,7 +75,7 @@ func (s *stepRuns) Offered(a, b *Target) (out []string) {
 }
 
 // OtherWork returns the steps in which the clients of two targets were offered
-// different work. whole: no step that both reached is left to compare.
+// different work. complete: no step that both reached is left to compare.
 func (c *Campaign) OtherWork(a, b *Target) (list []string, complete bool) {
 	complete = true
 	for _, s := range c.Steps {

@@ -55,7 +55,7 @@ const (
 // The times of beats.
 const (
 	beatEvery = 5 * time.Second // each costs an idle agent and its machine some work
-	// patience is how long a whole trial goes on without beats from the other side: a network may
+	// silenceTimeout is how long a whole trial goes on without beats from the other side: a network may
 	// be gone for a minute, and TCP sends again at intervals that double.
 	silenceTimeout = 130 * time.Second
 	// beatsInLost is how many beats there are in the time after which a machine is lost whose load is that of

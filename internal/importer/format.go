@@ -48,7 +48,7 @@ func Formats() []string {
 		fmtTPCCMySQL, fmtBenchbase, fmtGoBench, fmtCSV}
 }
 
-// formatBy returns the first format that satisfies is, or a format without a name
+// formatBy returns the first format that matches, or a format without a name
 // if none does.
 func formatBy(matches func(format) bool) format {
 	list := formats()

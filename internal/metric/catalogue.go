@@ -83,7 +83,7 @@ var latencyNames = map[Quantile]struct{ label, doc string }{
 
 func latencyName(f Family, q Quantile) string { return string(f) + "_" + string(q) + "_us" }
 
-// latencies returns the metrics of a distribution; more adds the properties of
+// latencies returns the metrics of a distribution; extra adds the properties of
 // single quantiles.
 func latencies(f Family, noun string, extra map[Quantile]string, quantiles ...Quantile) (out []Metric) {
 	for _, q := range quantiles {

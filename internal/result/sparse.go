@@ -74,22 +74,22 @@ func (l *Line) decode(line []byte, names []string) error {
 // if the text is not in the format written here.
 func pick(into map[string]float64, text []byte, name string) bool {
 	quoted := []byte(`"` + name)
-	for index := 0; ; {
-		i := bytes.Index(text[index:], quoted)
+	for position := 0; ; {
+		i := bytes.Index(text[position:], quoted)
 		if i < 0 {
 			return true
 		}
-		start := index + i
-		index = start + len(quoted)
-		if start > 0 && text[start-1] != ',' || index == len(text) || text[index] != '"' && text[index] != '{' {
+		start := position + i
+		position = start + len(quoted)
+		if start > 0 && text[start-1] != ',' || position == len(text) || text[position] != '"' && text[position] != '{' {
 			continue // within a label, or a longer name
 		}
 		end := bytes.Index(text[start:], []byte(`":`))
 		if end < 0 {
 			return false
 		}
-		index = start + end + len(`":`)
-		value, _, _ := bytes.Cut(text[index:], []byte{','})
+		position = start + end + len(`":`)
+		value, _, _ := bytes.Cut(text[position:], []byte{','})
 		var key string
 		v, err := strconv.ParseFloat(string(value), 64)
 		if err != nil || json.Unmarshal(text[start:start+end+1], &key) != nil {

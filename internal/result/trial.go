@@ -168,7 +168,7 @@ func (t *Trial) CacheText() string {
 
 // Memory returns the bytes that the engine's reads can be served from: its limit of memory, or the
 // cache of an engine that bypasses the page cache. limited is false if that is any free memory, and
-// known if that is known.
+// found if that is known.
 func (t *Trial) Memory() (bytes int64, limited, found bool) {
 	if n, err := quantity.ParseSize(t.Knobs["memory"]); err == nil {
 		return n, true, true

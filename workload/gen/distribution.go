@@ -29,13 +29,13 @@ type Bates struct {
 }
 
 // NewBates returns the distribution of the mean of draws over 0…n-1; 12 draws
-// are usual. With whole, as before sysbench 1.0, the draws are integers, which
+// are usual. With integers, as before sysbench 1.0, the draws are integers, which
 // lowers the mean by about one half.
-func NewBates(n int64, draws int, complete bool) (Bates, error) {
+func NewBates(n int64, draws int, integers bool) (Bates, error) {
 	if draws < 1 {
 		return Bates{}, fmt.Errorf("the number of draws must be at least 1, not %d", draws)
 	}
-	return Bates{n, draws, complete}, nil
+	return Bates{n, draws, integers}, nil
 }
 
 // Draw draws a number.

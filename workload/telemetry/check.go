@@ -61,8 +61,8 @@ func (q *querier) checkSeries() {
 	}
 }
 
-// checkTick checks the rows for the given metrics of one measurement, beginning at row
-// at. It returns the index of the row after them.
+// checkTick checks the rows for the given metrics of one measurement, beginning at a
+// row. It returns the index of the row after them.
 func (q *querier) checkTick(tick, m, metrics int64, index int) int {
 	k, t := q.known(q.d, tick), q.data.time(q.d, tick)
 	for end := m + metrics; m < end; m++ {

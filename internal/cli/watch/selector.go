@@ -79,7 +79,7 @@ var (
 	closingBrace  = regexp.MustCompile(`^}`)
 )
 
-// conditions parses the text between braces, starting at byte at.
+// conditions parses the text between braces, starting at a byte.
 func (s *Selector) conditions(position int) *misread {
 	take := func(part *regexp.Regexp) string {
 		position += len(s.text[position:]) - len(strings.TrimLeft(s.text[position:], " \t"))

@@ -54,7 +54,7 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 	return names, values
 }
 
-// factChanges returns the facts that differ between the run of point at and the
+// factChanges returns the facts that differ between the run of a point and the
 // run before.
 func (s *Series) factChanges(position int) []Fact {
 	trials := make([]*result.Trial, len(s.Points))

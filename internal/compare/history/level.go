@@ -225,7 +225,7 @@ func differences(x []float64) []float64 {
 }
 
 // around returns the first and the last position at which the level of x may have changed
-// instead of at: those in a row whose squared difference is within chi-squared's 95 % of
+// instead of index: those in a row whose squared difference is within chi-squared's 95 % of
 // the one there, as confidence sets by likelihood take it (Worsley 1986); approximate.
 func around(x []float64, index int) (first, last int) {
 	const chiSquared = 3.84

@@ -93,8 +93,8 @@ func (r *redactor) keepWords(t *result.Trial) {
 
 // add assigns a secret its replacement.
 func (r *redactor) add(kind, secret string) string {
-	if text, ok := r.names[secret]; ok {
-		return text
+	if replacement, ok := r.names[secret]; ok {
+		return replacement
 	}
 	r.counts[kind]++
 	name := fmt.Sprintf("%s-%d", kind, r.counts[kind])
@@ -126,9 +126,9 @@ func (r *redactor) learnName(kind, name string) {
 	if !r.isName(name) {
 		return
 	}
-	text := r.add(kind, name)
+	replacement := r.add(kind, name)
 	if short, _, full := strings.Cut(name, "."); kind == "host" && full && r.isName(short) && r.names[short] == "" {
-		r.names[short] = text
+		r.names[short] = replacement
 	}
 }
 
@@ -219,9 +219,9 @@ func (r *redactor) learn(text string) {
 }
 
 func (r *redactor) learnAll(list []identifier, text string) {
-	for _, position := range list {
-		for _, m := range position.pattern.FindAllStringSubmatch(text, -1) {
-			for i, kind := range position.kinds {
+	for _, id := range list {
+		for _, m := range id.pattern.FindAllStringSubmatch(text, -1) {
+			for i, kind := range id.kinds {
 				r.learnName(kind, m[i+1])
 			}
 		}
@@ -315,12 +315,12 @@ func (r *redactor) text(in string) string {
 func replaceWord(s string, pattern *regexp.Regexp, by string) string {
 	var b strings.Builder
 	for {
-		values := pattern.FindStringIndex(s)
-		if values == nil {
+		match := pattern.FindStringIndex(s)
+		if match == nil {
 			b.WriteString(s)
 			return b.String()
 		}
-		i, end := values[0], values[1]
+		i, end := match[0], match[1]
 		head, after := b.String()+s[:i], s[end:]
 		if head != "" && inName(head[len(head)-1]) && !flag.MatchString(head) || after != "" && inName(after[0]) {
 			b.WriteString(s[:end])

@@ -24,15 +24,15 @@ func (r *local) duet(ctx context.Context, block []result.Entry, start int) error
 	r.ran = true
 	d := newDuet(ctx, r.Progress)
 	d.sides[0].cpus, d.sides[1].cpus = r.halves.First, r.halves.Second
-	position := r.place(start + len(block) - 1)
-	position.Trial = position.Trial.Beside(r.Forecast.Trial(block[0].Target, block[0].Trial))
+	place := r.place(start + len(block) - 1)
+	place.Trial = place.Trial.Beside(r.Forecast.Trial(block[0].Target, block[0].Trial))
 	for i := range block {
 		if err := r.aside(block[i].Dir); err != nil {
 			return err
 		}
 		d.sides[i].name = block[i].Target
-		position.Number, position.Duet = start+i+1, i == 1
-		r.Progress.Begin(block[i], position)
+		place.Number, place.Duet = start+i+1, i == 1
+		r.Progress.Begin(block[i], place)
 	}
 	var trials [2]*result.Trial
 	var errs [2]error

@@ -84,9 +84,9 @@ func trim(dir string, length uint64) (int64, error) {
 }
 
 // trimAll trims the file systems of the data before a trial, and records it.
-func trimAll(r *runner, head string) error {
+func trimAll(r *runner, trial string) error {
 	for _, dir := range trimDirs(r.Config) {
-		t := result.Trim{Before: head, Dir: dir, At: r.now()}
+		t := result.Trim{Before: trial, Dir: dir, At: r.now()}
 		n, err := trim(dir, math.MaxUint64)
 		if err != nil {
 			return fmt.Errorf("trim the file system of %s: %w", dir, err)

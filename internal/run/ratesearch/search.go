@@ -93,7 +93,7 @@ func New(p Plan) *Search {
 	}
 	// Bounds far from the closed loop's rate are where the answer is looked for all the same.
 	start := math.Log(min(max(p.Closed*startAt(p.Ease), s.From), s.To))
-	below := func(position float64) float64 { return 0.5 + math.Atan((position-start)/near)/math.Pi }
+	below := func(answer float64) float64 { return 0.5 + math.Atan((answer-start)/near)/math.Pi }
 	// One more answer at either end represents all beyond.
 	shade := s.step / shades
 	n := int(math.Ceil((math.Log(s.To)-math.Log(s.From))/shade)) + 2
@@ -162,9 +162,9 @@ func (s *Search) Add(rate float64, kept, disturbed bool) bool {
 // it gives the probe.
 func (s *Search) weigh(rate float64, kept bool) {
 	sum := 0.0
-	for i, position := range s.answers {
+	for i, answer := range s.answers {
 		for j, c := range chances {
-			p := lucky + (1-lucky-spoiled)*(1+math.Erf((position-rate)/(c.width*math.Sqrt2)))/2
+			p := lucky + (1-lucky-spoiled)*(1+math.Erf((answer-rate)/(c.width*math.Sqrt2)))/2
 			if !kept {
 				p = 1 - p
 			}
