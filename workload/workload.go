@@ -166,10 +166,6 @@ func CheckRates(steps []Step) error {
 	return nil
 }
 
-// BriefStep is the number of seconds that a step has to run to include recurring events, such as
-// checkpoints and compactions.
-const BriefStep = 10
-
 // Planned returns the planned length of the step's window in seconds; 0 if it has
 // none.
 func (s *Step) Planned() float64 {

@@ -6,6 +6,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
@@ -76,7 +77,7 @@ func (s *Step) figures() []Cost {
 	if v, ok := busy(s.InWindow); ok {
 		f.add(metric.HostCPUUS, host, v/perMicro)
 		if s.Seconds < shortWindow {
-			f[len(f)-1].Warnings = []metric.Warning{metric.Warn(metric.CountedByTicks, nil)}
+			f[len(f)-1].Warnings = []metric.Warning{metric.Warn(remark.CountedByTicks, nil)}
 		}
 	}
 	f.counter(metric.ContextSwitches, host, s.InWindow, "host.context_switches", 1)

@@ -14,6 +14,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/model"
 	"rumbench/workload"
@@ -158,7 +159,7 @@ func TestCPUOfServerAndClient(t *testing.T) {
 
 // What is not known is left out, and not taken for zero.
 func TestUnknownCosts(t *testing.T) {
-	s := observed(&account.Observed{InWindow: counted("process.cpu_ns", 0.0), Uncounted: []metric.Warning{metric.Warn(metric.SourceUnknown, metric.Values{"source": "device", "why": "gone"})}})
+	s := observed(&account.Observed{InWindow: counted("process.cpu_ns", 0.0), Uncounted: []metric.Warning{metric.Warn(remark.SourceUnknown, metric.Values{"source": "device", "why": "gone"})}})
 	for _, f := range figures(s) {
 		expect.True(t, (f.Metric == "cpu_us" || f.Metric == "server_cpu_us") && f.Value == 0, f)
 	}
@@ -253,7 +254,7 @@ func TestOtherProcessors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := observed(&account.Observed{InWindow: counted("process.cpu_ns", 2e9, "host.cpu.busy_ns", 10e9, "host.cpu.kernel_threads_ns", c.kernel)})
 			rate := metric.Find(s.Rows, "rows_per_s", "query", "")
-			expect.True(t, texts(s) == c.want && metric.Has(rate.Warnings, metric.ProcessorsShared) == (c.want != ""),
+			expect.True(t, texts(s) == c.want && metric.Has(rate.Warnings, remark.ProcessorsShared) == (c.want != ""),
 				"warnings, of a rate", s.Warnings, rate.Warnings)
 		})
 	}
@@ -287,7 +288,7 @@ func TestDisturbance(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := observed(&account.Observed{Others: c.others, WithSync: counted("process.write_bytes", c.process*mb, "device.write_bytes", c.device*mb)})
 			for _, name := range []string{"write_kb", "write_amplification"} {
-				if n := metric.Find(s.Rows, name, "", ""); n.Disturbed != c.disturbed || metric.Has(n.Warnings, metric.Disturbed) != c.disturbed {
+				if n := metric.Find(s.Rows, name, "", ""); n.Disturbed != c.disturbed || metric.Has(n.Warnings, remark.Disturbed) != c.disturbed {
 					t.Errorf("%s: disturbed %v, %q", name, n.Disturbed, n.Warnings)
 				}
 			}
@@ -361,7 +362,7 @@ func TestLateCounters(t *testing.T) {
 	for lag, late := range map[time.Duration]bool{0: false, 400 * time.Millisecond: false, time.Second: true} { // of 10 s
 		s := observed(&account.Observed{Lag: lag, InWindow: counted("engine.rows_examined", 500.0, "process.cpu_ns", 1e9, "engine.cache_lookups", 100.0, "engine.cache_misses", 10.0)})
 		for name, marked := range map[string]bool{"rows_examined": late, "cache_hit_ratio": late, "server_cpu_us": false} {
-			if r := metric.Find(s.Rows, name, "", ""); r == nil || r.AtLeast != marked || metric.Has(r.Warnings, metric.CountedLate) != marked {
+			if r := metric.Find(s.Rows, name, "", ""); r == nil || r.AtLeast != marked || metric.Has(r.Warnings, remark.CountedLate) != marked {
 				t.Errorf("lag %v: %+v", lag, r)
 			}
 		}
@@ -388,7 +389,7 @@ func TestDeferredWritesAreMarked(t *testing.T) {
 				t.Errorf("put off: %+v, want %v KB", got, c.deferred)
 			}
 			for _, name := range []string{"write_kb", "process_write_kb"} {
-				if r := metric.Find(s.Rows, name, "", ""); r.AtLeast != c.marked || metric.Has(r.Warnings, metric.LowerBound) != c.marked {
+				if r := metric.Find(s.Rows, name, "", ""); r.AtLeast != c.marked || metric.Has(r.Warnings, remark.LowerBound) != c.marked {
 					t.Errorf("%s is marked as a lower bound: %+v", name, r)
 				}
 			}
@@ -448,7 +449,7 @@ func TestSettledWrites(t *testing.T) {
 func TestAlone(t *testing.T) {
 	for alone, much := range map[time.Duration]bool{500 * time.Millisecond: false, 5 * time.Second: true, time.Hour: true} {
 		s := observed(&account.Observed{Duet: true, Alone: alone})
-		expect.True(t, s.Sheet.Alone == min(alone.Seconds(), 10) && metric.Has(s.Warnings, metric.RanAlone) == much && (len(s.Notes) == 1) != much, alone, s.Sheet)
+		expect.True(t, s.Sheet.Alone == min(alone.Seconds(), 10) && metric.Has(s.Warnings, remark.RanAlone) == much && (len(s.Notes) == 1) != much, alone, s.Sheet)
 	}
 }
 
@@ -478,7 +479,7 @@ func TestDisturbedBesideImpossible(t *testing.T) {
 		counts := counted("process.write_bytes", 500*mb, "device.write_bytes", 100*mb)
 		s := observed(&account.Observed{Disks: &[2]float64{0, 100 * mb}, InWindow: counts, WithSync: counts,
 			Others: account.Others{Known: true, HereWritten: others * mb, Traffic: observe.Traffic{Written: others * mb}}})
-		if n := metric.Find(s.Rows, "write_kb", "", ""); n.Disturbed != want || !metric.Has(s.Warnings, metric.ImpossibleIO) {
+		if n := metric.Find(s.Rows, "write_kb", "", ""); n.Disturbed != want || !metric.Has(s.Warnings, remark.ImpossibleIO) {
 			t.Errorf("others wrote %v MB: disturbed %v, %q", others, n.Disturbed, texts(s))
 		}
 	}

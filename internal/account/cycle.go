@@ -6,6 +6,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat"
 )
 
@@ -30,7 +31,7 @@ func (b *Builder) course(group string, perSec []float64) []metric.Warning {
 	for len(phases) > 1 && phases[0].From < c.WarmUp {
 		phases = phases[1:]
 	}
-	return []metric.Warning{b.Warn(metric.NotSteady, metric.Values{"group": group, "shape": c.Shape.String(),
+	return []metric.Warning{b.Warn(remark.NotSteady, metric.Values{"group": group, "shape": c.Shape.String(),
 		"first": phases[0].Level, "last": phases[len(phases)-1].Level})}
 }
 
@@ -68,7 +69,7 @@ func (s *costing) judgeCycles() []metric.Warning {
 	if len(seen) == 0 {
 		return nil
 	}
-	return []metric.Warning{s.Warn(metric.ShortCycle, metric.Values{"seen": strings.Join(seen, ", ")})}
+	return []metric.Warning{s.Warn(remark.ShortCycle, metric.Values{"seen": strings.Join(seen, ", ")})}
 }
 
 // writes reports whether the engine took more than a little in the window: bytes put into it, else its

@@ -10,6 +10,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
@@ -49,9 +50,9 @@ func TestNotSteady(t *testing.T) {
 		s := inserts(rates, &account.Observed{})
 		for _, name := range []string{metric.OpsPerS, metric.RowsPerS, metric.ServiceP99US} {
 			r := row(t, s, "g", "insert", name)
-			expect.Equal(t, metric.Has(r.Warnings, metric.NotSteady), (shape != ""), shape, name, r.Warnings)
+			expect.Equal(t, metric.Has(r.Warnings, remark.NotSteady), (shape != ""), shape, name, r.Warnings)
 			for _, w := range r.Warnings {
-				expect.True(t, w.Code != metric.NotSteady || w.Values["shape"] == shape, shape, w.Text)
+				expect.True(t, w.Code != remark.NotSteady || w.Values["shape"] == shape, shape, w.Text)
 			}
 		}
 	}
@@ -78,10 +79,10 @@ func TestShortCycle(t *testing.T) {
 		s := inserts(level(1000, 1000, 60), c.o)
 		got := ""
 		for _, w := range row(t, s, "g", "insert", metric.ServiceP99US).Warnings {
-			if w.Code == metric.ShortCycle {
+			if w.Code == remark.ShortCycle {
 				got = w.Values["seen"].(string)
 			}
 		}
-		expect.True(t, got == c.seen && metric.Has(s.Warnings, metric.ShortCycle) == (c.seen != "") && !strings.Contains(got, "%"), got, c.seen)
+		expect.True(t, got == c.seen && metric.Has(s.Warnings, remark.ShortCycle) == (c.seen != "") && !strings.Contains(got, "%"), got, c.seen)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 )
 
 // DebtOf returns the bytes that an engine's compactions have still to rewrite. Dirty pages, the log
@@ -38,6 +39,6 @@ func (s *costing) judgeDebt() []metric.Warning {
 	if share <= onCredit {
 		return nil
 	}
-	return []metric.Warning{s.Warn(metric.OnCredit, metric.Values{"grown": grown / kb, "written": written.Value / kb,
+	return []metric.Warning{s.Warn(remark.OnCredit, metric.Values{"grown": grown / kb, "written": written.Value / kb,
 		"share": 100 * share})}
 }

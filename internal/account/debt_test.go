@@ -8,6 +8,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 )
 
 // A rate under which put-off work grows is marked, one that pays it off or adds little is not.
@@ -27,7 +28,7 @@ func TestOnCredit(t *testing.T) {
 		written := observe.Change{Name: engine.BytesWritten, Kind: engine.Counter, Unit: "bytes", Value: c.written}
 		o.InWindow, o.WithSync = []observe.Change{written}, []observe.Change{written}
 		s := inserts(level(1000, 1000, 60), o)
-		expect.True(t, metric.Has(row(t, s, "g", "insert", metric.RowsPerS).Warnings, metric.OnCredit) == c.marked,
+		expect.True(t, metric.Has(row(t, s, "g", "insert", metric.RowsPerS).Warnings, remark.OnCredit) == c.marked,
 			c, s.Warnings)
 		switch grown := metric.Find(s.Rows, metric.DebtGrowthShare, "", ""); {
 		case grown == nil:

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 )
 
 // Deferred writes fall outside the window of the step that caused them. If more
@@ -24,7 +25,7 @@ func (s *costing) markDeferred() {
 		if c == nil || off.Value <= deferredShare*c.Value {
 			continue
 		}
-		w := metric.Warn(metric.LowerBound, metric.Values{"written": c.Value / kb, "deferred": off.Value / kb})
+		w := metric.Warn(remark.LowerBound, metric.Values{"written": c.Value / kb, "deferred": off.Value / kb})
 		c.Warnings = append(c.Warnings, w)
 		if !marked { // once per step
 			s.Warnings, marked = append(s.Warnings, w), true

@@ -5,6 +5,7 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 )
 
 // byDrive is the source of what an NVMe drive reports of itself.
@@ -36,6 +37,6 @@ func addDrive(s *costing) {
 		s.Put(metric.MediaRatio, media/written, Source(byDrive))
 	}
 	if n, ok := Counter(s.WithSync, "nvme.media_errors"); ok && n > 0 {
-		s.Warn(metric.MediaErrors, metric.Values{"n": n})
+		s.Warn(remark.MediaErrors, metric.Values{"n": n})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 )
 
 // A drive's log pages before and after a step become its rows: from bytes of NVMe's SMART page and OCP's
@@ -56,13 +57,13 @@ func TestDrive(t *testing.T) {
 	if r := row(t, s, "", "", metric.DeviceTemperatureC); r.Value != 58 {
 		t.Errorf("%+v", r)
 	}
-	if !metric.Has(s.Warnings, metric.MediaErrors) || !metric.Has(rows.Warnings, metric.Throttled) ||
+	if !metric.Has(s.Warnings, remark.MediaErrors) || !metric.Has(rows.Warnings, remark.Throttled) ||
 		!strings.Contains(strings.Join(metric.Texts(rows.Warnings), ""), "heat slowed the drive down 2 times") {
 		t.Errorf("%q, %q", s.Warnings, rows.Warnings)
 	}
 	s = step(100, 768e6, 0, 0) // too little for a ratio, and nothing happened
-	if has(s, metric.MediaRatio) || !has(s, metric.MediaWriteKB) || metric.Has(s.Warnings, metric.MediaErrors) ||
-		metric.Has(row(t, s, "g", "insert", metric.OpsPerS).Warnings, metric.Throttled) {
+	if has(s, metric.MediaRatio) || !has(s, metric.MediaWriteKB) || metric.Has(s.Warnings, remark.MediaErrors) ||
+		metric.Has(row(t, s, "g", "insert", metric.OpsPerS).Warnings, remark.Throttled) {
 		t.Errorf("%+v", s.Rows)
 	}
 	extended = false

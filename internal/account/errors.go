@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
@@ -30,7 +31,7 @@ func (s *Step) addErrors() {
 			if op != "" && len(g.Ops) > 1 {
 				class += " (" + op + ")"
 			}
-			w := metric.Warn(metric.Failed, metric.Values{"n": float64(e.Count), "class": class, "first": e.First})
+			w := metric.Warn(remark.Failed, metric.Values{"n": float64(e.Count), "class": class, "first": e.First})
 			words, warned = append(words, w.Text), append(warned, w)
 			s.Put(metric.ErrorsOf(e.Class), float64(e.Count), Of(g.Name, op))
 		}
@@ -62,11 +63,11 @@ type failures struct{ failed, broken, done, unfinished, givenUp int64 }
 
 func (s *Step) judgeErrors(group string, f failures, words string) {
 	values := metric.Values{"group": group, "n": float64(f.failed), "errors": words}
-	failed := metric.Warn(metric.FailedOperations, values)
+	failed := metric.Warn(remark.FailedOperations, values)
 	switch {
 	case f.broken == 0 && f.givenUp > 0:
 		values[metric.GivenUpOps] = float64(f.givenUp)
-		s.Warn(metric.OperationsGivenUp, values)
+		s.Warn(remark.OperationsGivenUp, values)
 		return
 	case f.broken == 0 && f.unfinished == 0:
 		s.note("%s; all were tried again", failed)
@@ -77,7 +78,7 @@ func (s *Step) judgeErrors(group string, f failures, words string) {
 	}
 	s.Warnings = append(s.Warnings, failed)
 	if share := float64(f.broken) / float64(f.broken+f.done); share > s.ErrorsAllowed {
-		s.Refuse(metric.Warn(metric.ErrorsAboveAllowed,
+		s.Refuse(metric.Warn(remark.ErrorsAboveAllowed,
 			metric.Values{"share": 100 * share, "group": group, "allowed": 100 * s.ErrorsAllowed}))
 	}
 }
@@ -133,8 +134,8 @@ func (s *Step) addArrivals(g *Group) {
 	s.Put(metric.QueueMax, float64(a.Longest), subject, n)
 	if a.Shed > 0 {
 		values := metric.Values{"offered": float64(a.Offered), "shed": float64(a.Shed)}
-		s.warnResponses(g.Name, metric.Warn(metric.ShedUntimed, values))
-		s.Warn(metric.Shed, metric.Values{"group": g.Name, "offered": float64(a.Offered), "shed": float64(a.Shed),
+		s.warnResponses(g.Name, metric.Warn(remark.ShedUntimed, values))
+		s.Warn(remark.Shed, metric.Values{"group": g.Name, "offered": float64(a.Offered), "shed": float64(a.Shed),
 			"queue": float64(g.Arrivals.Queue)})
 	}
 }
@@ -199,6 +200,6 @@ func (s *Step) addUndone(g *Group) {
 	if len(g.Ops) > 1 {
 		under = fmt.Sprintf(" under %s", UndoneAs(g.Group))
 	}
-	s.warnResponses(g.Name, metric.Warn(metric.NotDone,
+	s.warnResponses(g.Name, metric.Warn(remark.NotDone,
 		metric.Values{"n": float64(ages.Count()), "due": float64(due), "under": under}))
 }

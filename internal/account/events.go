@@ -1,6 +1,9 @@
 package account
 
-import "rumbench/internal/metric"
+import (
+	"rumbench/internal/metric"
+	"rumbench/internal/remark"
+)
 
 // addEvents adds what the processors counted in the engine's processes. Counts for a part of the time,
 // because the processor had too few counters, are scaled and marked.
@@ -16,7 +19,7 @@ func (f *figures) addEvents(o *Observed) {
 		}
 		f.add(e[0], processSource(o.Hosted)+", PMU", n*enabled/running)
 		if share := running / enabled; share < whole {
-			(*f)[len(*f)-1].Warnings = []metric.Warning{metric.Warn(metric.Multiplexed, metric.Values{"share": 100 * share})}
+			(*f)[len(*f)-1].Warnings = []metric.Warning{metric.Warn(remark.Multiplexed, metric.Values{"share": 100 * share})}
 		}
 	}
 }

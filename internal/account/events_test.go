@@ -8,6 +8,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 )
 
 // What processors count is divided by the units of work; a count for a part of the time is scaled and
@@ -25,7 +26,7 @@ func TestEvents(t *testing.T) {
 	units := float64(row(t, s, "g", "insert", metric.OpsPerS).N)
 	for name, want := range map[string]float64{metric.Instructions: 9e9 / units, metric.LLCMisses: 2e6 / units} {
 		r := row(t, s, "", "", name)
-		expect.True(t, r.Value == want && r.Per == "insert row" && metric.Has(r.Warnings, metric.Multiplexed) == (name == metric.LLCMisses), r, want)
+		expect.True(t, r.Value == want && r.Per == "insert row" && metric.Has(r.Warnings, remark.Multiplexed) == (name == metric.LLCMisses), r, want)
 	}
 	expect.True(t, !has(s, metric.DTLBMisses) && !has(s, metric.Cycles), "what was not counted has a row")
 }

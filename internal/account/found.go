@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
@@ -33,10 +34,10 @@ func (s *Step) addFound(group, op string, finds workload.Finds, c *hist.Counts) 
 	if short <= shortAllowed {
 		return nil
 	}
-	if short > shortRefused && !metric.Has(s.Warnings, metric.TooFewRows) {
-		s.Warn(metric.TooFewRows, metric.Values{"group": group, "op": op, "found": found, "expected": expected})
+	if short > shortRefused && !metric.Has(s.Warnings, remark.TooFewRows) {
+		s.Warn(remark.TooFewRows, metric.Values{"group": group, "op": op, "found": found, "expected": expected})
 	}
-	return []metric.Warning{metric.Warn(metric.RowsMissing, metric.Values{"op": op, "found": found, "expected": expected})}
+	return []metric.Warning{metric.Warn(remark.RowsMissing, metric.Values{"op": op, "found": found, "expected": expected})}
 }
 
 // shortfall returns the share of rows that were not found. If their number

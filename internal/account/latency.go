@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 )
 
@@ -96,7 +97,7 @@ func (b *Builder) Latency(measure, group, op string, t Times, extra ...With) {
 	}
 	greatest := fields
 	if t.Overflow > 0 {
-		greatest = append(slices.Clip(fields), Warned(metric.Warn(metric.Overflow, metric.Values{"n": float64(t.Overflow)})))
+		greatest = append(slices.Clip(fields), Warned(metric.Warn(remark.Overflow, metric.Values{"n": float64(t.Overflow)})))
 	}
 	b.Put(measure+"_max_us", t.Greatest, greatest...)
 	if measure == "service" || measure == "response" {

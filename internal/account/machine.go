@@ -5,10 +5,8 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 )
-
-// stolenShare is the share of the processors' time that other guests may take without a remark.
-const stolenShare = 0.01
 
 // judgeMachine warns of what slowed the machine down in the window: other guests of its host, and heat.
 func (s *costing) judgeMachine() (out []metric.Warning) {
@@ -22,14 +20,14 @@ func (s *costing) judgeMachine() (out []metric.Warning) {
 			stolen += c.Value
 		}
 	}
-	if share := quotient(stolen, total); s.Seconds >= shortWindow && share > stolenShare {
-		out = append(out, s.Warn(metric.Stolen, metric.Values{"share": 100 * share}))
+	if share := 100 * quotient(stolen, total); s.Seconds >= shortWindow && share > remark.LittleStolen {
+		out = append(out, s.Warn(remark.Stolen, metric.Values{"share": share}))
 	}
 	if n, ok := Counter(s.InWindow, "host.thermal_throttles"); ok && n > 0 {
-		out = append(out, s.Warn(metric.Throttled, metric.Values{"what": "processors", "n": n}))
+		out = append(out, s.Warn(remark.Throttled, metric.Values{"what": "processors", "n": n}))
 	}
 	if n, ok := Counter(s.WithSync, "nvme.thermal_transitions"); ok && n > 0 {
-		out = append(out, s.Warn(metric.Throttled, metric.Values{"what": "drive", "n": n}))
+		out = append(out, s.Warn(remark.Throttled, metric.Values{"what": "drive", "n": n}))
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 )
 
 // Observed holds the counts taken around a step. It has many fields: one for
@@ -159,7 +160,7 @@ func (s *Step) late() []metric.Warning {
 	if s.Lag.Seconds() <= lagTolerated*s.Seconds {
 		return nil
 	}
-	return []metric.Warning{metric.Warn(metric.CountedLate, metric.Values{"lag": s.Lag.Seconds(), "seconds": s.Seconds})}
+	return []metric.Warning{metric.Warn(remark.CountedLate, metric.Values{"lag": s.Lag.Seconds(), "seconds": s.Seconds})}
 }
 
 // addDebts adds the engine's deferred work at the end of the step.
@@ -182,7 +183,7 @@ func (s *costing) addCounters() {
 	s.Warnings = append(s.Warnings, s.Uncounted...)
 	for _, c := range s.Counters {
 		if c.Reset {
-			s.Warn(metric.CounterReset, metric.Values{"counter": c.Name})
+			s.Warn(remark.CounterReset, metric.Values{"counter": c.Name})
 		}
 	}
 }
@@ -198,7 +199,7 @@ func (s *costing) noteAlone() []metric.Warning {
 	}
 	s.Sheet.Alone = min(s.Observed.Alone.Seconds(), s.Seconds)
 	share := s.Sheet.Alone / s.Seconds
-	w := metric.Warn(metric.RanAlone, metric.Values{"seconds": s.Sheet.Alone, "share": 100 * share})
+	w := metric.Warn(remark.RanAlone, metric.Values{"seconds": s.Sheet.Alone, "share": 100 * share})
 	if share <= littleAlone {
 		s.Notes = append(s.Notes, w)
 		return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 )
 
 const (
@@ -100,7 +101,7 @@ func (s *Step) possible(f figures) figures {
 			total, values["others"] = total+t.others, t.others/mb
 		}
 		if exceeds(total, s.Disks[i]) {
-			s.Warn(metric.ImpossibleIO, values)
+			s.Warn(remark.ImpossibleIO, values)
 			f = slices.DeleteFunc(f, func(c Cost) bool { return c.Metric == t.process })
 		}
 	}
@@ -119,7 +120,7 @@ type traffic struct {
 // the engine's processes and others caused.
 func (s *costing) judgeTraffic(t traffic) {
 	d, p := find(s.costs, t.device), find(s.costs, t.process)
-	withheld := p == nil && (s.Of.Restart != nil || metric.Has(s.Warnings, metric.ImpossibleIO))
+	withheld := p == nil && (s.Of.Restart != nil || metric.Has(s.Warnings, remark.ImpossibleIO))
 	if d == nil || p == nil && !withheld {
 		return
 	}
@@ -134,13 +135,13 @@ func (s *costing) judgeTraffic(t traffic) {
 	}
 	var w metric.Warning
 	if foreign > littleIO && foreign > othersTolerated*d.Value {
-		w = s.Warn(metric.Disturbed, metric.Values{"did": t.verb, "others": foreign / kb, "all": d.Value / kb})
+		w = s.Warn(remark.Disturbed, metric.Values{"did": t.verb, "others": foreign / kb, "all": d.Value / kb})
 	} else {
 		who := s.Others.suspects()
 		if who == "" || withheld || d.Value <= unexplained*(p.Value+foreign)+littleIO {
 			return
 		}
-		w = s.Warn(metric.UnexplainedIO,
+		w = s.Warn(remark.UnexplainedIO,
 			metric.Values{"did": t.verb, "all": d.Value / kb, "worker": s.worker(), "own": p.Value / kb, "others": who})
 	}
 	for _, name := range t.metrics {
@@ -179,5 +180,5 @@ func (s *costing) judgeProcessors() []metric.Warning {
 	idle, _ := Counter(s.InWindow, "host.cpu.idle_ns")
 	waiting, _ := Counter(s.InWindow, "host.cpu.iowait_ns")
 	used["share"] = 100 * (host - ours) / (host + (idle+waiting)/perMicro)
-	return []metric.Warning{s.Warn(metric.ProcessorsShared, used)}
+	return []metric.Warning{s.Warn(remark.ProcessorsShared, used)}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 )
 
 // heldShare is the share of a promised rate that counts as holding it.
@@ -120,9 +121,9 @@ func (b *Builder) Promise(group string, s *metric.SLA) {
 	b.Put(metric.SLABacklog, s.Backlog, subject)
 	b.Put(metric.SLALatenessS, s.MaxLateness, subject)
 	if !s.Met {
-		b.Warn(metric.SLAMissed, metric.Values{"group": group, "target": s.Target, "achieved": s.Achieved})
+		b.Warn(remark.SLAMissed, metric.Values{"group": group, "target": s.Target, "achieved": s.Achieved})
 	}
 	if s.Saturated {
-		b.Warn(metric.Saturated, metric.Values{"group": group})
+		b.Warn(remark.Saturated, metric.Values{"group": group})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 )
 
 // Served is a kind of work that servers count, whoever asks for it.
@@ -74,7 +75,7 @@ func (s *costing) addLoad() {
 func lost(counted []observe.Change) (out []metric.Warning) {
 	for _, c := range counted {
 		if c.Reset && slices.ContainsFunc(AllServed, func(w Served) bool { return w.Counter == c.Name }) {
-			out = append(out, metric.Warn(metric.CounterReset, metric.Values{"counter": c.Name}))
+			out = append(out, metric.Warn(remark.CounterReset, metric.Values{"counter": c.Name}))
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package account
 
 import (
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
@@ -22,7 +23,7 @@ func (s *Step) addRules(group string, kind *workload.OpKind, d *hist.Sums) {
 	s.Put(metric.RuledP90US, p90, subject, n)
 	s.Put(metric.RuleMet, yesNo(p90 <= limit), subject, n)
 	if p90 > limit {
-		s.Warn(metric.RuleMissed, metric.Values{"op": kind.Name, "took": p90 / 1e6, "limit": limit / 1e6})
+		s.Warn(remark.RuleMissed, metric.Values{"op": kind.Name, "took": p90 / 1e6, "limit": limit / 1e6})
 	}
 	perMinute := PerSecond(float64(d.Ops), s.Seconds) * 60
 	s.Put(metric.OpsPerMin, perMinute, subject, n)

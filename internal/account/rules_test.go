@@ -7,6 +7,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
@@ -37,7 +38,7 @@ func TestRules(t *testing.T) {
 		s.Operations()
 		p := row(t, s, "g", "order", "ruled_p90_us")
 		expect.True(t, (p.Value > 5e6) == c.missed && p.N == 100, p)
-		if met := row(t, s, "g", "order", "rule_met"); (met.Value == 0) != c.missed || metric.Has(s.Warnings, metric.RuleMissed) != c.missed {
+		if met := row(t, s, "g", "order", "rule_met"); (met.Value == 0) != c.missed || metric.Has(s.Warnings, remark.RuleMissed) != c.missed {
 			t.Errorf("%d slow: met %v, %q", c.slow, met.Value, s.Warnings)
 		}
 		rate := row(t, s, "g", "order", "ops_per_min").Value

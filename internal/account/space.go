@@ -8,6 +8,7 @@ import (
 	"rumbench/engine/fsize"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/workload"
 )
 
@@ -63,7 +64,7 @@ func (b *Builder) Growth(previousSpace, after *Space) {
 func (b *Builder) ObjectSize(z engine.Size) {
 	var warned []metric.Warning
 	if z.Kind == engine.Estimate {
-		warned = append(warned, metric.Warn(metric.EstimatedSize, nil))
+		warned = append(warned, metric.Warn(remark.EstimatedSize, nil))
 	}
 	b.Put(metric.ObjectBytes, float64(z.Bytes), Labelled(metric.Labels{Object: z.Object}), Source(ownAccount),
 		Warned(warned...))
@@ -91,7 +92,7 @@ func (b *Builder) Space(z *Space) {
 		for _, size := range z.Sizes {
 			if source := Source(ownAccount + ", " + size.Kind); size.Object == "" && size.Bytes > 0 {
 				b.Put(metric.DBBytes, float64(size.Bytes), source)
-				amplification(size.Bytes, source, Warned(metric.Warn(metric.AttachedSpace, nil)))
+				amplification(size.Bytes, source, Warned(metric.Warn(remark.AttachedSpace, nil)))
 			}
 		}
 		return
@@ -136,7 +137,7 @@ func (z *Space) ofRows() (parts map[engine.FileClass]int64, source string, warne
 	parts = map[engine.FileClass]int64{engine.DataFile: z.Files[engine.DataFile].Allocated}
 	if z.Empty == nil {
 		parts[engine.LogFile], parts[engine.BinlogFile] = z.Files[engine.LogFile].Used, z.Files[engine.BinlogFile].Used
-		return parts, metric.SpaceAndLogs, []metric.Warning{metric.Warn(metric.EmptyUnknown, nil)}
+		return parts, metric.SpaceAndLogs, []metric.Warning{metric.Warn(remark.EmptyUnknown, nil)}
 	}
 	for class, sum := range z.Files {
 		if class != engine.DataFile && class != engine.SpareFile && class != engine.RedoFile {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
@@ -102,7 +103,7 @@ func (s *Step) addPromises() {
 func (s *Step) besideMissed() []metric.Warning {
 	for _, g := range s.Groups {
 		if p := metric.SLAOf(s.Rows, g.Name); p != nil && !p.Met && g.Arrivals == nil {
-			return []metric.Warning{metric.Warn(metric.BesideMissed, nil)}
+			return []metric.Warning{metric.Warn(remark.BesideMissed, nil)}
 		}
 	}
 	return nil
@@ -146,7 +147,7 @@ func (s *Step) markEarly(g *Group) {
 	if g.Work == 0 || g.Paced() || end >= early*s.Seconds {
 		return
 	}
-	w := s.Warn(metric.DoneEarly, metric.Values{"group": g.Name, "end": end, "seconds": s.Seconds})
+	w := s.Warn(remark.DoneEarly, metric.Values{"group": g.Name, "end": end, "seconds": s.Seconds})
 	for i := range s.Rows {
 		if r := &s.Rows[i]; r.Group == g.Name && metric.FamilyOf(r.Metric) == metric.Throughput && r.Unit == "1/s" {
 			r.Warnings = append(r.Warnings, w)

@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/model"
 	"rumbench/workload"
@@ -56,7 +57,7 @@ func TestUndoneCountOnce(t *testing.T) {
 		s.Operations()
 		for op, want := range map[string]int64{"range a": 10, "range b": 10, "query": 20 + c.undone} {
 			p := row(t, s, "query", op, "response_p99_us")
-			if marked := metric.Has(p.Warnings, metric.NotDone); p.N != want || marked != c.marked || marked && !strings.HasSuffix(p.Warnings[0].Text, "by which they count under query") {
+			if marked := metric.Has(p.Warnings, remark.NotDone); p.N != want || marked != c.marked || marked && !strings.HasSuffix(p.Warnings[0].Text, "by which they count under query") {
 				t.Errorf("%s of %d, want %d: %q", op, p.N, want, p.Warnings)
 			}
 		}
@@ -123,9 +124,9 @@ func TestFound(t *testing.T) {
 			}
 			for _, name := range []string{"rows_per_s", "ops_per_s", "queries_per_s"} {
 				w := row(t, s, "t", "get", name).Warnings
-				expect.True(t, metric.Has(w, metric.RowsMissing) == c.warns, name, w)
+				expect.True(t, metric.Has(w, remark.RowsMissing) == c.warns, name, w)
 			}
-			expect.Equal(t, metric.Has(s.Warnings, metric.TooFewRows), c.refused, "warnings", s.Warnings)
+			expect.Equal(t, metric.Has(s.Warnings, remark.TooFewRows), c.refused, "warnings", s.Warnings)
 		})
 	}
 }
@@ -152,7 +153,7 @@ func TestSpace(t *testing.T) {
 		var b account.Builder
 		b.Space(&account.Space{Live: workload.Live{Rows: 1, Bytes: 1}, Files: files, Empty: c.empty, Apart: true})
 		r := metric.Find(b.Rows, "space_amplification", "", "")
-		expect.True(t, r != nil && r.Value == c.want && r.Source != "" && metric.Has(r.Warnings, metric.EmptyUnknown) == c.warned, c.name, r, c.want)
+		expect.True(t, r != nil && r.Value == c.want && r.Source != "" && metric.Has(r.Warnings, remark.EmptyUnknown) == c.warned, c.name, r, c.want)
 		parts := 0.0
 		for _, row := range b.Rows {
 			if row.Metric == "space_part" {

@@ -10,6 +10,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/workload"
 )
 
@@ -78,14 +79,14 @@ func (s *waiting) addWaits() {
 		return
 	}
 	if z.Failed != nil {
-		s.Warn(metric.WaitsUnknown, metric.Values{"why": z.Failed.Error()})
+		s.Warn(remark.WaitsUnknown, metric.Values{"why": z.Failed.Error()})
 	}
 	total, resting := z.total()
 	if total == 0 {
 		return
 	}
 	if z.Moved > 0 {
-		s.Notes = append(s.Notes, metric.Warn(metric.SeenLate, metric.Values{"moved": float64(z.Moved),
+		s.Notes = append(s.Notes, metric.Warn(remark.SeenLate, metric.Values{"moved": float64(z.Moved),
 			"n": float64(resting + z.Moved)}))
 	}
 	s.addRoles(per)
@@ -310,21 +311,21 @@ func (s *waiting) judgeClient() []metric.Warning {
 	used, server = used/window, server/window
 	queued := float64(z.Client) / window
 	values := metric.Values{"share": 100 * share, "processors": z.Processors, "used": used, "waited": queued}
-	code := metric.ClientWaited
+	code := remark.ClientWaited
 	paused := s.paused()
 	switch full := used+queued >= clientFull*z.Processors; {
 	case used >= clientFull*z.Processors: // whatever the server does
-		return []metric.Warning{s.Warn(metric.ClientBound, values)}
+		return []metric.Warning{s.Warn(remark.ClientBound, values)}
 	case !full && paused > share/2:
-		code, values["paused"] = metric.ClientPaused, 100*paused
+		code, values["paused"] = remark.ClientPaused, 100*paused
 	case !(sure > clientBound):
 		return nil
 	case full && s.Remote == nil && server > used && s.crowded(window*z.Processors):
-		code, values["server"] = metric.ClientWaitedShared, server
+		code, values["server"] = remark.ClientWaitedShared, server
 	case full && s.Remote == nil && s.shared():
-		code = metric.ClientWaitedOthers
+		code = remark.ClientWaitedOthers
 	case full:
-		return []metric.Warning{s.Warn(metric.ClientBound, values)}
+		return []metric.Warning{s.Warn(remark.ClientBound, values)}
 	}
 	s.Notes = append(s.Notes, metric.Warn(code, values))
 	return nil

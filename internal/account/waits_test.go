@@ -10,6 +10,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/model"
 	"rumbench/workload"
@@ -63,7 +64,7 @@ func TestJudgeClient(t *testing.T) {
 					Server: &server, Client: time.Duration(ns(c.queued)), Processors: n}})
 			s.Operations()
 			rate := metric.Find(s.Rows, "rows_per_s", "query", "")
-			if got := metric.Has(s.Warnings, metric.ClientBound); got != (c.warning != "") || got != metric.Has(rate.Warnings, metric.ClientBound) || !strings.Contains(texts(s), c.warning) {
+			if got := metric.Has(s.Warnings, remark.ClientBound); got != (c.warning != "") || got != metric.Has(rate.Warnings, remark.ClientBound) || !strings.Contains(texts(s), c.warning) {
 				t.Errorf("%q, want %q", s.Warnings, c.warning)
 			}
 			notes := strings.Join(metric.Texts(s.Notes), "; ")
@@ -111,7 +112,7 @@ func TestSeenLate(t *testing.T) {
 			s := newStep(queryStep(), queryGroups(), &account.Observed{Hosted: true, Sessions: sessions})
 			s.Operations()
 			row := metric.Find(s.Rows, metric.WaitShare, string(engine.RoleCPU), "")
-			expect.True(t, row != nil && row.N == c.want && metric.Has(s.Notes, metric.SeenLate) == (c.want != c.works),
+			expect.True(t, row != nil && row.N == c.want && metric.Has(s.Notes, remark.SeenLate) == (c.want != c.works),
 				row, s.Notes)
 		})
 	}

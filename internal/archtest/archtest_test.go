@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 141_698
+const mostTotal = 141_974
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -46,7 +46,8 @@ var rooms = []room{
 	{"model", 918, []string{"model"}},
 	{"internal/text", 2_252, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_335, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_464, []string{"internal/metric"}},
+	{"internal/metric", 1_290, []string{"internal/metric"}},
+	{"internal/remark", 451, []string{"internal/remark"}},
 	{"internal/server", 2_730, []string{"internal/server"}},
 	{"engine", 25_921, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
@@ -55,14 +56,14 @@ var rooms = []room{
 	}},
 	{"workload", 19_471, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 7_890, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
-	{"internal/account", 3_328, []string{"internal/account"}},
-	{"internal/result", 3_441, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/account", 3_345, []string{"internal/account"}},
+	{"internal/result", 3_442, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 4_132, []string{"internal/plan"}},
 	{"internal/run", 12_846, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
-	{"internal/importer", 8_548, []string{"internal/importer"}},
-	{"internal/compare", 6_370, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/importer", 8_552, []string{"internal/importer"}},
+	{"internal/compare", 6_377, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_409, []string{"internal/fleet"}},
-	{"internal/explain", 5_655, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/explain", 5_657, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_839, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
 	{"internal/report", 12_935, []string{"internal/report/view internal/report/course internal/report/published", "internal/report/verdict internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_303, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},

@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -198,7 +199,7 @@ func lostObserver(t *testing.T, h *host, machines []*need.Machine) {
 		_, known := figuresOf(s, "s1")[metric.ServerCPUUS] // without the other's it adds up to nothing
 		if cost := s.Find(metric.ServerCPUUS, "", ""); s.Status != result.Complete || cost != nil ||
 			s.Find(metric.RowsPerS, "query", "") == nil || known || figuresOf(s, "s1")[metric.Sessions] == 0 ||
-			!metric.Has(s.Warnings, metric.SourceUnknown) {
+			!metric.Has(s.Warnings, remark.SourceUnknown) {
 			t.Errorf("step %s: %s, %+v, %v, %v", s.Name, s.Status, cost, figuresOf(s, "s1"), s.Warnings)
 		}
 	}

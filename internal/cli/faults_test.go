@@ -17,6 +17,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -150,7 +151,7 @@ func TestThinNetwork(t *testing.T) {
 	for _, s := range f.trial("out/trials/mariadb.1").Steps {
 		var slow []any
 		for _, w := range s.Warnings {
-			if w.Code == metric.MachineSlow {
+			if w.Code == remark.MachineSlow {
 				slow = append(slow, w.Values["machine"])
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"rumbench/internal/observe/profile"
 	"rumbench/internal/page"
 	"rumbench/internal/page/flame"
+	"rumbench/internal/remark"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
@@ -185,7 +186,7 @@ func profiledStep(trials []*result.Trial, asked string) (step string, others []s
 func notProfiled(trials []*result.Trial) string {
 	for _, t := range trials {
 		for _, w := range t.Warnings {
-			if w.Code == metric.NoProfile {
+			if w.Code == remark.NoProfile {
 				return w.Text
 			}
 		}

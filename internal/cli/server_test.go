@@ -13,6 +13,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 )
@@ -155,7 +156,7 @@ func TestKilledAroundServer(t *testing.T) {
 // overcounted reports whether a number is missing because the kernel counts large folios
 // as a whole.
 func overcounted(s *result.Step, name string) bool {
-	return name == metric.ProcessWriteKB && metric.Has(s.Warnings, metric.ImpossibleIO)
+	return name == metric.ProcessWriteKB && metric.Has(s.Warnings, remark.ImpossibleIO)
 }
 
 // A second Ctrl-C ends a trial whose server does not stop: no process of it is left, the lock is

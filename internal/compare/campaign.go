@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -236,7 +237,7 @@ func (r *Run) refusals() (out []Refusal) {
 	}
 	for _, w := range refusals(r.Step) {
 		text := w.Text
-		if w.Code == metric.Saturated {
+		if w.Code == remark.Saturated {
 			text = w.Short() // the missed promise has the figures
 		}
 		out = append(out, Refusal{w.Short(), text})
@@ -260,11 +261,11 @@ func refusals(s *result.Step) (out []metric.Warning) {
 	for _, g := range s.Groups {
 		sla := s.Promise(g.Name)
 		if sla != nil && !sla.Met {
-			out = metric.AppendNew(out, metric.Warn(metric.SLAMissed,
+			out = metric.AppendNew(out, metric.Warn(remark.SLAMissed,
 				metric.Values{"group": g.Name, "target": sla.Target, "achieved": sla.Achieved}))
 		}
 		if sla != nil && sla.Saturated {
-			out = metric.AppendNew(out, metric.Warn(metric.Saturated, metric.Values{"group": g.Name}))
+			out = metric.AppendNew(out, metric.Warn(remark.Saturated, metric.Values{"group": g.Name}))
 		}
 	}
 	return out

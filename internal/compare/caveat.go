@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -59,8 +61,8 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 				"no number of trials takes it out")
 		}
 	}
-	if text := Contained(j.Base, j.New); text != "" {
-		out = append(out, text)
+	if w := Contained(j.Base, j.New); w != nil {
+		out = append(out, strings.TrimSuffix(w.Text, "."))
 	}
 	if oneBuild(j.Base, j.New) {
 		out = append(out, "one build each: a difference of a few percent may be the layout of the code")
@@ -79,16 +81,18 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 	return append(append(out, c.lost(j.Base)...), c.lost(j.New)...)
 }
 
-// Contained says which of two servers ran in a container; "" if both did, or neither, or one is embedded.
-func Contained(a, b *Target) string {
+// Contained returns the remark which of two servers ran in a container; nil if both did, or neither, or one is
+// embedded.
+func Contained(a, b *Target) *metric.Warning {
 	x, y := a.Trials[0], b.Trials[0]
 	if x.Hosting != result.Server || y.Hosting != result.Server || x.Contained() == y.Contained() {
-		return ""
+		return nil
 	}
 	if x.Contained() {
 		b = a
 	}
-	return b.Name + " ran in a container, whose filter of system calls costs time"
+	w := metric.Warn(remark.Contained, metric.Values{"target": b.Name})
+	return &w
 }
 
 // oneBuild reports whether two targets with one embedded engine ran in two programs, each in one.

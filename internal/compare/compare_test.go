@@ -15,6 +15,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/result/program"
 )
@@ -99,7 +100,7 @@ func TestNoVerdict(t *testing.T) {
 			breaks(&l[0].Steps[0], result.Group{Name: "insert"})
 		}, "SLA missed"},
 		{"rows missing", func(l []*result.Trial) {
-			l[4].Steps[0].Warnings = []metric.Warning{{Code: metric.TooFewRows}}
+			l[4].Steps[0].Warnings = []metric.Warning{{Code: remark.TooFewRows}}
 		}, "b: rows missing"},
 		{"invalid", func(l []*result.Trial) {
 			for _, t := range l[3:] {

@@ -11,6 +11,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/text/hint"
 )
 
@@ -350,8 +351,8 @@ func (g *Gate) env(step, op string, effects map[string]*Effect) map[string]any {
 // enough cycles of the engine, and not on credit.
 func (n *Number) steady() bool {
 	return !slices.ContainsFunc(n.Rows, func(r *metric.Row) bool {
-		return metric.Has(r.Warnings, metric.NotSteady) || metric.Has(r.Warnings, metric.ShortCycle) ||
-			metric.Has(r.Warnings, metric.OnCredit)
+		return metric.Has(r.Warnings, remark.NotSteady) || metric.Has(r.Warnings, remark.ShortCycle) ||
+			metric.Has(r.Warnings, remark.OnCredit)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -30,7 +31,7 @@ func gated(t *testing.T) *compare.Judgement {
 
 // A condition can ask for numbers that do not depend on how long the step lasted.
 func TestGateSteady(t *testing.T) {
-	for _, code := range []metric.Code{"", metric.NotSteady, metric.ShortCycle, metric.OnCredit, metric.Disturbed} {
+	for _, code := range []metric.Code{"", remark.NotSteady, remark.ShortCycle, remark.OnCredit, remark.Disturbed} {
 		var trials []*result.Trial
 		for n := 1; n <= 4; n++ {
 			a := made("a", n, "interleaved", numbers{"rows_per_s": 1000 + float64(n)}, "s")
@@ -42,7 +43,7 @@ func TestGateSteady(t *testing.T) {
 		}
 		c := compare.New(trials)
 		found := holds(t, "rows_per_s < 0.9 && steady", c.Judge(c.Targets[0], c.Targets[1]))
-		expect.Equal(t, len(found.True) > 0, code == "" || code == metric.Disturbed, code)
+		expect.Equal(t, len(found.True) > 0, code == "" || code == remark.Disturbed, code)
 	}
 }
 

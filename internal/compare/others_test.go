@@ -7,6 +7,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -30,7 +31,7 @@ func TestOthersApart(t *testing.T) {
 			b := made("b", n, c.order, numbers{"rows_per_s": 300 + v, "write_kb": 1 + v/10}, "w")
 			for tr, share := range map[*result.Trial]float64{a: c.a, b: c.b} {
 				if share > 0 {
-					tr.Steps[0].Warnings = []metric.Warning{metric.Warn(metric.ProcessorsShared,
+					tr.Steps[0].Warnings = []metric.Warning{metric.Warn(remark.ProcessorsShared,
 						metric.Values{"all": 9.0, "worker": "the server", "server": 1.0, "share": share})}
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 	"rumbench/workload"
@@ -67,7 +68,7 @@ func OthersApart(s *Step, base, t *Target) string {
 func othersShare(s *Step, t *Target) (low, high float64) {
 	shares := stat.Values(s.Used(t), func(r Run) (share float64) {
 		for _, w := range r.Step.Warnings {
-			share = max(share, w.OthersShare())
+			share = max(share, remark.OthersShare(w))
 		}
 		return share
 	})

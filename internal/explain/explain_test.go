@@ -17,6 +17,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
@@ -111,10 +112,10 @@ func (s state) trial(target string, n int) *result.Trial {
 	step := result.Step{Name: "read", Status: result.Complete, Seconds: seconds, Primary: "query", WritesPer: "query", Rows: rows, Counters: counters,
 		Groups: []result.Group{{Name: "clients", Clients: clients, Ops: []string{"query"}, Units: map[string]string{"query": "query"}}}}
 	if s.clientBound {
-		step.Warnings = []metric.Warning{metric.Warn(metric.ClientBound, metric.Values{"share": 50, "processors": 1, "used": 1, "waited": 0})}
+		step.Warnings = []metric.Warning{metric.Warn(remark.ClientBound, metric.Values{"share": 50, "processors": 1, "used": 1, "waited": 0})}
 	}
 	if share := 100 * s.others / all; share > 5 {
-		step.Warnings = append(step.Warnings, metric.Warn(metric.ProcessorsShared,
+		step.Warnings = append(step.Warnings, metric.Warn(remark.ProcessorsShared,
 			metric.Values{"all": 1.0, "worker": "the server", "server": 1.0, "share": share}))
 	}
 	for i := range 5 {

@@ -3,6 +3,7 @@ package explain
 import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 )
 
 // Limit is what limits a target in a step, by a law of queues and not by correlation: a
@@ -115,7 +116,7 @@ func (r *run) busiest() (name string, share float64) {
 }
 
 func (r *run) limit() Limit {
-	if metric.Has(r.Warnings, metric.ClientBound) {
+	if metric.Has(r.Warnings, remark.ClientBound) {
 		return ByClient
 	}
 	p, s := r.processors(), r.sessions()

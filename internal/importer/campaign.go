@@ -17,6 +17,7 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
@@ -112,7 +113,7 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 	}
 	if o.Compatible {
 		t.Imported.Mode = modeCompatible
-		t.Warnings = append(t.Warnings, metric.Warn(metric.Compatible, nil))
+		t.Warnings = append(t.Warnings, metric.Warn(remark.Compatible, nil))
 	}
 	out := trial{Trial: t, runs: runs}
 	for _, r := range runs {
@@ -220,7 +221,7 @@ func besideMissed(r *run) {
 	for i := range r.step.Rows {
 		row := &r.step.Rows[i]
 		if missed && (row.Per != "" || row.Group != "" && !rated[row.Group]) {
-			row.Warnings = append(row.Warnings, metric.Warn(metric.BesideMissed, nil))
+			row.Warnings = append(row.Warnings, metric.Warn(remark.BesideMissed, nil))
 		}
 	}
 }

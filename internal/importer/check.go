@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 )
 
 // figure is a number as a log prints it: it may be off by half a unit of its last
@@ -59,7 +60,7 @@ func contradiction(first string, f figure, second string, g figure) string {
 func (r *outcome) contradictIf(condition bool, first string, f figure, second string, g figure) {
 	if condition {
 		r.step.Warnings = append(r.step.Warnings,
-			metric.Warn(metric.Contradictory, metric.Values{"reason": contradiction(first, f, second, g)}))
+			metric.Warn(remark.Contradictory, metric.Values{"reason": contradiction(first, f, second, g)}))
 	}
 }
 

@@ -167,7 +167,7 @@ func (c *companionSet) client(r *run) []account.Cost {
 		}
 		if s := r.step.Seconds; s > 0 && (u.elapsed > s*(1+lifeTolerance) || u.elapsed < s*(1-lifeTolerance)) {
 			cost.Warnings = metric.AppendNew(cost.Warnings,
-				remark("the client's process lived longer or shorter than the window: its mean over its life is taken"))
+				noted("the client's process lived longer or shorter than the window: its mean over its life is taken"))
 		}
 		r.warnIf(u.failed != "", "the client failed: %s", u.failed)
 	}

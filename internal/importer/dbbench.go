@@ -93,7 +93,7 @@ func parseDBBench(files []*file, _ *Options, ps *hint.Problems) []*run {
 	switch n := len(d.intervals); {
 	case n == 0:
 	case d.errors == nil:
-		last.warnings = append(last.warnings, remark("%s:%d: the output ends with intervals of a benchmark that has "+
+		last.warnings = append(last.warnings, noted("%s:%d: the output ends with intervals of a benchmark that has "+
 			"no "+
 			"summary: it is left out, its name is unknown", d.path, d.intervals[n-1].line))
 	case len(d.runs) == 1:

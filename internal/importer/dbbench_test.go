@@ -7,6 +7,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -155,7 +156,7 @@ func TestDBBenchHistograms(t *testing.T) {
 	expect.True(t, row != nil && len(row.Warnings) == 1, row)
 	for old, replaced := range map[string]string{"Count: 50000": "Count: 60000", "Median: 2.0000": "Median: 3.0000", "382084 ops/sec": "482084 ops/sec"} {
 		s := imported(strings.Replace(log, old, replaced, 1))
-		expect.True(t, metric.Has(s.Warnings, metric.Contradictory), replaced, s.Warnings)
+		expect.True(t, metric.Has(s.Warnings, remark.Contradictory), replaced, s.Warnings)
 	}
 }
 

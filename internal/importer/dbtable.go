@@ -113,7 +113,7 @@ func nameDBTargets(table []*run) {
 				r.guess("the %d lines of %s in %s are trials of one configuration; if they are of several, put them "+
 					"into files "+
 					"of their own", len(runs), strings.TrimSpace(r.version+" "+r.step.Name), r.file.path)
-				r.warnings = append(r.warnings, remark("guessed: %s", r.guesses[0]))
+				r.warnings = append(r.warnings, noted("guessed: %s", r.guesses[0]))
 			}
 		}
 	}

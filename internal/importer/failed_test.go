@@ -7,6 +7,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -49,7 +50,7 @@ func TestImpossibleTimes(t *testing.T) {
 		log := ycsbHead + "[READ], Operations, 1000\n[READ], Return=OK, 1000\n[READ], " + line + "\n"
 		s := &read(t, Options{}, write(t, map[string]string{"db/run.log": log}))[0].Steps[0]
 		numbers(t, s, []want{{"rows_per_s", "read", "", 100}})
-		expect.True(t, metric.Has(s.Warnings, metric.Contradictory) && s.Find("service_max_us", "read", "") == nil, name, s.Warnings)
+		expect.True(t, metric.Has(s.Warnings, remark.Contradictory) && s.Find("service_max_us", "read", "") == nil, name, s.Warnings)
 	}
 }
 
@@ -127,7 +128,7 @@ func TestUnsteadyLog(t *testing.T) {
 			i, 1000-500*(i/31)+i%7, 1000-500*(i/31)+i%7)
 	}
 	s := &read(t, Options{}, write(t, map[string]string{"db/ro.log": "sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)\n\nRunning the test with following options:\nNumber of threads: 4\n\nThreads started!\n\n" + intervals}))[0].Steps[0]
-	expect.True(t, metric.Has(s.Find("rows_per_s", s.Primary, "").Warnings, metric.NotSteady), s.Warnings)
+	expect.True(t, metric.Has(s.Find("rows_per_s", s.Primary, "").Warnings, remark.NotSteady), s.Warnings)
 }
 
 const benchmarkSQLLines = `16:16:21,131 [main] INFO   jTPCC : Term-00,      BenchmarkSQL v5.0

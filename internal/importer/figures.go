@@ -15,7 +15,7 @@ import (
 
 // undrained returns the warning that applies to all figures of writes.
 func undrained() metric.Warning {
-	return remark("what was still to be written at the end of the run is not included: nothing was synced or " +
+	return noted("what was still to be written at the end of the run is not included: nothing was synced or " +
 		"measured " +
 		"after it")
 }
@@ -43,7 +43,7 @@ func ioFigures(s *iostat, devices []string) (out []account.Cost) {
 			f.Warnings = s.writeWarnings()
 		}
 		if s.human {
-			f.Warnings = append(f.Warnings, remark("iostat -h prints two or three digits"))
+			f.Warnings = append(f.Warnings, noted("iostat -h prints two or three digits"))
 		}
 		out = append(out, f)
 	}
@@ -53,7 +53,7 @@ func ioFigures(s *iostat, devices []string) (out []account.Cost) {
 func (s *iostat) writeWarnings() []metric.Warning {
 	if s.columns.positions[ioDiscardKB] < 0 {
 		return []metric.Warning{undrained(),
-			remark("this iostat does not report discards separately: before Linux 4.19 they count as writes")}
+			noted("this iostat does not report discards separately: before Linux 4.19 they count as writes")}
 	}
 	return []metric.Warning{undrained()}
 }
@@ -101,7 +101,7 @@ func vmFigures(v *vmstat, cpus int) []account.Cost {
 	busy := mean(v.samples, func(s *vmSample) []float64 { return []float64{s.busy} })
 	out := hostFigures(switches, busy, cpus, "vmstat, whole host")
 	if busy < wholePercents && cpus > 0 {
-		out[1].Warnings = []metric.Warning{remark("vmstat prints whole percents, and the mean is %.2g %%: "+
+		out[1].Warnings = []metric.Warning{noted("vmstat prints whole percents, and the mean is %.2g %%: "+
 			"it may be off by a percent of the CPUs", busy)}
 	}
 	return out
@@ -154,7 +154,7 @@ func compatibleIOFigures(s *iostat, name string) []account.Cost {
 	}
 	var warnings []metric.Warning
 	if len(devices) > 1 {
-		warnings = []metric.Warning{remark("the mean of one of %s, not their sum", strings.Join(devices, ", "))}
+		warnings = []metric.Warning{noted("the mean of one of %s, not their sum", strings.Join(devices, ", "))}
 	}
 	source := "iostat, compatible, lines with " + name
 	cost := func(name string, figure int, warned ...metric.Warning) account.Cost {
@@ -217,7 +217,7 @@ func compatibleVMFigures(v *vmstat, cpus int) []account.Cost {
 		if i < len(correct) && correct[i].Value > 0 {
 			text += fmt.Sprintf("; it is %+.1f %% off", 100*(out[i].Value/correct[i].Value-1))
 		}
-		out[i].Warnings = []metric.Warning{remark("%s", text)}
+		out[i].Warnings = []metric.Warning{noted("%s", text)}
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -122,7 +123,7 @@ func TestIBenchCutOff(t *testing.T) {
 	s := step(t, trials, "db", 1, "q100.1")
 	numbers(t, s, []want{{"rows", "insert", "", 800}, {"rows_per_s", "query", "", 300}, {"duration_s", "", "", 8}})
 	absent(t, s, "client_cpu_us")
-	if s.Status != result.Partial || s.Find("rows", "insert", "").Warnings[0].Code != metric.PartialLog || !strings.Contains(trials[0].Reason, "o.ib.dop1.1:11): it has no totals") {
+	if s.Status != result.Partial || s.Find("rows", "insert", "").Warnings[0].Code != remark.PartialLog || !strings.Contains(trials[0].Reason, "o.ib.dop1.1:11): it has no totals") {
 		t.Errorf("%s, %q, reason %q", s.Status, s.Warnings, trials[0].Reason)
 	}
 }

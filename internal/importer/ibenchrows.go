@@ -250,7 +250,7 @@ func (b *ibRun) merged(kind int, clients []*ibench) (out []account.Interval) {
 func (b *ibRun) addSteadiness(kind int, rated bool) {
 	warnings, clients := b.partial(), b.clients
 	if b.o.Compatible && len(clients) > 1 {
-		warnings = append(warnings, remark("compatible: of the first of several clients"))
+		warnings = append(warnings, noted("compatible: of the first of several clients"))
 		clients = clients[:1] // as the published percentiles are
 	}
 	intervals := b.merged(kind, clients)

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
@@ -71,7 +71,7 @@ func Read(paths []string, o Options) (*Campaign, error) {
 	c.Dropped = counted(runs, func(r *run) []string { return r.dropped })
 	c.Doubtful = counted(runs, func(r *run) (out []string) {
 		for _, w := range r.step.Warnings {
-			if w.Code == metric.Contradictory {
+			if w.Code == remark.Contradictory {
 				out = append(out, fmt.Sprintf("%s of %s: %s", r.step.Name, r.target, w.Text))
 			}
 		}

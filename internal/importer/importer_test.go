@@ -10,6 +10,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -219,7 +220,7 @@ func TestSysbenchVariants(t *testing.T) {
 	s := step(t, trials, "more", 1, "fatal")
 	numbers(t, s, []want{{"rows_per_s", "query", "", 132824}, {"rows", "query", "", 132824}, {"duration_s", "", "", 1}})
 	absent(t, s, "service_max_us", "service_mean_us", "errors")
-	if s.Status != result.Partial || s.Find("rows_per_s", "", "").Warnings[0].Code != metric.PartialLog || !strings.Contains(trials[0].Reason, "fatal.log:14): FATAL: mysql_stmt_execute() returned error 1146") {
+	if s.Status != result.Partial || s.Find("rows_per_s", "", "").Warnings[0].Code != remark.PartialLog || !strings.Contains(trials[0].Reason, "fatal.log:14): FATAL: mysql_stmt_execute() returned error 1146") {
 		t.Errorf("%+v, reason %q", s, trials[0].Reason)
 	}
 	// With a rate latencies are response times; percentiles were switched off.

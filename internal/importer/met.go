@@ -82,7 +82,7 @@ func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
 			return
 		}
 		if v == 0 {
-			warnings = append(warnings, remark("printed as 0: below the last digit"))
+			warnings = append(warnings, noted("printed as 0: below the last digit"))
 		}
 		if name == metric.HostCPUUS {
 			v = cpuTime(v, r.cpus)
@@ -95,7 +95,7 @@ func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
 	add(metric.WriteKB, "wKB/o", "wMB/s", 1024, undrained())
 	var low []metric.Warning
 	if m.vm > m.io && m.io > 0 {
-		low = []metric.Warning{remark("compatible: of %.0f samples of vmstat about %.0f are header lines that count "+
+		low = []metric.Warning{noted("compatible: of %.0f samples of vmstat about %.0f are header lines that count "+
 			"as "+
 			"zeros: it is about %.1f %% too low", m.vm, m.vm-m.io, 100*(1-m.io/m.vm))}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -162,7 +163,7 @@ func TestPgbenchContradictions(t *testing.T) {
 	unknown := strings.NewReplacer("duration: 20 s\n", "", "200.000 ms", "0.000 ms").Replace(old)
 	for _, log := range []string{whole, late, unknown} {
 		s := step(t, read(t, Options{}, write(t, map[string]string{"pg/t.out": log})), "pg", 1, "t")
-		expect.True(t, !metric.Has(s.Warnings, metric.Contradictory), s.Warnings)
+		expect.True(t, !metric.Has(s.Warnings, remark.Contradictory), s.Warnings)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 )
 
 // printedTimes are the figures of a distribution that a tool prints, in µs.
@@ -169,7 +170,7 @@ func addArrivals(r *run, rate, done float64, complete bool) {
 	met, group := 1.0, account.Of(g.Name, "")
 	if sla := p.Judge(); !sla.Met {
 		met = 0
-		r.step.Warnings = append(r.step.Warnings, metric.Warn(metric.SLAMissed,
+		r.step.Warnings = append(r.step.Warnings, metric.Warn(remark.SLAMissed,
 			metric.Values{"group": g.Name, "target": rate, "achieved": sla.Achieved}))
 	}
 	r.put(metric.SLATarget, rate, group)

@@ -7,6 +7,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -153,16 +154,16 @@ func (r *outcome) failures(name string, failed, tried int64) {
 	}
 }
 
-// remark returns a warning that only imported numbers have.
-func remark(text string, args ...any) metric.Warning {
-	return metric.Warn(metric.Imported, metric.Values{"what": fmt.Sprintf(text, args...)})
+// noted returns a warning that only imported numbers have.
+func noted(text string, args ...any) metric.Warning {
+	return metric.Warn(remark.Imported, metric.Values{"what": fmt.Sprintf(text, args...)})
 }
 
 // warned returns the option that adds such warnings to a row.
 func warned(texts ...string) account.With {
 	var warnings []metric.Warning
 	for _, text := range texts {
-		warnings = append(warnings, remark("%s", text))
+		warnings = append(warnings, noted("%s", text))
 	}
 	return account.Warned(warnings...)
 }
@@ -173,7 +174,7 @@ func (r *outcome) partial() []metric.Warning {
 	if r.reason == "" {
 		return nil
 	}
-	return []metric.Warning{metric.Warn(metric.PartialLog, nil)}
+	return []metric.Warning{metric.Warn(remark.PartialLog, nil)}
 }
 
 // ask records a parameter that runs of one step must share.
@@ -207,7 +208,7 @@ func (r *outcome) warn(text string, args ...any) { r.warnIf(true, text, args...)
 
 func (r *outcome) warnIf(condition bool, text string, args ...any) {
 	if condition {
-		r.step.Warnings = append(r.step.Warnings, remark(text, args...))
+		r.step.Warnings = append(r.step.Warnings, noted(text, args...))
 	}
 }
 

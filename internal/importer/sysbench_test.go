@@ -9,6 +9,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -112,7 +113,7 @@ func TestSysbenchReleases(t *testing.T) {
 			{"service_mean_us", "transaction", "", 4000}, {"service_p99_us", "transaction", "", 7170},
 			{"service_min_us", "transaction", "", 1260}, {"service_max_us", "transaction", "", 30190}, {"errors", "", "", 2},
 		})
-		expect.True(t, !metric.Has(r.step.Warnings, metric.Contradictory), name, metric.Texts(r.step.Warnings))
+		expect.True(t, !metric.Has(r.step.Warnings, remark.Contradictory), name, metric.Texts(r.step.Warnings))
 		var series []string
 		for _, l := range seriesOf(t, r) {
 			series = append(series, fmt.Sprintf("%g: %d, %.0f µs", l.T, l.Ops, l.P99))
@@ -179,7 +180,7 @@ func TestSysbenchCheckpoints(t *testing.T) {
 			{"queries_per_s", "transaction", "", 400000 / 20.006}, {"service_mean_us", "transaction", "", 4000},
 			{"service_min_us", "transaction", "", 1100}, {"service_max_us", "transaction", "", 45000}, {"errors", "", "", 4}})
 		absent(t, &r.step, "service_p99_us")
-		if metric.Has(r.step.Warnings, metric.Contradictory) || !strings.Contains(strings.Join(metric.Texts(r.step.Notes), " "), "Checkpoints began new counts") {
+		if metric.Has(r.step.Warnings, remark.Contradictory) || !strings.Contains(strings.Join(metric.Texts(r.step.Notes), " "), "Checkpoints began new counts") {
 			t.Errorf("%s: %q, %q", name, metric.Texts(r.step.Warnings), metric.Texts(r.step.Notes))
 		}
 	}
@@ -204,7 +205,7 @@ func TestSysbenchRate(t *testing.T) {
 		r := onlyRun(t, strings.Replace(sbTen, "threads: 4", "threads: 4\nTarget transaction rate: "+rate+"/sec", 1), Options{})
 		met := r.step.Find(metric.SLAMet, "", "")
 		expect.True(t, met != nil && (met.Value == 0) == missed &&
-			metric.Has(r.step.Warnings, metric.SLAMissed) == missed, rate, met, metric.Texts(r.step.Warnings))
+			metric.Has(r.step.Warnings, remark.SLAMissed) == missed, rate, met, metric.Texts(r.step.Warnings))
 	}
 }
 
@@ -239,7 +240,7 @@ func TestSysbenchContradictions(t *testing.T) {
 	for _, dir := range []string{"testdata/sysbench", "testdata/more", "testdata/suite"} {
 		for _, trial := range read(t, Options{CPUs: 16}, dir) {
 			for _, s := range trial.Steps {
-				expect.True(t, !metric.Has(s.Warnings, metric.Contradictory), s.Name, metric.Texts(s.Warnings))
+				expect.True(t, !metric.Has(s.Warnings, remark.Contradictory), s.Name, metric.Texts(s.Warnings))
 			}
 		}
 	}

@@ -310,7 +310,7 @@ func (s *sbRows) addPercentile(put func(name string, warnings ...metric.Warning)
 		case p != "50" && p != "95" && p != "99":
 			s.drop("the percentile " + p)
 		case s.latency["max"].value > 0 && s.latency[name].value > s.latency["max"].value:
-			put(name, remark("the middle of a bucket of sysbench's histogram, which lies above the greatest latency"))
+			put(name, noted("the middle of a bucket of sysbench's histogram, which lies above the greatest latency"))
 		default:
 			put(name)
 		}
@@ -333,7 +333,7 @@ func (s *sysbench) printed(name string) (us float64, warnings []metric.Warning, 
 		s.warn("latency %s is above 100 s, the end of sysbench's histogram: it is unknown", name)
 		return 0, nil, false
 	case f.half > sbCoarse*f.value:
-		warnings = []metric.Warning{remark("printed in steps of %.3g µs", account.MicrosOfMillis(2*f.half))}
+		warnings = []metric.Warning{noted("printed in steps of %.3g µs", account.MicrosOfMillis(2*f.half))}
 	}
 	return account.MicrosOfMillis(f.value), warnings, true
 }

@@ -10,6 +10,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 )
 
 func TestMetrics(t *testing.T) {
@@ -81,7 +82,7 @@ func TestPercentile(t *testing.T) {
 }
 
 func TestWarning(t *testing.T) {
-	w := metric.Warn(metric.SLAMissed, metric.Values{"group": "insert", "target": 100.0, "achieved": 57.4})
+	w := metric.Warn(remark.SLAMissed, metric.Values{"group": "insert", "target": 100.0, "achieved": 57.4})
 	expect.Equal(t, w.Text, "SLA missed: group insert was to do 100/s and did 57/s")
 	b := expect.Value(json.Marshal(w))(t)
 	var back metric.Warning
@@ -89,8 +90,8 @@ func TestWarning(t *testing.T) {
 	expect.True(t, err == nil && cmp.Diff(w, back) == "", b, back, err)
 	for name, wrong := range map[string]func(){
 		"unknown code":  func() { metric.Warn("nonsense", nil) },
-		"missing value": func() { metric.Warn(metric.SLAMissed, metric.Values{"group": "g"}) },
-		"unused value":  func() { metric.Warn(metric.Saturated, metric.Values{"group": "g", "x": 1.0}) },
+		"missing value": func() { metric.Warn(remark.SLAMissed, metric.Values{"group": "g"}) },
+		"unused value":  func() { metric.Warn(remark.Saturated, metric.Values{"group": "g", "x": 1.0}) },
 	} {
 		func() {
 			defer func() {
@@ -111,24 +112,24 @@ func TestParts(t *testing.T) {
 		}
 		return text
 	}
-	w := metric.Warn(metric.SLAMissed, metric.Values{"group": "g2", "target": 100.0, "achieved": 57.4})
+	w := metric.Warn(remark.SLAMissed, metric.Values{"group": "g2", "target": 100.0, "achieved": 57.4})
 	expect.Equal(t, joined(w), "SLA missed: group g2 was to do <100>/s and did <57>/s")
 	expect.Equal(t, joined(metric.Untyped("read 9 MB")), "read 9 MB")
 	shared := metric.Values{"all": 4.0, "worker": "the server", "server": 1.5, "client": 0.5}
-	expect.Equal(t, joined(metric.Warn(metric.ProcessorsShared, shared)), "other programs took part of the processors: of <4.00> s of CPU time the server used <1.50> s, rumbench <0.50> s")
+	expect.Equal(t, joined(metric.Warn(remark.ProcessorsShared, shared)), "other programs took part of the processors: of <4.00> s of CPU time the server used <1.50> s, rumbench <0.50> s")
 	w.Text = "another text of 100" // which its code does not make
 	expect.Equal(t, joined(w), w.Text)
 }
 
 // TestKinds: codes have their effects and texts.
 func TestKinds(t *testing.T) {
-	if !metric.HasEffect([]metric.Warning{{Code: metric.Partial}, {Code: metric.WrongPlan}}, metric.Invalidates) || metric.HasEffect([]metric.Warning{{Code: metric.Partial}}, metric.Invalidates) {
+	if !metric.HasEffect([]metric.Warning{{Code: remark.Partial}, {Code: remark.WrongPlan}}, metric.Invalidates) || metric.HasEffect([]metric.Warning{{Code: remark.Partial}}, metric.Invalidates) {
 		t.Error("effects are not found")
 	}
-	for _, c := range metric.AboutClient {
+	for _, c := range remark.AboutClient {
 		expect.True(t, c.Kind().Text != "", "has no text", c)
 	}
-	r := metric.Row{Warnings: []metric.Warning{{Code: metric.Disturbed}, {Code: metric.LowerBound}}}
+	r := metric.Row{Warnings: []metric.Warning{{Code: remark.Disturbed}, {Code: remark.LowerBound}}}
 	if r.Mark(); !r.Disturbed || !r.AtLeast {
 		t.Errorf("%+v", r)
 	}
@@ -136,7 +137,7 @@ func TestKinds(t *testing.T) {
 
 // What makes numbers unusable outweighs what limits them, and both what only informs.
 func TestWeightiest(t *testing.T) {
-	order := []metric.Code{metric.WrongPlan, metric.SLAMissed, metric.Disturbed, metric.LowerBound, metric.ClientBound, metric.UnexplainedIO}
+	order := []metric.Code{remark.WrongPlan, remark.SLAMissed, remark.Disturbed, remark.LowerBound, remark.ClientBound, remark.UnexplainedIO}
 	for i := range order {
 		var list []metric.Warning
 		for _, code := range order[i:] {
@@ -144,6 +145,6 @@ func TestWeightiest(t *testing.T) {
 		}
 		expect.Equal(t, metric.Weightiest(append(list, metric.Untyped("a remark"))).Code, order[i], metric.Codes(list))
 	}
-	expect.Equal(t, metric.Warn(metric.WrongPlan, metric.Values{"what": "a table scan of t"}).Short(), "wrong plan")
+	expect.Equal(t, metric.Warn(remark.WrongPlan, metric.Values{"what": "a table scan of t"}).Short(), "wrong plan")
 	expect.Equal(t, metric.Untyped("as it is").Short(), "as it is")
 }

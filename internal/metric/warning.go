@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,45 @@ import (
 // Code is the subject of a warning. Verdicts, gates and reports decide on it,
 // never on the text.
 type Code string
+
+// Effect is the effect of a warning on the number or step that it is attached to.
+type Effect int
+
+// The effects. A warning without one limits only how a reader uses a number.
+const (
+	Disturbs    Effect = iota + 1 // the number may include other programs' activity: it is not compared
+	Bounds                        // the number is a lower bound
+	Refuses                       // the step's numbers cannot be compared with those of others
+	Invalidates                   // something else was measured than planned: the step is invalid
+)
+
+// Kind is how a code is told. The codes and their kinds are in internal/remark.
+type Kind struct {
+	// Text is the warning's text: {name} is a value, {name:%.0f} a number in a
+	// format, and [ around {name}] is left out if the value is unknown.
+	Text string
+	// Short is a short form without values, which verdicts show next to a number
+	// and the progress after a step; "" if the text itself is short.
+	Short  string
+	Effect Effect
+	// Rank orders remarks, the lowest first: what makes numbers unusable, what limits conclusions from them,
+	// what only informs.
+	Rank int
+}
+
+// kinds are those of all codes, as internal/remark enters them.
+var kinds = map[Code]Kind{}
+
+// Enter adds a code. It panics if there is one of that name: that is a bug.
+func Enter(code Code, k Kind) {
+	if _, ok := kinds[code]; ok {
+		panic("two remarks have the code " + string(code))
+	}
+	kinds[code] = k
+}
+
+// Kind returns the code's Kind, the zero Kind for "".
+func (c Code) Kind() Kind { return kinds[c] }
 
 // Values are the figures and names in a warning: float64 or string, by the names
 // that the text of its code gives them.
@@ -45,25 +85,69 @@ func Warn(code Code, values Values) Warning {
 	if !ok {
 		panic("no text of warning " + string(code))
 	}
-	unused := maps.Clone(values)
-	text := placeholder.ReplaceAllStringFunc(fitting(k.Text, values), func(p string) string {
-		name, text := valueOf(p, values)
-		if _, ok := values[name]; !ok {
-			panic(fmt.Sprintf("warning %s lacks %s", code, name))
-		}
-		delete(unused, name)
-		return text
-	})
+	text, unused := fill(k.Text, values)
 	if len(unused) > 0 {
-		panic(fmt.Sprintf("warning %s does not name %v", code, slices.Sorted(maps.Keys(unused))))
+		panic(fmt.Sprintf("warning %s does not name %v", code, unused))
 	}
 	return Warning{Code: code, Values: values, Text: text}
+}
+
+// Fill returns a text with its values: {name}, {name:%.0f}, {name:bytes}, {name:digits}; [ around {name}] is
+// left out if the value is unknown. It panics if a value is missing: that is a bug.
+func Fill(text string, values Values) string {
+	text, _ = fill(text, values)
+	return text
+}
+
+// fill also returns the names of the values that the text does not name.
+func fill(template string, values Values) (text string, unused []string) {
+	left := maps.Clone(values)
+	text = placeholder.ReplaceAllStringFunc(fitting(template, values), func(p string) string {
+		name, text := valueOf(p, values)
+		if _, ok := values[name]; !ok {
+			panic(fmt.Sprintf("%q lacks %s", template, name))
+		}
+		delete(left, name)
+		return text
+	})
+	return text, slices.Sorted(maps.Keys(left))
+}
+
+// Range is a value that is told by its ends, or by one if they read the same.
+type Range struct{ Low, High float64 }
+
+// Ends returns the ends of a value; NaN if it is no number.
+func Ends(value any) (low, high float64) {
+	switch v := value.(type) {
+	case float64:
+		return v, v
+	case Range:
+		return v.Low, v.High
+	}
+	return math.NaN(), math.NaN()
 }
 
 // valueOf returns the name of a placeholder's value and its formatted text.
 func valueOf(place string, values Values) (name, text string) {
 	name, verb, _ := strings.Cut(place[1:len(place)-1], ":")
-	return name, fmt.Sprintf(cmp.Or(verb, "%v"), values[name])
+	if r, ok := values[name].(Range); ok {
+		if text = formatted(verb, r.High); formatted(verb, r.Low) != text {
+			text = formatted(verb, r.Low) + " to " + text
+		}
+		return name, text
+	}
+	return name, formatted(verb, values[name])
+}
+
+func formatted(verb string, value any) string {
+	number, _ := value.(float64)
+	switch verb {
+	case "bytes":
+		return quantity.Bytes(number)
+	case "digits":
+		return quantity.Digits(number)
+	}
+	return fmt.Sprintf(cmp.Or(verb, "%v"), value)
 }
 
 // Parts splits the text at its figures: words and figures alternate, beginning
@@ -101,7 +185,7 @@ func join(words, figures []string) string {
 }
 
 // placeholder matches a value in a text: {name}, or {name:%.0f}.
-var placeholder = regexp.MustCompile(`\{[a-z_]+(:%[^}]*)?\}`)
+var placeholder = regexp.MustCompile(`\{[a-z_]+(:[^}]*)?\}`)
 
 // optional matches a part of a text that is left out if its first value is
 // unknown: [, rumbench for {client:%.2f} s].
@@ -129,15 +213,6 @@ func Codes(list []Warning) []string {
 	return quantity.Texts(list, func(w Warning) string { return string(w.Code) })
 }
 
-// OthersShare returns the share of the processors, in percent, that other programs used; 0: the warning does not say.
-func (w Warning) OthersShare() float64 {
-	share, _ := w.Values["share"].(float64)
-	if w.Code != ProcessorsShared {
-		return 0
-	}
-	return share
-}
-
 // Has reports whether one of the warnings has the code.
 func Has(list []Warning, code Code) bool {
 	return slices.ContainsFunc(list, func(w Warning) bool { return w.Code == code })
@@ -156,26 +231,20 @@ func WithEffect(list []Warning, e Effect) *Warning {
 	return nil
 }
 
-// byWeight are the effects, those that weigh most first.
-var byWeight = []Effect{Invalidates, Refuses, Disturbs, Bounds}
-
-// weight returns how much a warning weighs, 0 the most: by its effect, then the
-// codes on which something is decided, then all others.
-func (w Warning) weight() int {
-	if i := slices.Index(byWeight, w.Code.Kind().Effect); i >= 0 {
-		return i
+// rank returns the rank of the warning's code; those without a code are last.
+func (w Warning) rank() int {
+	if k, ok := kinds[w.Code]; ok {
+		return k.Rank
 	}
-	if _, ok := decisive[w.Code]; ok {
-		return len(byWeight)
-	}
-	return len(byWeight) + 1
+	return math.MaxInt
 }
+
+// ByRank compares warnings by their rank: the most important first.
+func ByRank(a, b Warning) int { return cmp.Compare(a.rank(), b.rank()) }
 
 // Weightiest returns the first of the most important warnings. There must be at
 // least one.
-func Weightiest(list []Warning) Warning {
-	return slices.MinFunc(list, func(a, b Warning) int { return cmp.Compare(a.weight(), b.weight()) })
-}
+func Weightiest(list []Warning) Warning { return slices.MinFunc(list, ByRank) }
 
 // Short returns the short form of the warning, without values.
 func (w Warning) Short() string { return cmp.Or(w.Code.Kind().Short, w.Text) }
@@ -189,6 +258,3 @@ func AppendNew(list []Warning, extra ...Warning) []Warning {
 	}
 	return list
 }
-
-// The codes are in code.go (those that decide something) and descriptive.go
-// (all others).

@@ -5,11 +5,12 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 )
 
 func TestNotes(t *testing.T) {
 	wrote := func(written, deferred float64) metric.Warning {
-		return metric.Warn(metric.LowerBound, metric.Values{"written": written, "deferred": deferred})
+		return metric.Warn(remark.LowerBound, metric.Values{"written": written, "deferred": deferred})
 	}
 	in := func(n int) []any { return []any{"in ", n} }
 	for _, c := range []struct {
@@ -25,7 +26,7 @@ func TestNotes(t *testing.T) {
 			[]string{"t, trial 1 and 2: lower bound: 974.0 MiB were written, and 2.0 MiB more were still unwritten at the end of the step: it was too short for writes to recur (the largest of 2)"}},
 		{"many figures", [][]any{{wrote(9, 1)}, {wrote(10, 1)}, {wrote(1500, 1)}, {wrote(2, 1)}, {wrote(9, 1)}},
 			[]string{"lower bound: 1500.0 MiB were written, and 1.0 MiB more were still unwritten at the end of the step: it was too short for writes to recur (the largest of 4)"}},
-		{"names differ", [][]any{{metric.Warn(metric.Saturated, metric.Values{"group": "a1"})}, {metric.Warn(metric.Saturated, metric.Values{"group": "a2"})}},
+		{"names differ", [][]any{{metric.Warn(remark.Saturated, metric.Values{"group": "a1"})}, {metric.Warn(remark.Saturated, metric.Values{"group": "a2"})}},
 			[]string{"saturated: group a1 fell behind more and more; its rate is above what the engine can do", "saturated: group a2 fell behind more and more; its rate is above what the engine can do"}},
 	} {
 		expect.Same(t, c.want, Merged(c.remarks), c.name)

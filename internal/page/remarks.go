@@ -12,10 +12,10 @@ import (
 
 // remarks are the notes of a document as a reader meets them: a number's notes
 // are marked once, at the head of its column or group, and counted below.
-type remarks map[string]*remark // by the ids of notes
+type remarks map[string]*ordered // by the ids of notes
 
-// remark is a note in the order of reading, with the numbers that it is about.
-type remark struct {
+// ordered is a note in the order of reading, with the numbers that it is about.
+type ordered struct {
 	number int               // 0: of no table that is shown
 	marked map[string]string // the numbers with the note, and their series; "" for none
 	all    map[string]string // the numbers in the same columns
@@ -65,7 +65,7 @@ func (r remarks) table(t *Table, shown bool, last map[string]int) {
 		numbers := map[string]string{}
 		for _, n := range m.notes {
 			if r[n.ID] == nil {
-				r[n.ID] = &remark{marked: map[string]string{}, all: map[string]string{}}
+				r[n.ID] = &ordered{marked: map[string]string{}, all: map[string]string{}}
 			}
 			if section := n.ID[:strings.LastIndexByte(n.ID, 'n')+1]; shown && r[n.ID].number == 0 {
 				last[section]++
@@ -174,12 +174,12 @@ func (r remarks) heads(t Table) heads {
 func (r remarks) list(n *Notes) (out []Note) {
 	var remaining []Note
 	for _, note := range n.List {
-		remark, ok := r[note.ID]
+		own, ok := r[note.ID]
 		switch {
 		case !ok:
 			remaining = append(remaining, note)
-		case remark.number > 0:
-			note.Number, note.Text = remark.number, remark.count()+note.Text
+		case own.number > 0:
+			note.Number, note.Text = own.number, own.count()+note.Text
 			out = append(out, note)
 		}
 	}
@@ -192,7 +192,7 @@ func (r remarks) list(n *Notes) (out []Note) {
 }
 
 // count returns the number of numbers that a note is about, in words.
-func (r *remark) count() string {
+func (r *ordered) count() string {
 	switch marked, all := len(r.marked), len(r.all); {
 	case all == 1:
 		return ""
@@ -204,7 +204,7 @@ func (r *remark) count() string {
 }
 
 // series names the series that a note is about, if these are only some of several.
-func (r *remark) series() string {
+func (r *ordered) series() string {
 	marked, all := series(r.marked), series(r.all)
 	if slices.Contains(marked, "") || len(marked) == len(all) || len(marked) > maxSeries {
 		return ""

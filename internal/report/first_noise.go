@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
@@ -14,7 +16,7 @@ import (
 
 // twoModes reports that trials fall into two groups by the main number of a step, and what differs
 // between these.
-func (s *step) twoModes() []string {
+func twoModes(s *step) (out []metric.Warning) {
 	k, ok := compare.Goal(s.Step)
 	if !ok {
 		return nil
@@ -28,14 +30,15 @@ func (s *step) twoModes() []string {
 	if m := s.c.Modes(s.Step, k, s.c.Targets...); len(found) == 0 && m != nil {
 		found = append(found, m)
 	}
-	return quantity.Texts(found, func(m *compare.Modes) string {
+	for _, m := range found {
 		differ := "nothing that was recorded differs between them"
 		if len(m.Differ) > 0 {
 			differ = "between them differs " + quantity.Joined(quantity.Texts(m.Differ, compare.Difference.String))
 		}
-		return fmt.Sprintf("In %s the trials fall into two groups, %s apart: %s below, and %s above; %s.", s.Name,
-			quantity.Times(m.Ratio), trialNames(m.Low), trialNames(m.High), differ)
-	})
+		out = append(out, metric.Warn(remark.TwoModes, metric.Values{"step": s.Name, "ratio": quantity.Times(m.Ratio),
+			"low": trialNames(m.Low), "high": trialNames(m.High), "differ": differ}))
+	}
+	return out
 }
 
 // trialNames names trials: “pebble.1, pebble.3”.
@@ -46,7 +49,7 @@ func trialNames(trials []*result.Trial) string {
 }
 
 // drifts reports which targets are faster or slower at what runs first in a sweep.
-func drifts(c *campaign) (out []string) {
+func drifts(c *campaign) (out []metric.Warning) {
 	for _, w := range c.sweeps {
 		if compare.IsProbe(w.first().Step) {
 			continue // whose order follows from the search
@@ -54,8 +57,8 @@ func drifts(c *campaign) (out []string) {
 		for _, p := range w.panels {
 			for _, t := range c.Targets {
 				if ratio, ok := p.Drift(t); ok {
-					out = append(out, fmt.Sprintf("%s drifted in %s: levels that run first are %s as fast as those that run "+
-						"last. Every second trial has them in the reverse order.", t.Name, w.Base, quantity.Times(ratio)))
+					out = append(out, metric.Warn(remark.Drifts,
+						metric.Values{"target": t.Name, "step": w.Base, "ratio": quantity.Times(ratio)}))
 				}
 			}
 		}
@@ -63,8 +66,8 @@ func drifts(c *campaign) (out []string) {
 	return out
 }
 
-// unequalMachine reports that the machine was not equally fast before all trials, and names the slowest.
-func unequalMachine(c *campaign) (out []string) {
+// unevenMachine reports that the machine was not equally fast before all trials, and names the slowest.
+func unevenMachine(c *campaign) (out []metric.Warning) {
 	for _, load := range compare.CanaryLoads() {
 		byMachine, times := map[string][]*result.Trial{}, map[*result.Trial]float64{}
 		for _, trial := range trialsOf(c) {
@@ -79,21 +82,25 @@ func unequalMachine(c *campaign) (out []string) {
 			if high <= load.One*low {
 				continue
 			}
-			out = append(out, fmt.Sprintf("%s was not equally fast: %s took %s as long just before %s as before %s.%s",
-				cmp.Or(name, "The machine"), load.Name, quantity.Times(high/low), trialNames([]*result.Trial{slowest}),
-				trialNames([]*result.Trial{fastest}), outlier(c, load, slowest)))
+			values := metric.Values{"machine": cmp.Or(name, "The machine"), "load": load.Name,
+				"ratio": quantity.Times(high / low), "slowest": trialNames([]*result.Trial{slowest}),
+				"fastest": trialNames([]*result.Trial{fastest})}
+			if share := outlier(c, load, slowest); share > 0 {
+				values["step"], values["share"] = c.leading()[0].Name, quantity.Times(share)
+			}
+			out = append(out, metric.Warn(remark.MachineUneven, values))
 		}
 	}
 	return out
 }
 
-// outlier reports that a trial before which the machine was slower than before all others of its target
-// is the slowest of these in the first step that is compared, too.
-func outlier(c *campaign, load compare.CanaryLoad, slow *result.Trial) string {
+// outlier returns the rate of a trial in the first step that is compared as a share of the median of the others of its
+// target, if it is the slowest of these and the machine was slower before it than before all of them; 0 if not.
+func outlier(c *campaign, load compare.CanaryLoad, slow *result.Trial) float64 {
 	s := c.leading()[0]
 	k, ok := compare.Capacity(s.Step)
 	if !ok {
-		return ""
+		return 0
 	}
 	var own, times float64
 	var others, paces []float64
@@ -110,8 +117,7 @@ func outlier(c *campaign, load compare.CanaryLoad, slow *result.Trial) string {
 		}
 	}
 	if len(others) < 2 || own == 0 || times < load.One*slices.Max(paces) || own*load.One > slices.Min(others) {
-		return ""
+		return 0
 	}
-	return fmt.Sprintf(" It also has the lowest rate of its target in %s: %s the median of the others.", s.Name,
-		quantity.Times(own/stat.Median(others)))
+	return own / stat.Median(others)
 }

@@ -36,7 +36,7 @@ func TestUnequalMachine(t *testing.T) {
 				}
 			})
 		}
-		got := strings.Join(unequalMachine(in.campaign()), " ")
+		got := strings.Join(metric.Texts(unevenMachine(in.campaign())), " ")
 		expect.Contains(t, got, c.want, name)
 		expect.Lacks(t, got, c.never, name)
 	}

@@ -15,6 +15,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/page/browsertest"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -100,7 +101,7 @@ func TestTrust(t *testing.T) {
 	}
 	disturbed := clean(4)
 	changeRows(disturbed.Trials[:1], func(r *metric.Row) {
-		r.Warnings = []metric.Warning{metric.Warn(metric.WrongResult, metric.Values{"what": "x"})}
+		r.Warnings = []metric.Warning{metric.Warn(remark.WrongResult, metric.Values{"what": "x"})}
 	})
 	broken := clean(4)
 	broken.Trials[1].Status = result.Partial
@@ -118,7 +119,7 @@ func TestTrust(t *testing.T) {
 		return in
 	}
 	check := refused(0, func(s *result.Step) {
-		s.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": "no message is lost: 9 == 10"}))
+		s.Refuse(metric.Warn(remark.WrongResult, metric.Values{"what": "no message is lost: 9 == 10"}))
 	})
 	missed := refused(1, func(s *result.Step) {
 		s.Rows = slices.DeleteFunc(s.Rows, func(r metric.Row) bool { return metric.FamilyOf(r.Metric) == metric.Promise })

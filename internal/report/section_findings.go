@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"rumbench/engine"
-	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/remark"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
@@ -38,15 +38,17 @@ func legend(targets []*target, class string) page.Legend {
 	return l
 }
 
-// banners returns the messages to read before any number.
-func banners(c *campaign) []string {
+// banners returns the messages to read before any number, without those that were said.
+func banners(c *campaign, said ...metric.Code) []string {
 	var out [][]any
 	say := func(parts ...any) { out = append(out, parts) }
-	if levels := c.Durability(); levels != "" {
-		say(verdict.DurabilityDiffers(levels))
+	said = append(said, remark.FewTrials, remark.TrialsFailed) // below
+	for _, w := range conditions(c) {
+		if !slices.Contains(said, w.Code) {
+			say(w)
+		}
 	}
-	for _, w := range slices.Concat(nonEmpty(cachesDiffer(c)), c.in.Warnings, otherWork(c),
-		nonEmpty(fromOneLoad(c), hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
+	for _, w := range c.in.Warnings {
 		say(w)
 	}
 	for t, trial := range trialsOf(c) {
@@ -62,52 +64,6 @@ func banners(c *campaign) []string {
 		}
 	}
 	return page.Merged(out)
-}
-
-// fromOneLoad returns a warning if the trials of a target share one load; "" if they do not.
-func fromOneLoad(c *campaign) string {
-	shares := func(t *target) bool { s := t.Trials[0].Start; return s != nil && s.Loads <= 1 && len(t.Trials) > 1 }
-	if !slices.ContainsFunc(c.Targets, shares) {
-		return ""
-	}
-	return "All trials of a target begin with copies of one load: intervals are of that load, and do not cover how much " +
-		"loads differ."
-}
-
-// cachesDiffer returns a warning if the targets have unequal caches; "" if not.
-func cachesDiffer(c *campaign) string {
-	if caches := c.UnequalCaches(); caches != "" {
-		effect := ". Reads, CPU and memory depend on it."
-		if !slices.ContainsFunc(c.Targets, func(t *target) bool { return t.Trials[0].PageCache != engine.CacheUsed }) {
-			effect = ". All have the page cache besides: what one of them misses costs it CPU, and reads only beyond that."
-		}
-		return "Caches are not equal: " + caches + effect
-	}
-	return ""
-}
-
-// otherWork reports which targets are not compared with the first one, and in which
-// steps, because their work or their promises differ.
-func otherWork(c *campaign) (out []string) {
-	base := c.Targets[0]
-	measuring := slices.DeleteFunc(slices.Clone(c.steps), func(s *step) bool { return s.Primary == "" })
-	for _, t := range c.Targets[1:] {
-		var order []string
-		steps := map[string][]string{}
-		for _, s := range measuring {
-			if reason := s.Unlike(base, t); reason != "" {
-				order, steps[reason] = compare.AppendNew(order, reason), append(steps[reason], s.Name)
-			}
-		}
-		for _, reason := range order {
-			in := ""
-			if len(steps[reason]) < len(measuring) {
-				in = " in " + quantity.Joined(steps[reason])
-			}
-			out = append(out, fmt.Sprintf("%s is not compared with %s%s: %s.", t.Name, base.Name, in, reason))
-		}
-	}
-	return out
 }
 
 func sentenceTail(reason, hint string) string {
@@ -249,19 +205,6 @@ func meanings(c *campaign) []string {
 		}
 	}
 	return levels
-}
-
-// ranApart returns a warning about targets whose trials did not run side by
-// side with the base's; "" if all did, or there are no verdicts.
-func ranApart(base *compare.Target, targets []*compare.Target) string {
-	var names []string
-	for _, t := range targets {
-		if t != base && min(len(t.Trials), len(base.Trials)) >= compare.LeastTrials && !compare.Beside(base, t) {
-			names = append(names, t.Name)
-		}
-	}
-	return listing("", names, " did not run side by side with "+base.Name+
-		": what the machine did in between is in every difference.")
 }
 
 func trialCount(t *target) []string { return []string{fmt.Sprint(len(t.Trials))} }

@@ -62,13 +62,8 @@ func factNames(c *campaign, facts func(*result.Trial) observe.Facts) (names []st
 	return names
 }
 
-// mostDifferences is the number of facts that a warning names; the table has all.
-const mostDifferences = 5
-
-// hostsDiffer returns a warning if the trials' hosts differ in facts that may
-// explain differences of numbers; "" if they do not.
-func hostsDiffer(c *campaign) string {
-	var parts []string
+// differentFacts returns the facts of the trials' hosts that may explain differences of numbers, and who has which.
+func differentFacts(c *campaign) (out []string) {
 	for _, name := range factNames(c, func(t *result.Trial) observe.Facts { return t.Host }) {
 		if slices.Contains(observe.FactsThat(observe.Varies|observe.Harmless), name) {
 			continue
@@ -80,17 +75,9 @@ func hostsDiffer(c *campaign) string {
 		for i, v := range values {
 			values[i] = v + " for " + quantity.Joined(who[v])
 		}
-		parts = append(parts, name+" is "+strings.Join(values, ", "))
+		out = append(out, name+" is "+strings.Join(values, ", "))
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	suffix := "."
-	if n := len(parts) - mostDifferences; n > 0 {
-		parts = parts[:mostDifferences]
-		suffix = fmt.Sprintf("; and %d more, see “Machine and versions”.", n)
-	}
-	return "Trials ran on hosts that differ: " + strings.Join(parts, "; ") + suffix
+	return out
 }
 
 // holders returns the different values that trials have, and the targets that have

@@ -223,8 +223,8 @@ func relativeCautions(r *compare.Relative) []string {
 				strings.Join(r.Unlike[i], "; ")))
 		}
 	}
-	if text := ranApart(r.Base(), r.Targets); text != "" {
-		out = append(out, "⚠ "+text)
+	for _, w := range ranApart(r.Base(), r.Targets) {
+		out = append(out, "⚠ "+w.Text)
 	}
 	switch {
 	case len(r.Targets) < 2:
@@ -242,7 +242,7 @@ func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width i
 	t := relativeTable(r, style, &page.Notes{}, nil)
 	blocks := []page.Block{page.Prose("", t.Note)}
 	if r.Durability != "" {
-		blocks = append([]page.Block{page.Banner(verdict.DurabilityDiffers(r.Durability))}, blocks...)
+		blocks = append([]page.Block{page.Banner(verdict.DurabilityDiffers(r.Durability).Text)}, blocks...)
 	}
 	if common := shorten(t.Columns[:len(r.Targets)]); common != "" {
 		blocks = append(blocks, page.Prose("", "names of targets: "+common))
@@ -314,7 +314,7 @@ func RelativeMarkdown(w io.Writer, r *compare.Relative, style RelativeStyle) err
 	t.Title = ""
 	d := &page.Document{}
 	if r.Durability != "" {
-		d.Lead = append(d.Lead, page.Banner(verdict.DurabilityDiffers(r.Durability)))
+		d.Lead = append(d.Lead, page.Banner(verdict.DurabilityDiffers(r.Durability).Text))
 	}
 	d.Lead = append(d.Lead, t, view.Texts("", relativeCautions(r)...), n)
 	return page.Markdown(w, d, true)

@@ -8,6 +8,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -198,7 +199,7 @@ func statusLines(s *step) []string {
 				out = append(out, []any{t.Name, ", trial ", r.Trial.Trial, ": ", r.Step.Status, sentenceTail(r.Trial.Reason, "")})
 			}
 		}
-		if s.Refused(t, metric.SLAMissed) || s.Refused(t, metric.Saturated) {
+		if s.Refused(t, remark.SLAMissed) || s.Refused(t, remark.Saturated) {
 			out = append(out, []any{t.Name + ": " + reasons(s, t) + ". Its numbers in this step are not comparable."})
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -109,8 +110,8 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 	for _, per := range []string{"query", "insert row", "written row", "operation"}[min(1, loads/(i+1)):] {
 		add("", "", per, "cpu_us", "server_cpu_us", "process_read_kb", "process_write_kb", "host_cpu_us", "context_switches", "device_reads", "read_kb", "write_kb", "discard_kb", "client_cpu_us", "engine_write_kb")
 	}
-	warnings := []metric.Warning{metric.Warn(metric.LowerBound, metric.Values{"written": 100 * rnd.Float64(), "deferred": rnd.Float64()}),
-		metric.Warn(metric.Disturbed, metric.Values{"did": "wrote", "all": 100 * rnd.Float64(), "others": rnd.Float64()})}
+	warnings := []metric.Warning{metric.Warn(remark.LowerBound, metric.Values{"written": 100 * rnd.Float64(), "deferred": rnd.Float64()}),
+		metric.Warn(remark.Disturbed, metric.Values{"did": "wrote", "all": 100 * rnd.Float64(), "others": rnd.Float64()})}
 	for k := range s.Rows {
 		if k%5 == 0 {
 			s.Rows[k].Warnings = warnings[k%2 : k%2+1]

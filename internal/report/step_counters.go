@@ -7,6 +7,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -22,7 +23,7 @@ func sizesTable(s *step) page.Table {
 				continue
 			}
 			text, kind := quantity.BytesAs(row.Value, quantity.Digits), engine.Exact
-			if metric.Has(row.Warnings, metric.EstimatedSize) {
+			if metric.Has(row.Warnings, remark.EstimatedSize) {
 				text, kind = "≈ "+text, engine.Estimate
 			}
 			byName.set(cmp.Or(row.Labels.Object, "whole database"), tg,

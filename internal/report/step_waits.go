@@ -9,6 +9,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/remark"
 	"rumbench/internal/report/view"
 	"rumbench/internal/text/quantity"
 )
@@ -121,7 +122,7 @@ func clientWords(s *step, keys []key) page.List {
 		}
 		words := "it was not found to be the bottleneck."
 		for _, w := range slices.Concat(r.Step.Warnings, r.Step.Notes) {
-			if slices.Contains(metric.AboutClient, w.Code) {
+			if slices.Contains(remark.AboutClient, w.Code) {
 				words = strings.TrimSuffix(w.Text, ".") + "."
 				break
 			}

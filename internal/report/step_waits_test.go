@@ -8,6 +8,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -36,7 +37,7 @@ func waiting() Input {
 		s := &t.Steps[2]
 		addWaits(t, s, shares, 100*float64(i+1), "insert row")
 		if i == 0 {
-			s.Warnings = append(s.Warnings, metric.Warn(metric.ClientBound, metric.Values{"share": 64.0, "processors": 2.0, "used": 1.9, "waited": 0.0}))
+			s.Warnings = append(s.Warnings, metric.Warn(remark.ClientBound, metric.Values{"share": 64.0, "processors": 2.0, "used": 1.9, "waited": 0.0}))
 			rowAdder(t, s)("", string(engine.RoleRow), "timed_wait_us", 17, "µs", "insert row")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/remark"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/report/view"
 	"rumbench/internal/text/quantity"
@@ -34,16 +35,14 @@ func summary(c *campaign) []page.Block {
 		return []page.Block{page.Prose("", "no trials")}
 	}
 	var out []page.Block
-	warned := banners(c)
+	var said []metric.Code
 	if levels := c.Durability(); levels != "" {
-		out, warned = append(out, page.Banner(verdict.DurabilityDiffers(levels))), warned[1:]
+		out, said = append(out, page.Banner(verdict.DurabilityDiffers(levels).Text)), append(said, remark.DurabilityDiffers)
 	} else if f := durabilityFact(c); f.Value != "" {
 		out = append(out, page.Prose("", "durability: "+f.Value))
 	}
-	if badge := trust(c); badge.Level != page.Good {
-		if levels := c.Durability(); levels != "" { // it was said
-			badge.Line = strings.TrimSpace(strings.Replace(badge.Line, verdict.DurabilityDiffers(levels), "", 1))
-		}
+	warned := banners(c, said...)
+	if badge := trust(c, said...); badge.Level != page.Good {
 		out = append(out, page.Prose("", badge.Line))
 		warned = slices.DeleteFunc(warned, func(w string) bool { return strings.Contains(badge.Line, w) })
 	}

@@ -8,6 +8,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/remark"
 )
 
 // Where what one target wrote is only known as a lower bound, nobody is said to have
@@ -33,7 +34,7 @@ func TestSummaryMarksSubstitutes(t *testing.T) {
 	for reason, change := range map[string]func(*metric.Row){
 		"other programs used the device": func(r *metric.Row) {
 			if r.Disturbed = r.Metric == metric.WriteKB; r.Disturbed {
-				r.Warnings = []metric.Warning{metric.Warn(metric.Disturbed, metric.Values{"did": "wrote", "others": 5.0, "all": 9.0})}
+				r.Warnings = []metric.Warning{metric.Warn(remark.Disturbed, metric.Values{"did": "wrote", "others": 5.0, "all": 9.0})}
 			}
 		},
 		"the write KB is unknown here": func(r *metric.Row) {
@@ -78,7 +79,7 @@ func TestUndecided(t *testing.T) {
 func TestBusyMachine(t *testing.T) {
 	for share, want := range map[float64]page.Level{3: page.Good, 20: page.Fair, 80: page.Poor} {
 		in := fixture(4)
-		in.Trials[1].Steps[2].Warnings = append(in.Trials[1].Steps[2].Warnings, metric.Warn(metric.ProcessorsShared,
+		in.Trials[1].Steps[2].Warnings = append(in.Trials[1].Steps[2].Warnings, metric.Warn(remark.ProcessorsShared,
 			metric.Values{"all": 9.0, "worker": "the server", "server": 1.0, "share": share}))
 		badge := trust(in.campaign())
 		text := "Other programs used up to"

@@ -12,6 +12,7 @@ import (
 
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result/regular"
 	"rumbench/internal/stat/hist"
 	"rumbench/model"
@@ -41,7 +42,7 @@ func addUnfinished(dir string, t *Trial) error {
 	if err != nil {
 		return err
 	}
-	partial := metric.Warn(metric.Partial, nil)
+	partial := metric.Warn(remark.Partial, nil)
 	a := &account.Step{Of: &workload.Step{Name: u.step.Name, Primary: u.step.Primary, WritesPer: u.step.WritesPer},
 		Seconds: u.step.Seconds}
 	a.All = metric.Row{Target: t.Target, Trial: t.Trial, Step: u.step.Name, Warnings: []metric.Warning{partial}}

@@ -13,18 +13,14 @@ import (
 	"time"
 
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/text/quantity"
 
 	"golang.org/x/sys/unix"
 )
 
-// Limits on the activity of other processes during the check, as shares.
-const (
-	busyWarn, busyBad     = 0.05, 0.50
-	stolenWarn, stolenBad = 0.01, 0.10
-	waitWarn              = 0.05 // pressure of CPU and I/O
-	memoryWaitWarn        = 0.01
-)
+// Limits on the time that tasks wait for CPU and I/O, and for memory, as shares.
+const waitWarn, memoryWaitWarn = 0.05, 0.01
 
 func loadChecks() []check {
 	return []check{
@@ -84,7 +80,8 @@ func otherLoad(m *machine) Finding {
 	me := os.Getpid()
 	busy = max(0, busy-m.used(me))
 	found := quantity.Percent(busy/total) + " of " + m.factOr("cpus online", "all") + " CPUs"
-	if busy/total < busyWarn {
+	share := 100 * busy / total
+	if share < remark.LittleShared {
 		return ok(found)
 	}
 	const fix = "end or wait for what runs: top"
@@ -95,7 +92,7 @@ func otherLoad(m *machine) Finding {
 	if all < busy/2 {
 		found += "; much of it by processes that came and went, or are not seen from here"
 	}
-	return grade(busy/total > busyBad, true, found, fix)
+	return grade(share > remark.MuchShared, true, found, fix)
 }
 
 // used returns the CPU time that a process used during the check, in nanoseconds.
@@ -136,8 +133,8 @@ func stolenTime(m *machine) Finding {
 		return unknown("none since the start: the host of this virtual machine may not report it",
 			"ask who runs that host; compare trials at different times of the day")
 	}
-	share := stolen / total
-	return grade(share >= stolenBad, share >= stolenWarn, quantity.Percent(share)+" of all CPU time",
+	share, found := 100*stolen/total, quantity.Percent(stolen/total)
+	return grade(share >= remark.MuchStolen, share >= remark.LittleStolen, found+" of all CPU time",
 		"ask for CPUs of your own, or measure at another time and with more trials")
 }
 

@@ -17,6 +17,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -41,7 +42,7 @@ func newDuck(t *testing.T) *duck {
 			rate := float64(1000*(i+1)) + float64(n*n)/7
 			tr := trial(target, n,
 				metric.Row{Group: "insert", Op: "insert", Metric: "rows_per_s", Value: rate, Unit: "1/s", N: 10},
-				metric.Row{Metric: "write_kb", Value: 0.1 + 0.2, Unit: "KB", Per: "insert row", Source: "device vda", Warnings: []metric.Warning{metric.Warn(metric.Partial, nil), metric.Untyped("ümlaut, 'quoted'")}})
+				metric.Row{Metric: "write_kb", Value: 0.1 + 0.2, Unit: "KB", Per: "insert row", Source: "device vda", Warnings: []metric.Warning{metric.Warn(remark.Partial, nil), metric.Untyped("ümlaut, 'quoted'")}})
 			tr.Status = result.Complete
 			var lines []result.Line
 			for s := 1; s <= 10; s++ {

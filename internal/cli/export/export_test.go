@@ -19,6 +19,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -63,7 +64,7 @@ func samplesOf(t expect.Reporter, tr export.Trial) []export.Sample {
 }
 
 func TestRow(t *testing.T) {
-	in := trial("a", 2, metric.Row{Group: "g", Op: "insert", Metric: "rows_per_s", Value: 1.5, Unit: "1/s", N: 7, Warnings: []metric.Warning{{Code: metric.Partial, Text: "x"}, metric.Untyped("y")}},
+	in := trial("a", 2, metric.Row{Group: "g", Op: "insert", Metric: "rows_per_s", Value: 1.5, Unit: "1/s", N: 7, Warnings: []metric.Warning{{Code: remark.Partial, Text: "x"}, metric.Untyped("y")}},
 		metric.Row{Metric: "write_kb", Value: 0, Unit: "KB", Per: "insert row", Source: "device vda"})
 	got := rowsOf(t, in)
 	common := export.Row{Campaign: "mine", CampaignDir: "results/mine", Started: start, Workload: "ibench", Preset: "quick", Params: `{"check":"each","rows":2000000}`,

@@ -10,6 +10,7 @@ import (
 	"rumbench/internal/cli/export"
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -24,7 +25,7 @@ func TestGobench(t *testing.T) {
 		return tr
 	}
 	refused := complete(trial("c", 1, row("read", 9)))
-	refused.Steps[0].Warnings = []metric.Warning{metric.Warn(metric.Contradictory, metric.Values{"reason": "it lies"})}
+	refused.Steps[0].Warnings = []metric.Warning{metric.Warn(remark.Contradictory, metric.Values{"reason": "it lies"})}
 	disturbed := row("read", 8)
 	disturbed.Disturbed = true
 	elsewhere := complete(trial("a b", 1, row("read", 4)))

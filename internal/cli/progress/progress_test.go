@@ -10,6 +10,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
 	"rumbench/internal/run/trial"
@@ -53,7 +54,7 @@ func script(p *Progress) {
 	p.End(result.Entry{Dir: "pebble.1"}, &result.Trial{Status: result.Complete, Steps: []result.Step{
 		{Name: "l.i0", Status: result.Complete, Seconds: 12, Primary: "insert", Rows: []metric.Row{{Op: "insert", Metric: "rows_per_s", Value: 1234567}}},
 		{Name: "settle", Status: result.Complete, Seconds: 60},
-		{Name: "qr100", Status: result.Complete, Seconds: 30, Primary: "query", Warnings: []metric.Warning{metric.Untyped("something small"), {Code: metric.Disturbed, Text: "disturbed: …"}, {Code: metric.LowerBound, Text: "lower bound: …"}},
+		{Name: "qr100", Status: result.Complete, Seconds: 30, Primary: "query", Warnings: []metric.Warning{metric.Untyped("something small"), {Code: remark.Disturbed, Text: "disturbed: …"}, {Code: remark.LowerBound, Text: "lower bound: …"}},
 			Rows: []metric.Row{{Op: "insert", Metric: "rows_per_s", Value: 90}, {Op: "query", Metric: "rows_per_s", Value: 23456}}},
 	}})
 	p.Begin(result.Entry{Dir: "sqlite.1", Target: "sqlite", Trial: 1}, forecast.Place{Number: 2, Of: 2, After: forecast.AtLeast(0)})
@@ -137,7 +138,7 @@ func TestRemarks(t *testing.T) {
 	value := func(name string, warnings ...metric.Warning) result.Step {
 		return result.Step{Name: name, Status: result.Complete, Warnings: warnings}
 	}
-	disturbed, bound := metric.Warning{Code: metric.Disturbed, Text: "one"}, metric.Warning{Code: metric.LowerBound, Text: "two"}
+	disturbed, bound := metric.Warning{Code: remark.Disturbed, Text: "one"}, metric.Warning{Code: remark.LowerBound, Text: "two"}
 	for range 2 {
 		p.Begin(result.Entry{Dir: "x.1", Target: "x"}, forecast.Place{Number: 1, Of: 2, After: forecast.AtLeast(0)})
 		p.End(result.Entry{}, &result.Trial{Status: result.Complete, Steps: []result.Step{value("a", disturbed), value("b", disturbed, bound), value("c", bound, disturbed), value("d")}})

@@ -8,6 +8,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
 )
@@ -29,7 +30,7 @@ func (m measured) disk(ask Ask) {
 	}
 	grow := n.Rows / rows.Value
 	n.Live *= grow
-	data, apart, remark := m.data(all)
+	data, apart, caveat := m.data(all)
 	dirty := m.step.Number(m.target, compare.Key{Metric: metric.DirtyBytes})
 	written := data.Value
 	if !apart {
@@ -43,8 +44,8 @@ func (m measured) disk(ask Ask) {
 			"load more rows", quantity.Bytes(int64(dirty.Value)), quantity.Bytes(int64(written))))
 		return
 	}
-	if remark != "" {
-		n.Remarks = append(n.Remarks, remark)
+	if caveat != "" {
+		n.Remarks = append(n.Remarks, caveat)
 	}
 	fixed := max(0, all.Value-data.Value)
 	grown := data.times(grow)
@@ -56,7 +57,7 @@ const mostUnwritten = 0.1
 
 // data returns the space of tables and indexes: by their files, by the engine's report on
 // each, or, if neither is known apart from logs, all space.
-func (m measured) data(all Range) (data Range, apart bool, remark string) {
+func (m measured) data(all Range) (data Range, apart bool, caveat string) {
 	if files := m.step.Number(m.target, compare.Key{Metric: metric.DataBytes}); files.Missing == "" {
 		return rangeOf(files), true, ""
 	}
@@ -69,7 +70,7 @@ func (m measured) data(all Range) (data Range, apart bool, remark string) {
 				continue
 			}
 			sum += row.Value
-			estimated = estimated || metric.Has(row.Warnings, metric.EstimatedSize)
+			estimated = estimated || metric.Has(row.Warnings, remark.EstimatedSize)
 		}
 		if sum > 0 {
 			list = append(list, sum)
@@ -79,9 +80,9 @@ func (m measured) data(all Range) (data Range, apart bool, remark string) {
 	case len(list) == 0:
 		return all, false, "all files are scaled with the rows, logs as well: what tables and indexes take is not known"
 	case estimated:
-		remark = "what tables and indexes take of the disk is the engine's estimate"
+		caveat = "what tables and indexes take of the disk is the engine's estimate"
 	}
-	return Range{stat.Median(list), slices.Min(list), slices.Max(list)}, true, remark
+	return Range{stat.Median(list), slices.Min(list), slices.Max(list)}, true, caveat
 }
 
 // amplifications sets the amplifications, and Unlike if their product is meaningless.

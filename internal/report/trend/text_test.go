@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/compare/history/historytest"
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -77,7 +78,7 @@ func TestOffers(t *testing.T) {
 // Warnings that differ in their figures only are written once, with their number.
 func TestWarningsText(t *testing.T) {
 	shed := func(n float64) metric.Warning {
-		return metric.Warn(metric.ShedUntimed, metric.Values{"offered": 100.0, "shed": n})
+		return metric.Warn(remark.ShedUntimed, metric.Values{"offered": 100.0, "shed": n})
 	}
 	other := metric.Untyped("b")
 	s := &history.Series{Points: []history.Point{{Remarks: []metric.Warning{other, shed(12)}}, {Remarks: []metric.Warning{shed(3), shed(4)}}, {}, {Remarks: []metric.Warning{other}}}}

@@ -30,8 +30,8 @@ func Calibration(w io.Writer, trials []*result.Trial) error {
 	}
 	j := c.Judge(c.Targets[0], c.Targets[1])
 	blocks := calibration(j)
-	for _, text := range MachinesApart(c) {
-		blocks = append(blocks, page.Banner(text))
+	for _, w := range MachinesApart(c) {
+		blocks = append(blocks, page.Banner(w.Text))
 	}
 	return page.Text(w, blocks, page.TextStyle{})
 }

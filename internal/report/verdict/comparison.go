@@ -64,7 +64,7 @@ func Markdown(w io.Writer, list []Comparison) error {
 // blocks returns a comparison as the blocks of a page: the answer, then its limits.
 func (c Comparison) blocks() (out []page.Block) {
 	if c.Levels != "" {
-		out = append(out, page.Banner(DurabilityDiffers(c.Levels)))
+		out = append(out, page.Banner(DurabilityDiffers(c.Levels).Text))
 	}
 	out = append(out, page.Heading{Level: 2, Text: Pair(c.Base, c.New) + ", the base" + c.durability()})
 	sentences := c.story().Sentences()

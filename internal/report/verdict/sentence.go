@@ -8,6 +8,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -109,10 +110,10 @@ func correction(j *compare.Judgement) string {
 		quantity.Count(j.Tested(), "number"))
 }
 
-// DurabilityDiffers returns the warning that targets promise different durability. It comes
+// DurabilityDiffers returns the remark that targets promise different durability. It comes
 // first, because the meaning of their ratios depends on it.
-func DurabilityDiffers(levels string) string {
-	return "Durability differs: " + levels + ". Ratios between them compare different durability."
+func DurabilityDiffers(levels string) metric.Warning {
+	return metric.Warn(remark.DurabilityDiffers, metric.Values{"levels": levels})
 }
 
 // TooFew reports a number of trials that proves nothing.

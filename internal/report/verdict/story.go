@@ -9,6 +9,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/text/quantity"
 )
 
@@ -338,15 +339,15 @@ func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
 
 // MachinesApart reports the machines that are not as fast as the others in the first step that is
 // compared.
-func MachinesApart(c *compare.Campaign) (out []string) {
+func MachinesApart(c *compare.Campaign) (out []metric.Warning) {
 	for _, s := range c.Steps {
 		k, ok := compare.Capacity(s)
 		if !ok || s.Warmup {
 			continue
 		}
 		for _, m := range compare.MachinesApart(s, k, c.Targets...) {
-			out = append(out, fmt.Sprintf("Machine %s is %s as fast as the others in %s (%s to %s): see what differs, or "+
-				"leave it out.", m.Name, quantity.Times(m.Ratio), s.Name, quantity.Times(m.Low), quantity.Times(m.High)))
+			out = append(out, metric.Warn(remark.MachineApart, metric.Values{"machine": m.Name, "ratio": quantity.Times(m.Ratio),
+				"step": s.Name, "low": quantity.Times(m.Low), "high": quantity.Times(m.High)}))
 		}
 		if len(out) > 0 {
 			break

@@ -3,19 +3,22 @@ package campaign
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/plan"
+	"rumbench/internal/remark"
 	"rumbench/internal/run/forecast"
 	"rumbench/internal/text/quantity"
-	"rumbench/workload"
 )
 
 // describeExpected prints what the numbers of a campaign will not show, as far as that is known
 // before.
 func describeExpected(w io.Writer, c Config, f *forecast.Forecast) {
-	texts := slices.Concat(fewMachines(c.Plan), fitting(c.Plan), short(c.Plan, f), bypassing(c), timers(c, f))
+	facts := append(targetsExpected(c.Plan), stepsExpected(c.Plan, f)...)
+	texts := slices.Concat(fewMachines(c.Plan), remark.Expected(facts), bypassing(c), timers(c, f))
 	for i, text := range texts {
 		if i == 0 {
 			fmt.Fprintf(w, "\nexpected, by estimates\n")
@@ -26,46 +29,33 @@ func describeExpected(w io.Writer, c Config, f *forecast.Forecast) {
 
 // fewMachines returns that nothing can be proven, if that is so because of the machines.
 func fewMachines(p *plan.Plan) []string {
-	n := min(len(p.Fleet.Cells), p.Trials)
+	n := float64(min(len(p.Fleet.Cells), p.Trials))
 	if n == 0 || n == 1 || n >= leastMachines {
 		return nil
 	}
-	return []string{fmt.Sprintf("trials on %d machines prove nothing, as each counts once: take one, or at least %d", n,
-		leastMachines)}
+	return []string{remark.Before(remark.FewMachines, metric.Values{"machines": n, "least": leastMachines})}
 }
 
 // leastMachines is the least number of machines that prove anything, see docs/statistics.md.
-const leastMachines = 3
+const leastMachines = 3.0
 
-// fitting returns which caches all data fit in.
-func fitting(p *plan.Plan) []string {
-	var largest int64
-	var caches []string
+// targetsExpected returns what is expected of the targets: their data, and what is to hold them.
+func targetsExpected(p *plan.Plan) (out []*remark.Facts) {
 	for i := range p.Targets {
 		t := &p.Targets[i]
 		ownPlan := p.For(t)
-		room, place := t.Config.Cache, "cache"
+		f := &remark.Facts{Target: t.Name, Data: float64(ownPlan.Run.Estimate(ownPlan.Steps()).Bytes), Place: "cache",
+			Cache: float64(t.Config.Cache)}
 		if t.Machine.Memory > 0 {
-			room, place = t.Machine.Memory, "memory"
+			f.Cache, f.Place = float64(t.Machine.Memory), "memory"
 		}
-		if data := ownPlan.Run.Estimate(ownPlan.Steps()).Bytes; data > 0 && data < room {
-			largest = max(largest, data)
-			caches = append(caches, t.Name+"'s "+place+" of "+quantity.Bytes(room))
-		}
+		out = append(out, f)
 	}
-	if len(caches) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("the data of about %s fit in %s: little or nothing will be read from the device",
-		quantity.Bytes(largest), quantity.Joined(caches))}
+	return out
 }
 
-// mostShort is how many short steps are named.
-const mostShort = 4
-
-// short returns which steps will be brief, of those that are asked about.
-func short(p *plan.Plan, f *forecast.Forecast) []string {
-	var names []string
+// stepsExpected returns what is expected of the steps that are asked about: the shortest time.
+func stepsExpected(p *plan.Plan, f *forecast.Forecast) (out []*remark.Facts) {
 	steps := p.Steps()
 	for i := range steps {
 		s := &steps[i]
@@ -73,23 +63,15 @@ func short(p *plan.Plan, f *forecast.Forecast) []string {
 		if asked := p.Question.Steps; prepares || len(asked) > 0 && !slices.Contains(asked, s.Name) {
 			continue
 		}
-		seconds := float64(workload.BriefStep)
+		shortest := math.Inf(1)
 		for k := range p.Targets {
 			if part := f.Trial(p.Targets[k].Name, 1).Parts[i]; part.Probes == 0 && part.Length.Bounded() {
-				seconds = min(seconds, part.Length.Most.Seconds())
+				shortest = min(shortest, part.Length.Most.Seconds())
 			}
 		}
-		if seconds < workload.BriefStep {
-			names = append(names, fmt.Sprintf("%s (about %s s)", s.Name, quantity.Digits(seconds)))
-		}
+		out = append(out, &remark.Facts{Step: s.Name, Seconds: shortest})
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	if extra := len(names) - mostShort; extra > 0 {
-		names = append(names[:mostShort], fmt.Sprintf("%d more", extra))
-	}
-	return []string{"too short for checkpoints and compactions to recur: " + quantity.Joined(names)}
+	return out
 }
 
 // bypassing returns which targets bypass the page cache, if others do not.
@@ -113,6 +95,6 @@ func bypassing(c Config) []string {
 	if len(direct) == 0 || len(cached) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("bypassing the page cache: %s; with it as a second cache: %s", quantity.Joined(direct),
-		quantity.Joined(cached))}
+	return []string{remark.Before(remark.PageCacheApart,
+		metric.Values{"direct": quantity.Joined(direct), "cached": quantity.Joined(cached)})}
 }

@@ -2,10 +2,11 @@ package campaign
 
 import (
 	"context"
-	"fmt"
 	"time"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/run/forecast"
 	"rumbench/internal/text/quantity"
 )
@@ -27,7 +28,7 @@ func timers(c Config, f *forecast.Forecast) []string {
 
 func dueText(due []observe.Timer, length forecast.Span) []string {
 	return quantity.Texts(due, func(t observe.Timer) string {
-		return fmt.Sprintf("%s is due on %s and reads or writes much; the campaign is expected to take %v", t.Name,
-			t.At.Format("Mon 15:04"), length)
+		return remark.Before(remark.TimerDue,
+			metric.Values{"timer": t.Name, "at": t.At.Format("Mon 15:04"), "length": length})
 	})
 }

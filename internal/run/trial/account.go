@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/run/drive"
 )
@@ -87,7 +88,7 @@ func (t *trial) observed(w *window) *account.Observed {
 func changes(a, b observe.Snapshot) (out []observe.Change, unknown []metric.Warning) {
 	for _, iv := range observe.Diff(a, b) {
 		if iv.Err != nil {
-			unknown = append(unknown, metric.Warn(metric.SourceUnknown,
+			unknown = append(unknown, metric.Warn(remark.SourceUnknown,
 				metric.Values{"source": iv.Source, "why": iv.Err.Error()}))
 		}
 		out = append(out, iv.Changes...)
@@ -137,7 +138,7 @@ func (t *stepRun) addStructure(ctx context.Context, source any) {
 	var err error
 	if t.out.Structure, err = s.Structure(context.WithoutCancel(ctx)); err != nil { // also of an interrupted step
 		reason := metric.Values{"source": "structure", "why": err.Error()}
-		t.out.Warnings = append(t.out.Warnings, metric.Warn(metric.SourceUnknown, reason))
+		t.out.Warnings = append(t.out.Warnings, metric.Warn(remark.SourceUnknown, reason))
 	}
 }
 

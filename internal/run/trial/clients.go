@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/run/divided"
 	"rumbench/internal/run/drive"
@@ -242,19 +243,19 @@ func warningsOf(out *divided.Outcome, interval time.Duration) (warnings []metric
 	for i := range out.Reports {
 		r := &out.Reports[i]
 		if len(r.Saturated) > 0 {
-			warnings = append(warnings, metric.Warn(metric.MachineFull,
+			warnings = append(warnings, metric.Warn(remark.MachineFull,
 				metric.Values{"machine": r.Machine, "what": strings.Join(r.Saturated, " and ")}))
 		}
 		if r.Straggler {
-			warnings = append(warnings, metric.Warn(metric.MachineSlow, metric.Values{"machine": r.Machine,
+			warnings = append(warnings, metric.Warn(remark.MachineSlow, metric.Values{"machine": r.Machine,
 				"own": micros(int64(r.P99))}))
 		}
 	}
 	if float64(out.Spread) > apartTolerated*float64(interval) {
-		warnings = append(warnings, metric.Warn(metric.StartsApart, metric.Values{"spread": millis(out.Spread)}))
+		warnings = append(warnings, metric.Warn(remark.StartsApart, metric.Values{"spread": millis(out.Spread)}))
 	}
 	if float64(out.Bound) > blurTolerated*float64(interval) {
-		warnings = append(warnings, metric.Warn(metric.ClocksApart, metric.Values{"bound": millis(out.Bound)}))
+		warnings = append(warnings, metric.Warn(remark.ClocksApart, metric.Values{"bound": millis(out.Bound)}))
 	}
 	return warnings
 }

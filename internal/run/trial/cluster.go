@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/run/divided"
 )
 
@@ -238,7 +239,7 @@ func compareServers(ctx context.Context, t *trial) {
 		for _, s := range settings {
 			k := slices.IndexFunc(first, func(o engine.Setting) bool { return o.Name == s.Name })
 			if k >= 0 && first[k].Value != s.Value {
-				t.warn(metric.ServersDiffer, metric.Values{"what": s.Name, "first": first[k].Value, "n": float64(i + 1),
+				t.warn(remark.ServersDiffer, metric.Values{"what": s.Name, "first": first[k].Value, "n": float64(i + 1),
 					"own": s.Value})
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -63,7 +64,7 @@ func TestDuet(t *testing.T) {
 	}
 	load := step(t, tr, "l.i0")
 	for _, name := range []string{"server_cpu_us", "process_write_kb", "server_memory_bytes"} {
-		expect.True(t, load.Find(name, "", "") != nil || name == metric.ProcessWriteKB && metric.Has(load.Warnings, metric.ImpossibleIO), name)
+		expect.True(t, load.Find(name, "", "") != nil || name == metric.ProcessWriteKB && metric.Has(load.Warnings, remark.ImpossibleIO), name)
 	}
 	expect.True(t, len(lines(t, s.Dir, "host")) == 0 && len(lines(t, s.Dir, "device")) == 0,
 		"the series has figures of the machine")

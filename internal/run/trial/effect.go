@@ -6,6 +6,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
@@ -27,7 +28,7 @@ func checkEffects(t *trial) error {
 				return hint.Errorf("the server's log may say why; ready the host for it, or leave the option out",
 					"%s is %s, and the server has no %s: it ignores what it cannot have", o.Name, s.Value, o.Effect)
 			}
-			t.warn(metric.NoEffect, metric.Values{"setting": o.Name, "value": s.Value, "effect": string(o.Effect)})
+			t.warn(remark.NoEffect, metric.Values{"setting": o.Name, "value": s.Value, "effect": string(o.Effect)})
 		}
 	}
 	for _, f := range seen {

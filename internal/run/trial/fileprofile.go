@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe/blockio"
 	"rumbench/internal/observe/profile"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -65,7 +66,7 @@ func (c *fileTracer) save(t *stepRun, stepProfile *result.StepProfile) error {
 		if n, found := account.Counter(counted, name); found {
 			if err := f.Agrees(op, n/1024); err != nil {
 				stepProfile.Warnings = append(stepProfile.Warnings,
-					metric.Warn(metric.NotObserved, metric.Values{"what": "files: " + err.Error()}))
+					metric.Warn(remark.NotObserved, metric.Values{"what": "files: " + err.Error()}))
 			}
 		}
 	}

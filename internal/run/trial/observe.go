@@ -13,10 +13,10 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
-	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/observe/pmu"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -208,7 +208,7 @@ func (t *trial) noteCPUs() {
 	} else {
 		t.res.CPUs = cpus.String()
 	}
-	t.warn(metric.Duet, nil)
+	t.warn(remark.Duet, nil)
 }
 
 // stepStart is the start of the running step's window.

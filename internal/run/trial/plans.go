@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/run/divided"
 	"rumbench/internal/text/quantity"
@@ -147,7 +148,7 @@ func (c *planCheck) checkAfter(ctx context.Context, s *result.Step) error {
 	}
 	end, err := c.explain(ctx)
 	if err != nil {
-		s.Refuse(metric.Warn(metric.PlanUnknown, metric.Values{"error": err.Error()}))
+		s.Refuse(metric.Warn(remark.PlanUnknown, metric.Values{"error": err.Error()}))
 		return nil
 	}
 	if err := c.save(result.AtEnd, end); err != nil {
@@ -160,10 +161,10 @@ func (c *planCheck) checkAfter(ctx context.Context, s *result.Step) error {
 		}
 	}
 	if len(changed) > 0 {
-		s.Warnings = append(s.Warnings, metric.Warn(metric.PlanChanged, metric.Values{"changes": firstFew(changed, 3)}))
+		s.Warnings = append(s.Warnings, metric.Warn(remark.PlanChanged, metric.Values{"changes": firstFew(changed, 3)}))
 	}
 	if wrong, _ := c.wrong(end); len(wrong) > 0 {
-		s.Refuse(metric.Warn(metric.WrongPlan, metric.Values{"what": firstFew(wrong, 1)}))
+		s.Refuse(metric.Warn(remark.WrongPlan, metric.Values{"what": firstFew(wrong, 1)}))
 	}
 	return nil
 }
@@ -260,7 +261,7 @@ func (c *planCheck) fullScans(plans []engine.Plan) []metric.Warning {
 	if len(out) == 0 {
 		return nil
 	}
-	return []metric.Warning{metric.Warn(metric.WholeTableRead, metric.Values{"statements": firstFew(out, 3)})}
+	return []metric.Warning{metric.Warn(remark.WholeTableRead, metric.Values{"statements": firstFew(out, 3)})}
 }
 
 // kinds returns the access kinds of a plan with the database's names of them.

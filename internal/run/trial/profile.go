@@ -13,6 +13,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/observe/profile"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -62,7 +63,7 @@ func noProfile(t *trial, name string, err error) {
 	if help := hint.Of(err); help != "" {
 		reason += "; " + help
 	}
-	t.warn(metric.NoProfile, metric.Values{"what": name, "why": reason})
+	t.warn(remark.NoProfile, metric.Values{"what": name, "why": reason})
 }
 
 // endProfiles ends the profiles of a window.
@@ -160,11 +161,11 @@ func (c *cpuSampler) save(t *stepRun, stepProfile *result.StepProfile) error {
 		p = p.Embedded()
 	}
 	if r.OwnOnly {
-		stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(metric.ProfileUserOnly, nil))
+		stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(remark.ProfileUserOnly, nil))
 	}
 	if r.Throttled > 0 {
 		stepProfile.Warnings = append(stepProfile.Warnings,
-			metric.Warn(metric.ProfileThrottled, metric.Values{"times": float64(r.Throttled)}))
+			metric.Warn(remark.ProfileThrottled, metric.Values{"times": float64(r.Throttled)}))
 	}
 	inWindow, _ := changes(t.window.opening, t.window.closing)
 	if ns, found := account.Counter(inWindow, "process.cpu_ns"); found {
@@ -174,13 +175,13 @@ func (c *cpuSampler) save(t *stepRun, stepProfile *result.StepProfile) error {
 			if stolen, ok := account.Counter(inWindow, "host.cpu.steal_ns"); ok && stolen > 0 {
 				values["stolen"] = stolen / float64(time.Second)
 			}
-			stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(metric.ProfileSum, values))
+			stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(remark.ProfileSum, values))
 		}
 	}
 	const minimum = 0.5 // of the stacks
 	if share := p.Of(profile.Server).Rooted(); share < minimum {
 		stepProfile.Warnings = append(stepProfile.Warnings,
-			metric.Warn(metric.ProfileRoots, metric.Values{"share": 100 * share}))
+			metric.Warn(remark.ProfileRoots, metric.Values{"share": 100 * share}))
 	}
 	return t.saveProfile(result.CPUProfile, p.WritePprof)
 }
@@ -192,9 +193,9 @@ func unusable(r *profile.Recording, p *profile.Profile) *metric.Warning {
 	var w metric.Warning
 	switch records := float64(p.Count()) + float64(r.Lost); {
 	case r.OverBudget:
-		w = metric.Warn(metric.ProfileOverBudget, metric.Values{"budget": 100 * profile.Budget})
+		w = metric.Warn(remark.ProfileOverBudget, metric.Values{"budget": 100 * profile.Budget})
 	case float64(r.Lost) > limit*records:
-		w = metric.Warn(metric.ProfileLost, metric.Values{"lost": float64(r.Lost), "records": records})
+		w = metric.Warn(remark.ProfileLost, metric.Values{"lost": float64(r.Lost), "records": records})
 	default:
 		return nil
 	}

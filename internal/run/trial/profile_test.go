@@ -15,6 +15,7 @@ import (
 	"rumbench/internal/need"
 	"rumbench/internal/observe/blockio"
 	"rumbench/internal/observe/profile"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 )
 
@@ -28,7 +29,7 @@ func profiled(t *testing.T, engine string, how result.Profiling, sets ...string)
 	tr := run(t, s, result.Complete)
 	expect.Equal(t, tr.Profiled, how, "the trial is profiled as")
 	for _, w := range tr.Warnings {
-		if w.Code == metric.NoProfile && strings.HasPrefix(w.Text, "no profile of CPU time") {
+		if w.Code == remark.NoProfile && strings.HasPrefix(w.Text, "no profile of CPU time") {
 			t.Skip(w.Text)
 		}
 	}
@@ -40,7 +41,7 @@ func profiled(t *testing.T, engine string, how result.Profiling, sets ...string)
 func withheld(t *testing.T, s *result.Step) bool {
 	t.Helper()
 	for _, w := range s.Profile.Warnings {
-		if w.Code == metric.ProfileOverBudget || w.Code == metric.ProfileLost {
+		if w.Code == remark.ProfileOverBudget || w.Code == remark.ProfileLost {
 			t.Log(w.Text)
 			return true
 		}
@@ -91,7 +92,7 @@ func TestProfile(t *testing.T) {
 func checkExtra(t *testing.T, tr *result.Trial) {
 	t.Helper()
 	for _, w := range tr.Warnings {
-		if w.Code != metric.NoProfile {
+		if w.Code != remark.NoProfile {
 			continue
 		}
 		if t.Log(w.Text); os.Getenv("CI") == "" || strings.Contains(w.Text, "more than 1 %") {
@@ -144,7 +145,7 @@ func TestUnusable(t *testing.T) {
 	for _, c := range []struct {
 		r    profile.Recording
 		want metric.Code
-	}{{profile.Recording{Lost: 1}, ""}, {profile.Recording{Lost: 2}, metric.ProfileLost}, {profile.Recording{OverBudget: true}, metric.ProfileOverBudget}} {
+	}{{profile.Recording{Lost: 1}, ""}, {profile.Recording{Lost: 2}, remark.ProfileLost}, {profile.Recording{OverBudget: true}, remark.ProfileOverBudget}} {
 		got := metric.Code("")
 		if w := unusable(&c.r, p); w != nil {
 			got = w.Code

@@ -13,6 +13,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/workload"
 	"rumbench/workload/pace"
@@ -116,7 +117,7 @@ func compareRecovered(t *testing.T, want, got *result.Step) bool {
 		if more(r.Metric) {
 			continue
 		}
-		if math.Abs(r.Value-live.Value) > near*math.Abs(live.Value) || r.N != live.N || r.Unit != live.Unit || !metric.Has(r.Warnings, metric.Partial) {
+		if math.Abs(r.Value-live.Value) > near*math.Abs(live.Value) || r.N != live.N || r.Unit != live.Unit || !metric.Has(r.Warnings, remark.Partial) {
 			t.Errorf("step %s: %s is %v of %d, and was %v of %d", want.Name, id(r), r.Value, r.N, live.Value, live.N)
 		}
 	}

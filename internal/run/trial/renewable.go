@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
@@ -126,7 +127,7 @@ func (t *stepRun) renewals() {
 		n += k.renewed
 	}
 	if n > 0 {
-		t.out.Warnings = append(t.out.Warnings, metric.Warn(metric.SessionsRenewed, metric.Values{"n": float64(n)}))
+		t.out.Warnings = append(t.out.Warnings, metric.Warn(remark.SessionsRenewed, metric.Values{"n": float64(n)}))
 	}
 }
 

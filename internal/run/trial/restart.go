@@ -14,6 +14,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/observe/pagecache"
+	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/internal/text/quantity"
 	"rumbench/workload"
@@ -105,7 +106,7 @@ func (t *stepRun) compareSettings(ctx context.Context) error {
 	for _, s := range now {
 		k := slices.IndexFunc(t.res.Settings, func(o engine.Setting) bool { return o.Name == s.Name })
 		if k >= 0 && t.res.Settings[k].Value != s.Value && !s.Aside {
-			t.out.Warnings = append(t.out.Warnings, metric.Warn(metric.SettingChanged,
+			t.out.Warnings = append(t.out.Warnings, metric.Warn(remark.SettingChanged,
 				metric.Values{"setting": s.Name, "before": t.res.Settings[k].Value, "after": s.Value}))
 		}
 	}

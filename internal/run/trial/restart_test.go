@@ -19,6 +19,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -152,19 +153,19 @@ func checkRestart(t *testing.T, tr *result.Trial) {
 		expect.True(t, s.Name == name && s.Status == result.Complete && (s.Caches != "") == (i >= 2),
 			"step is, caches", s.Name, s.Status, s.Caches, name)
 		for _, w := range s.Warnings {
-			expect.True(t, w.Code != metric.CounterReset && w.Code != metric.SettingChanged && w.Code != metric.SourceUnknown, s.Name, w)
+			expect.True(t, w.Code != remark.CounterReset && w.Code != remark.SettingChanged && w.Code != remark.SourceUnknown, s.Name, w)
 		}
 	}
 	r := step(t, tr, "restart.qr100")
 	stop, start := value(t, r, "", "", metric.StopS), value(t, r, "", "", metric.StartS)
 	expect.True(t, stop > 0 && start > 0 && stop+start <= value(t, r, "", "", metric.DurationS),
 		"stopped for s, started for s", stop, start, r.Rows)
-	remark := "begun cold"
+	wanted := "begun cold"
 	if r.Caches == workload.CachesKept {
-		remark = "begun after a restart, caches kept"
+		wanted = "begun after a restart, caches kept"
 	}
 	notes := step(t, tr, "qr100").Notes
-	expect.True(t, len(notes) != 0 && strings.HasPrefix(notes[0].Text, remark), "remarks", notes, remark)
+	expect.True(t, len(notes) != 0 && strings.HasPrefix(notes[0].Text, wanted), "remarks", notes, wanted)
 }
 
 // A closed database is asked for nothing, and opened with what it was opened with before.

@@ -14,6 +14,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/run/ratesearch"
 	"rumbench/internal/stat/hist"
@@ -30,11 +31,11 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 	lowest := p.LeastRate(step.Seconds)
 	switch {
 	case closed == 0:
-		out.Warnings = append(out.Warnings, metric.Warn(metric.NoRateSearched, nil))
+		out.Warnings = append(out.Warnings, metric.Warn(remark.NoRateSearched, nil))
 		return t.save()
 	case closed < lowest:
 		usual := p.Length(math.Inf(1), step.Seconds)
-		out.Warnings = append(out.Warnings, metric.Warn(metric.ProbesTooShort,
+		out.Warnings = append(out.Warnings, metric.Warn(remark.ProbesTooShort,
 			metric.Values{"promise": p.Words(), "closed": closed, "usual": usual,
 				"seconds": math.Ceil(2 * usual * lowest / closed)}))
 		return t.save()
@@ -138,7 +139,7 @@ func (r *prober) run(ctx context.Context, p *probe, step *workload.Step) error {
 	out := &r.trial.res.Steps[len(r.trial.res.Steps)-1]
 	r.judge(p, step, out)
 	p.disturbed = disturbed(out)
-	p.short = withCode(out.Warnings, metric.ShortCycle)
+	p.short = withCode(out.Warnings, remark.ShortCycle)
 	return nil
 }
 
@@ -194,7 +195,7 @@ func (r *prober) tryHolds(a *ratesearch.Answer, hold func(try int, p *probe) (fl
 			broke += ", beside other programs"
 		}
 		if len(r.doubt) == 0 && (p.counts || try == mostHolds-1) {
-			r.doubt = append(r.doubt, metric.Warn(metric.NotHeld, metric.Values{"promise": r.Words(), "kept": kept,
+			r.doubt = append(r.doubt, metric.Warn(remark.NotHeld, metric.Values{"promise": r.Words(), "kept": kept,
 				"probe": r.Length(kept, r.step.Seconds), "seconds": took, "rate": rate, "broke": broke}))
 		}
 		if !p.counts {
@@ -233,7 +234,7 @@ func disturbed(s *result.Step) bool {
 	return slices.ContainsFunc(s.Rows, func(row metric.Row) bool {
 		return slices.ContainsFunc(row.Warnings, func(w metric.Warning) bool {
 			foreign, _ := w.Values["others"].(float64)
-			return w.Code == metric.ProcessorsShared || w.Code == metric.Disturbed && foreign > much*s.Seconds
+			return w.Code == remark.ProcessorsShared || w.Code == remark.Disturbed && foreign > much*s.Seconds
 		})
 	})
 }
@@ -386,10 +387,10 @@ func (r *prober) unsure(a ratesearch.Answer) (out []metric.Warning) {
 		if a.Low > 0 && !math.IsInf(a.High, 1) {
 			wide = fmt.Sprintf("%.2g %%", 100*(a.High/a.Low-1))
 		}
-		out = append(out, metric.Warn(metric.SearchWide, metric.Values{"width": wide, "precision": 100 * r.Precision}))
+		out = append(out, metric.Warn(remark.SearchWide, metric.Values{"width": wide, "precision": 100 * r.Precision}))
 	}
 	if out = append(out, r.doubt...); r.Credit < 1 && !onlyReads(&r.step) && !r.owes() {
-		out = append(out, metric.Warn(metric.DebtUnknown, nil))
+		out = append(out, metric.Warn(remark.DebtUnknown, nil))
 	}
 	if list := r.support(a); len(list) > 0 {
 		out = append(out, list[len(list)-1].short...)
@@ -407,12 +408,12 @@ func (r *prober) unsure(a ratesearch.Answer) (out []metric.Warning) {
 		}
 	}
 	if spoiled > 0 {
-		out = append(out, metric.Warn(metric.ProbesDisturbed, metric.Values{"n": float64(spoiled),
+		out = append(out, metric.Warn(remark.ProbesDisturbed, metric.Values{"n": float64(spoiled),
 			"probes": float64(probes), "repeated": float64(repeated), "counted": float64(spoiled - repeated)}))
 	}
 	for _, p := range r.made[a.Kept] {
 		if beyond := float64(p.n) * (1 - r.Percentile/100); r.Percentile < 100 && p.broke == "" && beyond < 9.5 {
-			return append(out, metric.Warn(metric.FewBeyond,
+			return append(out, metric.Warn(remark.FewBeyond,
 				metric.Values{"promise": r.Words(), "rate": a.Kept, "n": float64(p.n), "beyond": beyond}))
 		}
 	}

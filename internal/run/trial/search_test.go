@@ -13,6 +13,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/run/drive"
 	"rumbench/internal/run/ratesearch"
@@ -68,7 +69,7 @@ func TestConclusion(t *testing.T) {
 // Only what may have kept operations waiting disturbs a probe.
 func TestDisturbed(t *testing.T) {
 	wrote := func(mb float64) metric.Warning {
-		return metric.Warn(metric.Disturbed, metric.Values{"did": "wrote", "others": mb, "all": mb})
+		return metric.Warn(remark.Disturbed, metric.Values{"did": "wrote", "others": mb, "all": mb})
 	}
 	for _, c := range []struct {
 		warning metric.Warning
@@ -76,8 +77,8 @@ func TestDisturbed(t *testing.T) {
 	}{
 		{wrote(0.2), false},
 		{wrote(50), true},
-		{metric.Warn(metric.ProcessorsShared, metric.Values{"all": 20.0, "worker": "the server", "server": 5.0}), true},
-		{metric.Warn(metric.BesideMissed, nil), false},
+		{metric.Warn(remark.ProcessorsShared, metric.Values{"all": 20.0, "worker": "the server", "server": 5.0}), true},
+		{metric.Warn(remark.BesideMissed, nil), false},
 	} {
 		s := &result.Step{Seconds: 10, Rows: []metric.Row{{}, {Warnings: []metric.Warning{c.warning}}}}
 		expect.Equal(t, disturbed(s), c.want, c.warning)
@@ -170,7 +171,7 @@ func testFind(t *testing.T) {
 	}
 	expect.Equal(t, int64(probes), best.N, "probes", probes)
 	expect.True(t, q.Search.Held > 0, "held", q.Search)
-	expect.True(t, len(withCode(best.Warnings, metric.DebtUnknown)) == 1,
+	expect.True(t, len(withCode(best.Warnings, remark.DebtUnknown)) == 1,
 		"an engine that reports no debt", best.Warnings)
 }
 

@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/run/drive"
 	"rumbench/internal/stat/hist"
@@ -187,7 +188,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		if s.Status == result.Partial {
 			reason = "it was interrupted"
 		}
-		s.Warnings = append(s.Warnings, metric.Warn(metric.StepNotEnded, metric.Values{"why": reason}))
+		s.Warnings = append(s.Warnings, metric.Warn(remark.StepNotEnded, metric.Values{"why": reason}))
 	}
 	t.res.Steps = append(t.res.Steps, *s)
 	t.Progress(eventOf(PhaseEnd, *s))
@@ -325,7 +326,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	t.out.Note(found.Notes...)
 	t.out.OwnSQL = found.OwnSQL
 	for _, b := range found.Broken {
-		t.out.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": b}))
+		t.out.Refuse(metric.Warn(remark.WrongResult, metric.Values{"what": b}))
 	}
 	return t.addSpace(ctx, found.ReadAll)
 }

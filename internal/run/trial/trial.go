@@ -16,6 +16,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/result/program"
 	"rumbench/internal/run/divided"
@@ -249,7 +250,7 @@ func (t *trial) openData() error {
 	if t.Target.Data != "" && t.loaded == nil {
 		t.data, t.dir = t.Target.Data, t.Target.Data
 		if _, err := os.Stat(t.Dir + ".partial1"); err == nil { // set aside by the campaign
-			t.warn(metric.DataChanged, nil)
+			t.warn(remark.DataChanged, nil)
 		}
 		return nil
 	}
@@ -284,7 +285,7 @@ func (t *trial) warn(code metric.Code, values metric.Values) {
 // reason.
 func (t *trial) unobserved(subject string) {
 	if subject != "" {
-		t.warn(metric.NotObserved, metric.Values{"what": subject})
+		t.warn(remark.NotObserved, metric.Values{"what": subject})
 	}
 }
 
@@ -376,7 +377,7 @@ func (t *trial) finish(ctx context.Context, err error) error {
 		case cerr != nil && t.Preflight: // whose warnings are not shown
 			err = fmt.Errorf("%w; at the end: %w", err, cerr)
 		case cerr != nil:
-			t.warn(metric.AtEnd, metric.Values{"why": cerr.Error()})
+			t.warn(remark.AtEnd, metric.Values{"why": cerr.Error()})
 		}
 	}
 	if t.loaded.loading() && err == nil {

@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/stat/hist"
 	"rumbench/model"
@@ -90,7 +91,7 @@ func checkRates(t *testing.T, s *result.Step) {
 	}
 	expect.True(t, s.Find("rows_per_s", s.Primary, "") != nil, "has no rate of", s.Name, s.Primary)
 	for _, name := range []string{"server_cpu_us", "process_write_kb", "host_cpu_us"} {
-		if name == metric.ProcessWriteKB && metric.Has(s.Warnings, metric.ImpossibleIO) {
+		if name == metric.ProcessWriteKB && metric.Has(s.Warnings, remark.ImpossibleIO) {
 			continue // by large folios
 		}
 		r := s.Find(name, "", "")

@@ -8,6 +8,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
+	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/stat/hist"
 	"rumbench/workload"
@@ -36,7 +37,7 @@ func TestStallToTheEnd(t *testing.T) {
 				"done, of not, of 60", done, undone.Value, undone.N)
 			p50 := row(t, st, "t", "transaction", "response_p50_us")
 			expect.True(t, p50.N == 60 && p50.Value >= 50_000 && has(metric.Texts(p50.Warnings), "operations were not done; their response time is at least their age"), p50)
-			if r := row(t, st, "t", "transaction", "service_p50_us"); r.N != done || metric.Has(r.Warnings, metric.NotDone) {
+			if r := row(t, st, "t", "transaction", "service_p50_us"); r.N != done || metric.Has(r.Warnings, remark.NotDone) {
 				t.Errorf("service times are of what was done: %+v", r)
 			}
 			for _, c := range st.Curves {
