@@ -6,6 +6,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/observe/profile"
 	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/workload"
@@ -232,9 +233,12 @@ func (s *costing) denominators() (out []Denominator) {
 func (s *costing) addCosts() {
 	missed := Warned(s.besideMissed()...)
 	client, calibrated := s.clientCost()
-	for _, d := range s.denominators() {
+	for i, d := range s.denominators() {
 		s.Costs(s.costs, d, missed)
 		s.addParts(d)
+		if i == 0 {
+			addSubsystems(s, d)
+		}
 		if calibrated && !s.Hosted {
 			s.Costs([]Cost{{Metric: metric.ClientCPUUS, Value: client, Source: nullEngine}}, d)
 		}
@@ -284,6 +288,36 @@ func (s *costing) addParts(by Denominator) {
 		}
 	}
 }
+
+// leastSampled is the number of samples from which CPU time is split: fewer could not contradict the kernel's account.
+const leastSampled = 50
+
+// addSubsystems splits the CPU time of engine and clients: by the subsystems' shares of the samples, which add up to
+// what the kernel accounted. Clients in processes of their own are counted.
+func addSubsystems(s *costing, by Denominator) {
+	all, sampled, samples := find(s.costs, metric.CPUUS), 0.0, 0
+	for _, c := range s.Subsystems {
+		sampled, samples = sampled+c.CPU.Seconds(), samples+c.Samples
+	}
+	if all == nil || samples < leastSampled {
+		return
+	}
+	put := func(name profile.Subsystem, us float64, n int64, source string) {
+		s.Put(metric.CPUUS, PerUnit(us, by.Units), Per(by.Per), Count(n), Source(source),
+			Labelled(metric.Labels{Subsystem: string(name)}))
+	}
+	engine := all.Value
+	if client := find(s.costs, metric.ClientCPUUS); s.Hosted && client != nil {
+		engine -= client.Value
+		put(profile.Clients, client.Value, 0, metric.OfClient)
+	}
+	for _, c := range s.Subsystems {
+		put(c.Subsystem, engine*c.CPU.Seconds()/sampled, int64(c.Samples), bySamples)
+	}
+}
+
+// bySamples is the source of CPU time that is split by samples.
+const bySamples = "CPU samples"
 
 const nullEngine = "null engine"
 

@@ -14,6 +14,7 @@ import (
 	"rumbench/internal/expect"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/observe/profile"
 	"rumbench/internal/remark"
 	"rumbench/internal/stat/hist"
 	"rumbench/model"
@@ -154,6 +155,35 @@ func TestCPUOfServerAndClient(t *testing.T) {
 			}
 			expect.Same(t, c.want, got)
 		})
+	}
+}
+
+// CPU time is split by the shares of samples: the parts add up to what the kernel accounted, clients of a server are
+// counted, and from few samples nothing is split.
+func TestSubsystems(t *testing.T) {
+	sampled := func(search, log int) []profile.SubsystemCPU {
+		return []profile.SubsystemCPU{{Subsystem: "index search", CPU: time.Duration(search) * 1e7, Samples: search},
+			{Subsystem: "log", CPU: time.Duration(log) * 1e7, Samples: log}}
+	}
+	both := counted("process.cpu_ns", 5e6, "client.cpu_ns", 2e6)
+	for name, c := range map[string]struct {
+		hosted  bool
+		sampled []profile.SubsystemCPU
+		want    []string
+	}{
+		"embedded":    {false, sampled(60, 40), []string{"index search 3 60 CPU samples", "log 2 40 CPU samples"}},
+		"server":      {true, sampled(60, 40), []string{"clients 2 0 " + metric.OfClient, "index search 3 60 CPU samples", "log 2 40 CPU samples"}},
+		"few samples": {false, sampled(30, 10), nil},
+		"unknown":     {false, nil, nil},
+	} {
+		var got []string
+		for _, r := range observed(&account.Observed{Hosted: c.hosted, InWindow: both, Subsystems: c.sampled}).Rows {
+			if r.Labels.Subsystem != "" {
+				got = append(got, fmt.Sprintf("%s %v %d %s", r.Labels.Subsystem, r.Value, r.N, r.Source))
+				expect.True(t, r.Metric == metric.CPUUS && r.Per == "query", name, r)
+			}
+		}
+		expect.Same(t, c.want, got, name)
 	}
 }
 

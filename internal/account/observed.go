@@ -6,6 +6,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/observe/profile"
 	"rumbench/internal/remark"
 )
 
@@ -48,6 +49,8 @@ type Observed struct {
 	Others   Others
 	Client   observe.ClientDelay
 	Sessions *Sessions // nil if the engine does not report them
+	// Subsystems is the CPU time of the processes with the engine, by samples; nil: unknown.
+	Subsystems []profile.SubsystemCPU
 	// Load is the CPU time of the program that made the load, if that was not
 	// rumbench; nil if it is unknown.
 	Load *time.Duration

@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 141_974
+const mostTotal = 142_272
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -46,8 +46,8 @@ var rooms = []room{
 	{"model", 918, []string{"model"}},
 	{"internal/text", 2_252, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_335, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_290, []string{"internal/metric"}},
-	{"internal/remark", 451, []string{"internal/remark"}},
+	{"internal/metric", 1_292, []string{"internal/metric"}},
+	{"internal/remark", 457, []string{"internal/remark"}},
 	{"internal/server", 2_730, []string{"internal/server"}},
 	{"engine", 25_921, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
@@ -55,17 +55,17 @@ var rooms = []room{
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
 	{"workload", 19_471, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
-	{"internal/observe", 7_890, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
-	{"internal/account", 3_345, []string{"internal/account"}},
-	{"internal/result", 3_442, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 4_132, []string{"internal/plan"}},
-	{"internal/run", 12_846, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/observe", 7_942, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
+	{"internal/account", 3_382, []string{"internal/account"}},
+	{"internal/result", 3_448, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/plan", 4_142, []string{"internal/plan"}},
+	{"internal/run", 12_886, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_552, []string{"internal/importer"}},
 	{"internal/compare", 6_377, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_409, []string{"internal/fleet"}},
-	{"internal/explain", 5_657, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/explain", 5_721, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_839, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
-	{"internal/report", 12_935, []string{"internal/report/view internal/report/course internal/report/published", "internal/report/verdict internal/report/trend", "internal/report", "internal/report/serve"}},
+	{"internal/report", 12_991, []string{"internal/report/view internal/report/course internal/report/published", "internal/report/verdict internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_303, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_471, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 440, []string{"scripts/man scripts/suite"}},

@@ -206,6 +206,8 @@ func addProfiles(profiles []*report.Profile, dir string, c *result.Campaign, s s
 			}
 		}
 	}
+	asked := func(t *result.Trial) bool { return t.Profiled.Slows() } // flame graphs are large
+	trials = slices.DeleteFunc(slices.Clone(trials), func(t *result.Trial) bool { return !asked(t) })
 	extra, err := readProfiles(trials, "")
 	return append(profiles, extra...), err
 }

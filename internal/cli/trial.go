@@ -135,10 +135,7 @@ func choose(s *trial.Spec, state *result.Campaign, name string) error {
 	case i >= len(state.Trials):
 		s.Profiled = result.ProfileExtra
 	default:
-		s.Slot = i + 1
-		if s.Plan.Profile.Mode == result.ProfileInside {
-			s.Profiled = result.ProfileInside
-		}
+		s.Slot, s.Profiled = i+1, s.Plan.Profile.Measured()
 	}
 	s.Trial, s.Order, s.Resumed = entries[i].Trial, state.Order, state.Resumed
 	return chooseTarget(s, entries[i].Target, state.Listen)

@@ -348,6 +348,11 @@ func TestUnlike(t *testing.T) {
 	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
 	c := compare.New([]*result.Trial{a, b})
 	expect.Equal(t, len(compare.Unlike(c.Targets[0], c.Targets[1])), 0)
+	b.Profiled = result.ProfileSampled // which costs too little to differ
+	expect.Equal(t, len(compare.Unlike(c.Targets[0], c.Targets[1])), 0)
+	b.Profiled = result.ProfileInside
+	expect.Equal(t, strings.Join(compare.Unlike(c.Targets[0], c.Targets[1]), "; "), "profile off and inside")
+	b.Profiled = ""
 	b.Params = map[string]any{"rows": 6.0, "more": true}
 	b.Workload, b.Durability, b.Knobs = "", "os", map[string]string{"cache": "1GiB"}
 	expect.Equal(t, strings.Join(compare.Unlike(c.Targets[0], c.Targets[1]), "; "), "workload w and not known; more not known and true; rows 5 and 6")

@@ -50,7 +50,7 @@ func unlikeWork(x *result.Trial, others []*result.Trial, but []string) (out []st
 			differ("order", x.Order, y.Order) // half of the processors, or all
 		}
 		differ("clients on", placeOf(x), placeOf(y)) // a network is no Unix socket
-		if x.Profiled != y.Profiled {
+		if x.Profiled.Slows() != y.Profiled.Slows() {
 			differ("profile", string(cmp.Or(x.Profiled, result.ProfileOff)), string(cmp.Or(y.Profiled, result.ProfileOff)))
 		}
 	}

@@ -46,6 +46,7 @@ type state struct {
 	blind          bool    // the engine counts nothing of what it writes
 	instructions   float64 // by a PMU; 0: there is none
 	each           float64 // cycles of an instruction
+	sampled        map[string]float64 // µs of server, by subsystem
 }
 
 const queries = 10_000
@@ -67,6 +68,10 @@ func (s state) trial(target string, n int) *result.Trial {
 	if s.instructions > 0 {
 		put("instructions", "", "query", s.instructions)
 		put("cycles", "", "query", s.instructions*s.each)
+	}
+	for name, us := range s.sampled {
+		rows = append(rows, metric.Row{Target: target, Trial: n, Step: "read", Metric: "cpu_us", Per: "query", Value: us,
+			N: int64(10 * us), Labels: metric.Labels{Subsystem: name}})
 	}
 	put("write_kb", "", "query", s.pages+s.twice+s.redo+1)
 	if !s.blind {

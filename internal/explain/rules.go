@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -163,8 +164,8 @@ func (s *Sum) explain(step *Step, c *Cause) {
 			continue
 		}
 		c.Rule, c.Evidence, c.Sentence = n.rule, n.evidence, n.sentence(step, c)
-		if c.Item == Server {
-			c.detail = inKernel(step, c)
+		if c.Item.is(served, behind) && c.Item != Behind {
+			c.detail = cmp.Or(where(step, c), inKernel(step, c))
 		}
 		if n.driver != nil {
 			c.Driver = n.driver(step, c)

@@ -214,7 +214,7 @@ func cellExclusions(n *strictyaml.Node, t *bound, index int, p *Plan) []exclusio
 	return []exclusion{
 		{n, started && cluster, t.Name + ": rumbench starts no cluster",
 			"name one machine, or attach to the servers: dsn: [DSN, …]"},
-		{n, cluster && p.Profile.Mode != "", "servers on several machines are not profiled", "remove profile"},
+		{n, cluster && p.Profile.Mode.Slows(), "servers on several machines are not profiled", "remove profile"},
 		{n, started && p.Fleet.Host(c.Server).Listen == "",
 			"nothing says where clients on other machines reach a server on " + c.Server,
 			"add listen to that machine: its address on the network of the clients, as in listen: 10.0.0.5"},

@@ -227,7 +227,7 @@ var restartKeys = strictyaml.Table[Restart]{
 	strictyaml.Valued("caches", "dropped (the default): the data leave the page cache of the operating system while the "+"engine is stopped. kept: they stay.", strictyaml.OneOf(workload.CachesDropped, workload.CachesKept), func(r *Restart, v workload.Caches) { r.Caches = v }),
 }
 
-var profileMode = strictyaml.OneOf(result.ProfileExtra, result.ProfileInside, result.ProfileOff)
+var profileMode = strictyaml.OneOf(result.ProfileExtra, result.ProfileInside, result.ProfileSampled, result.ProfileOff)
 
 const (
 	keyFiles   = "files"
@@ -235,7 +235,7 @@ const (
 )
 
 var profileKeys = strictyaml.Table[Profile]{
-	strictyaml.Valued("mode", "extra (the default): one more trial of each target, after all others. inside: in every "+"trial. off: none.", profileMode, func(p *Profile, v result.Profiling) { p.Mode = v }),
+	strictyaml.Valued("mode", "extra (the default of a map): one more trial of each target, after all others. inside: in "+"every trial. sampled: as without profile, CPU samples of every trial. off: not even these.", profileMode, func(p *Profile, v result.Profiling) { p.Mode = v }),
 	strictyaml.Valued("cpu", "CPU samples per second of each processor, 10 to 99. Default 99.", strictyaml.Integer(10, usualHertz), func(p *Profile, v int) { p.Hertz = v }),
 	strictyaml.Valued(keyFiles, "Trace which files are read and written; in extra trials only. Default true.", strictyaml.Boolean, func(p *Profile, v bool) { p.Files = v }),
 	strictyaml.Valued(keyThreads, "How often per second to look where threads sleep, up to 50, 0 for never; in extra "+"trials only. Default 20.", strictyaml.Integer(0, 50), func(p *Profile, v int) { p.Threads = v }),

@@ -47,6 +47,7 @@ func readBetween(b *binder, f strictyaml.Fields, p *Plan) {
 func readProfile(b *binder, f strictyaml.Fields, p *Plan) {
 	n := f.Value("profile")
 	if n == nil {
+		p.Profile = Profile{Mode: result.ProfileSampled, Hertz: usualHertz}
 		return
 	}
 	const usualLooks = 20
@@ -55,7 +56,7 @@ func readProfile(b *binder, f strictyaml.Fields, p *Plan) {
 		own := b.Fields(n, "profile", profileKeys.Names())
 		profileKeys.Bind(own, &out)
 		for _, key := range []string{keyFiles, keyThreads} {
-			if at := own.Value(key); at != nil && out.Mode == result.ProfileInside {
+			if at := own.Value(key); at != nil && out.Mode != result.ProfileExtra {
 				b.At(at, key+" are profiled in extra trials only: it costs more than samples do",
 					"remove "+key+", or set mode: extra")
 			}
@@ -63,10 +64,8 @@ func readProfile(b *binder, f strictyaml.Fields, p *Plan) {
 	} else {
 		strictyaml.Bind(f, "profile", profileMode, func(m result.Profiling) { out.Mode = m })
 	}
-	if out.Mode != result.ProfileOff {
-		p.Profile = out
-		b.refuse(profileExclusions(n, p))
-	}
+	p.Profile = out
+	b.refuse(profileExclusions(n, p))
 }
 
 // question reads the question that the comparison of the targets is to answer.

@@ -196,7 +196,7 @@ type Hooks struct{ Campaign, Trial, Step string }
 func (h Hooks) Any() bool { return h != Hooks{} }
 
 // Profile describes the profiles of the trials. Its zero value means that there
-// are none.
+// are none. Of a plan that does not say, CPU time is sampled.
 type Profile struct {
 	Mode  result.Profiling
 	Hertz int // samples per second of CPU time
@@ -204,6 +204,17 @@ type Profile struct {
 	// and how often per second to sample where threads sleep; 0: never.
 	Files   bool
 	Threads int
+}
+
+// Measured returns how the measured trials are profiled: those of a plan with extra ones are sampled.
+func (p Profile) Measured() result.Profiling {
+	switch p.Mode {
+	case result.ProfileOff:
+		return ""
+	case result.ProfileExtra:
+		return result.ProfileSampled
+	}
+	return p.Mode
 }
 
 // Seed determines the rows and choices of trials, and their order.

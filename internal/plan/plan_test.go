@@ -14,6 +14,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/expect"
+	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 	"rumbench/model"
 	"rumbench/workload"
@@ -71,13 +72,16 @@ func defaults() workload.Params {
 	}
 }
 
+// sampled is how trials are profiled if a plan does not say.
+var sampled = Profile{Mode: result.ProfileSampled, Hertz: 99}
+
 func TestLeastPlan(t *testing.T) {
 	const text = "workload: ibench\ntargets: [pebble, null]\n"
 	p := load(t, text)
 	schema := fakeRun{}.Schema()
 	want := &Plan{
 		Name: "test", Workload: "ibench", Params: defaults(),
-		Trials: 1, Order: Interleaved, Seed: Seed{Value: 1}, Interval: time.Second, Calibrate: true,
+		Trials: 1, Order: Interleaved, Seed: Seed{Value: 1}, Interval: time.Second, Calibrate: true, Profile: sampled,
 		Targets: []Target{
 			{Name: "pebble", Engine: "pebble", Config: engine.Config{Durability: "process", Schema: schema}, Knobs: map[string]string{"durability": "process"}},
 			{Name: "null", Engine: "null", Config: engine.Config{Durability: "process", Schema: schema}, Knobs: map[string]string{"durability": "process"}},
@@ -145,7 +149,7 @@ calibrate: false
 			},
 		},
 		Trials: 1, Order: Sequential, Seed: Seed{Value: 18446744073709551615}, Interval: 500 * time.Millisecond,
-		Between: Between{Rest: 1500 * time.Millisecond}, Keep: true, ErrorsAllowed: 0.001,
+		Between: Between{Rest: 1500 * time.Millisecond}, Keep: true, ErrorsAllowed: 0.001, Profile: sampled,
 	}
 	expect.Same(t, want, bare(p))
 }

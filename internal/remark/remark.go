@@ -30,6 +30,8 @@ type Remark struct {
 	// Several is the text for several targets in a step, on the first screen: a value is the range over the
 	// targets, {target} their names, {each} the text Each of all of them, {elsewhere} other steps that have it.
 	Several, Each string
+	// Unless is the code of a remark that says more: beside it this one is not told.
+	Unless metric.Code
 	// Worst: only the target and step with the greatest {share} of the campaign are told.
 	Worst bool
 	// Before is the text in the dry run, with {each} as above.
@@ -83,7 +85,7 @@ type Facts struct {
 const BriefStep = 10
 
 func brief(f *Facts) metric.Values {
-	if f.Step == "" || f.OnlyReads || f.Searched || !(f.Seconds < BriefStep) || metric.Has(f.Warnings, ShortCycle) {
+	if f.OnlyReads || f.Searched || !(f.Seconds > 0 && f.Seconds < BriefStep) {
 		return nil
 	}
 	return metric.Values{"seconds": f.Seconds}

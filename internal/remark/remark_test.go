@@ -74,7 +74,9 @@ func TestConditions(t *testing.T) {
 	f = small("a")
 	f.Data = 0
 	f.Warnings = []metric.Warning{{Code: ShortCycle, Values: metric.Values{"seen": "no flush"}}}
-	expect.Same(t, []string{"short_cycle"}, codes(f), "what was counted replaces what is guessed")
+	expect.Same(t, []string{"short_cycle", "too_short"}, codes(f), "counted and guessed")
+	told := Several("q", append(On(f), On(small("b"))...))
+	expect.Same(t, []string{string(FitsCache), string(ShortCycle)}, metric.Codes(told), "what was counted replaces what is guessed")
 	b := small("b")
 	b.Seconds = math.NaN()
 	expect.Same(t, []string{

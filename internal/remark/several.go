@@ -37,8 +37,8 @@ func On(f *Facts) (out []Found) {
 	return out
 }
 
-// mostExpected is how many of what is expected is named.
-const mostExpected = 4
+// mostNamed is how many targets or steps are named.
+const mostNamed = 4
 
 // Expected tells the remarks whose condition holds by what is expected of a run.
 func Expected(facts []*Facts) (out []string) {
@@ -59,8 +59,8 @@ func Expected(facts []*Facts) (out []string) {
 			applies["step"], applies["target"] = f.Step, f.Target
 			each = append(each, metric.Fill(r.BeforeEach, applies))
 		}
-		if extra := len(each) - mostExpected; extra > 0 {
-			each = append(each[:mostExpected], fmt.Sprintf("%d more", extra))
+		if extra := len(each) - mostNamed; extra > 0 {
+			each = append(each[:mostNamed], fmt.Sprintf("%d more", extra))
 		}
 		if values["each"] = quantity.Joined(each); len(each) > 0 {
 			out = append(out, metric.Fill(r.Before, values))
@@ -83,7 +83,8 @@ func Several(step string, found []Found) (out []metric.Warning) {
 		if r.Worst {
 			here = worst(same)
 		}
-		if len(here) > 0 {
+		beside := func(w metric.Warning) bool { return w.Code == r.Unless }
+		if len(here) > 0 && !slices.ContainsFunc(out, beside) {
 			values := r.over(here, same)
 			out = append(out, metric.Warning{Code: r.Code, Values: values, Text: metric.Fill(r.Several, values)})
 		}
@@ -130,6 +131,9 @@ func (r Remark) over(here, everywhere []Found) metric.Values {
 		}
 	}
 	values["target"] = quantity.Joined(targets)
+	if n := len(targets); n > mostNamed {
+		values["target"] = quantity.Count(n, "target")
+	}
 	values["each"] = listed(quantity.Texts(targets, func(t string) string { return metric.Fill(r.Each, byTarget[t]) }))
 	if len(elsewhere) > 0 {
 		values["elsewhere"] = quantity.Joined(elsewhere)

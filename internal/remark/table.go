@@ -56,7 +56,7 @@ var (
 		Short:   "shorter than the engine's cycle",
 		Several: "Too short for what engines do from time to time: in {step} {each}[; too few also in {elsewhere}]. What that costs is not in the numbers.",
 		Each:    "{target} saw {seen}", Doubt: Fair})
-	TooShort = enter("too_short", Remark{When: brief, Before: "too short for checkpoints and compactions to recur: {each}", BeforeEach: "{step} (about {seconds:digits} s)",
+	TooShort = enter("too_short", Remark{When: brief, Unless: ShortCycle, Before: "too short for checkpoints and compactions to recur: {each}", BeforeEach: "{step} (about {seconds:digits} s)",
 		Several: "On {target} {step} ran for only {seconds:digits} s: too short for checkpoints and compactions to recur.", Doubt: Fair})
 	NoLatency = enter("no_latency", Remark{Text: "Latency was not measured in {step}.", Doubt: Fair})
 

@@ -26,9 +26,15 @@ const (
 	// ProfileExtra profiles a trial that runs for that alone. Its numbers are never
 	// shown next to those of other trials.
 	ProfileExtra  Profiling = "extra"
-	ProfileInside Profiling = "inside" // profiles the measured trials
-	ProfileOff    Profiling = "off"
+	ProfileInside Profiling = "inside" // profiles the measured trials, and counts events of the processors
+	// ProfileSampled takes CPU samples of the measured trials. It is the default: trials with and without
+	// samples are compared, see docs/method.md.
+	ProfileSampled Profiling = "sampled"
+	ProfileOff     Profiling = "off"
 )
+
+// Slows reports whether profiling may change numbers by more than 1 %.
+func (p Profiling) Slows() bool { return p == ProfileInside || p == ProfileExtra }
 
 // ProfileDir is the directory of a trial's profiles.
 const ProfileDir = "profile"

@@ -83,7 +83,7 @@ var findings = []findingCase{
 	{"I/O scheduler", with(nil, nil, files{"device sda scheduler": "none"}, func(m *machine) { m.device.Leaves = []string{"sda", "sdb"} }), Unknown, "does not show", "lsblk"},
 	{"open files", with(nil, nil, files{"open files limit": "1024"}, nil), Warn, "1024", "nofile"},
 	{"open files", with(nil, nil, files{"open files limit": "unlimited"}, nil), OK, "unlimited", ""},
-	{"perf", with(nil, nil, files{"kernel.perf_event_paranoid": "3"}, nil), Warn, "kernel.perf_event_paranoid 3", "sudo sysctl -w kernel.perf_event_paranoid=1"},
+	{"perf", with(nil, nil, files{"kernel.perf_event_paranoid": "3"}, nil), Warn, "kernel.perf_event_paranoid 3", "sudo sysctl -w kernel.perf_event_paranoid=0"},
 	{"perf", with(nil, nil, files{"kernel.perf_event_paranoid": "3"}, root), OK, "hardware counters: yes", ""},
 	{"perf", with(nil, nil, files{"hardware counters": "no"}, nil), Warn, "hardware counters: no", "PMU"},
 	{"perf", with(nil, nil, files{"hardware counters": ""}, nil), Unknown, "does not show", "perf_event_paranoid"},

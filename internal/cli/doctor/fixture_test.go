@@ -89,7 +89,7 @@ func quiet() fixture {
 			"transparent huge pages": "madvise", "vm.swappiness": "60",
 			"vm.dirty_background_bytes": "268435456", "vm.dirty_ratio": "20",
 			"filesystem": "xfs", "device scheduler": "none", "device discard": "yes", "device read-ahead": "128 KiB",
-			"open files limit": "1048576", "hardware counters": "yes", "kernel.perf_event_paranoid": "1",
+			"open files limit": "1048576", "hardware counters": "yes", "kernel.perf_event_paranoid": "0",
 		},
 	}
 }

@@ -14,9 +14,8 @@ import (
 // minFiles is a limit of open files that a large LSM tree may reach.
 const minFiles = 10_000
 
-// maxParanoid is the highest setting at which users can profile their own
-// processes including the kernel part.
-const maxParanoid = 1
+// maxParanoid is the highest setting at which users can sample all processes.
+const maxParanoid = 0
 
 func rightChecks() []check {
 	return []check{
@@ -24,8 +23,9 @@ func rightChecks() []check {
 			"LSM trees keep thousands of files open: at the limit they fail, or open and close files all the time"},
 		{"process I/O", "/proc/PID/io of other users' processes can be read", processIO,
 			"it shows what a server reads and writes: without it there is the device alone, which counts all programs"},
-		{"perf", "hardware counters, and kernel.perf_event_paranoid at most 1", perf,
-			"perf explains where CPU time went: cycles, cache misses, the kernel's part; numbers do not depend on it"},
+		{"perf", "hardware counters, and kernel.perf_event_paranoid at most 0", perf,
+			"without the right to sample all processes nothing says which subsystems used the CPU time; without hardware " +
+				"counters, how many instructions and cache misses it was; numbers do not depend on either"},
 	}
 }
 
@@ -102,7 +102,7 @@ func perf(m *machine) Finding {
 	}
 	switch {
 	case m.uid != 0 && n > maxParanoid:
-		return warn(found, m.root("sysctl -w kernel.perf_event_paranoid=1"))
+		return warn(found, m.root("sysctl -w kernel.perf_event_paranoid=0"))
 	case counters == "no":
 		return warn(found, "in a virtual machine ask for a PMU; the clock still works: perf record -e cpu-clock")
 	}

@@ -29,6 +29,7 @@ func (p *Profile) Embedded() *Profile {
 		owners[i] = owningOf(f, program)
 	}
 	out := p.Only(func(*Sample) bool { return true })
+	out.embedded = true
 	for i := range out.Samples {
 		s := &out.Samples[i]
 		if s.Side != Client {

@@ -71,6 +71,8 @@ type Profile struct {
 	Period  time.Duration // of CPU time between two samples
 	Lost    uint64        // records that the kernel could not deliver while the sampler ran
 	windows []window      // that it is merged from; see Merge
+
+	embedded bool // see Embedded
 }
 
 // Seconds returns how many parts the window has: its whole seconds, at least one.
@@ -93,6 +95,14 @@ func (p *Profile) Only(keep func(*Sample) bool) *Profile {
 // Of returns the profile of one side.
 func (p *Profile) Of(side Side) *Profile {
 	return p.Only(func(s *Sample) bool { return s.Side == side })
+}
+
+// Engine returns the profile of the processes with the engine: those of a server, or of an engine with its clients,
+// see Embedded.
+func (p *Profile) Engine() *Profile {
+	return p.Only(func(s *Sample) bool {
+		return s.Side == Server || p.embedded && (s.Side == Runtime || s.Side == Client)
+	})
 }
 
 // CPU returns the CPU time of all samples.

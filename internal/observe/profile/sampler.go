@@ -137,6 +137,9 @@ func attributes(hertz int, own bool) *unix.PerfEventAttr {
 	return attr
 }
 
+// OwnOnly reports whether it samples this process alone, see Recording.OwnOnly.
+func (s *Sampler) OwnOnly() bool { return s.recording.OwnOnly }
+
 // run drains the rings until Stop. It has a separate thread, so that its CPU
 // time is known, and ends with it.
 func (s *Sampler) run() {

@@ -1,10 +1,13 @@
 package profile
 
 import (
+	"cmp"
 	_ "embed"
+	"math"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Subsystem is a part of a database that all engines have in some form, or of the
@@ -77,6 +80,41 @@ func (f Frame) subsystem() Subsystem {
 
 func (r rule) matches(f Frame) bool {
 	return (f.Name == r.name || r.prefix && strings.HasPrefix(f.Name, r.name)) && strings.HasPrefix(f.Image, r.image)
+}
+
+// Clients is what clients in the process of an engine are counted as, beside its subsystems.
+const Clients Subsystem = "clients"
+
+// SubsystemCPU is the CPU time of a subsystem, and the number of samples that it is known by.
+type SubsystemCPU struct {
+	Subsystem
+	CPU     time.Duration
+	Samples int
+}
+
+// Subsystems returns the CPU time of the processes with the engine by subsystem, the most first.
+func (p *Profile) Subsystems() (out []SubsystemCPU) {
+	engine := p.Engine()
+	for i := range engine.Samples {
+		s := &engine.Samples[i]
+		name := Clients
+		if s.Side != Client {
+			name = p.SubsystemOf(s)
+		}
+		k := slices.IndexFunc(out, func(c SubsystemCPU) bool { return c.Subsystem == name })
+		if k < 0 {
+			k = len(out)
+			out = append(out, SubsystemCPU{Subsystem: name})
+		}
+		out[k].CPU += s.CPU()
+	}
+	for i := range out {
+		out[i].Samples = int(math.Round(float64(out[i].CPU) / float64(p.Period)))
+	}
+	slices.SortFunc(out, func(a, b SubsystemCPU) int {
+		return cmp.Or(cmp.Compare(b.CPU, a.CPU), cmp.Compare(a.Subsystem, b.Subsystem))
+	})
+	return out
 }
 
 // SubsystemOf returns the subsystem of a sample: that of the function closest to

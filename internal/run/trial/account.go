@@ -36,6 +36,7 @@ func (t *stepRun) account(res *drive.Result) *account.Step {
 		a.Earlier = append(a.Earlier, account.Earlier{Name: s.Name, Primary: s.Primary, WritesPer: s.WritesPer,
 			Complete: s.Status == result.Complete, Restart: s.Restarts(), Caches: s.Caches, Rows: s.Rows})
 	}
+	a.Observed.Subsystems = subsystems(t)
 	if res != nil {
 		a.Groups = account.Groups(t.step, res.Groups, t.res.Seed)
 	}

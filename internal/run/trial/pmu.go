@@ -8,13 +8,13 @@ import (
 )
 
 // countEvents begins to count events of the processors in the engine's processes, if there is a PMU, and
-// ends the counts in those before a restart. Only profiled trials do: with counts each switch between
-// threads takes a microsecond or more, which engines with many of them would feel.
+// ends the counts in those before a restart. Only trials that a plan asks to profile do: with counts each
+// switch between threads takes a microsecond or more, which engines with many of them would feel.
 func countEvents(t *trial) {
 	if t.events != nil {
 		t.events.Close()
 	}
-	if t.events = nil; t.Profiled != "" {
+	if t.events = nil; t.Profiled.Slows() {
 		t.events = pmu.Open(t.pids, pmu.Hardware())
 	}
 }

@@ -32,7 +32,11 @@ func collect(t *trial) (out []collecting) {
 	if t.Profiled == "" || !t.measures() {
 		return nil
 	}
-	if t.clustered() {
+	usual := t.Profiled == result.ProfileSampled // doctor says what it lacks
+	switch {
+	case t.clustered() && usual:
+		return nil
+	case t.clustered():
 		noProfile(t, "the servers", errors.New("they are on several machines"))
 		return nil
 	}
@@ -42,9 +46,9 @@ func collect(t *trial) (out []collecting) {
 	}{{"CPU time", sampleCPU}, {"lock waits", watchLocks}, {"files", traceFiles}, {"threads", lookAtThreads}} {
 		c, err := way.begin(t)
 		switch {
-		case err != nil:
+		case err != nil && !usual:
 			noProfile(t, way.name, err)
-		case c != nil:
+		case err == nil && c != nil:
 			out = append(out, collecting{way.name, c})
 		}
 	}
@@ -119,11 +123,18 @@ func (t *stepRun) saveProfile(kind string, write func(io.Writer) error) error {
 type cpuSampler struct {
 	sampler   *profile.Sampler
 	recording *profile.Recording
+	profile   *profile.Profile // of the window; nil: it is not to be used
+	warnings  []metric.Warning
+	accounted time.Duration // that the kernel accounted to the processes with the engine; 0: unknown
 }
 
 func sampleCPU(t *trial) (collector, error) {
 	s, err := profile.Start(t.Plan.Profile.Hertz, t.Force)
 	if err != nil {
+		return nil, err
+	}
+	if t.Profiled == result.ProfileSampled && s.OwnOnly() { // events of threads cost more than those of processors
+		_, err = s.Stop()
 		return nil, err
 	}
 	return &cpuSampler{sampler: s}, nil
@@ -134,9 +145,9 @@ func (c *cpuSampler) end() (err error) {
 	return err
 }
 
-// save writes the profile of the time between the two readings of CPU clocks that the
-// step's costs are made of.
-func (c *cpuSampler) save(t *stepRun, stepProfile *result.StepProfile) error {
+// cut makes the profile of the time between the two readings of CPU clocks that the step's costs are made of,
+// and checks it against these.
+func (c *cpuSampler) cut(t *stepRun) error {
 	r := c.recording
 	if r.OwnOnly && t.hosted != nil {
 		return errors.New("without the right to sample all processes the server cannot be sampled; run as root or with " +
@@ -152,38 +163,71 @@ func (c *cpuSampler) save(t *stepRun, stepProfile *result.StepProfile) error {
 	}
 	p := r.Cut(start, end, profile.Trees(os.Getpid(), servers...))
 	if w := unusable(r, p); w != nil {
-		stepProfile.Warnings = append(stepProfile.Warnings, *w)
+		c.warnings = append(c.warnings, *w)
 		return nil
 	}
-	ours := p.Of(profile.Server)
-	if t.hosted == nil {
-		ours = p.Of(profile.Client)
-		p = p.Embedded()
-	}
+	c.profile = p
 	if r.OwnOnly {
-		stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(remark.ProfileUserOnly, nil))
+		c.warnings = append(c.warnings, metric.Warn(remark.ProfileUserOnly, nil))
 	}
 	if r.Throttled > 0 {
-		stepProfile.Warnings = append(stepProfile.Warnings,
-			metric.Warn(remark.ProfileThrottled, metric.Values{"times": float64(r.Throttled)}))
+		c.warnings = append(c.warnings, metric.Warn(remark.ProfileThrottled, metric.Values{"times": float64(r.Throttled)}))
 	}
 	inWindow, _ := changes(t.window.opening, t.window.closing)
 	if ns, found := account.Counter(inWindow, "process.cpu_ns"); found {
-		stepProfile.Accounted = ns / float64(time.Second)
-		if err := ours.Check(time.Duration(ns)); err != nil && !r.OwnOnly {
-			values := metric.Values{"why": err.Error()}
-			if stolen, ok := account.Counter(inWindow, "host.cpu.steal_ns"); ok && stolen > 0 {
-				values["stolen"] = stolen / float64(time.Second)
-			}
-			stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(remark.ProfileSum, values))
+		c.accounted = time.Duration(ns)
+	}
+	if t.hosted == nil {
+		c.profile = p.Embedded()
+	}
+	if err := c.check(); err != nil && !r.OwnOnly {
+		values := metric.Values{"why": err.Error()}
+		if stolen, ok := account.Counter(inWindow, "host.cpu.steal_ns"); ok && stolen > 0 {
+			values["stolen"] = stolen / float64(time.Second)
+		}
+		c.warnings = append(c.warnings, metric.Warn(remark.ProfileSum, values))
+	}
+	return nil
+}
+
+// check compares the samples of the processes with the engine with what the kernel accounted to them.
+func (c *cpuSampler) check() error {
+	if c.accounted == 0 {
+		return nil
+	}
+	return c.profile.Engine().Check(c.accounted)
+}
+
+// subsystems returns what the step's subsystems used of the processors; nil if that is unknown, or contradicts
+// what the kernel accounted.
+func subsystems(t *stepRun) []profile.SubsystemCPU {
+	for i, way := range t.window.profiles {
+		c, ok := way.collector.(*cpuSampler)
+		if !ok {
+			continue
+		}
+		if err := c.cut(t); err != nil {
+			noProfile(t.trial, way.name, err)
+			t.window.profiles[i].collector = nil
+		} else if c.profile != nil && c.accounted > 0 && c.check() == nil {
+			return c.profile.Subsystems()
 		}
 	}
+	return nil
+}
+
+// save writes the profile.
+func (c *cpuSampler) save(t *stepRun, stepProfile *result.StepProfile) error {
+	stepProfile.Warnings, stepProfile.Accounted = append(stepProfile.Warnings, c.warnings...), c.accounted.Seconds()
+	if c.profile == nil {
+		return nil
+	}
 	const minimum = 0.5 // of the stacks
-	if share := p.Of(profile.Server).Rooted(); share < minimum {
+	if share := c.profile.Of(profile.Server).Rooted(); share < minimum {
 		stepProfile.Warnings = append(stepProfile.Warnings,
 			metric.Warn(remark.ProfileRoots, metric.Values{"share": 100 * share}))
 	}
-	return t.saveProfile(result.CPUProfile, p.WritePprof)
+	return t.saveProfile(result.CPUProfile, c.profile.WritePprof)
 }
 
 // unusable returns why a profile must not be used, nil if it may be: too many samples

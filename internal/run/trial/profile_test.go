@@ -129,6 +129,29 @@ func TestProfileInside(t *testing.T) {
 	}
 }
 
+// A trial of a plan that does not say is sampled: its CPU time by subsystem adds up to the whole, and it has no remark.
+func TestSampled(t *testing.T) {
+	tr := profiled(t, "bbolt", result.ProfileSampled, "params.steps=[l.i0]", "params.rows=400k")
+	step := &tr.Steps[0]
+	sum, clients := 0.0, 0.0
+	for i := range step.Rows {
+		if r := &step.Rows[i]; r.Metric == metric.CPUUS && r.Labels.Subsystem != "" {
+			sum += r.Value
+			if r.Labels.Subsystem == string(profile.Clients) {
+				clients += r.Value
+			}
+		}
+	}
+	all := step.Find(metric.CPUUS, "", "")
+	if len(step.Profile.Warnings) > 0 || sum == 0 && all.Value*float64(all.N) < 1e6 {
+		t.Skip("too few samples, or too busy:", step.Profile.Warnings)
+	}
+	expect.True(t, math.Abs(sum/all.Value-1) < 1e-9 && clients > 0 && clients < 0.6*sum, "sum", sum, "of", all.Value, "clients", clients)
+	if _, err := tr.ReadFiles(step); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("files: %v", err)
+	}
+}
+
 // A trial that is not profiled has no trace of one.
 func TestUnprofiled(t *testing.T) {
 	s := spec(t, "bbolt", "params.steps=[l.i0]", "profile=extra")

@@ -1,0 +1,35 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+
+	"rumbench/internal/expect"
+)
+
+// A difference of CPU time says in which subsystems it is, the greatest first: not those that differ by less than
+// samples can tell, or the other way, not what has no name, and nothing if a trial was not sampled.
+func TestWhere(t *testing.T) {
+	base, more := usual(), usual()
+	more.server = 200
+	for name, c := range map[string]struct{ base, more map[string]float64 }{
+		"of server CPU per query (100 % of the difference).": {nil, map[string]float64{"log": 200}},
+		": in index search 130 µs instead of 40.0 µs and log 45.0 µs instead of 20.0 µs": {
+			map[string]float64{"index search": 40, "log": 20, "network": 25, "row format": 5, "unknown": 10},
+			map[string]float64{"log": 45, "index search": 130, "network": 5, "row format": 7, "unknown": 13}},
+		": in checksum 100 µs instead of 0 µs": {
+			map[string]float64{"index search": 100}, map[string]float64{"index search": 100, "checksum": 100, "clients": 400}},
+	} {
+		base.sampled, more.sampled = c.base, c.more
+		said := ""
+		groups, _ := explained(base, more, 4, 1).Paragraphs()
+		for _, p := range groups {
+			for _, l := range p.Lines {
+				said += l.Causes + "\n"
+			}
+		}
+		expect.Contains(t, said, name, said)
+		expect.Equal(t, strings.Contains(said, ": in "), strings.HasPrefix(name, ": in "), name)
+		expect.Lacks(t, said, "clients 4", name)
+	}
+}
