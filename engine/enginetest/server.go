@@ -17,6 +17,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/need"
 	"rumbench/internal/server"
+	_ "rumbench/internal/server/servertest" // for all tests of engines
 	"rumbench/internal/text/hint"
 	"rumbench/model"
 )

@@ -12,6 +12,7 @@ import (
 
 	"rumbench/internal/expect"
 	"rumbench/internal/server"
+	_ "rumbench/internal/server/servertest"
 )
 
 // A program that is killed while its version is read, or does not answer, is not

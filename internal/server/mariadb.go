@@ -147,11 +147,6 @@ func environment(s *Server) []string {
 // Padding begins the environment variable whose only use is its length.
 const Padding = "RUMBENCH_PAD="
 
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // defaultsFile must be first, and excludes files in /etc.
 func defaultsFile(s *Server) []string { return []string{"--defaults-file=" + s.seen(s.configFile())} }
 
@@ -281,7 +276,8 @@ func createMySQL(s *Server) ([]string, error) {
 // copyData copies system tables; other directories would become databases.
 func (s *Server) copyData(template string) error {
 	for _, name := range []string{"mysql", "performance_schema"} {
-		if source := filepath.Join(template, name); isDir(source) {
+		source := filepath.Join(template, name)
+		if info, err := os.Stat(source); err == nil && info.IsDir() {
 			if err := os.CopyFS(filepath.Join(s.DataDir(), name), os.DirFS(source)); err != nil {
 				return err
 			}

@@ -21,7 +21,6 @@ import (
 	"slices"
 	"sync"
 	"syscall"
-	"testing"
 	"time"
 )
 
@@ -49,7 +48,6 @@ type Config struct {
 	Started func(pid int) error
 
 	freePort func(address string) (int, error) // the function freePort, except in tests
-	anew     bool                              // the data is created even if tests have prepared some
 }
 
 // The paths below Dir.
@@ -199,6 +197,10 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
+// Prepare, unless nil, fills a server's data directory instead of run, which runs the command for it. Only tests set
+// it, by servertest: a measured server's data is created for it.
+var Prepare func(s *Server, command []string, run func() error) error
+
 func create(ctx context.Context, s *Server) error {
 	if err := s.owner.makeDir(s.DataDir()); err != nil || s.kind.create == nil {
 		return err
@@ -207,20 +209,14 @@ func create(ctx context.Context, s *Server) error {
 	if err != nil || command == nil {
 		return err
 	}
-	if !testing.Testing() || s.anew || s.Program.Image != nil {
-		return s.run(ctx, command)
+	run := func() error { return s.run(ctx, command) }
+	if Prepare == nil || s.Program.Image != nil {
+		return run()
 	}
-	p, err := preparedFor(s, command)
-	if err != nil {
+	if err := Prepare(s, command, run); err != nil {
 		return err
 	}
-	if found, err := p.take(s); found || err != nil {
-		return err
-	}
-	if err := s.run(ctx, command); err != nil {
-		return err
-	}
-	return p.keep(s)
+	return s.configure() // with the password of what was prepared
 }
 
 // configure chooses where the server listens and writes its configuration.

@@ -125,12 +125,12 @@ func TestPortIsTaken(t *testing.T) {
 		}
 		asked := 0
 		s := start(t, Config{Kind: k, freePort: func(address string) (int, error) {
-			if asked++; asked == 1 {
+			if asked++; asked <= 2 { // before the data is made, and after
 				return taken.Addr().(*net.TCPAddr).Port, nil
 			}
 			return freePort(address)
 		}})
-		expect.True(t, asked == 2 && s.Died() == nil && s.created, k, asked, "ports were tried, died", s.Died())
+		expect.True(t, asked == 3 && s.Died() == nil && s.created, k, asked, "ports were tried, died", s.Died())
 	}
 }
 
@@ -138,13 +138,16 @@ func TestPortIsTaken(t *testing.T) {
 // of its directory may be longer than the address of a socket, and hold characters that configurations, scripts and
 // lists of paths misread.
 func TestLife(t *testing.T) {
+	usual := Prepare
+	t.Cleanup(func() { Prepare = usual })
+	Prepare = nil
 	for _, k := range installedKinds(t) {
 		t.Run(k, func(t *testing.T) {
 			dir := filepath.Join(need.TempDir(t), need.UgliestName)
 			expect.NoError(t, os.Mkdir(dir, 0o755))
 			again := func(created bool) *Server {
 				t.Helper()
-				s := start(t, Config{Kind: k, Dir: dir, anew: true})
+				s := start(t, Config{Kind: k, Dir: dir})
 				expect.True(t, s.PID() > 0 && s.Died() == nil && s.Endpoint().Port != 0 && s.Created() == created,
 					"pid", s.PID(), s.Died(), "its data was created", s.Created())
 				return s
@@ -465,47 +468,6 @@ func TestListens(t *testing.T) {
 			}
 			expect.NoError(t, s.Stop())
 		}
-	}
-}
-
-// Tests start servers on a copy of what a command has created, its password included, as
-// long as no setting differs that the data could depend on.
-func TestPrepared(t *testing.T) {
-	usual := preparedDir
-	t.Cleanup(func() { preparedDir = usual })
-	preparedDir = filepath.Join(t.TempDir(), "prepared")
-	another := map[string]Setting{Postgres: {DataChecksums, "on"}, MariaDB: {"innodb_page_size", "8192"}}
-	for _, k := range installedKinds(t) {
-		if k == Tarantool {
-			continue // it creates its data as it starts
-		}
-		t.Run(k, func(t *testing.T) {
-			if k == MariaDB {
-				need.Long(t)
-			}
-			first, again := start(t, Config{Kind: k}), start(t, Config{Kind: k, Settings: []Setting{{"max_connections", "50"}}})
-			other, anew := start(t, Config{Kind: k, Settings: []Setting{another[k]}}), start(t, Config{Kind: k, anew: true})
-			password := first.Endpoint().Password
-			if again.Endpoint().Password != password || other.Endpoint().Password == password ||
-				anew.Endpoint().Password == password {
-				t.Error("what is a copy is not what should be")
-			}
-			expect.True(t, again.created && again.Endpoint().Port != first.Endpoint().Port,
-				"made", again.created, "ports", again.Endpoint().Port, "and", first.Endpoint().Port)
-		})
-	}
-}
-
-// TestPrune: what was used lately stays.
-func TestPrune(t *testing.T) {
-	dir, long := t.TempDir(), time.Now().Add(-72*time.Hour)
-	for name, at := range map[string]time.Time{"used": time.Now(), "unused": long, "new-1": long, "old-killed": long} {
-		path := filepath.Join(dir, name)
-		expect.NoError(t, errors.Join(os.MkdirAll(filepath.Join(path, "data"), 0o755), os.Chtimes(path, at, at)))
-	}
-	expect.NoError(t, prune(dir))
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "used" {
-		t.Errorf("%v is left, %v", left, err)
 	}
 }
 

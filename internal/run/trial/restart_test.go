@@ -22,6 +22,7 @@ import (
 	"rumbench/internal/remark"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
+	_ "rumbench/internal/server/servertest"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/workloadtest"

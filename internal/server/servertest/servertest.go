@@ -1,4 +1,6 @@
-package server
+// Package servertest lets tests start servers on copies of data that was created once: creating
+// it anew takes seconds. A test imports it for that effect; it is for tests only.
+package servertest
 
 import (
 	"crypto/sha256"
@@ -9,16 +11,36 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
+
+	"rumbench/internal/server"
 )
 
+func init() { server.Prepare = prepare }
+
+// prepare fills a server's data directory with a copy of data that an earlier test has kept, or
+// runs the command that creates it, and keeps that.
+func prepare(s *server.Server, command []string, run func() error) error {
+	p, err := preparedFor(s, command)
+	if err != nil {
+		return err
+	}
+	if isDir(string(p)) {
+		return p.take(s)
+	}
+	if err := run(); err != nil {
+		return err
+	}
+	return p.keep(s)
+}
+
 // prepared is the directory in which tests keep the data that a command has created,
-// to copy it for the next server of the same program, command and settings:
-// creating it anew takes seconds. Outside tests every server's data is created for it.
+// to copy it for the next server of the same program, command and settings.
 type prepared string
 
-func preparedFor(s *Server, command []string) (prepared, error) {
+func preparedFor(s *server.Server, command []string) (prepared, error) {
 	h := sha256.New()
 	for _, path := range []string{s.Program.Path, command[0]} {
 		program, err := os.Stat(path)
@@ -27,9 +49,13 @@ func preparedFor(s *Server, command []string) (prepared, error) {
 		}
 		fmt.Fprintln(h, path, program.Size(), program.ModTime())
 	}
-	fmt.Fprintln(h, s.Program, s.owner, command, s.Listen == ThisMachine)
+	owner, err := os.Stat(s.DataDir())
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintln(h, s.Program, owner.Sys().(*syscall.Stat_t).Uid, command, s.Listen == server.ThisMachine)
 	for _, set := range s.Settings { // initdb reads none
-		if s.Kind != Postgres && !slices.Contains(runtimeSettings, canonical(set.Name)) {
+		if s.Kind != server.Postgres && !slices.Contains(runtimeSettings, strings.ReplaceAll(set.Name, "-", "_")) {
 			fmt.Fprintln(h, set)
 		}
 	}
@@ -71,23 +97,19 @@ func (p prepared) dataDir() string { return filepath.Join(string(p), "data") }
 // passwordFile is the copy of a server's password: its data may contain it.
 func (p prepared) passwordFile() string { return filepath.Join(string(p), "password") }
 
-// take copies prepared data into a server's directory. It reports false if there is none.
-func (p prepared) take(s *Server) (bool, error) {
-	if !isDir(string(p)) {
-		return false, nil
-	}
+// passwordOf is where a server's password is.
+func passwordOf(s *server.Server) string { return filepath.Join(s.Dir, "run", "password") }
+
+// take copies prepared data into a server's directory.
+func (p prepared) take(s *server.Server) error {
 	now := time.Now()
-	err := errors.Join(os.Chtimes(string(p), now, now), os.Remove(s.DataDir()),
+	return errors.Join(os.Chtimes(string(p), now, now), os.Remove(s.DataDir()),
 		copyAll(p.dataDir(), s.DataDir(), "--sparse=never"), // as the installation has allocated it
-		copyAll(p.passwordFile(), s.passwordFile()))
-	if err != nil {
-		return false, err
-	}
-	return true, s.configure() // with the password of the copy
+		copyAll(p.passwordFile(), passwordOf(s)))
 }
 
 // keep stores a copy of a server's new data for the next server.
-func (p prepared) keep(s *Server) error {
+func (p prepared) keep(s *server.Server) error {
 	parent := filepath.Dir(string(p))
 	temp, err := os.MkdirTemp(parent, "new-")
 	if err != nil {
@@ -96,7 +118,7 @@ func (p prepared) keep(s *Server) error {
 	defer os.RemoveAll(temp) // if it was not renamed
 	unfinished := prepared(temp)
 	err = errors.Join(prune(parent), copyAll(s.DataDir(), unfinished.dataDir(), "--sparse=always"),
-		copyAll(s.passwordFile(), unfinished.passwordFile()))
+		copyAll(passwordOf(s), unfinished.passwordFile()))
 	if err == nil {
 		err = os.Rename(temp, string(p))
 	}
@@ -121,6 +143,11 @@ func prune(parent string) error {
 		}
 	}
 	return err
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // copyAll copies a file or a directory with its owners.
