@@ -3,6 +3,7 @@
 package export
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -60,6 +61,7 @@ type Row struct {
 	WarningCodes  []string  `parquet:"warning_codes,list"` // in the warnings' order; "" without a code
 	Headline      bool      `parquet:"headline"`
 	Labels        string    `parquet:"labels,dict,optional"` // machine="s2": of a part of the step
+	Compares      bool      `parquet:"-"`                    // no warning refuses that
 }
 
 // WriteRows writes all rows of the trials, in their order, and returns their
@@ -93,6 +95,7 @@ func eachRow(t Trial, yield func(...Row) error) error {
 			r.N, r.Source, r.Warnings = row.N, row.Source, metric.Texts(warnings)
 			r.Labels, r.WarningCodes = row.Labels.String(), metric.Codes(warnings)
 			r.Headline = t.Headline(s, row)
+			r.Compares = !row.Disturbed && !metric.HasEffect(slices.Concat(s.Warnings, row.Warnings), metric.Refuses)
 			if err := yield(r); err != nil {
 				return err
 			}
@@ -110,24 +113,12 @@ var columns = []string{"campaign", "started", "workload", "target", "engine", "e
 // WriteCSV writes all rows of the trials as CSV with a line of names.
 func WriteCSV(w io.Writer, trials []Trial) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(columns); err != nil {
-		return fmt.Errorf("write rows: %w", err)
-	}
+	err := out.Write(columns)
 	for _, t := range trials {
-		err := eachRow(t, func(rows ...Row) error {
-			for i := range rows {
-				if err := out.Write(rows[i].fields()); err != nil {
-					return fmt.Errorf("write rows: %w", err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+		err = cmp.Or(err, eachRow(t, func(rows ...Row) error { return out.Write(rows[0].fields()) }))
 	}
 	out.Flush()
-	return out.Error()
+	return cmp.Or(err, out.Error())
 }
 
 func (r *Row) fields() []string {

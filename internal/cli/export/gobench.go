@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/text/escape"
+	"rumbench/internal/text/quantity"
 )
 
 // WriteGobench writes the numbers by which complete steps are judged in the format of Go's
@@ -26,10 +26,13 @@ func WriteGobench(w io.Writer, trials []Trial) (n int64, err error) {
 	units := map[string]bool{}
 	left := 0
 	for _, t := range trials {
-		fit, unfit := comparable(t)
-		left += unfit
-		err := eachRow(fit, func(rows ...Row) error {
-			for _, r := range rows {
+		err := eachRow(t, func(rows ...Row) error {
+			r := rows[0]
+			switch complete := string(result.Complete); {
+			case r.Status != complete || r.StepStatus != complete || !r.Headline:
+			case !r.Compares:
+				left++
+			default:
 				if all = append(all, r); !units[r.benchUnit()] {
 					units[r.benchUnit()] = true
 					writeUnit(w, &r)
@@ -62,32 +65,6 @@ func WriteGobench(w io.Writer, trials []Trial) (n int64, err error) {
 	return int64(len(all)), nil
 }
 
-// comparable returns a trial with the numbers by which its steps are judged, and how many of them are not
-// there because they cannot be compared.
-func comparable(t Trial) (fit Trial, unfit int) {
-	own := *t.Trial
-	own.Steps = slices.Clone(t.Steps)
-	for i := range own.Steps {
-		s := &own.Steps[i]
-		complete := t.Status == result.Complete && s.Status == result.Complete
-		refused := metric.HasEffect(s.Warnings, metric.Refuses)
-		rows := s.Rows
-		s.Rows = nil
-		for k := range rows {
-			switch r := &rows[k]; {
-			case !complete || !t.Headline(s, r):
-			case refused || r.Disturbed || metric.HasEffect(r.Warnings, metric.Refuses):
-				unfit++
-			default:
-				s.Rows = append(s.Rows, *r)
-			}
-		}
-	}
-	fit = t
-	fit.Trial = &own
-	return fit, unfit
-}
-
 func (r *Row) sameBenchmark(o *Row) bool {
 	return r.CampaignDir == o.CampaignDir && r.Target == o.Target && r.Trial == o.Trial && r.Step == o.Step &&
 		r.Group == o.Group && r.Op == o.Op
@@ -111,12 +88,8 @@ func (r *Row) benchUnit() string {
 // benchName returns the name of a benchmark: different ones have different names. Its last part must
 // not look like a number of processors, -8.
 func (r *Row) benchName() string {
-	workload := []rune(r.Workload)
-	if len(workload) > 0 {
-		workload[0] = unicode.ToUpper(workload[0])
-	}
-	name := "Benchmark" + url.PathEscape(string(workload)) + "/target=" + url.PathEscape(r.Target) + "/step=" +
-		url.PathEscape(r.Step)
+	name := "Benchmark" + url.PathEscape(quantity.Capital(r.Workload)) + "/target=" + url.PathEscape(r.Target) +
+		"/step=" + url.PathEscape(r.Step)
 	if r.Group != "" && r.Group != r.Op {
 		name += "/group=" + url.PathEscape(r.Group)
 	}

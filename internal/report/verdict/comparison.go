@@ -319,7 +319,7 @@ func benchLines(t *compare.Target, numbers []benchNumber) (out string) {
 // benchName returns a name such as “Ibench/step=l.i1/op=insert”; spaces would
 // end it.
 func benchName(workload, step string, k compare.Key) string {
-	name := strings.ToUpper(workload[:min(1, len(workload))]) + workload[min(1, len(workload)):] + "/step=" + step
+	name := quantity.Capital(workload) + "/step=" + step
 	for _, part := range []struct{ key, value string }{{"group", k.Group}, {"op", k.Op}, {"per", k.Per}} {
 		if part.value != "" && (part.key != "group" || part.value != k.Op) {
 			name += "/" + part.key + "=" + part.value

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Full writes a number as it is.
@@ -97,7 +98,10 @@ func Plural(per string) string {
 }
 
 // Capital begins a sentence with a capital letter.
-func Capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+func Capital(text string) string {
+	_, size := utf8.DecodeRuneInString(text)
+	return strings.ToUpper(text[:size]) + text[size:]
+}
 
 // Texts returns a text for each element of a list.
 func Texts[T any](list []T, text func(T) string) (out []string) {
