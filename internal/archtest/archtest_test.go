@@ -169,6 +169,8 @@ func checkImport(t *testing.T, pkg, imported string) {
 	if !ok {
 		return
 	}
+	expect.True(t, !slices.Contains(suites, own) || slices.Contains(suites, pkg) || pkg == "scripts/suite",
+		pkg, "imports", own, "which only tests may")
 	switch p, ok := placeOf(own); {
 	case !ok:
 		t.Errorf("%s imports %s, which is in no room", pkg, own)
