@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 142_272
+const mostTotal = 142_109
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -54,7 +54,7 @@ var rooms = []room{
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
-	{"workload", 19_471, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
+	{"workload", 19_467, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 7_942, []string{"internal/observe/cpuset internal/observe/pagecache", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio internal/observe/confine internal/observe/pmu"}},
 	{"internal/account", 3_382, []string{"internal/account"}},
 	{"internal/result", 3_448, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
@@ -63,10 +63,10 @@ var rooms = []room{
 	{"internal/importer", 8_552, []string{"internal/importer"}},
 	{"internal/compare", 6_377, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_409, []string{"internal/fleet"}},
-	{"internal/explain", 5_721, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/explain", 5_731, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_839, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
 	{"internal/report", 12_991, []string{"internal/report/view internal/report/course internal/report/published", "internal/report/verdict internal/report/trend", "internal/report", "internal/report/serve"}},
-	{"internal/cli", 10_303, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/cli", 10_264, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_471, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 440, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},

@@ -164,14 +164,24 @@ func (s *Sum) explain(step *Step, c *Cause) {
 			continue
 		}
 		c.Rule, c.Evidence, c.Sentence = n.rule, n.evidence, n.sentence(step, c)
-		if c.Item.is(served, behind) && c.Item != Behind {
+		switch {
+		case c.Item == Server:
 			c.detail = cmp.Or(where(step, c), inKernel(step, c))
+		case c.Item == Serving && s.inSessions(c): // subsystems are of all threads
+			c.detail = where(step, c)
 		}
 		if n.driver != nil {
 			c.Driver = n.driver(step, c)
 		}
 		return
 	}
+}
+
+// inSessions reports whether nearly all of a difference of CPU time is in threads that serve sessions.
+func (s *Sum) inSessions(c *Cause) bool {
+	return !slices.ContainsFunc(s.Causes, func(o Cause) bool {
+		return o.Item == Behind && math.Abs(o.New-o.Base) > leastShare*math.Abs(c.New-c.Base)
+	})
 }
 
 // inKernel reports how much of the engine's CPU is used in the kernel, if that is a good
