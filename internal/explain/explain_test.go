@@ -32,20 +32,20 @@ type state struct {
 	misses, lookup float64
 	knobs          map[string]string
 	clientBound    bool
-	debt           float64 // bytes, before the step
-	serving        float64 // µs of server, the threads of sessions
-	flushes, can   float64 // of the device, and per second by a probe
-	clients        int     // 0: 4
-	stallEvery     float64 // seconds
-	system         float64 // µs of server, in the kernel
-	busiest        float64 // share of the time of the thread that runs most
-	rows           float64 // µs of sessions, for row locks
-	redo           float64 // KB written to the log, of pages
-	undo           float64 // bytes of the server's own files per byte of data
-	logs           float64 // likewise, of logs
-	blind          bool    // the engine counts nothing of what it writes
-	instructions   float64 // by a PMU; 0: there is none
-	each           float64 // cycles of an instruction
+	debt           float64            // bytes, before the step
+	serving        float64            // µs of server, the threads of sessions
+	flushes, can   float64            // of the device, and per second by a probe
+	clients        int                // 0: 4
+	stallEvery     float64            // seconds
+	system         float64            // µs of server, in the kernel
+	busiest        float64            // share of the time of the thread that runs most
+	rows           float64            // µs of sessions, for row locks
+	redo           float64            // KB written to the log, of pages
+	undo           float64            // bytes of the server's own files per byte of data
+	logs           float64            // likewise, of logs
+	blind          bool               // the engine counts nothing of what it writes
+	instructions   float64            // by a PMU; 0: there is none
+	each           float64            // cycles of an instruction
 	sampled        map[string]float64 // µs of server, by subsystem
 }
 

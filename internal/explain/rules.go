@@ -160,7 +160,7 @@ func (s *Sum) explain(step *Step, c *Cause) {
 	c.Evidence, c.Sentence = Accounted, states(step, c)
 	for i := range namings {
 		n := &namings[i]
-		if !slices.Contains(n.items, c.Item) || n.when != nil && !n.when(step, c) {
+		if !slices.Contains(n.items, c.Item) || n.when != nil && !n.when(step, c) || !reaches(step, c, n.rule) {
 			continue
 		}
 		c.Rule, c.Evidence, c.Sentence = n.rule, n.evidence, n.sentence(step, c)

@@ -37,6 +37,43 @@ func (s *Side) subsystems() map[string]sampled {
 	return out
 }
 
+// acts are the subsystems that the drivers of CPU time act on, by rule.
+var acts = map[Rule][]profile.Subsystem{
+	RuleCompression: {"compression", "checksums", "allocation", "kernel: memory"},
+	RuleReads: {"cache", "checksums", "compression", "allocation", "kernel: file system", "kernel: page copy",
+		"kernel: block device", "kernel: memory", "kernel: scheduling"},
+	RuleCompaction: {"compaction", "flush", "merging", "compression", "checksums", "allocation", "garbage collection",
+		"kernel: file system", "kernel: page copy", "kernel: block device"},
+	RuleFilters:    {"index search", "merging", "cache", "compression", "checksums", "allocation"},
+	RulePageSize:   {"index search", "cache", "page allocation", "checksums", "compression", "log", "kernel: page copy"},
+	RuleWholePages: {"log", "checksums", "compression", "kernel: file system", "kernel: page copy"},
+	RuleRowLocks:   {"row locks", "latches", "transactions", "kernel: scheduling"},
+	RuleCommits: {"log", "transactions", "latches", "kernel: file system", "kernel: page copy", "kernel: block device",
+		"kernel: scheduling", "kernel: entry"},
+	RuleDeadRows:  {"index search", "row format", "transactions", "execution", "merging", "cache", "latches"},
+	RuleLookups:   {"index search", "row format", "transactions", "execution", "merging", "cache", "latches", "page allocation"},
+	RuleProtocol:  {"network", "parse and plan", "execution", "kernel: network", "kernel: entry"},
+	RulePrepares:  {"network", "parse and plan", "execution", "allocation", "latches", "kernel: network"},
+	RuleTextLog:   {"text log", "kernel: file system", "kernel: page copy", "kernel: entry", "execution"},
+	RuleBinlog:    {"log", "row format", "transactions", "kernel: file system", "kernel: page copy", "kernel: entry"},
+	RuleLogVolume: {"log", "checksums", "kernel: file system", "kernel: page copy"},
+}
+
+// reaches reports whether a rule may be why CPU time differs: a good part of the difference is in subsystems that
+// it acts on, if these are known.
+func reaches(s *Step, c *Cause, rule Rule) bool {
+	on := acts[rule]
+	base, other := s.Base.subsystems(), s.New.subsystems()
+	if len(on) == 0 || !c.Item.is(served, behind) || base == nil || other == nil {
+		return true
+	}
+	grown := 0.0
+	for _, name := range on {
+		grown += other[string(name)].value - base[string(name)].value
+	}
+	return grown/(c.New-c.Base) >= goodPart
+}
+
 // where names the subsystems in which the greatest parts of a difference of the engine's CPU time are, as far as
 // samples can tell; "" if these are not known.
 func where(s *Step, c *Cause) string {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/internal/expect"
+	"rumbench/internal/explain"
 )
 
 // A difference of CPU time says in which subsystems it is, the greatest first: not those that differ by less than
@@ -31,5 +32,24 @@ func TestWhere(t *testing.T) {
 		expect.Contains(t, said, name, said)
 		expect.Equal(t, strings.Contains(said, ": in "), strings.HasPrefix(name, ": in "), name)
 		expect.Lacks(t, said, "clients 4", name)
+	}
+}
+
+// A setting is no reason of CPU time that is used elsewhere, as far as subsystems are known.
+func TestReaches(t *testing.T) {
+	base := usual()
+	more := base
+	more.server, more.knobs = 150, map[string]string{"compression": "zstd"}
+	for name, c := range map[string]struct {
+		base, more map[string]float64
+		says       bool
+	}{
+		"unknown":   {nil, nil, true},
+		"there":     {map[string]float64{"index search": 100}, map[string]float64{"index search": 105, "compression": 45}, true},
+		"elsewhere": {map[string]float64{"network": 95, "compression": 5}, map[string]float64{"network": 144, "compression": 6}, false},
+	} {
+		base.sampled, more.sampled = c.base, c.more
+		rule, sentence := first(explained(base, more, 4, 1))
+		expect.Equal(t, rule == explain.RuleCompression, c.says, name, sentence)
 	}
 }
