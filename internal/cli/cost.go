@@ -123,10 +123,10 @@ func runCost(w io.Writer, o *costOptions, dir string) error {
 		func(t *compare.Target) bool { return !includes(o.targets, t.Name) })
 	v := costView{step: step, targets: targets, ask: ask, card: card}
 	for _, t := range targets {
-		v.needs = append(v.needs, price.Of(step, t, ask))
+		v.lines = append(v.lines, newCostLine(step, t, ask, card))
 	}
 	if o.asJSON {
-		err = v.json(w)
+		err = metric.WriteLines(w, v.lines)
 	} else {
 		err = page.Text(w, v.blocks(), page.TextStyle{})
 	}
@@ -141,65 +141,42 @@ type costView struct {
 	targets []*compare.Target
 	ask     price.Ask
 	card    *price.Card
-	needs   []price.Need
+	lines   []costLine
 }
 
 func (v *costView) refused() bool {
-	return !slices.ContainsFunc(v.needs, func(n price.Need) bool { return n.Refused == "" })
+	return !slices.ContainsFunc(v.lines, func(n costLine) bool { return n.Refused == "" })
 }
 
-// costLine is a target as JSON. It has many fields: the columns of the table.
+// costLine is what a target needs, and its price if there is a card and it is not refused.
 type costLine struct {
-	Target  string   `json:"target"`
-	Step    string   `json:"step"`
-	Unit    string   `json:"unit"`
-	Refused string   `json:"refused,omitempty"`
-	Missing []string `json:"missing,omitempty"`
-	Remarks []string `json:"remarks,omitempty"`
-	Rate    float64  `json:"rate_per_s"`
-	Most    float64  `json:"measured_per_s"`
-	Rows    float64  `json:"rows"`
-	Cores   float64  `json:"processors"`
-	Read    float64  `json:"read_bytes_per_s"`
-	Reads   float64  `json:"reads_per_s"`
-	Written float64  `json:"written_bytes_per_s"`
-	Writes  float64  `json:"writes_per_s"`
-	TBYear  float64  `json:"written_tb_per_year"`
-	Disk    float64  `json:"disk_bytes"`
-	Memory  float64  `json:"memory_bytes"`
-	Space   float64  `json:"space_amplification,omitempty"`
-	Write   float64  `json:"write_amplification,omitempty"`
-	Price   float64  `json:"price_per_month,omitempty"`
+	Target string `json:"target"`
+	Step   string `json:"step"`
+	price.Need
+	Price float64 `json:"price_per_month,omitempty"`
 	// AtLeast: a part of the price is unknown.
 	AtLeast bool               `json:"price_is_at_least,omitempty"`
 	Parts   map[string]float64 `json:"price_parts,omitempty"`
+	bill    price.Bill
 }
 
-func (v *costView) json(w io.Writer) error {
-	var lines []costLine
-	for i := range v.needs {
-		n := &v.needs[i]
-		line := costLine{
-			Target: n.Target.Name, Step: v.step.Name, Unit: n.Unit,
-			Refused: n.Refused, Remarks: n.Remarks, Rate: n.Rate, Most: n.Most.Value, Rows: n.Rows, Cores: n.Cores.Value,
-			Read: n.ReadBytes.Value, Reads: n.ReadsPerS.Value, Written: n.WrittenBytes.Value, TBYear: n.TBPerYear().Value,
-			Disk: n.Disk.Value, Memory: n.Memory.Value,
-			Writes: n.WritesPerS.Value, Space: n.Space.Value, Write: n.Write.Value,
-		}
-		if v.card != nil && n.Refused == "" {
-			line.Price, line.AtLeast, line.Parts = v.card.Price(n).Sum(), len(v.card.Unpriced(n)) > 0, map[string]float64{}
-			for _, part := range priceParts(v.card.Price(n)) {
-				line.Parts[part.name] = part.price
-			}
-		}
-		line.Missing = quantity.Texts(n.Missing, price.Gap.String)
-		lines = append(lines, line)
+func newCostLine(s *compare.Step, t *compare.Target, ask price.Ask, card *price.Card) costLine {
+	n := costLine{Target: t.Name, Step: s.Name, Need: price.Of(s, t, ask), Parts: map[string]float64{}}
+	if card == nil || n.Refused != "" {
+		return n
 	}
-	return metric.WriteLines(w, lines)
+	n.bill = card.Price(&n.Need)
+	n.Price, n.AtLeast = n.bill.Sum(), len(card.Unpriced(&n.Need)) > 0
+	for _, part := range n.bill.Parts {
+		if part.Price != 0 {
+			n.Parts[part.Purpose] = part.Price
+		}
+	}
+	return n
 }
 
 func (v *costView) blocks() (out []page.Block) {
-	units := quantity.Plural(v.needs[0].Unit)
+	units := quantity.Plural(v.lines[0].Unit)
 	demand := "as many " + units + " per second as each target reached"
 	if v.ask.Rate > 0 {
 		demand = quantity.Amount(v.ask.Rate) + " " + units + " per second"
@@ -216,18 +193,18 @@ func (v *costView) blocks() (out []page.Block) {
 		t.Columns = append(t.Columns, page.Column{Name: v.card.Currency + "/month"})
 	}
 	missing, remarks := page.Tree{Text: "Not known:"}, page.Tree{Text: "Remarks:"}
-	for i := range v.needs {
-		n := &v.needs[i]
+	for i := range v.lines {
+		n := &v.lines[i]
 		if n.Refused != "" {
-			missing.Add("%s: %s", n.Target.Name, n.Refused)
+			missing.Add("%s: %s", n.Target, n.Refused)
 			continue
 		}
-		t.Add(page.Row{Head: n.Target.Name, Cells: v.cells(n)})
+		t.Add(page.Row{Head: n.Target, Cells: v.cells(n)})
 		for _, m := range n.Missing {
-			missing.Add("%s: %s", n.Target.Name, m)
+			missing.Add("%s: %s", n.Target, m)
 		}
 		for _, r := range n.Remarks {
-			remarks.Add("%s: %s", n.Target.Name, r)
+			remarks.Add("%s: %s", n.Target, r)
 		}
 	}
 	out = append(out, t)
@@ -244,7 +221,7 @@ func (v *costView) blocks() (out []page.Block) {
 		"Memory is as measured. An embedded engine's processors include its clients'."})
 }
 
-func (v *costView) cells(n *price.Need) []page.Cell {
+func (v *costView) cells(n *costLine) []page.Cell {
 	gaps := map[string]bool{}
 	for _, g := range n.Missing {
 		gaps[g.Metric] = true
@@ -268,7 +245,7 @@ func (v *costView) cells(n *price.Need) []page.Cell {
 		{Text: quantity.Amount(n.Rate), Number: true}, number(metric.ServerCPUUS, n.Cores, quantity.Digits),
 		number(metric.WriteKB, n.WrittenBytes, bytes), number(metric.WriteKB, n.WritesPerS, quantity.Digits),
 		number(metric.ReadKB, n.ReadBytes, bytes), number(metric.DeviceReads, n.ReadsPerS, quantity.Digits),
-		number(metric.WriteKB, n.TBPerYear(), terabytes),
+		number(metric.WriteKB, n.TBPerYear, terabytes),
 		number(metric.DBBytes, n.Disk, bytes), number(metric.ServerMemoryBytes, n.Memory, bytes),
 		number("", n.Most, quantity.Amount),
 		{Text: quantity.Unknown, Number: true},
@@ -277,11 +254,11 @@ func (v *costView) cells(n *price.Need) []page.Cell {
 		cells[len(cells)-1].Text = quantity.Share(n.Busy)
 	}
 	if v.card != nil {
-		price := quantity.Digits(v.card.Price(n).Sum())
-		if best := v.best(); len(v.card.Unpriced(n)) > 0 {
+		price := quantity.Digits(n.Price)
+		if best := v.best(); n.AtLeast {
 			price = "≥ " + price
 		} else if best > 0 {
-			price += " (" + quantity.Times(v.card.Price(n).Sum()/best) + ")"
+			price += " (" + quantity.Times(n.Price/best) + ")"
 		}
 		cells = append(cells, page.Cell{Text: price, Number: true})
 	}
@@ -291,9 +268,9 @@ func (v *costView) cells(n *price.Need) []page.Cell {
 // best returns the lowest of the complete prices; 0 if there are fewer than two.
 func (v *costView) best() float64 {
 	var prices []float64
-	for i := range v.needs {
-		if n := &v.needs[i]; n.Refused == "" && len(v.card.Unpriced(n)) == 0 {
-			prices = append(prices, v.card.Price(n).Sum())
+	for _, n := range v.lines {
+		if n.Refused == "" && !n.AtLeast {
+			prices = append(prices, n.Price)
 		}
 	}
 	if len(prices) < 2 {
@@ -307,21 +284,21 @@ func (v *costView) best() float64 {
 func (v *costView) prices() page.Block {
 	c := v.card
 	tree := page.Tree{Text: fmt.Sprintf("Prices of %s, %s %s: %s. %s", c.Name, c.Currency, c.Date, c.Doc, c.Source)}
-	for i := range v.needs {
-		n := &v.needs[i]
+	for i := range v.lines {
+		n := &v.lines[i]
 		if n.Refused != "" {
 			continue
 		}
-		p := c.Price(n)
-		parts := []string{}
-		for _, part := range priceParts(p) {
-			name := part.name
-			if name == "devices" {
-				name = deviceText(p.Bill)
+		var parts []string
+		for _, part := range n.bill.Parts {
+			if part.Purpose == price.Devices {
+				part.Purpose = deviceText(n.bill)
 			}
-			parts = append(parts, name+" "+quantity.Digits(part.price))
+			if part.Price != 0 {
+				parts = append(parts, part.Purpose+" "+quantity.Digits(part.Price))
+			}
 		}
-		at := tree.Add("%s: %s", n.Target.Name, strings.Join(parts, ", "))
+		at := tree.Add("%s: %s", n.Target, strings.Join(parts, ", "))
 		v.moves(n, at)
 		v.against(n, at)
 	}
@@ -337,17 +314,6 @@ func (v *costView) prices() page.Block {
 	return tree
 }
 
-type pricePart struct {
-	name  string
-	price float64
-}
-
-func priceParts(p price.Month) []pricePart {
-	parts := []pricePart{{"space", p.Space}, {"I/O", p.IO}, {"throughput", p.Throughput}, {"devices", p.Devices},
-		{"processors", p.Cores}, {"memory", p.Memory}}
-	return slices.DeleteFunc(parts, func(p pricePart) bool { return p.price == 0 })
-}
-
 func deviceText(b price.Bill) string {
 	text := quantity.Count(int(b.Count), "device")
 	if b.Limit != "" {
@@ -357,10 +323,10 @@ func deviceText(b price.Bill) string {
 }
 
 // moves states which changes would affect the price most.
-func (v *costView) moves(n *price.Need, tree *page.Tree) {
+func (v *costView) moves(n *costLine, tree *page.Tree) {
 	const limit = 3
 	var parts []string
-	moves := v.card.Moves(n)
+	moves := v.card.Moves(&n.Need)
 	for _, m := range moves[:min(limit, len(moves))] {
 		doubled := "not measured"
 		if !math.IsNaN(m.Doubled) {
@@ -374,7 +340,7 @@ func (v *costView) moves(n *price.Need, tree *page.Tree) {
 }
 
 // against weighs space against writes, as docs/why.md explains.
-func (v *costView) against(n *price.Need, tree *page.Tree) {
+func (v *costView) against(n *costLine, tree *page.Tree) {
 	if n.Unlike != "" {
 		tree.Add("space against writes: not computed; %s", n.Unlike)
 		return
@@ -403,7 +369,7 @@ func (v *costView) against(n *price.Need, tree *page.Tree) {
 		}
 		tree.Add("the storage of the cheapest index+log structure, without reads by users, would cost %s (this target's: "+
 			"%s) at %s of its space used (%s to %s within 5 %%)%s",
-			quantity.Digits(best.Bill.Sum()), quantity.Digits(v.card.Price(n).Bill.Sum()), quantity.Share(best.Used),
+			quantity.Digits(best.Bill.Sum()), quantity.Digits(v.card.Store(n.Storage()).Sum()), quantity.Share(best.Used),
 			quantity.Share(low), quantity.Share(high), text)
 	}
 }

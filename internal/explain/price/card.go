@@ -73,9 +73,9 @@ type Storage struct {
 	Media float64
 }
 
-// Bill is a monthly price by purpose.
+// Bill is a monthly price by purpose, such as space.
 type Bill struct {
-	Space, IO, Throughput, Devices float64
+	Parts []Part
 	// Count is the number of devices. Limit is the resource that determines it (space,
 	// IOPS, throughput or endurance), and Share the number of devices that provides this
 	// resource.
@@ -83,19 +83,32 @@ type Bill struct {
 	Limit        string
 }
 
-// Sum returns the whole price.
-func (b Bill) Sum() float64 { return b.Space + b.IO + b.Throughput + b.Devices }
+// Part is a part of a bill.
+type Part struct {
+	Purpose string
+	Price   float64
+}
 
-func (c *Card) Store(s Storage) (b Bill) {
+// Sum returns the whole price.
+func (b Bill) Sum() (sum float64) {
+	for _, p := range b.Parts {
+		sum += p.Price
+	}
+	return sum
+}
+
+// Store returns the bill of storage.
+func (c *Card) Store(s Storage) Bill {
 	requests := c.ios(s.ReadsPerS, s.ReadBytes) + c.ios(s.WritesPerS, s.WrittenBytes)
 	if c.Device.Price > 0 {
 		return c.devices(s, requests)
 	}
-	b.Space = s.Bytes / c.gb() * c.GB
-	b.IO = c.IOPS.cost(requests)
-	b.Throughput = c.MBps.cost((s.ReadBytes + s.WrittenBytes) / mb)
-	return b
+	return Bill{Parts: []Part{{"space", s.Bytes / c.gb() * c.GB}, {"I/O", c.IOPS.cost(requests)},
+		{"throughput", c.MBps.cost((s.ReadBytes + s.WrittenBytes) / mb)}}}
 }
+
+// Devices is the purpose of the part that is paid for devices.
+const Devices = "devices"
 
 func (c *Card) devices(s Storage, requests float64) (b Bill) {
 	d := c.Device
@@ -113,6 +126,6 @@ func (c *Card) devices(s Storage, requests float64) (b Bill) {
 		}
 	}
 	b.Count = max(1, math.Ceil(b.Share))
-	b.Devices = b.Count * d.Price / months
+	b.Parts = []Part{{Devices, b.Count * d.Price / months}}
 	return b
 }

@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 )
 
@@ -29,21 +30,9 @@ func Read(file string, content []byte) (*Card, error) {
 	d := strictyaml.Document{What: "price card", Least: "{name: NAME, gb: 0.1}"}
 	var c Card
 	if root := d.ReadFile(file, content); root != nil {
-		f, _ := d.Record(root, "a price card", cardKeys.Names(), "name", "currency", "date")
-		cardKeys.Bind(f, &c)
-		for _, part := range []struct {
-			key  string
-			bind func(strictyaml.Fields)
-			keys []string
-		}{
-			{"iops", func(f strictyaml.Fields) { tierKeys.Bind(f, &c.IOPS) }, tierKeys.Names()},
-			{"mbps", func(f strictyaml.Fields) { tierKeys.Bind(f, &c.MBps) }, tierKeys.Names()},
-			{"device", func(f strictyaml.Fields) { deviceKeys.Bind(f, &c.Device) }, deviceKeys.Names()},
-		} {
-			if n := f.Value(part.key); n != nil {
-				part.bind(d.Fields(n, part.key, part.keys))
-			}
-		}
+		keys := c.keys()
+		f, _ := d.Record(root, "a price card", names(keys), "name", "currency", "date")
+		bind(f, keys)
 	}
 	if c.Device.Price > 0 && c.GB+c.IOPS.Price+c.MBps.Price > 0 {
 		d.Problems = append(d.Problems, hint.Problem{File: file,
@@ -64,40 +53,42 @@ var amount = strictyaml.NewScalar(func(n *strictyaml.Node) (float64, error) {
 	return 0, hint.Errorf("", "%q is not a number of at least 0", n.Text)
 }, strictyaml.Shape{"type": "number", "minimum": 0})
 
-var cardKeys = strictyaml.Table[Card]{
-	strictyaml.Valued("name", "The card's name.", strictyaml.OneLine, func(c *Card, v string) { c.Name = v }),
-	strictyaml.Valued("doc", "What is priced.", strictyaml.Prose, func(c *Card, v string) { c.Doc = v }),
-	strictyaml.Valued("currency", "The currency.", strictyaml.OneLine, func(c *Card, v string) { c.Currency = v }),
-	strictyaml.Valued("date", "When the prices held.", strictyaml.OneLine, func(c *Card, v string) { c.Date = v }),
-	strictyaml.Valued("source", "Where they come from.", strictyaml.Prose, func(c *Card, v string) { c.Source = v }),
-	strictyaml.Valued("gb", "Price of a GB of space in a month.", amount, func(c *Card, v float64) { c.GB = v }),
-	strictyaml.Valued("binary", "A GB is 2^30 bytes. Default: 10^9.", strictyaml.Boolean,
-		func(c *Card, v bool) { c.Binary = v }),
-	strictyaml.Part[Card]("iops", "Price of an I/O per second in a month: {price: 0.005, free: 3000}.",
-		strictyaml.Shape{"type": "object"}),
-	strictyaml.Valued("io_kb", "The most KB that count as one I/O. Default: a request of any size is one.", amount,
-		func(c *Card, v float64) { c.IOKB = v }),
-	strictyaml.Part[Card]("mbps", "Price of 2^20 bytes per second in a month, as iops.",
-		strictyaml.Shape{"type": "object"}),
-	strictyaml.Valued("core", "Price of a processor in a month.", amount, func(c *Card, v float64) { c.Core = v }),
-	strictyaml.Valued("memory", "Price of a GiB of memory in a month.", amount, func(c *Card, v float64) { c.Memory = v }),
-	strictyaml.Part[Card]("device",
-		"A drive that is bought whole, instead of space and I/O: {price: 200, gb: 960, iops: 50000, mbps: 500, tb: 1700}.",
-		strictyaml.Shape{"type": "object"}),
+// key is a key of a card, and where its value goes: a number, a switch, a line, prose, or keys of a map.
+type key struct {
+	name string
+	dst  any
 }
 
-var tierKeys = strictyaml.Table[Tier]{
-	strictyaml.Valued("price", "Price of a unit in a month.", amount, func(t *Tier, v float64) { t.Price = v }),
-	strictyaml.Valued("free", "Units that are included.", amount, func(t *Tier, v float64) { t.Free = v }),
+type prose struct{ text *string }
+
+func names(keys []key) []string { return quantity.Texts(keys, func(k key) string { return k.name }) }
+
+func (c *Card) keys() []key {
+	d := &c.Device
+	tier := func(t *Tier) []key { return []key{{"price", &t.Price}, {"free", &t.Free}} }
+	return []key{
+		{"name", &c.Name}, {"doc", prose{&c.Doc}}, {"currency", &c.Currency}, {"date", &c.Date}, {"source", prose{&c.Source}},
+		{"gb", &c.GB}, {"binary", &c.Binary}, {"iops", tier(&c.IOPS)}, {"io_kb", &c.IOKB}, {"mbps", tier(&c.MBps)},
+		{"core", &c.Core}, {"memory", &c.Memory}, {"device", []key{{"price", &d.Price}, {"months", &d.Months},
+			{"gb", &d.GB}, {"iops", &d.IOPS}, {"mbps", &d.MBps}, {"tb", &d.TB}}},
+	}
 }
 
-var deviceKeys = strictyaml.Table[Device]{
-	strictyaml.Valued("price", "Price of one.", amount, func(d *Device, v float64) { d.Price = v }),
-	strictyaml.Valued("months", "How many months it is paid over. Default 36.", amount,
-		func(d *Device, v float64) { d.Months = v }),
-	strictyaml.Valued("gb", "Its space.", amount, func(d *Device, v float64) { d.GB = v }),
-	strictyaml.Valued("iops", "Requests per second.", amount, func(d *Device, v float64) { d.IOPS = v }),
-	strictyaml.Valued("mbps", "2^20 bytes per second.", amount, func(d *Device, v float64) { d.MBps = v }),
-	strictyaml.Valued("tb", "Its endurance: 10^12 bytes that may be written.", amount,
-		func(d *Device, v float64) { d.TB = v }),
+func bind(f strictyaml.Fields, keys []key) {
+	for _, k := range keys {
+		switch dst := k.dst.(type) {
+		case *float64:
+			strictyaml.Bind(f, k.name, amount, func(v float64) { *dst = v })
+		case *bool:
+			strictyaml.Bind(f, k.name, strictyaml.Boolean, func(v bool) { *dst = v })
+		case *string:
+			strictyaml.Bind(f, k.name, strictyaml.OneLine, func(v string) { *dst = v })
+		case prose:
+			strictyaml.Bind(f, k.name, strictyaml.Prose, func(v string) { *dst.text = v })
+		case []key:
+			if n := f.Value(k.name); n != nil {
+				bind(f.In.Fields(n, k.name, names(dst)), dst)
+			}
+		}
+	}
 }

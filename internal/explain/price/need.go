@@ -2,6 +2,7 @@ package price
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -23,40 +24,48 @@ type Ask struct {
 // Range is a median over trials, with the least and the greatest of them.
 type Range struct{ Value, Low, High float64 }
 
+// MarshalJSON writes the median.
+func (r Range) MarshalJSON() ([]byte, error) { return json.Marshal(r.Value) }
+
+func (r Range) IsZero() bool { return r.Value == 0 }
+
 func (r Range) times(f float64) Range { return Range{r.Value * f, r.Low * f, r.High * f} }
 
 // Need is the hardware that a target needs for a demand: the measured costs per operation,
 // times its rate. It has many fields: one for each kind of hardware.
 type Need struct {
-	Target *compare.Target
-	Unit   string  // the unit of work
-	Rate   float64 // per second, as asked for
-	Most   Range   // per second, as measured
-	Rows   float64
-	Live   float64 // bytes of user data
+	Target *compare.Target `json:"-"`
+	Unit   string          `json:"unit"` // of work
+	// Refused is the reason if nothing is reported, Missing are the unknown numbers, and Remarks describe how
+	// the others were computed.
+	Refused string   `json:"refused,omitempty"`
+	Missing []Gap    `json:"missing,omitempty"`
+	Remarks []string `json:"remarks,omitempty"`
 
-	Cores        Range // of the engine; an embedded one's include its clients'
-	ReadsPerS    Range // requests to the device
-	WritesPerS   Range // requests
-	ReadBytes    Range // per second
-	WrittenBytes Range // per second
-	Disk         Range // bytes
-	Memory       Range // bytes, as measured
+	Rate float64 `json:"rate_per_s"` // as asked for
+	Most Range   `json:"measured_per_s"`
+	Rows float64 `json:"rows"`
 
-	// Busy is the share of the machine's processors used at the measured rate: near 1, the
-	// processors are the limit. 0: unknown.
-	Busy float64
+	Cores        Range `json:"processors"` // of the engine; an embedded one's include its clients'
+	ReadBytes    Range `json:"read_bytes_per_s"`
+	ReadsPerS    Range `json:"reads_per_s"` // requests to the device
+	WrittenBytes Range `json:"written_bytes_per_s"`
+	WritesPerS   Range `json:"writes_per_s"`        // requests
+	TBPerYear    Range `json:"written_tb_per_year"` // 10^12 bytes written
+	Disk         Range `json:"disk_bytes"`
+	Memory       Range `json:"memory_bytes"` // as measured
 	// Space and Write are the measured amplifications; Unlike is the reason if they cannot
 	// be compared with each other.
-	Space, Write Range
-	Unlike       string
-	Media        Range   // bytes that the drive wrote to its media for each that it was sent; 0: unknown
-	Fanout       float64 // of an LSM tree: data size ÷ memtable size; 0: not an LSM tree
-	// Missing are the unknown numbers; Remarks describe how the rest was computed, and
-	// Refused is the reason if nothing is reported.
-	Missing []Gap
-	Remarks []string
-	Refused string
+	Space  Range  `json:"space_amplification,omitzero"`
+	Write  Range  `json:"write_amplification,omitzero"`
+	Unlike string `json:"-"`
+
+	Live   float64 `json:"-"` // bytes of user data
+	Media  Range   `json:"-"` // bytes that the drive wrote to its media for each that it was sent; 0: unknown
+	Fanout float64 `json:"-"` // of an LSM tree: data size ÷ memtable size; 0: not an LSM tree
+	// Busy is the share of the machine's processors used at the measured rate: near 1, the
+	// processors are the limit. 0: unknown.
+	Busy float64 `json:"-"`
 }
 
 // Gap is a number that is unknown, or known only as a lower bound.
@@ -64,14 +73,13 @@ type Gap struct{ Metric, Why string }
 
 func (g Gap) String() string { return metric.Label(g.Metric) + ": " + g.Why }
 
+func (g Gap) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
 // Storage returns the data and the load that storage has to handle.
 func (n *Need) Storage() Storage {
 	return Storage{Bytes: n.Disk.Value, ReadsPerS: n.ReadsPerS.Value, WritesPerS: n.WritesPerS.Value,
 		ReadBytes: n.ReadBytes.Value, WrittenBytes: n.WrittenBytes.Value, Media: n.Media.Value}
 }
-
-// TBPerYear returns the number of 10^12 bytes written in a year.
-func (n *Need) TBPerYear() Range { return n.WrittenBytes.times(SecondsPerYear / 1e12) }
 
 // UserBytes returns the number of bytes that users write per second; 0: unknown.
 func (n *Need) UserBytes() float64 {
@@ -107,7 +115,7 @@ func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
 	n.ReadsPerS = m.reads()
 	n.ReadBytes = m.perSecond(metric.ReadKB).times(1024)
 	n.WrittenBytes = m.perSecond(metric.WriteKB).times(1024)
-	n.WritesPerS = m.writes()
+	n.WritesPerS, n.TBPerYear = m.writes(), n.WrittenBytes.times(SecondsPerYear/1e12)
 	n.Memory = m.whole(metric.ServerMemoryBytes)
 	m.disk(ask)
 	m.amplifications()
@@ -233,18 +241,11 @@ func (m measured) perSecond(name string) Range {
 	return r.times(rate)
 }
 
-// Month is the price of a need in a month.
-type Month struct {
-	Bill
-	Cores, Memory float64
-}
-
-// Sum returns the whole price.
-func (m Month) Sum() float64 { return m.Bill.Sum() + m.Cores + m.Memory }
-
 // Price returns the monthly price of a need.
-func (c *Card) Price(n *Need) Month {
-	return Month{c.Store(n.Storage()), n.Cores.Value * c.Core, n.Memory.Value / (1 << 30) * c.Memory}
+func (c *Card) Price(n *Need) Bill {
+	b := c.Store(n.Storage())
+	b.Parts = append(b.Parts, Part{"processors", n.Cores.Value * c.Core}, Part{"memory", n.Memory.Value / (1 << 30) * c.Memory})
+	return b
 }
 
 // Unpriced returns the costs missing from a price.

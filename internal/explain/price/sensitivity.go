@@ -23,29 +23,24 @@ type Move struct {
 // less than 1 % are left out.
 func (c *Card) Moves(n *Need) (out []Move) {
 	price := c.Price(n).Sum()
+	card, need := *c, *n
+	writes := []*float64{&need.WritesPerS.Value, &need.WrittenBytes.Value}
+	reads := []*float64{&need.ReadsPerS.Value, &need.ReadBytes.Value}
+	processors := []*float64{&need.Cores.Value}
 	for _, entry := range []struct {
 		subject string
-		change  func(c *Card, n *Need, f float64)
+		amounts []*float64
 	}{
-		{rateMove, func(_ *Card, n *Need, f float64) {
-			n.Cores, n.ReadsPerS, n.ReadBytes = n.Cores.times(f), n.ReadsPerS.times(f), n.ReadBytes.times(f)
-			n.WritesPerS, n.WrittenBytes = n.WritesPerS.times(f), n.WrittenBytes.times(f)
-		}},
-		{"writes per operation", func(_ *Card, n *Need, f float64) {
-			n.WritesPerS, n.WrittenBytes = n.WritesPerS.times(f), n.WrittenBytes.times(f)
-		}},
-		{"reads per operation", func(_ *Card, n *Need, f float64) {
-			n.ReadsPerS, n.ReadBytes = n.ReadsPerS.times(f), n.ReadBytes.times(f)
-		}},
-		{"CPU per operation", func(_ *Card, n *Need, f float64) { n.Cores = n.Cores.times(f) }},
-		{"space", func(_ *Card, n *Need, f float64) { n.Disk = n.Disk.times(f) }},
-		{"memory", func(_ *Card, n *Need, f float64) { n.Memory = n.Memory.times(f) }},
-		{"KB that count as one I/O", func(c *Card, _ *Need, f float64) { c.IOKB *= f }},
-		{"endurance of a device", func(c *Card, _ *Need, f float64) { c.Device.TB *= f }},
+		{rateMove, slices.Concat(processors, reads, writes)}, {"writes per operation", writes},
+		{"reads per operation", reads}, {"CPU per operation", processors}, {"space", []*float64{&need.Disk.Value}},
+		{"memory", []*float64{&need.Memory.Value}}, {"KB that count as one I/O", []*float64{&card.IOKB}},
+		{"endurance of a device", []*float64{&card.Device.TB}},
 	} {
 		extra := func(f float64) float64 {
-			card, need := *c, *n
-			entry.change(&card, &need, f)
+			card, need = *c, *n
+			for _, a := range entry.amounts {
+				*a *= f
+			}
 			return card.Price(&need).Sum()/price - 1
 		}
 		m := Move{entry.subject, extra(0.5), extra(2)}

@@ -59,17 +59,11 @@ func (d Demand) Optimum(c *Card) (best Point, low, high float64) {
 // minimum returns the position of a convex function's minimum, by golden sections.
 func minimum(f func(float64) float64, low, high float64) float64 {
 	ratio := (math.Sqrt(5) - 1) / 2
-	a, b := high-ratio*(high-low), low+ratio*(high-low)
-	fa, fb := f(a), f(b)
 	for range 100 {
-		if fa <= fb {
-			high, b, fb = b, a, fa
-			a = high - ratio*(high-low)
-			fa = f(a)
+		if a, b := high-ratio*(high-low), low+ratio*(high-low); f(a) <= f(b) {
+			high = b
 		} else {
-			low, a, fa = a, b, fb
-			b = low + ratio*(high-low)
-			fb = f(b)
+			low = a
 		}
 	}
 	return (low + high) / 2

@@ -3,6 +3,7 @@ package price
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"rumbench/internal/expect"
@@ -28,6 +29,11 @@ func closed(gb, mbps, f, pricePerGB, pricePerIO, ioKB float64) float64 {
 func near(t *testing.T, subject string, got, want, tolerance float64) {
 	t.Helper()
 	expect.Near(t, got, want, tolerance, subject)
+}
+
+// part returns the price of a purpose.
+func part(b Bill, purpose string) float64 {
+	return b.Parts[slices.IndexFunc(b.Parts, func(p Part) bool { return p.Purpose == purpose })].Price
 }
 
 // The best shares of the source, 67, 39 and 17 % for writes of 1, 10 and 100 MB/s, with what
@@ -57,7 +63,7 @@ func TestPublishedOptima(t *testing.T) {
 		near(t, "published price at a third", published(c, 1100, entry.mbps, 2, entry.low/100)/entry.price, 1.05, 0.03)
 		near(t, "published price above", published(c, 1100, entry.mbps, 2, entry.high/100)/entry.price, 1.05, 0.03)
 		// The 256 of 4 KB in a MB, which the source's printed coefficient lacks.
-		near(t, "price of I/O", d.At(c, 0.5).Bill.IO, 256*entry.mbps*(2+1)*c.IOPS.Price, 1e-6)
+		near(t, "price of I/O", part(d.At(c, 0.5).Bill, "I/O"), 256*entry.mbps*(2+1)*c.IOPS.Price, 1e-6)
 	}
 }
 
@@ -107,13 +113,13 @@ func TestFreeTier(t *testing.T) {
 // A GB may be binary, a MB is, and a month has 730 hours.
 func TestUnits(t *testing.T) {
 	c := &Card{GB: 1, MBps: Tier{Price: 1}}
-	near(t, "decimal GB", c.Store(Storage{Bytes: 1 << 40}).Space, 1099.511627776, 1e-9)
-	near(t, "MB/s", c.Store(Storage{ReadBytes: 1 << 20, WrittenBytes: 2 << 20}).Throughput, 3, 1e-12)
+	near(t, "decimal GB", part(c.Store(Storage{Bytes: 1 << 40}), "space"), 1099.511627776, 1e-9)
+	near(t, "MB/s", part(c.Store(Storage{ReadBytes: 1 << 20, WrittenBytes: 2 << 20}), "throughput"), 3, 1e-12)
 	c.Binary = true
-	near(t, "binary GB", c.Store(Storage{Bytes: 1 << 40}).Space, 1024, 1e-9)
+	near(t, "binary GB", part(c.Store(Storage{Bytes: 1 << 40}), "space"), 1024, 1e-9)
 	d := &Card{Device: Device{Price: 36, TB: 730 * 3600 * 36 / 1e6}} // what 1 MB/s writes in 36 months
 	near(t, "endurance", d.Store(Storage{WrittenBytes: 1e6}).Share, 1, 1e-12)
-	near(t, "memory", (&Card{Memory: 5}).Price(&Need{Memory: Range{Value: 3 << 30}}).Memory, 15, 1e-12)
+	near(t, "memory", part((&Card{Memory: 5}).Price(&Need{Memory: Range{Value: 3 << 30}}), "memory"), 15, 1e-12)
 }
 
 // Requests count as one I/O each, and large ones as several.
@@ -127,10 +133,10 @@ func TestIOs(t *testing.T) {
 		{Storage{WritesPerS: 100, WrittenBytes: 100 * 64 << 10}, 400},
 		{Storage{ReadsPerS: 100, ReadBytes: 100 * 64 << 10, WrittenBytes: 16 << 10}, 401},
 	} {
-		near(t, "I/Os", c.Store(entry.s).IO, entry.want, 1e-9)
+		near(t, "I/Os", part(c.Store(entry.s), "I/O"), entry.want, 1e-9)
 	}
 	c.IOKB = 0
-	near(t, "requests", c.Store(Storage{WritesPerS: 7, WrittenBytes: 1 << 30, ReadsPerS: 2}).IO, 9, 0)
+	near(t, "requests", part(c.Store(Storage{WritesPerS: 7, WrittenBytes: 1 << 30, ReadsPerS: 2}), "I/O"), 9, 0)
 }
 
 // The costs of one post's engines at 1,000 inserts per second: 4 KB of I/O on io1.
