@@ -20,15 +20,23 @@ func Detectable(sd float64, n int, df, alpha, power float64) float64 {
 	for powerOf(high, df, limit) < power {
 		low, high = high, 2*high
 	}
+	high = Border(func(shift float64) bool { return powerOf(shift, df, limit) >= power }, high, low)
+	return high * sd / math.Sqrt(float64(n))
+}
+
+// Border returns the point between two where a condition that holds at the first ceases to hold, by bisection.
+func Border(holds func(float64) bool, at, end float64) float64 {
+	if holds(end) {
+		return end
+	}
 	for range 60 {
-		mid := (low + high) / 2
-		if powerOf(mid, df, limit) < power {
-			low = mid
+		if middle := (at + end) / 2; holds(middle) {
+			at = middle
 		} else {
-			high = mid
+			end = middle
 		}
 	}
-	return high * sd / math.Sqrt(float64(n))
+	return at
 }
 
 // powerOf returns the probability that |t| exceeds the limit when the true mean

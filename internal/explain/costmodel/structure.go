@@ -6,6 +6,8 @@ package costmodel
 import (
 	"math"
 	"slices"
+
+	"rumbench/internal/stat"
 )
 
 // Distinct returns the number of distinct pages per touch, if each touch hits any of the
@@ -59,17 +61,11 @@ func Misses(room float64, list []Leaves) []float64 {
 		}
 		return pages
 	}
-	low, high := 0.0, 1.0
+	high := 1.0
 	for held(high) < room {
 		high *= 2
 	}
-	for range 60 {
-		if middle := (low + high) / 2; held(middle) < room {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
+	low := stat.Border(func(units float64) bool { return held(units) < room }, 0, high)
 	for i, l := range list {
 		out[i] = math.Exp(-low * l.PerUnit / l.Pages)
 	}

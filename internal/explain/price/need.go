@@ -122,8 +122,7 @@ func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
 	n.Fanout = m.fanout()
 	first := t.Trials[0]
 	if cpus, err := strconv.ParseFloat(first.Host.Value("cpus usable"), 64); err == nil && cpus > 0 && !first.Unseen {
-		k, _ := s.About(metric.CPUUS)
-		all, _ := m.number(k)
+		all, _ := m.about(metric.CPUUS)
 		n.Busy = all.Value * 1e-6 / cpus * n.Most.Value
 	}
 	return n
@@ -135,13 +134,11 @@ func (m measured) late(limit float64) string {
 		return ""
 	}
 	for _, name := range []string{metric.ResponseP99US, metric.ServiceP99US} {
-		k, ok := m.step.About(name)
-		if !ok {
-			continue
-		}
-		if p99, reason := m.number(k); reason == "" && p99.Value > limit {
+		switch p99, reason := m.about(name); {
+		case reason != "":
+		case p99.Value > limit:
 			return "its 99th percentile is " + quantity.Micros(p99.Value) + " at the measured rate"
-		} else if reason == "" {
+		default:
 			return ""
 		}
 	}
@@ -151,8 +148,7 @@ func (m measured) late(limit float64) string {
 // reads returns the read requests per second. An engine that read nothing needs none,
 // whatever other programs read in the meantime.
 func (m measured) reads() Range {
-	k, _ := m.step.About(metric.ReadKB)
-	if kb, reason := m.number(k); reason == "" && kb.High == 0 {
+	if kb, reason := m.about(metric.ReadKB); reason == "" && kb.High == 0 {
 		return Range{}
 	}
 	return m.perSecond(metric.DeviceReads)
@@ -188,8 +184,9 @@ type measured struct {
 
 func rangeOf(n compare.Number) Range { return Range{n.Value, n.Low, n.High} }
 
-// number returns a number and its problem: a gap that has a value is a lower bound.
-func (m measured) number(k compare.Key) (r Range, reason string) {
+// about returns a number of the step and its problem: a gap that has a value is a lower bound.
+func (m measured) about(name string) (r Range, reason string) {
+	k, _ := m.step.About(name)
 	if own, ok := compare.Undisturbed(m.step, k, m.target); ok {
 		k = own
 	}
@@ -211,11 +208,11 @@ func (m measured) missing(name, reason string) {
 
 // whole returns a number of the step.
 func (m measured) whole(name string) Range {
-	k, _ := m.step.About(name)
-	r, reason := m.number(k)
+	r, reason := m.about(name)
 	if reason != "" {
 		m.missing(name, reason)
 	}
+	k, _ := m.step.About(name)
 	if own, ok := compare.Undisturbed(m.step, k, m.target); ok && reason == "" && own.Metric != name {
 		m.need.Remarks = append(m.need.Remarks, metric.Label(name)+
 			": of the engine's processes, without the file system's journal, as other programs used the device")
@@ -244,7 +241,8 @@ func (m measured) perSecond(name string) Range {
 // Price returns the monthly price of a need.
 func (c *Card) Price(n *Need) Bill {
 	b := c.Store(n.Storage())
-	b.Parts = append(b.Parts, Part{"processors", n.Cores.Value * c.Core}, Part{"memory", n.Memory.Value / (1 << 30) * c.Memory})
+	b.Parts = append(b.Parts, Part{"processors", n.Cores.Value * c.Core},
+		Part{"memory", n.Memory.Value / (1 << 30) * c.Memory})
 	return b
 }
 

@@ -87,15 +87,11 @@ func (m measured) data(all Range) (data Range, apart bool, caveat string) {
 
 // amplifications sets the amplifications, and Unlike if their product is meaningless.
 func (m measured) amplifications() {
-	value := func(name string) (Range, string) {
-		k, _ := m.step.About(name)
-		return m.number(k)
-	}
 	n := m.need
 	var space, write string
-	n.Space, space = value(metric.SpaceAmplification)
-	n.Write, write = value(metric.WriteAmplification)
-	if media, unknown := value(metric.MediaRatio); unknown == "" {
+	n.Space, space = m.about(metric.SpaceAmplification)
+	n.Write, write = m.about(metric.WriteAmplification)
+	if media, unknown := m.about(metric.MediaRatio); unknown == "" {
 		n.Media = media
 		n.Remarks = append(n.Remarks, "the drive wrote "+quantity.Four(media.Value)+
 			" bytes to its media for each byte that it was sent: endurance is counted in these")

@@ -1,6 +1,10 @@
 package price
 
-import "math"
+import (
+	"math"
+
+	"rumbench/internal/stat"
+)
 
 // An index+log structure keeps rows in a log and collects its garbage. When it uses a share u
 // of its space, space amplification is 1/u and write amplification 1/(1-u), so that for every u
@@ -48,12 +52,10 @@ func (d Demand) At(c *Card, used float64) Point {
 // above the minimum. The cost is convex: each of its parts is.
 func (d Demand) Optimum(c *Card) (best Point, low, high float64) {
 	const edge = 1e-6
-	at := func(used float64) float64 { return d.At(c, used).Bill.Sum() }
-	best = d.At(c, minimum(at, edge, 1-edge))
-	limit := 1.05 * best.Bill.Sum()
-	low = border(func(used float64) bool { return at(used) <= limit }, best.Used, edge)
-	high = border(func(used float64) bool { return at(used) <= limit }, best.Used, 1-edge)
-	return best, low, high
+	cost := func(used float64) float64 { return d.At(c, used).Bill.Sum() }
+	best = d.At(c, minimum(cost, edge, 1-edge))
+	cheap := func(used float64) bool { return cost(used) <= 1.05*best.Bill.Sum() }
+	return best, stat.Border(cheap, best.Used, edge), stat.Border(cheap, best.Used, 1-edge)
 }
 
 // minimum returns the position of a convex function's minimum, by golden sections.
@@ -67,20 +69,4 @@ func minimum(f func(float64) float64, low, high float64) float64 {
 		}
 	}
 	return (low + high) / 2
-}
-
-// border returns the point between at and end where a condition that holds at the first ceases
-// to hold.
-func border(holds func(float64) bool, at, end float64) float64 {
-	if holds(end) {
-		return end
-	}
-	for range 60 {
-		if middle := (at + end) / 2; holds(middle) {
-			at = middle
-		} else {
-			end = middle
-		}
-	}
-	return at
 }
