@@ -137,3 +137,6 @@ func nothing(t *testing.T) *machine {
 		m.space = func(string) (float64, float64, error) { return 0, 0, os.ErrPermission }
 	}}.machine(t)
 }
+
+// checked returns the result of all checks.
+func checked(m *machine) *Report { return m.report(m.headline(), checks()) }

@@ -65,7 +65,7 @@ func Look(ctx context.Context, o Options) (*Report, error) {
 	if err := m.watch(ctx, o.Period); err != nil {
 		return nil, err
 	}
-	return m.report(), nil
+	return m.report(m.headline(), checks()), nil
 }
 
 // watch counts what the machine does in a period.
@@ -143,9 +143,9 @@ func setting(fact, whereShown string, fix func(*machine) string, good ...string)
 	}
 }
 
-func (m *machine) report() *Report {
-	r := &Report{Host: m.headline()}
-	for _, c := range checks() {
+func (m *machine) report(host string, checks []check) *Report {
+	r := &Report{Host: host}
+	for _, c := range checks {
 		f := c.look(m)
 		f.Name, f.Wanted, f.Why = c.name, c.wanted, c.reason
 		r.Findings = append(r.Findings, f)

@@ -18,14 +18,14 @@ import (
 )
 
 func TestQuietHostIsFit(t *testing.T) {
-	for _, f := range quiet().machine(t).report().Findings {
+	for _, f := range checked(quiet().machine(t)).Findings {
 		expect.True(t, f.Status == OK && f.Found != "" && f.Fix == "", f.Name, f.Status, "found", f.Found, "fix", f.Fix)
 	}
 }
 
 // What a machine does not show is unknown, never ok.
 func TestUnknownIsNotOK(t *testing.T) {
-	for _, f := range nothing(t).report().Findings {
+	for _, f := range checked(nothing(t)).Findings {
 		expect.True(t, f.Status == Unknown && f.Found != "" && f.Fix != "",
 			f.Name, f.Status, "found", f.Found, "fix", f.Fix)
 	}
@@ -54,7 +54,7 @@ func free(gib float64) func(*machine) {
 // compare looks at one finding.
 func compare(t *testing.T, m *machine, check string, status Status, found, fix string) {
 	t.Helper()
-	for _, f := range m.report().Findings {
+	for _, f := range checked(m).Findings {
 		if f.Name != check {
 			continue
 		}
@@ -102,7 +102,7 @@ func TestAnotherBenchmark(t *testing.T) {
 	defer f.Close()
 	expect.NoError(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
 	compare(t, m, "another benchmark", Bad, "process 12, campaign /x", "wait")
-	if names := m.report().Bad(); len(names) != 1 || names[0] != "another benchmark" {
+	if names := checked(m).Bad(); len(names) != 1 || names[0] != "another benchmark" {
 		t.Errorf("bad: %v", names)
 	}
 	link := m.lock + ".link"

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"rumbench/internal/observe/blockio"
 	"rumbench/internal/observe/profile"
@@ -16,28 +15,26 @@ import (
 
 // Collectors reports which profile collectors this host and user can use.
 func Collectors() *Report {
-	r := &Report{Host: "profile collectors"}
-	add := func(name, wanted, reason string, f Finding) {
-		f.Name, f.Wanted, f.Why = name, wanted, reason
-		r.Findings = append(r.Findings, f)
-	}
-	add("CPU sampler", "perf_event_open of all processors",
-		"it samples servers, clients and the kernel alike; without it there are no profiles of servers", cpuSampler())
-	add("kernel functions", "addresses in /proc/kallsyms", "without them the kernel's part of a profile has no names",
-		kernelNames("/proc/kallsyms"))
-	add("files", "tracepoints of the block layer, and files that are on one device",
-		"they say which files of a server are read and written, in extra trials", fileTracer("."))
-	add("threads", "/proc/PID/syscall of processes of other users", "they say where threads sleep, in extra trials",
-		threadLooks("/proc/self/status"))
-	add("waits for devices", "kernel.task_delayacct=1 before servers start",
-		"explanations then separate device waits from sleep", delays("/proc/sys/kernel/task_delayacct"))
-	add("lock waits", "Go's profiles of blocking", "they say who waits in an embedded engine, and for whom",
-		ok("in rumbench itself, for embedded engines in Go"))
-	return r
+	m := &machine{proc: "/proc", dir: "."}
+	return m.report("profile collectors", []check{
+		{"CPU sampler", "perf_event_open of all processors", cpuSampler,
+			"it samples servers, clients and the kernel alike; without it there are no profiles of servers"},
+		{"kernel functions", "addresses in /proc/kallsyms", kernelNames,
+			"without them the kernel's part of a profile has no names"},
+		{"files", "tracepoints of the block layer, and files that are on one device", fileTracer,
+			"they say which files of a server are read and written, in extra trials"},
+		{"threads", "/proc/PID/syscall of processes of other users", threadLooks,
+			"they say where threads sleep, in extra trials"},
+		{"waits for devices", "kernel.task_delayacct=1 before servers start", delays,
+			"explanations then separate device waits from sleep"},
+		{"lock waits", "Go's profiles of blocking",
+			func(*machine) Finding { return ok("in rumbench itself, for embedded engines in Go") },
+			"they say who waits in an embedded engine, and for whom"},
+	})
 }
 
 // cpuSampler tries the CPU sampler for a moment.
-func cpuSampler() Finding {
+func cpuSampler(*machine) Finding {
 	const moment = 20 * time.Millisecond
 	const hertz = 99
 	s, err := profile.Start(hertz, false)
@@ -56,28 +53,24 @@ func cpuSampler() Finding {
 }
 
 // fileTracer checks whether requests to the device under a directory can be traced.
-func fileTracer(dir string) Finding {
-	if err := blockio.Available(dir); err != nil {
+func fileTracer(m *machine) Finding {
+	if err := blockio.Available(m.dir); err != nil {
 		return warn(err.Error(), cmp.Or(hint.Of(err), "keep the data on ext4 or xfs, on a partition or a whole disk"))
 	}
 	return ok("requests, and the places of files below this directory")
 }
 
-// threadLooks checks whether this process may inspect the threads of other users;
-// path is the path of /proc/self/status.
-func threadLooks(path string) Finding {
-	text, _ := os.ReadFile(path)
-	_, tail, _ := strings.Cut(string(text), "CapEff:")
-	var effective uint64
-	if _, err := fmt.Sscanf(tail, "%x", &effective); err != nil || effective&(1<<unix.CAP_SYS_PTRACE) == 0 {
+// threadLooks checks whether this process may inspect the threads of other users.
+func threadLooks(m *machine) Finding {
+	if may, _ := m.mayTrace(); !may {
 		return warn("only this user’s processes", "run as root; in a container, with CAP_SYS_PTRACE")
 	}
 	return ok("of all processes")
 }
 
 // delays checks whether the kernel counts how long threads wait for devices.
-func delays(path string) Finding {
-	text, err := os.ReadFile(path)
+func delays(m *machine) Finding {
+	text, err := os.ReadFile(filepath.Join(m.proc, "sys/kernel/task_delayacct"))
 	switch {
 	case err != nil:
 		return warn(err.Error(), "use a kernel with CONFIG_TASK_DELAY_ACCT")
@@ -88,8 +81,8 @@ func delays(path string) Finding {
 }
 
 // kernelNames checks whether the kernel shows the addresses of its functions.
-func kernelNames(path string) Finding {
-	text, err := os.ReadFile(path)
+func kernelNames(m *machine) Finding {
+	text, err := os.ReadFile(filepath.Join(m.proc, "kallsyms"))
 	if err != nil {
 		return warn(err.Error(), "use a kernel with CONFIG_KALLSYMS")
 	}

@@ -40,13 +40,13 @@ func troubled(t *testing.T) *Report {
 		},
 		mounted("rw,relatime,discard"),
 	)
-	return f.machine(t).report()
+	return checked(f.machine(t))
 }
 
 // Whatever is found, only commands may be wider than the page.
 func TestText(t *testing.T) {
 	for name, r := range map[string]*Report{
-		"troubled.txt": troubled(t), "quiet.txt": quiet().machine(t).report(), "": nothing(t).report(),
+		"troubled.txt": troubled(t), "quiet.txt": checked(quiet().machine(t)), "": checked(nothing(t)),
 	} {
 		var b bytes.Buffer
 		list := programs()
