@@ -90,35 +90,25 @@ type Pages struct {
 // ByPages fits the bytes written to the page sizes, for each engine whose targets have
 // several. Other sizes are not covered.
 func ByPages(s *compare.Step, targets []*compare.Target) (out []Pages) {
-	type points struct{ page, written []float64 }
 	k, ok := s.About(metric.WriteKB)
-	if !ok {
-		return nil
-	}
-	byName := map[string]*points{}
+	page, written := map[string][]float64{}, map[string][]float64{} // KB, by engine
 	var engines []string
 	for _, t := range targets {
-		if len(s.Runs[t]) == 0 {
+		if !ok || len(s.Runs[t]) == 0 {
 			continue
 		}
-		first := s.Runs[t][0]
-		made := first.Step.Structure
-		n := s.Number(t, k)
+		first, n := s.Runs[t][0], s.Number(t, k)
+		name, made := first.Trial.Engine, first.Step.Structure
 		if made.Shape != engine.InPlace || made.Page <= 0 || n.Missing != "" || n.Disturbed() || n.AtLeast() {
 			continue
 		}
-		name := first.Trial.Engine
-		if byName[name] == nil {
-			byName[name], engines = &points{}, append(engines, name)
-		}
-		byName[name].page, byName[name].written = append(byName[name].page, float64(made.Page)/1024),
-			append(byName[name].written, n.Value)
+		engines = compare.AppendNew(engines, name)
+		page[name], written[name] = append(page[name], float64(made.Page)/1024), append(written[name], n.Value)
 	}
 	for _, name := range engines {
-		p := byName[name]
-		if fit, residual, ok := costmodel.FitInPlace(p.page, p.written); ok {
-			slices.Sort(p.page)
-			out = append(out, Pages{fit, name, k.Per, len(slices.Compact(p.page)), residual})
+		if fit, residual, ok := costmodel.FitInPlace(page[name], written[name]); ok {
+			sizes := len(slices.Compact(slices.Sorted(slices.Values(page[name]))))
+			out = append(out, Pages{fit, name, k.Per, sizes, residual})
 		}
 	}
 	return out
