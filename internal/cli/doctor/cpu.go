@@ -7,20 +7,6 @@ import (
 	"rumbench/internal/observe"
 )
 
-func cpuChecks() []check {
-	return []check{
-		{"cpu governor", "performance", setting("cpu governor", hostHint, setGovernor, "performance"),
-			"other governors change the clock with the load: the engine that waits more gets a slower processor"},
-		{"cpu turbo", "off", setting("cpu turbo", hostHint, turboOff, "off"),
-			"with turbo the clock depends on heat and on how many cores work: trials differ by their order"},
-		{"clock source", "one that needs no system call, such as tsc",
-			setting("clock source", "cat "+clockDir+"/current_clocksource", setClock, clocks...),
-			"every operation reads the clock twice: a slow clock is in each latency and costs CPU time"},
-		{"cpu limit", "no quota", cpuLimit,
-			"when a control group has used up its quota, all its threads stand still: that looks like stalls of the engine"},
-	}
-}
-
 const hostHint = "in a virtual machine ask who runs its host; else see the firmware and the cpufreq driver"
 
 func setGovernor(m *machine) string {

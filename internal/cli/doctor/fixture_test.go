@@ -139,4 +139,4 @@ func nothing(t *testing.T) *machine {
 }
 
 // checked returns the result of all checks.
-func checked(m *machine) *Report { return m.report(m.headline(), checks()) }
+func checked(m *machine) *Report { return m.report(m.headline(), checks) }

@@ -65,7 +65,7 @@ func Look(ctx context.Context, o Options) (*Report, error) {
 	if err := m.watch(ctx, o.Period); err != nil {
 		return nil, err
 	}
-	return m.report(m.headline(), checks()), nil
+	return m.report(m.headline(), checks), nil
 }
 
 // watch counts what the machine does in a period.
@@ -101,8 +101,54 @@ type check struct {
 	reason       string // why it matters
 }
 
-func checks() []check {
-	return slices.Concat(loadChecks(), cpuChecks(), memoryChecks(), storageChecks(), rightChecks())
+// checks are all checks of a machine, in the order of reports.
+var checks = []check{
+	{"another benchmark", "none", anotherBenchmark, "two benchmarks at a time measure each other"},
+	{"other load", "others use less than 5 % of all CPUs", otherLoad,
+		"CPU time of other programs is not available to the engine, and they evict its data from the CPU's caches"},
+	{"stolen time", "below 1 %", stolenTime,
+		"while another virtual machine has the processor, the engine seems slow: a trial depends on its neighbors"},
+	{"pressure", "CPU and I/O below 5 %, memory below 1 %", pressure,
+		"tasks wait already for CPU, storage or memory: a benchmark would have to share them"},
+	{"timers", "none that read or write much in 6 h", timersDue,
+		"they share the device and the CPUs with some trials, not with all"},
+	{"cpu governor", "performance", setting("cpu governor", hostHint, setGovernor, "performance"),
+		"other governors change the clock with the load: the engine that waits more gets a slower processor"},
+	{"cpu turbo", "off", setting("cpu turbo", hostHint, turboOff, "off"),
+		"with turbo the clock depends on heat and on how many cores work: trials differ by their order"},
+	{"clock source", "one that needs no system call, such as tsc",
+		setting("clock source", "cat "+clockDir+"/current_clocksource", setClock, clocks...),
+		"every operation reads the clock twice: a slow clock is in each latency and costs CPU time"},
+	{"cpu limit", "no quota", cpuLimit,
+		"when a control group has used up its quota, all its threads stand still: that looks like stalls of the engine"},
+	{"transparent huge pages", "madvise or never",
+		setting("transparent huge pages", "cat "+hugePages, madvise, "madvise", "never"),
+		"with always the kernel joins pages behind the engine's back: memory grows, and moving pages stalls threads"},
+	{"swap", "off; or nothing in it and vm.swappiness at most 10", swap,
+		"a page of the engine's cache that was swapped out costs a read on access, and no counter of the engine shows it"},
+	{"dirty pages", "writing begins at 1 GiB at most", dirtyPages,
+		"the kernel collects that many buffered writes, and then writes them at once: stalls, and writes in a later step"},
+	{"free memory", "at least half", freeMemory,
+		"files of buffered engines are cached in what is free: with less of it the same engine reads more"},
+	{"memory limit", "none", memoryLimit,
+		"the page cache counts towards a control group's limit, and who goes beyond it is killed"},
+	{"free disk", "at least 10 GiB and 15 %", freeDisk,
+		"a full disk ends a campaign; a nearly full one makes filesystem and SSD slow"},
+	{"mount options", "a local disk, written to with barriers and without sync; noatime or relatime", mountOptions,
+		"they decide what a commit costs and survives, and whether the device's traffic can be counted"},
+	{"discard", "not at each delete", discard,
+		"deleting a file then also sends discards, which slow concurrent requests; LSM trees delete files all the time"},
+	{"read-ahead", "at most 128 KiB", readAhead,
+		"the kernel may read that much of a buffered or mapped file where one row was wanted"},
+	{"I/O scheduler", "none or mq-deadline", scheduler,
+		"other schedulers hold requests back by their own rules, and move time between readers and writers"},
+	{"open files", "at least 10,000", openFiles,
+		"LSM trees keep thousands of files open: at the limit they fail, or open and close files all the time"},
+	{"process I/O", "/proc/PID/io of other users' processes can be read", processIO,
+		"it shows what a server reads and writes: without it there is the device alone, which counts all programs"},
+	{"perf", "hardware counters, and kernel.perf_event_paranoid at most 0", perf,
+		"without the right to sample all processes nothing says which subsystems used the CPU time; without hardware " +
+			"counters, how many instructions and cache misses it was; numbers do not depend on either"},
 }
 
 // finding returns the result of a check; the check's name, the wanted value and the reason are

@@ -122,7 +122,7 @@ func TestReusedNumber(t *testing.T) {
 func TestLook(t *testing.T) {
 	r, err := Look(context.Background(), Options{Dir: t.TempDir(), Period: 50 * time.Millisecond, Lock: t.TempDir() + "/lock"})
 	expect.NoError(t, err)
-	expect.Equal(t, len(r.Findings), len(checks()), "findings of", "checks")
+	expect.Equal(t, len(r.Findings), len(checks), "findings of", "checks")
 	if _, err := Look(context.Background(), Options{Dir: "/missing"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing directory: %v", err)
 	}

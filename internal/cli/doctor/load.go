@@ -22,20 +22,6 @@ import (
 // Limits on the time that tasks wait for CPU and I/O, and for memory, as shares.
 const waitWarn, memoryWaitWarn = 0.05, 0.01
 
-func loadChecks() []check {
-	return []check{
-		{"another benchmark", "none", anotherBenchmark, "two benchmarks at a time measure each other"},
-		{"other load", "others use less than 5 % of all CPUs", otherLoad,
-			"CPU time of other programs is not available to the engine, and they evict its data from the CPU's caches"},
-		{"stolen time", "below 1 %", stolenTime,
-			"while another virtual machine has the processor, the engine seems slow: a trial depends on its neighbors"},
-		{"pressure", "CPU and I/O below 5 %, memory below 1 %", pressure,
-			"tasks wait already for CPU, storage or memory: a benchmark would have to share them"},
-		{"timers", "none that read or write much in 6 h", timersDue,
-			"they share the device and the CPUs with some trials, not with all"},
-	}
-}
-
 // anotherBenchmark tries the lock that campaigns hold. Taking it shared, for a
 // moment, also detects a campaign whose process died while one of its trials still
 // runs.

@@ -15,22 +15,6 @@ const (
 	fewFree, lowFree = 0.5, 0.1
 )
 
-func memoryChecks() []check {
-	return []check{
-		{"transparent huge pages", "madvise or never",
-			setting("transparent huge pages", "cat "+hugePages, madvise, "madvise", "never"),
-			"with always the kernel joins pages behind the engine's back: memory grows, and moving pages stalls threads"},
-		{"swap", "off; or nothing in it and vm.swappiness at most 10", swap,
-			"a page of the engine's cache that was swapped out costs a read on access, and no counter of the engine shows it"},
-		{"dirty pages", "writing begins at 1 GiB at most", dirtyPages,
-			"the kernel collects that many buffered writes, and then writes them at once: stalls, and writes in a later step"},
-		{"free memory", "at least half", freeMemory,
-			"files of buffered engines are cached in what is free: with less of it the same engine reads more"},
-		{"memory limit", "none", memoryLimit,
-			"the page cache counts towards a control group's limit, and who goes beyond it is killed"},
-	}
-}
-
 const hugePages = "/sys/kernel/mm/transparent_hugepage/enabled"
 
 func madvise(m *machine) string { return m.set("madvise", hugePages) }

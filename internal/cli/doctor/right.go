@@ -17,18 +17,6 @@ const minFiles = 10_000
 // maxParanoid is the highest setting at which users can sample all processes.
 const maxParanoid = 0
 
-func rightChecks() []check {
-	return []check{
-		{"open files", "at least 10,000", openFiles,
-			"LSM trees keep thousands of files open: at the limit they fail, or open and close files all the time"},
-		{"process I/O", "/proc/PID/io of other users' processes can be read", processIO,
-			"it shows what a server reads and writes: without it there is the device alone, which counts all programs"},
-		{"perf", "hardware counters, and kernel.perf_event_paranoid at most 0", perf,
-			"without the right to sample all processes nothing says which subsystems used the CPU time; without hardware " +
-				"counters, how many instructions and cache misses it was; numbers do not depend on either"},
-	}
-}
-
 func openFiles(m *machine) Finding {
 	limit := m.facts.Value("open files limit")
 	n, err := strconv.Atoi(limit)

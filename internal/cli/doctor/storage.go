@@ -17,21 +17,6 @@ const (
 	lowFreeDisk, lowShare = 10 << 30, 0.15
 )
 
-func storageChecks() []check {
-	return []check{
-		{"free disk", "at least 10 GiB and 15 %", freeDisk,
-			"a full disk ends a campaign; a nearly full one makes filesystem and SSD slow"},
-		{"mount options", "a local disk, written to with barriers and without sync; noatime or relatime", mountOptions,
-			"they decide what a commit costs and survives, and whether the device's traffic can be counted"},
-		{"discard", "not at each delete", discard,
-			"deleting a file then also sends discards, which slow concurrent requests; LSM trees delete files all the time"},
-		{"read-ahead", "at most 128 KiB", readAhead,
-			"the kernel may read that much of a buffered or mapped file where one row was wanted"},
-		{"I/O scheduler", "none or mq-deadline", scheduler,
-			"other schedulers hold requests back by their own rules, and move time between readers and writers"},
-	}
-}
-
 func freeDisk(m *machine) Finding {
 	free, total, err := m.space(m.dir)
 	if err != nil || total <= 0 {
