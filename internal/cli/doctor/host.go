@@ -151,16 +151,12 @@ var checks = []check{
 			"counters, how many instructions and cache misses it was; numbers do not depend on either"},
 }
 
-// finding returns the result of a check; the check's name, the wanted value and the reason are
-// added later.
-func finding(status Status, found, fix string) Finding {
-	return Finding{Status: status, Found: found, Fix: fix}
-}
+// A check returns one of these; its name, the wanted value and the reason are added later.
 
-func ok(found string) Finding           { return finding(OK, found, "") }
-func warn(found, fix string) Finding    { return finding(Warn, found, fix) }
-func bad(found, fix string) Finding     { return finding(Bad, found, fix) }
-func unknown(found, fix string) Finding { return finding(Unknown, found, fix) }
+func ok(found string) Finding           { return Finding{Status: OK, Found: found} }
+func warn(found, fix string) Finding    { return Finding{Status: Warn, Found: found, Fix: fix} }
+func bad(found, fix string) Finding     { return Finding{Status: Bad, Found: found, Fix: fix} }
+func unknown(found, fix string) Finding { return Finding{Status: Unknown, Found: found, Fix: fix} }
 func notShown(fix string) Finding       { return unknown("the kernel does not show it", fix) }
 
 // grade returns a finding that is bad, or only a warning, or OK.

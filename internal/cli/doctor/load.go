@@ -124,24 +124,23 @@ func stolenTime(m *machine) Finding {
 		"ask for CPUs of your own, or measure at another time and with more trials")
 }
 
-// resources are the names of the files in /proc/pressure.
-var resources = [...]string{"cpu", "io", "memory"}
-
 func pressure(m *machine) Finding {
 	elapsed := m.after.at.Sub(m.before.at).Seconds()
 	var parts []string
 	high := false
-	for i, resource := range resources {
-		waited, valid := m.grown("host.pressure." + resource + "_some_us")
+	for _, r := range []struct {
+		file, name string
+		limit      float64
+	}{{"cpu", "CPU ", waitWarn}, {"io", "I/O ", waitWarn}, {"memory", "memory ", memoryWaitWarn}} {
+		waited, valid := m.grown("host.pressure." + r.file + "_some_us")
 		if !valid || elapsed <= 0 {
 			return notShown("start the kernel with psi=1 (version 4.20 or newer)")
 		}
 		share := waited / 1e6 / elapsed
-		high = high || share >= [...]float64{waitWarn, waitWarn, memoryWaitWarn}[i]
-		parts = append(parts, [...]string{"CPU ", "I/O ", "memory "}[i]+quantity.Percent(share))
+		high = high || share >= r.limit
+		parts = append(parts, r.name+quantity.Percent(share))
 	}
-	found := strings.Join(parts, ", ")
-	return grade(false, high, found, "end or wait for what runs: top, iotop")
+	return grade(false, high, strings.Join(parts, ", "), "end or wait for what runs: top, iotop")
 }
 
 // timersWithin is how far ahead doctor looks for jobs of the system.

@@ -53,14 +53,9 @@ func swap(m *machine) Finding {
 // dirtyPages judges the limit at which writeback begins, and also reports the
 // limit at which writers have to wait.
 func dirtyPages(m *machine) Finding {
-	info := m.meminfo()
-	if info.MemAvailableBytes == nil {
-		return notShown("sysctl -a --pattern vm.dirty")
-	}
-	available := float64(*info.MemAvailableBytes)
-	begin, valid := m.dirtyLimit("dirty_background", available)
-	wait, known2 := m.dirtyLimit("dirty", available)
-	if !valid || !known2 {
+	begin, valid := m.dirtyLimit("dirty_background")
+	wait, alsoValid := m.dirtyLimit("dirty")
+	if !valid || !alsoValid {
 		return notShown("sysctl -a --pattern vm.dirty")
 	}
 	found := "writing begins at " + quantity.Bytes(begin) + ", and writers wait from " + quantity.Bytes(wait) + " on"
@@ -69,12 +64,16 @@ func dirtyPages(m *machine) Finding {
 }
 
 // dirtyLimit returns a limit in bytes. A ratio applies to the available memory.
-func (m *machine) dirtyLimit(name string, available float64) (bytes float64, found bool) {
+func (m *machine) dirtyLimit(name string) (bytes float64, found bool) {
+	available := m.meminfo().MemAvailableBytes
+	if available == nil {
+		return 0, false
+	}
 	if n, err := strconv.ParseFloat(m.facts.Value("vm."+name+"_bytes"), 64); err == nil {
 		return n, true
 	}
 	n, err := strconv.ParseFloat(m.facts.Value("vm."+name+"_ratio"), 64)
-	return n / 100 * available, err == nil
+	return n / 100 * float64(*available), err == nil
 }
 
 func freeMemory(m *machine) Finding {
