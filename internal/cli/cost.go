@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -52,15 +53,13 @@ func cardNames() []string {
 // readCard reads a file of prices, or one that is shipped with rumbench.
 func readCard(name string) (*price.Card, error) {
 	content, err := regular.ReadText(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		for _, c := range price.Shipped() {
-			if c.Name == name {
-				return c, nil
-			}
-		}
+	absent := errors.Is(err, fs.ErrNotExist)
+	switch shipped := slices.Index(cardNames(), name); {
+	case absent && shipped >= 0:
+		return price.Shipped()[shipped], nil
+	case absent:
 		return nil, usage(hint.With(err, "a file, or "+hint.OneOf(name, cardNames())))
-	}
-	if err != nil {
+	case err != nil:
 		return nil, usage(err)
 	}
 	return price.Read(name, content)
@@ -267,16 +266,11 @@ func (v *costView) cells(n *costLine) []page.Cell {
 
 // best returns the lowest of the complete prices; 0 if there are fewer than two.
 func (v *costView) best() float64 {
-	var prices []float64
-	for _, n := range v.lines {
-		if n.Refused == "" && !n.AtLeast {
-			prices = append(prices, n.Price)
-		}
-	}
-	if len(prices) < 2 {
+	whole := slices.DeleteFunc(slices.Clone(v.lines), func(n costLine) bool { return n.Refused != "" || n.AtLeast })
+	if len(whole) < 2 {
 		return 0
 	}
-	return slices.Min(prices)
+	return slices.MinFunc(whole, func(a, b costLine) int { return cmp.Compare(a.Price, b.Price) }).Price
 }
 
 // prices lists the parts of the prices, the cheapest target at each rate, and the cost of
