@@ -55,6 +55,30 @@ func (f *Frame) scope() *scope {
 	return s
 }
 
+// functions returns the functions and operators of expressions.
+func (s *scope) functions() map[string]any {
+	env := make(map[string]any)
+	for name := range fetchers {
+		env[name] = func(f *fetch) vector { return f.eval(s) }
+	}
+	for name, reduce := range aggregates {
+		env[name] = func(first vector, more ...vector) vector {
+			var all []float64
+			for _, e := range slices.Concat(first, slices.Concat(more...)) {
+				all = append(all, e.value)
+			}
+			if len(all) == 0 {
+				return nil
+			}
+			return vector{{"", reduce(all)}}
+		}
+	}
+	for name, value := range operators {
+		env[name] = func(l, r vector) (vector, error) { return combine(name, value, l, r, s) }
+	}
+	return env
+}
+
 // fetchers are the functions of a series. Gauges have no growth.
 var fetchers = map[string]func(*Row) (v float64, known bool){
 	"value": func(r *Row) (float64, bool) { return r.Value, true },
@@ -116,19 +140,6 @@ func sum(all []float64) (sum float64) {
 		sum += v
 	}
 	return sum
-}
-
-func aggregate(args []any, value func([]float64) float64) vector {
-	var all []float64
-	for _, arg := range args {
-		for _, e := range arg.(vector) {
-			all = append(all, e.value)
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return vector{{"", value(all)}}
 }
 
 var operators = map[string]func(l, r float64) float64{

@@ -115,8 +115,7 @@ func (c *compiler) Visit(node *ast.Node) {
 		c.fail(byteAt(c.e.Text, (*node).Location().From), functionHint, format, args...)
 	}
 	call := func(operator string, args ...ast.Node) {
-		ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: operator},
-			Arguments: append(args, &ast.IdentifierNode{Value: scopeName})})
+		ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: operator}, Arguments: args})
 	}
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
@@ -175,31 +174,13 @@ func (c *compiler) fetch(name string, argument ast.Node) *fetch {
 	return f
 }
 
-// scopeName is the name of the scope in expressions; it cannot be written by users.
-const scopeName = "its scope"
-
 var vectorType = reflect.TypeFor[vector]()
 
 // language holds the functions and operators of expressions, and no others.
-var language = func() []expr.Option {
-	all := []expr.Option{expr.DisableAllBuiltins(), expr.Env(map[string]any{scopeName: (*scope)(nil)})}
-	for name := range fetchers {
-		get := func(p ...any) (any, error) { return p[0].(*fetch).eval(p[1].(*scope)), nil }
-		all = append(all, expr.Function(name, get, new(func(*fetch, *scope) vector)))
-	}
-	for name, value := range aggregates {
-		all = append(all, expr.Function(name, func(p ...any) (any, error) { return aggregate(p, value), nil },
-			new(func(vector, ...vector) vector)))
-	}
-	for name, value := range operators {
-		operate := func(p ...any) (any, error) { return combine(name, value, p[0].(vector), p[1].(vector), p[2].(*scope)) }
-		all = append(all, expr.Function(name, operate, new(func(vector, vector, *scope) vector)))
-	}
-	return all
-}()
+var language = []expr.Option{expr.DisableAllBuiltins(), expr.Env((&scope{}).functions())}
 
 func (e *Expression) eval(s *scope) (vector, error) {
-	out, err := expr.Run(e.program, map[string]any{scopeName: s})
+	out, err := expr.Run(e.program, s.functions())
 	v, _ := out.(vector)
 	return v, err
 }
