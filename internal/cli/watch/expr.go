@@ -69,7 +69,7 @@ func parse(where, name, text, shown string) (*Expression, error) {
 	switch {
 	case c.err != nil:
 	case errors.As(err, &wrong):
-		c.fail(byteAt(c.e.Text, wrong.From), functionHint, "%s",
+		c.fail(wrong.From, functionHint, "%s",
 			strings.TrimSpace(strings.ReplaceAll(wrong.Message, vectorType.String(), "number")))
 	case err != nil:
 		c.fail(0, functionHint, "%v", err)
@@ -87,21 +87,12 @@ type compiler struct {
 	err          error // the first one
 }
 
-func byteAt(text string, char int) int {
-	for i := range text {
-		if char--; char < 0 {
-			return i
-		}
-	}
-	return len(text)
-}
-
-// fail records an error at a byte of the expression.
+// fail records an error at a character of the expression.
 func (c *compiler) fail(position int, help, format string, args ...any) {
 	if c.err != nil {
 		return
 	}
-	column := utf8.RuneCountInString(c.e.Text[:min(position, len(c.e.Text))]) + 1
+	column := min(position, utf8.RuneCountInString(c.e.Text)) + 1
 	message := fmt.Sprintf("%s, column %d: ", c.where, column) + fmt.Sprintf(format, args...)
 	if before, _, _ := strings.Cut(c.shown, c.e.Text); !strings.Contains(c.shown, "\n") {
 		message += hint.Mark(c.shown, utf8.RuneCountInString(before)+column)
@@ -112,14 +103,14 @@ func (c *compiler) fail(position int, help, format string, args ...any) {
 // Visit rewrites a node of the tree; it is called for child nodes first.
 func (c *compiler) Visit(node *ast.Node) {
 	refuse := func(format string, args ...any) {
-		c.fail(byteAt(c.e.Text, (*node).Location().From), functionHint, format, args...)
+		c.fail((*node).Location().From, functionHint, format, args...)
 	}
 	call := func(operator string, args ...ast.Node) {
 		ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: operator}, Arguments: args})
 	}
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
-		switch name := seriesName.FindString(c.e.Text[byteAt(c.e.Text, n.Location().From):]); {
+		switch name := seriesName.FindString(string([]rune(c.e.Text)[n.Location().From:])); {
 		case fetchers[n.Value] != nil || aggregates[n.Value] != nil:
 		case strings.HasSuffix(name, "("):
 			refuse("there is no function %s", strings.TrimSuffix(name, "("))
@@ -158,7 +149,7 @@ func (c *compiler) Visit(node *ast.Node) {
 
 // fetch returns the call of a function on the series that its argument selects.
 func (c *compiler) fetch(name string, argument ast.Node) *fetch {
-	position := byteAt(c.e.Text, argument.Location().From)
+	position := argument.Location().From
 	text, ok := argument.(*ast.StringNode)
 	if !ok {
 		c.fail(position, functionHint, "%s wants a selector in quotation marks, such as %s(%q)", name, name, "device.reads")
@@ -166,7 +157,7 @@ func (c *compiler) fetch(name string, argument ast.Node) *fetch {
 	}
 	s, wrong := parseSelector(text.Value)
 	if wrong != nil { // within the quotation marks
-		c.fail(position+1+wrong.at, selectorHint, "%s", wrong.message)
+		c.fail(position+1+utf8.RuneCountInString(text.Value[:wrong.at]), selectorHint, "%s", wrong.message)
 		return nil
 	}
 	f := &fetch{function: name, selector: s}
