@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 142_109
+const mostTotal = 142_020
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -45,7 +45,7 @@ var rooms = []room{
 	{"internal/need", 0, []string{"internal/expect", "internal/need"}}, // of tests
 	{"model", 918, []string{"model"}},
 	{"internal/text", 2_256, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
-	{"internal/stat", 2_335, []string{"internal/stat internal/stat/hist"}},
+	{"internal/stat", 2_343, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_292, []string{"internal/metric"}},
 	{"internal/remark", 457, []string{"internal/remark"}},
 	{"internal/server", 2_589, []string{"internal/server", "internal/server/servertest"}},
@@ -63,10 +63,10 @@ var rooms = []room{
 	{"internal/importer", 8_552, []string{"internal/importer"}},
 	{"internal/compare", 6_377, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_409, []string{"internal/fleet"}},
-	{"internal/explain", 5_731, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/explain", 5_729, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_839, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
 	{"internal/report", 12_991, []string{"internal/report/view internal/report/course internal/report/published", "internal/report/verdict internal/report/trend", "internal/report", "internal/report/serve"}},
-	{"internal/cli", 10_264, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/cli", 10_169, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_471, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 440, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},
