@@ -12,6 +12,8 @@ import (
 // The function decides which side a task's CPU time belongs to, once for each
 // task and name.
 func (r *Recording) Cut(start, end time.Duration, side func(Task) Side) *Profile {
+	opened.Lock()
+	defer opened.Unlock()
 	slices.SortStableFunc(r.events, func(a, b event) int { return cmp.Compare(a.time, b.time) })
 	slices.SortStableFunc(r.samples, func(a, b sample) int { return cmp.Compare(a.time, b.time) })
 	c := newCutter(r, &Profile{Window: end - start, Lost: r.Lost}, side)
@@ -29,7 +31,7 @@ func (r *Recording) Cut(start, end time.Duration, side func(Task) Side) *Profile
 			c.add(s, min(int((s.time-start)/time.Second), c.profile.Seconds()-1))
 		}
 	}
-	c.profile.Images = r.symbols.opened()
+	c.profile.Images = r.symbols.needed()
 	return c.profile
 }
 

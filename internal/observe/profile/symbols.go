@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -46,14 +47,22 @@ type symbols struct {
 	images map[file]*image
 }
 
+// opened are the images that recordings of this process have opened: a trial has many steps, and reading the functions
+// of a server takes a tenth of a second. A cut holds the lock.
+var opened = struct {
+	sync.Mutex
+	kernel *image
+	images map[file]*image
+}{images: map[file]*image{}}
+
 // file is a file at one time: its path may be another's later.
 type file struct {
 	path  string
 	inode uint64
 }
 
-// opened returns the files that were needed, in the order of their paths.
-func (s *symbols) opened() (images []Image) {
+// needed returns the files that were needed, in the order of their paths.
+func (s *symbols) needed() (images []Image) {
 	for _, i := range s.images {
 		images = append(images, i.Image)
 	}
@@ -66,7 +75,10 @@ func (s *symbols) opened() (images []Image) {
 // kernelFrame returns the function of an address of the kernel.
 func (s *symbols) kernelFrame(address uint64) Frame {
 	if s.kernel == nil {
-		s.kernel = &image{Image: Image{Name: KernelImage}, named: kernelFunctions("/proc/kallsyms")}
+		if opened.kernel == nil {
+			opened.kernel = &image{Image: Image{Name: KernelImage}, named: kernelFunctions("/proc/kallsyms")}
+		}
+		s.kernel = opened.kernel
 	}
 	return s.kernel.frame(address)
 }
@@ -81,7 +93,12 @@ func (s *symbols) frame(m *mapping, address uint64) Frame {
 	}
 	key := file{m.path, m.inode}
 	if s.images[key] == nil {
-		s.images[key] = openMapped(m)
+		if s.images[key] = opened.images[key]; s.images[key] == nil {
+			s.images[key] = openMapped(m)
+		}
+		if s.images[key].named != nil { // else the next recording may find the file
+			opened.images[key] = s.images[key]
+		}
 	}
 	return s.images[key].frame(address - m.begin + m.offset)
 }
