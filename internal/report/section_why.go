@@ -50,6 +50,12 @@ func whyDifferent(v *campaign) []page.Section {
 		sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: verdict.Pair(base, e.New)},
 			page.Panels{Cells: cells(parts...)})
 	}
+	if steps := v.leading(); len(list) > 0 && len(steps) > 0 {
+		if t := subsystemTable(steps[0]); !t.Empty() {
+			t.Title += " in " + steps[0].Name
+			sec.Blocks = append(sec.Blocks, page.Grid{ID: "why-cpu", Tables: []page.Table{t}})
+		}
+	}
 	if len(sec.Blocks) == 0 {
 		return nil
 	}
