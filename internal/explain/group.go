@@ -21,7 +21,7 @@ type Paragraph struct {
 
 	led     bool // the lead reports the effect on the throughput
 	last    *Step
-	drivers map[string]bool // those that were said
+	drivers map[string]bool // those that were said, and places
 }
 
 // Line explains a number's difference.

@@ -243,6 +243,10 @@ func (p *Paragraph) because(name string, causes []Cause) string {
 			c.Driver = "" // it was said before
 		}
 		p.drivers[c.Driver] = c.Driver != ""
+		if p.drivers[c.places] {
+			c.detail = ""
+		}
+		p.drivers[c.places] = c.places != ""
 		text, last := c.withShare(p.part(name, c)), len(out)-1
 		switch {
 		case !reason:

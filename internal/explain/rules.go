@@ -166,9 +166,14 @@ func (s *Sum) explain(step *Step, c *Cause) {
 		c.Rule, c.Evidence, c.Sentence = n.rule, n.evidence, n.sentence(step, c)
 		switch {
 		case c.Item == Server:
-			c.detail = cmp.Or(where(step, c), inKernel(step, c))
+			c.places = where(step, c)
+			c.detail = cmp.Or(filled(": in %s", c.places), inKernel(step, c))
 		case c.Item == Serving && s.inSessions(c): // subsystems are of all threads
-			c.detail = where(step, c)
+			c.places = where(step, c)
+			c.detail = filled(": in %s", c.places)
+		case c.Item == InCalls:
+			c.places = where(step, c)
+			c.detail = filled(": CPU in %s", c.places)
 		}
 		if n.driver != nil {
 			c.Driver = n.driver(step, c)

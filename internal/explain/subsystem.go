@@ -75,8 +75,11 @@ func reaches(s *Step, c *Cause, rule Rule) bool {
 	return grown/(c.New-c.Base) >= goodPart
 }
 
-// where names the subsystems in which the greatest parts of a difference of the engine's CPU time are, as far as
-// samples can tell; "" if these are not known.
+// besides are the subsystems that work mostly beside operations.
+var besides = []profile.Subsystem{"compaction", "flush", "purge", "garbage collection"}
+
+// where names the subsystems in which the greatest parts of a difference of the engine's CPU time are, or of the time
+// of operations in it, as far as samples can tell; "" if these are not known.
 func where(s *Step, c *Cause) string {
 	const named, part, errors = 3, 0.1, 2
 	base, other := s.Base.subsystems(), s.New.subsystems()
@@ -91,11 +94,14 @@ func where(s *Step, c *Cause) string {
 		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool {
+		if c.Item.is(inside) && slices.Contains(besides, profile.Subsystem(name)) {
+			return true
+		}
 		noise := errors * math.Hypot(base[name].err, other[name].err)
 		return name == string(profile.Unknown) || grown(name) < part || math.Abs(other[name].value-base[name].value) < noise
 	})
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(grown(b), grown(a)), cmp.Compare(a, b)) })
-	return filled(": in %s", quantity.Joined(quantity.Texts(names[:min(named, len(names))], func(name string) string {
+	return quantity.Joined(quantity.Texts(names[:min(named, len(names))], func(name string) string {
 		return fmt.Sprintf("%s %s", name, instead(quantity.Micros, base[name].value, other[name].value))
-	})))
+	}))
 }

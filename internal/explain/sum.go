@@ -67,6 +67,7 @@ type Cause struct {
 	Evidence                   Evidence
 	Sentence                   string // about the item
 	detail                     string // of it, that follows the share
+	places                     string // the subsystems among the details
 	// Driver is what makes the item differ, a clause that follows “because”, or “probably because”
 	// if it is a pattern. It is "" if that is not known, or if the item is the reason itself.
 	Driver string
