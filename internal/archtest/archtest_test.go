@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 142_062
+const mostTotal = 142_064
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -66,7 +66,7 @@ var rooms = []room{
 	{"internal/explain", 5_745, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_839, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
 	{"internal/report", 12_997, []string{"internal/report/view internal/report/course internal/report/published", "internal/report/verdict internal/report/trend", "internal/report", "internal/report/serve"}},
-	{"internal/cli", 10_169, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/cli", 10_171, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_471, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 440, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},

@@ -134,6 +134,8 @@ func splitTarget(arg string) (dir, target string) {
 	return arg, ""
 }
 
+const whyNone = "rumbench doctor --profile says what sampling lacks here; plans with profile: off have none"
+
 // profiledIn reads the trials with profiles of a campaign, or the one in a trial directory.
 func profiledIn(dir string) (trials []*result.Trial, err error) {
 	if t, err := result.ReadTrial(dir); err == nil {
@@ -150,7 +152,7 @@ func profiledIn(dir string) (trials []*result.Trial, err error) {
 		}
 	}
 	if len(trials) == 0 {
-		return nil, hint.Errorf("write profile: extra into the plan, and run it again", "%s has no profiled trial", dir)
+		return nil, hint.Errorf(whyNone, "%s has no profiled trial", dir)
 	}
 	return trials, nil
 }
@@ -191,7 +193,7 @@ func notProfiled(trials []*result.Trial) string {
 			}
 		}
 	}
-	return ""
+	return whyNone
 }
 
 // readProfiles reads the profiles of a step, or of all steps if it is "": one for each
