@@ -61,7 +61,7 @@ var acts = map[Rule][]profile.Subsystem{
 }
 
 // reaches reports whether a rule may be why CPU time differs: a good part of the difference is in subsystems that
-// it acts on, if these are known.
+// it acts on, or unknown.
 func reaches(s *Step, c *Cause, rule Rule) bool {
 	on := acts[rule]
 	base, other := s.Base.subsystems(), s.New.subsystems()
@@ -69,7 +69,7 @@ func reaches(s *Step, c *Cause, rule Rule) bool {
 		return true
 	}
 	grown := 0.0
-	for _, name := range on {
+	for _, name := range append([]profile.Subsystem{profile.Unknown}, on...) { // what is unknown may be it
 		grown += other[string(name)].value - base[string(name)].value
 	}
 	return grown/(c.New-c.Base) >= goodPart
