@@ -54,7 +54,7 @@ func shownRows(t page.Table) (out []string) {
 func TestProfileTable(t *testing.T) {
 	a := profiled("a", 1000, 10, []string{"mysql_parse", "MYSQLparse"}, []string{"sub_select"}, []string{"client"})
 	b := profiled("b", 2000, 10, []string{"sub_select"})
-	want := "parse/plan | 109 | 0\nexecute | 109 | 54.5\nengine total | 218 | 54.5\nclients | 109 | 0"
+	want := "parse and plan | 109 | 0\nexecution | 109 | 54.5\nengine total | 218 | 54.5\nclients | 109 | 0"
 	expect.Equal(t, strings.Join(shownRows(ProfileTable([]*Profile{a, b})), "\n"), want)
 	want = "MYSQLparse | 109 | 109 | mariadbd\nsub_select | 109 | 109 | mariadbd\nmysql_parse | 0 | 109 | mariadbd"
 	expect.Equal(t, strings.Join(shownRows(FunctionTable(a, 5)), "\n"), want)
@@ -73,7 +73,7 @@ func TestChangedProfiles(t *testing.T) {
 	}
 	expect.Equal(t, len(ChangedFunctions(base, base, 5)), 0, "a profile differs from itself")
 	subsystems, ok := ChangedSubsystems(base, next).(page.Table)
-	if got := shownRows(subsystems); !ok || !slices.Contains(got, "parse/plan | 220 | 0 | -220 | differs") {
+	if got := shownRows(subsystems); !ok || !slices.Contains(got, "parse and plan | 220 | 0 | -220 | differs") {
 		t.Errorf("%q", got)
 	}
 	unknown := profiled("c", 1500, 30, []string{"mariadbd@1"})

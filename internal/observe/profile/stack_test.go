@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"debug/elf"
 	"reflect"
 	"runtime"
 	"strings"
@@ -98,6 +99,23 @@ func TestFind(t *testing.T) {
 		expect.Equal(t, got, want, address)
 	}
 	expect.True(t, find(nil, 1) == nil, "found in nothing")
+}
+
+// TestWithoutSymbol: code without a symbol is not given to the exported function before it, whether its place
+// is known or not.
+func TestWithoutSymbol(t *testing.T) {
+	exported := functionsOf([]elf.Symbol{
+		{Name: "search", Info: byte(elf.STT_FUNC), Section: 1, Value: 0x10, Size: 0x10},
+		{Name: "label", Info: byte(elf.STT_FUNC), Section: 1, Value: 0x50}, // of no size: where it ends is unknown
+	})
+	i := image{Image: Image{Name: "mariadbd"}, named: inOrder(exported),
+		unnamed: inOrder([]function{{begin: 0x10, end: 0x20}, {begin: 0x20, end: 0x30}})}
+	for address, want := range map[uint64]string{0x10: "search", 0x1f: "search", 0x20: "mariadbd@20", 0x2f: "mariadbd@20",
+		0x30: "mariadbd@?", 0x50: "mariadbd@?", 0x51: "mariadbd@?"} {
+		expect.Equal(t, i.frame(address), Frame{want, "mariadbd"}, address)
+	}
+	f := i.frame(0x20)
+	expect.Equal(t, f.subsystem(), "", "what has no name is in no subsystem")
 }
 
 // TestGoFunctions: the table that a stripped Go program keeps names the functions of this program as

@@ -41,14 +41,14 @@ var rules = sync.OnceValue(func() []rule {
 			images = strings.Fields(strings.TrimSuffix(section, "]"))
 			continue
 		}
-		subsystem, names, ok := strings.Cut(line, ": ")
-		if strings.HasPrefix(line, "#") || !ok {
+		at := strings.LastIndex(line, ": ") // a subsystem may have a colon
+		if strings.HasPrefix(line, "#") || at < 0 {
 			continue
 		}
 		for _, image := range images {
-			for name := range strings.FieldsSeq(names) {
+			for name := range strings.FieldsSeq(line[at+1:]) {
 				name, prefix := strings.CutSuffix(name, "*")
-				out = append(out, rule{strings.TrimPrefix(image, "*"), name, prefix, Subsystem(subsystem)})
+				out = append(out, rule{strings.TrimPrefix(image, "*"), name, prefix, Subsystem(line[:at])})
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package profile
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,32 +11,75 @@ import (
 	"rumbench/internal/expect"
 )
 
-// subsystems is the list of the specification: no other words, so that engines
-// have them in common.
-var subsystems = []string{"network", "parse/plan", "execute", "index search", "page cache", "row format", "log", "lock/transaction", "compression",
-	"checksum", "compaction/flush", "purge/vacuum", "allocation/copy", "kernel file system", "kernel block", "kernel network",
-	"scheduling/interrupts", "runtime/GC", "unknown"}
+// subsystems are those of the specification, the same for all engines, with what they are.
+var subsystems = [...][2]string{
+	{"network", "protocols, sockets, and the wait for what clients send"},
+	{"parse and plan", "from a statement to its plan; tables, privileges and statistics that this looks up"},
+	{"execution", "what executes plans: expressions, sorts, temporary tables; sessions; what adapts an engine to the load"},
+	{"row format", "rows, columns and keys between their stored form and values"},
+	{"index search", "searches and steps in a B-tree, memtable, table file or hash, and the place of a change there"},
+	{"merging", "sorted runs become one order: in reads, compactions, and sorts of more than memory"},
+	{"cache", "the engine's own cache of pages, blocks and files, and reads for it; not the page cache of the system"},
+	{"page allocation", "new and free pages, splits and merges of pages, free space"},
+	{"row locks", "locks of rows, ranges and tables, held up to the end of a transaction"},
+	{"latches", "mutexes, spinning, queues of writers, and the switches of goroutines and fibers"},
+	{"transactions", "begin, commit and rollback, snapshots, visibility, versions for undo"},
+	{"log", "the log that makes changes durable, and the replication log"},
+	{"text log", "logs of statements, errors and events for people"},
+	{"checksums", "checksums and hashes of pages and blocks"},
+	{"compression", "compression and decompression of pages, blocks and values"},
+	{"encryption", "TLS, encrypted files, passwords"},
+	{"allocation", "the process's own allocation and release of memory; growth of stacks"},
+	{"flush", "writes of memtables and changed pages in the background, checkpoints; in bbolt and LMDB those of a commit"},
+	{"compaction", "what rewrites an LSM tree's files, besides the merging"},
+	{"purge", "removal of old versions: purge, vacuum, collection of value logs, and the statistics that vacuum takes"},
+	{"garbage collection", "the garbage collector of Go or Lua"},
+	{"kernel: file system", "files, directories, journal, changed pages"},
+	{"kernel: page copy", "the page cache of the system: search in it, and copies from and to it"},
+	{"kernel: block device", "requests to devices"},
+	{"kernel: network", "sockets, and the wait for them"},
+	{"kernel: memory", "page faults, mappings, pages and objects of the kernel"},
+	{"kernel: scheduling", "sleep and wake-up, locks of the kernel, timers, and what ran with interrupts off"},
+	{"kernel: entry", "the way into and out of system calls"},
+	{"unknown", "no function of the stack is listed, or what is below it has no names"},
+}
 
+// TestSubsystems: the catalogue has exactly these names, and the document says what they are.
+func TestSubsystems(t *testing.T) {
+	used := map[Subsystem]bool{}
+	for _, r := range rules() {
+		used[r.subsystem] = true
+	}
+	table := "\n| subsystem | what it is |\n|---|---|\n"
+	for _, s := range subsystems {
+		expect.True(t, used[Subsystem(s[0])], "no function is", s[0])
+		delete(used, Subsystem(s[0]))
+		table += "| " + s[0] + " | " + s[1] + " |\n"
+	}
+	expect.Equal(t, len(used), 0, "names that are not listed:", used)
+	document := expect.Value(os.ReadFile("../../../docs/why.md"))(t)
+	expect.True(t, strings.Contains(string(document), table+"\n"), "docs/why.md lacks the table", table)
+}
+
+// TestCatalogue: each line is a rule, and each rule can match, once.
 func TestCatalogue(t *testing.T) {
 	seen := map[rule]bool{}
-	used := map[string]bool{}
 	for _, r := range rules() {
-		expect.True(t, slices.Contains(subsystems, string(r.subsystem)) && !strings.Contains(strings.ReplaceAll(r.name, "(*", ""), "*"), r)
-		used[string(r.subsystem)] = true
+		expect.True(t, r.name != "" || r.prefix && r.image != "", r)
+		expect.True(t, !strings.Contains(strings.ReplaceAll(r.name, "(*", ""), "*"), r)
 		r.subsystem = ""
 		expect.True(t, !seen[r], "is there twice", r)
 		seen[r] = true
 	}
-	for _, s := range subsystems {
-		expect.True(t, used[s], "no function is", s)
-	}
 	for line := range strings.Lines(catalogue) {
 		line = strings.TrimSpace(line)
-		expect.True(t, line == "" || line[0] == '#' || line[0] == '[' || slices.Contains(subsystems, strings.SplitN(line, ": ", 2)[0]), line)
+		known := slices.ContainsFunc(subsystems[:], func(s [2]string) bool { return strings.HasPrefix(line, s[0]+": ") })
+		expect.True(t, line == "" || line[0] == '#' || line[0] == '[' || known, line)
 	}
 }
 
 func TestSubsystemOf(t *testing.T) {
+	const pebble = "rumbench/github.com/cockroachdb/pebble/v2"
 	for _, c := range []struct {
 		leafFirst string
 		want      Subsystem
@@ -43,21 +87,29 @@ func TestSubsystemOf(t *testing.T) {
 		{"mariadbd/btr_cur_search_to_nth_level mariadbd/row_search_mvcc mariadbd/handler::ha_index_read_map mariadbd/mysql_select", "index search"},
 		{"mariadbd/mariadbd@d93de0 mariadbd/mariadbd@e0fb70 mariadbd/handler::ha_index_read_map mariadbd/mysql_select", "index search"},
 		{"mariadbd/mariadbd@d93de0 mariadbd/mariadbd@e0fb70 mariadbd/handler::ha_update_row mariadbd/mysql_update", "unknown"},
-		{"libc.so.6/__memcpy_avx_unaligned_erms mariadbd/mariadbd@d93de0", "allocation/copy"},
-		{"kernel/copy kernel/ext4_file_write_iter kernel/vfs_write libc.so.6/write mariadbd/log_write_up_to", "kernel file system"},
+		{"libc.so.6/__memcpy_avx_unaligned_erms mariadbd/mariadbd@d93de0", "unknown"},
+		{"libc.so.6/__memcpy_avx_unaligned_erms ha_rocksdb.so/rocksdb::MergingIterator::Next", "merging"}, // its caller's
+		{"kernel/copy kernel/ext4_file_write_iter kernel/vfs_write libc.so.6/write mariadbd/log_write_up_to", "kernel: file system"},
 		{"libz.so.1/libz.so.1@4970 mariadbd/page_zip_compress", "compression"},
-		{"ha_rocksdb.so/rocksdb::CompactionJob::Run", "compaction/flush"},
-		{"ha_rocksdb.so/rocksdb::LRUCacheShard::Lookup", "page cache"},
-		{"postgres/heap_page_prune_opt postgres/heap_getnextslot", "purge/vacuum"},
+		{"ha_rocksdb.so/rocksdb::CompactionJob::Run", "compaction"},
+		{"ha_rocksdb.so/rocksdb::LRUCacheShard::Lookup", "cache"},
+		{"postgres/heap_page_prune_opt postgres/heap_getnextslot", "purge"},
 		{"postgres/heap_fetch", "row format"},
-		{"postgres/btcostestimate", "parse/plan"},
+		{"postgres/btcostestimate", "parse and plan"},
 		{"postgres/btgettuple", "index search"},
 		{"rumbench/modernc.org/sqlite/lib._sqlite3BtreeTableMoveto", "index search"},
-		{"rumbench/modernc.org/sqlite/lib._walChecksumBytes", "checksum"},
+		{"rumbench/modernc.org/sqlite/lib._walChecksumBytes", "checksums"},
 		{"rumbench/go.etcd.io/bbolt.(*Cursor).seek", "index search"},
 		{"rumbench/github.com/cockroachdb/pebble/v2/record.(*LogWriter).flushLoop", "log"},
-		{"rumbench/github.com/cockroachdb/pebble/v2.(*DB).compact1", "compaction/flush"},
-		{"rumbench/runtime.gcDrain", "runtime/GC"},
+		{"rumbench/github.com/cockroachdb/pebble/v2.(*DB).compact1", "compaction"},
+		{"rumbench/runtime.gcDrain", "garbage collection"},
+		{"rumbench/bytes.Compare rumbench/github.com/dgraph-io/badger/v4/y.CompareKeys", "index search"},
+		{"kernel/rep_movs_alternative kernel/copy_folio_from_iter_atomic kernel/ext4_file_write_iter", "kernel: page copy"},
+		{"kernel/rep_movs_alternative kernel/skb_copy_datagram_from_iter kernel/unix_stream_sendmsg", "kernel: network"},
+		{"kernel/clear_page_erms kernel/handle_mm_fault kernel/asm_exc_page_fault libc.so.6/malloc", "kernel: memory"},
+		{"kernel/do_syscall_64 kernel/entry_SYSCALL_64_after_hwframe libc.so.6/send", "kernel: entry"},
+		// What writes tables counts for who needs them.
+		{pebble + "/sstable.(*RawColumnWriter).Add " + pebble + ".(*DB).runCompaction " + pebble + ".(*DB).flush1", "flush"},
 		{"x/btr_cur_search", "unknown"}, // of another program
 		{"x/main", "unknown"},
 	} {
@@ -72,7 +124,7 @@ func TestSubsystemOf(t *testing.T) {
 }
 
 func TestSubsystemOfInterrupts(t *testing.T) {
-	expect.Equal(t, Interrupts.subsystem(), "scheduling/interrupts")
+	expect.Equal(t, Interrupts.subsystem(), "kernel: scheduling")
 }
 
 func TestCompareSubsystems(t *testing.T) {
