@@ -19,7 +19,8 @@ func TestWhere(t *testing.T) {
 			map[string]float64{"index search": 40, "log": 20, "network": 25, "row format": 5, "unknown": 10},
 			map[string]float64{"log": 45, "index search": 130, "network": 5, "row format": 7, "unknown": 13}},
 		": in checksums 100 µs instead of 0 µs": {
-			map[string]float64{"index search": 100}, map[string]float64{"index search": 100, "checksums": 100, "clients": 400}},
+			map[string]float64{"index search": 100},
+			map[string]float64{"index search": 100, "checksums": 100, "clients": 400}},
 	} {
 		base.sampled, more.sampled = c.base, c.more
 		said := ""

@@ -110,8 +110,8 @@ func TestWithoutSymbol(t *testing.T) {
 	})
 	i := image{Image: Image{Name: "mariadbd"}, named: inOrder(exported),
 		unnamed: inOrder([]function{{begin: 0x10, end: 0x20}, {begin: 0x20, end: 0x30}})}
-	for address, want := range map[uint64]string{0x10: "search", 0x1f: "search", 0x20: "mariadbd@20", 0x2f: "mariadbd@20",
-		0x30: "mariadbd@?", 0x50: "mariadbd@?", 0x51: "mariadbd@?"} {
+	for address, want := range map[uint64]string{0x10: "search", 0x1f: "search", 0x20: "mariadbd@20",
+		0x2f: "mariadbd@20", 0x30: "mariadbd@?", 0x50: "mariadbd@?", 0x51: "mariadbd@?"} {
 		expect.Equal(t, i.frame(address), Frame{want, "mariadbd"}, address)
 	}
 	f := i.frame(0x20)
