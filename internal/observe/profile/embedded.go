@@ -15,8 +15,8 @@ const (
 // engine's samples move to the side Server, and the Go runtime's own work (garbage
 // collector, scheduler) to the side Runtime. A goroutine belongs to the owner of its
 // first function outside the runtime and the standard libraries. One of rumbench's
-// belongs to the engine while it is in a function of rumbench/engine. Threads of
-// engines in C keep their names.
+// belongs to the engine while it is in a function of rumbench/engine, without what this
+// calls back of rumbench/workload. Threads of engines in C keep their names.
 func (p *Profile) Embedded() *Profile {
 	program := ""
 	for _, f := range p.Frames {
@@ -35,15 +35,18 @@ func (p *Profile) Embedded() *Profile {
 		if s.Side != Client {
 			continue
 		}
-		var stack []owning
+		stack := []owning{nobodys} // without those of nobody in between
 		for _, f := range s.Stack {
-			stack = append(stack, owners[f])
+			if owners[f] != nobodys {
+				stack = append(stack, owners[f])
+			}
 		}
-		first := firstOwner(stack)
+		first, last := stack[min(1, len(stack)-1)], stack[len(stack)-1]
 		ownThread := first == library && (s.Thread != s.Process || p.Frames[s.Stack[0]].Name == startThread)
 		switch {
 		case first == nobodys:
 			s.Side, s.Thread = Runtime, Runtime.String()
+		case last == loader: // an engine has called it back
 		case ownThread:
 			s.Side = Server
 		case first == adapter || first == module:
@@ -61,6 +64,7 @@ type owning uint8
 const (
 	nobodys owning = iota // of the runtime, a standard library or the kernel: it works for its callers
 	client                // of rumbench
+	loader                // of rumbench/workload
 	adapter               // of rumbench/engine
 	module                // of another Go module
 	library               // in C
@@ -81,6 +85,8 @@ func owningOf(f Frame, program string) owning {
 		return library
 	case strings.HasPrefix(f.Name, "rumbench/engine"):
 		return adapter
+	case strings.HasPrefix(f.Name, "rumbench/workload"):
+		return loader
 	case strings.HasPrefix(f.Name, "rumbench/") || strings.HasPrefix(f.Name, "main."):
 		return client
 	}
@@ -93,12 +99,3 @@ func owningOf(f Frame, program string) owning {
 
 // nobodysImages are prefixes of the names of files that all programs use.
 var nobodysImages = []string{KernelImage, "[", "libc.", "libm.", "libpthread.", "ld-linux"}
-
-func firstOwner(stack []owning) owning {
-	for _, o := range stack {
-		if o != nobodys {
-			return o
-		}
-	}
-	return nobodys
-}

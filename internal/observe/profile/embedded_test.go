@@ -19,6 +19,8 @@ func TestEmbedded(t *testing.T) {
 		{"a client", "rumbench", goFrames("runtime.goexit", "rumbench/internal/run/drive.(*seat).run", "rumbench/internal/stat/hist.(*Recorder).Add"), Client, "rumbench"},
 		{"an operation", "rumbench", goFrames("runtime.goexit", "sync.(*WaitGroup).Go.func1", "rumbench/internal/run/drive.(*seat).run", "rumbench/engine/bbolt.(*store).Get",
 			"go.etcd.io/bbolt.(*Cursor).Seek", "runtime.mallocgc"), Server, Foreground},
+		{"rows that an engine hands to the client", "rumbench", goFrames("runtime.goexit", "rumbench/workload.run",
+			"rumbench/engine/kvkit.(*scanStmt).Exec", "rumbench/workload/declared.proofOf", "hash/crc32.Update"), Client, "rumbench"},
 		{"a library of the client", "rumbench", goFrames("runtime.goexit", "rumbench/internal/stat/hist.(*Recorder).Add", "github.com/HdrHistogram/hdrhistogram-go.(*Histogram).RecordValue"), Client, "rumbench"},
 		{"a compaction", "rumbench", goFrames("runtime.goexit", "runtime/pprof.Do", "github.com/cockroachdb/pebble/v2.(*DB).compact"), Server, Background},
 		{"a goroutine of the adapter", "rumbench", goFrames("runtime.goexit", "rumbench/engine/kvkit.(*db).sync"), Server, Background},

@@ -87,19 +87,22 @@ func ReadLocks(r io.Reader, kind string, units float64) ([]LockCost, error) {
 	}
 	sums := make(map[string]LockCost)
 	for _, s := range p.Sample {
-		var stack []owning
+		stack := []owning{nobodys} // as in Embedded
 		function := ""
 		for _, l := range slices.Backward(s.Location) { // the root first
 			for _, line := range slices.Backward(l.Line) { // callers before inlined functions
 				name := readable(line.Function.Name, true)
-				stack = append(stack, owningOf(Frame{name, lockProgram}, lockProgram))
+				if o := owningOf(Frame{name, lockProgram}, lockProgram); o != nobodys {
+					stack = append(stack, o)
+				}
 				if !ofLocks(name) {
 					function = name // the last is closest to the leaf
 				}
 			}
 		}
-		ours := slices.Contains(stack, adapter) || kind == "mutex" && firstOwner(stack) == module
-		if len(s.Value) != lockValues || !ours || kind == "block" && firstOwner(stack) != client {
+		first := stack[min(1, len(stack)-1)]
+		ours := slices.Contains(stack, adapter) || kind == "mutex" && first == module
+		if len(s.Value) != lockValues || !ours || kind == "block" && first != client && first != loader {
 			continue
 		}
 		sum := sums[function]
