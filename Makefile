@@ -14,9 +14,10 @@ build:
 
 # Also has the engines that are written in C and C++, which it loads at run time.
 # It needs gcc and libc6-dev, and no header of a database.
+# With frame pointers samples of LMDB and of the bindings have callers.
 # Names and users are looked up as in the static build, so that most packages are compiled once for both.
 native: build
-	CGO_ENABLED=1 $(GO) build -buildvcs=auto -tags $(NATIVE) -o bin/rumbench-native ./cmd/rumbench
+	CGO_ENABLED=1 CGO_CFLAGS="-O2 -g -fno-omit-frame-pointer" $(GO) build -buildvcs=auto -tags $(NATIVE) -o bin/rumbench-native ./cmd/rumbench
 
 # The shim that the engine wiredtiger loads, around version V of WiredTiger.
 wiredtiger:

@@ -5,7 +5,8 @@
 # libwiredtiger-dev. Any other is built from the Python package's source, which
 # takes minutes and needs g++, cmake, ninja-build, python3-venv, zlib1g-dev,
 # libsnappy-dev, liblz4-dev and libzstd-dev. That library is kept beside the
-# directory, so that another shim needs gcc only.
+# directory, so that another shim needs gcc only. With frame pointers samples
+# of the CPU have callers.
 set -eu
 [ $# -gt 0 ] || set -- 11.3.1
 shim=$(cd "$(dirname "$0")/../engine/wiredtiger/shim" && pwd)
@@ -16,7 +17,7 @@ trap 'rm -rf "$temp"' EXIT
 compile() { # VERSION WORDS: the words name the header's directory and the library
 	version=$1
 	shift
-	gcc -O2 -Wall -fPIC -shared "$shim/shim.c" -o "$dir/.wiredtiger-$version" "$@"
+	gcc -O2 -fno-omit-frame-pointer -Wall -fPIC -shared "$shim/shim.c" -o "$dir/.wiredtiger-$version" "$@"
 	mv "$dir/.wiredtiger-$version" "$dir/rumbench-wiredtiger-$version.so"
 }
 library_of() { # VERSION: its header and its static library, in $built
@@ -30,6 +31,7 @@ library_of() { # VERSION: its header and its static library, in $built
 	tar -xzf "$temp/wiredtiger-$1.tar.gz" -C "$temp"
 	cmake -S "$temp/wiredtiger-$1" -B "$temp/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
 		-DENABLE_STATIC=ON -DENABLE_SHARED=OFF -DWITH_PIC=ON -DENABLE_STRICT=OFF -DENABLE_PYTHON=OFF \
+		-DCMAKE_C_FLAGS=-fno-omit-frame-pointer \
 		-DHAVE_BUILTIN_EXTENSION_SNAPPY=ON -DHAVE_BUILTIN_EXTENSION_ZLIB=ON \
 		-DHAVE_BUILTIN_EXTENSION_LZ4=ON -DHAVE_BUILTIN_EXTENSION_ZSTD=ON >"$temp/log" 2>&1 &&
 		nice ninja -C "$temp/build" wiredtiger_static >>"$temp/log" 2>&1 || { tail -30 "$temp/log" >&2; exit 1; }
