@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 142_064
+const mostTotal = 142_065
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -63,7 +63,7 @@ var rooms = []room{
 	{"internal/importer", 8_552, []string{"internal/importer"}},
 	{"internal/compare", 6_377, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_409, []string{"internal/fleet"}},
-	{"internal/explain", 5_745, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/explain", 5_746, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_839, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
 	{"internal/report", 12_997, []string{"internal/report/view internal/report/course internal/report/published", "internal/report/verdict internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_171, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/observe/profile"
@@ -102,6 +103,6 @@ func where(s *Step, c *Cause) string {
 	})
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(grown(b), grown(a)), cmp.Compare(a, b)) })
 	return quantity.Joined(quantity.Texts(names[:min(named, len(names))], func(name string) string {
-		return fmt.Sprintf("%s %s", name, instead(quantity.Micros, base[name].value, other[name].value))
+		return fmt.Sprintf("%s %s", strings.Replace(name, "kernel: ", "the kernel's ", 1), instead(quantity.Micros, base[name].value, other[name].value))
 	}))
 }
