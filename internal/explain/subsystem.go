@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -103,6 +102,7 @@ func where(s *Step, c *Cause) string {
 	})
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(grown(b), grown(a)), cmp.Compare(a, b)) })
 	return quantity.Joined(quantity.Texts(names[:min(named, len(names))], func(name string) string {
-		return fmt.Sprintf("%s %s", strings.Replace(name, "kernel: ", "the kernel's ", 1), instead(quantity.Micros, base[name].value, other[name].value))
+		told := strings.Replace(name, "kernel: ", "the kernel's ", 1)
+		return told + " " + instead(quantity.Micros, base[name].value, other[name].value)
 	}))
 }
