@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 142_065
+const mostTotal = 142_068
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -61,7 +61,7 @@ var rooms = []room{
 	{"internal/plan", 4_142, []string{"internal/plan"}},
 	{"internal/run", 12_886, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_552, []string{"internal/importer"}},
-	{"internal/compare", 6_377, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 6_380, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_409, []string{"internal/fleet"}},
 	{"internal/explain", 5_746, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_839, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},

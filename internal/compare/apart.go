@@ -70,6 +70,9 @@ func Apart(a, b *Target) (out []Difference) {
 		differ(name, x.Host.Value(name), y.Host.Value(name))
 	}
 	differ("engine", x.Engine, y.Engine)
+	if x.Imported == nil && y.Imported == nil {
+		differ("profile", string(cmp.Or(x.Profiled, result.ProfileOff)), string(cmp.Or(y.Profiled, result.ProfileOff)))
+	}
 	for _, name := range AppendNew(slices.Clone(x.OwnParams), y.OwnParams...) {
 		differ(paramKnob+name, paramText(x.Params[name]), paramText(y.Params[name]))
 	}

@@ -348,8 +348,9 @@ func TestUnlike(t *testing.T) {
 	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
 	c := compare.New([]*result.Trial{a, b})
 	expect.Equal(t, len(compare.Unlike(c.Targets[0], c.Targets[1])), 0)
-	b.Profiled = result.ProfileSampled // which costs too little to differ
+	b.Profiled = result.ProfileSampled // which is no other work
 	expect.Equal(t, len(compare.Unlike(c.Targets[0], c.Targets[1])), 0)
+	expect.Equal(t, texts(compare.Apart(c.Targets[0], c.Targets[1])), "profile: off and sampled")
 	b.Profiled = result.ProfileInside
 	expect.Equal(t, strings.Join(compare.Unlike(c.Targets[0], c.Targets[1]), "; "), "profile off and inside")
 	b.Profiled = ""

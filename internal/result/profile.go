@@ -28,12 +28,12 @@ const (
 	ProfileExtra  Profiling = "extra"
 	ProfileInside Profiling = "inside" // profiles the measured trials, and counts events of the processors
 	// ProfileSampled takes CPU samples of the measured trials. It is the default: trials with and without
-	// samples are compared, see docs/method.md.
+	// samples are compared, and the difference is named.
 	ProfileSampled Profiling = "sampled"
 	ProfileOff     Profiling = "off"
 )
 
-// Slows reports whether profiling may change numbers by more than 1 %.
+// Slows reports whether profiling is known to change numbers, so that only trials with the same are compared.
 func (p Profiling) Slows() bool { return p == ProfileInside || p == ProfileExtra }
 
 // ProfileDir is the directory of a trial's profiles.
