@@ -30,7 +30,7 @@ const (
 	Pattern   Evidence = "pattern"   // “goes with”
 )
 
-// Rule is the name of a cause or of a note; docs/why.md has a table of each. Causes that
+// Rule is the name of a cause or of a note; docs/why.md lists them. Causes that
 // only state an item have none.
 type Rule string
 
