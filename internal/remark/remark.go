@@ -77,7 +77,7 @@ type Facts struct {
 	Place        string  // what holds the data: "cache", or "memory"
 	Misses       float64 // pages or blocks that were not in the cache, per unit of work
 	Warnings     []metric.Warning
-	Row          func(metric string) float64 // of the step's whole
+	Row          func(metric string) float64 // of the step's whole; nil before a run, see Remark.Before
 }
 
 // BriefStep is the number of seconds that a step has to run to include recurring events, such as
