@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe/profile"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
@@ -39,6 +40,7 @@ type Side struct {
 
 	step *Step
 	runs []run
+	cpu  map[string]compare.Sampled // of the engine, by subsystem; nil unless it was sampled in all runs
 }
 
 func newSide(step *Step, t *compare.Target, runs []compare.Run) Side {
@@ -47,6 +49,10 @@ func newSide(step *Step, t *compare.Target, runs []compare.Run) Side {
 		s.runs = append(s.runs, run{r.Step, r.Trial, account.UnitsDone(r.Step.Rows, r.Step.Primary, r.Step.Seconds)})
 	}
 	s.Limit = limitOf(s.runs)
+	if cpu, sampled := compare.Subsystems(runs); sampled == len(runs) {
+		delete(cpu, string(profile.Clients))
+		s.cpu = cpu
+	}
 	return s
 }
 

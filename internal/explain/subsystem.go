@@ -7,35 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/metric"
 	"rumbench/internal/observe/profile"
 	"rumbench/internal/text/quantity"
 )
-
-// sampled is CPU time in µs per unit that is known by samples, and its standard error.
-type sampled struct{ value, err float64 }
-
-// subsystems returns the mean CPU time of each subsystem of the engine; nil unless it was sampled in all runs.
-func (s *Side) subsystems() map[string]sampled {
-	out := map[string]sampled{}
-	n := float64(len(s.runs))
-	for i := range s.runs {
-		found := false
-		for row := range s.runs[i].rows(metric.CPUUS) {
-			name := row.Labels.Subsystem
-			if name == "" || name == string(profile.Clients) {
-				continue
-			}
-			found = true
-			o := out[name]
-			out[name] = sampled{o.value + row.Value/n, math.Hypot(o.err, row.Value/math.Sqrt(float64(max(1, row.N)))/n)}
-		}
-		if !found {
-			return nil
-		}
-	}
-	return out
-}
 
 // acts are the subsystems that the drivers of CPU time act on, by rule.
 var acts = map[Rule][]profile.Subsystem{
@@ -64,13 +38,13 @@ var acts = map[Rule][]profile.Subsystem{
 // it acts on, or unknown.
 func reaches(s *Step, c *Cause, rule Rule) bool {
 	on := acts[rule]
-	base, other := s.Base.subsystems(), s.New.subsystems()
+	base, other := s.Base.cpu, s.New.cpu
 	if len(on) == 0 || !c.Item.is(served, behind) || base == nil || other == nil {
 		return true
 	}
 	grown := 0.0
 	for _, name := range append([]profile.Subsystem{profile.Unknown}, on...) { // what is unknown may be it
-		grown += other[string(name)].value - base[string(name)].value
+		grown += other[string(name)].Mean - base[string(name)].Mean
 	}
 	return grown/(c.New-c.Base) >= goodPart
 }
@@ -82,11 +56,11 @@ var besides = []profile.Subsystem{"compaction", "flush", "purge", "garbage colle
 // of operations in it, as far as samples can tell; "" if these are not known.
 func where(s *Step, c *Cause) string {
 	const named, part, errors = 3, 0.1, 2
-	base, other := s.Base.subsystems(), s.New.subsystems()
+	base, other := s.Base.cpu, s.New.cpu
 	if base == nil || other == nil {
 		return ""
 	}
-	grown := func(name string) float64 { return (other[name].value - base[name].value) / (c.New - c.Base) }
+	grown := func(name string) float64 { return (other[name].Mean - base[name].Mean) / (c.New - c.Base) }
 	names := slices.Collect(maps.Keys(other))
 	for name := range base {
 		if _, both := other[name]; !both {
@@ -97,12 +71,12 @@ func where(s *Step, c *Cause) string {
 		if c.Item.is(inside) && slices.Contains(besides, profile.Subsystem(name)) {
 			return true
 		}
-		noise := errors * math.Hypot(base[name].err, other[name].err)
-		return name == string(profile.Unknown) || grown(name) < part || math.Abs(other[name].value-base[name].value) < noise
+		noise := errors * math.Hypot(base[name].Err(), other[name].Err())
+		return name == string(profile.Unknown) || grown(name) < part || math.Abs(other[name].Mean-base[name].Mean) < noise
 	})
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(grown(b), grown(a)), cmp.Compare(a, b)) })
 	return quantity.Joined(quantity.Texts(names[:min(named, len(names))], func(name string) string {
-		told := strings.Replace(name, "kernel: ", "the kernel's ", 1)
-		return told + " " + instead(quantity.Micros, base[name].value, other[name].value)
+		words := strings.Replace(name, "kernel: ", "the kernel's ", 1)
+		return words + " " + instead(quantity.Micros, base[name].Mean, other[name].Mean)
 	}))
 }

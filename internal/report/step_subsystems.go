@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"rumbench/internal/compare"
@@ -18,15 +17,21 @@ func subsystemTable(s *step) page.Table {
 	if len(keys) == 0 {
 		return page.Table{}
 	}
-	greatest := map[key]float64{}
-	for _, k := range keys {
-		for _, t := range s.c.Targets {
-			if v, _ := sampledCPU(s, t, k); v > greatest[k] {
-				greatest[k] = v
-			}
+	cpu := map[*target]map[string]compare.Sampled{} // of the targets that were sampled
+	greatest := map[string]float64{}
+	for _, t := range s.c.Targets {
+		found, sampled := compare.Subsystems(s.Used(t))
+		if sampled == 0 {
+			continue
+		}
+		cpu[t] = found
+		for name, c := range found {
+			greatest[name] = max(greatest[name], c.Mean)
 		}
 	}
-	slices.SortStableFunc(keys, func(a, b key) int { return cmp.Compare(greatest[b], greatest[a]) })
+	slices.SortStableFunc(keys, func(a, b key) int {
+		return cmp.Compare(greatest[b.Labels.Subsystem], greatest[a.Labels.Subsystem])
+	})
 	t := page.Table{Title: "CPU time by subsystem", Head: "µs per " + keys[0].Per,
 		Note: "Of engine and clients, by samples: means over trials, with two standard errors of the samples. Each stack " +
 			"counts for its innermost known function; unknown: no function of it is in the catalog, or it has no names. " +
@@ -36,41 +41,19 @@ func subsystemTable(s *step) page.Table {
 	}
 	head := func(k key) page.Row { return plainRow(k.Labels.Subsystem) }
 	t.Groups = []page.Group{{Rows: view.Rows(keys, head, s.c.Targets,
-		func(k key, t *target) page.Cell { return sampledCell(sampledCPU(s, t, k)) })}}
+		func(k key, t *target) page.Cell {
+			if cpu[t] == nil {
+				return page.Words(quantity.Unknown)
+			}
+			return sampledCell(cpu[t][k.Labels.Subsystem])
+		})}}
 	return t
 }
 
-func sampledCell(us, samples float64) page.Cell {
-	if math.IsNaN(us) {
-		return page.Words(quantity.Unknown)
+func sampledCell(c compare.Sampled) page.Cell {
+	text := quantity.Digits(c.Mean)
+	if c.Samples > 0 {
+		text += " ± " + quantity.Digits(2*c.Err())
 	}
-	text := quantity.Digits(us)
-	if samples > 0 {
-		text += " ± " + quantity.Digits(2*us/math.Sqrt(samples))
-	}
-	return page.Exact(text, quantity.Full(us))
-}
-
-// sampledCPU returns the mean CPU time of a subsystem over the trials of a target that were sampled, and the number of
-// samples, 0 if it was counted: a subsystem that a trial has no sample of took none. It is NaN if none was sampled.
-func sampledCPU(s *step, t *target, k key) (mean, samples float64) {
-	trials := 0
-	for _, r := range s.Used(t) {
-		split := false
-		for _, row := range r.Step.Rows {
-			if row.Metric != metric.CPUUS || row.Labels.Subsystem == "" {
-				continue
-			}
-			if split = true; row.Labels.Subsystem == k.Labels.Subsystem {
-				mean, samples = mean+row.Value, samples+float64(row.N)
-			}
-		}
-		if split {
-			trials++
-		}
-	}
-	if trials == 0 {
-		return math.NaN(), 0
-	}
-	return mean / float64(trials), samples
+	return page.Exact(text, quantity.Full(c.Mean))
 }

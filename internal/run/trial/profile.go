@@ -126,6 +126,8 @@ type cpuSampler struct {
 	profile   *profile.Profile // of the window; nil: it is not to be used
 	warnings  []metric.Warning
 	accounted time.Duration // that the kernel accounted to the processes with the engine; 0: unknown
+	// contradicted is why the samples of these processes cannot be of that time; nil if they can.
+	contradicted error
 }
 
 func sampleCPU(t *trial) (collector, error) {
@@ -180,22 +182,17 @@ func (c *cpuSampler) cut(t *stepRun) error {
 	if t.hosted == nil {
 		c.profile = p.Embedded()
 	}
-	if err := c.check(); err != nil && !r.OwnOnly {
-		values := metric.Values{"why": err.Error()}
+	if c.accounted > 0 {
+		c.contradicted = c.profile.Engine().Check(c.accounted)
+	}
+	if c.contradicted != nil && !r.OwnOnly {
+		values := metric.Values{"why": c.contradicted.Error()}
 		if stolen, ok := account.Counter(inWindow, "host.cpu.steal_ns"); ok && stolen > 0 {
 			values["stolen"] = stolen / float64(time.Second)
 		}
 		c.warnings = append(c.warnings, metric.Warn(remark.ProfileSum, values))
 	}
 	return nil
-}
-
-// check compares the samples of the processes with the engine with what the kernel accounted to them.
-func (c *cpuSampler) check() error {
-	if c.accounted == 0 {
-		return nil
-	}
-	return c.profile.Engine().Check(c.accounted)
 }
 
 // subsystems returns what the step's subsystems used of the processors; nil if that is unknown, or contradicts
@@ -209,7 +206,7 @@ func subsystems(t *stepRun) []profile.SubsystemCPU {
 		if err := c.cut(t); err != nil {
 			noProfile(t.trial, way.name, err)
 			t.window.profiles[i].collector = nil
-		} else if c.profile != nil && c.accounted > 0 && c.check() == nil {
+		} else if c.profile != nil && c.accounted > 0 && c.contradicted == nil {
 			return c.profile.Subsystems()
 		}
 	}
