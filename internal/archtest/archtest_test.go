@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 142_068
+const mostTotal = 142_083
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -47,7 +47,7 @@ var rooms = []room{
 	{"internal/text", 2_256, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_343, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_292, []string{"internal/metric"}},
-	{"internal/remark", 457, []string{"internal/remark"}},
+	{"internal/remark", 467, []string{"internal/remark"}},
 	{"internal/server", 2_589, []string{"internal/server", "internal/server/servertest"}},
 	{"engine", 25_921, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
@@ -59,7 +59,7 @@ var rooms = []room{
 	{"internal/account", 3_382, []string{"internal/account"}},
 	{"internal/result", 3_448, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 4_142, []string{"internal/plan"}},
-	{"internal/run", 12_883, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 12_888, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_552, []string{"internal/importer"}},
 	{"internal/compare", 6_420, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_409, []string{"internal/fleet"}},

@@ -27,7 +27,7 @@ const (
 	Invalidates                   // something else was measured than planned: the step is invalid
 )
 
-// Kind is how a code is told. The codes and their kinds are in internal/remark.
+// Kind is how a code is worded. The codes and their kinds are in internal/remark.
 type Kind struct {
 	// Text is the warning's text: {name} is a value, {name:%.0f} a number in a
 	// format, and [ around {name}] is left out if the value is unknown.
@@ -113,7 +113,7 @@ func fill(template string, values Values) (text string, unused []string) {
 	return text, slices.Sorted(maps.Keys(left))
 }
 
-// Range is a value that is told by its ends, or by one if they read the same.
+// Range is a value that is shown by its ends, or by one if they read the same.
 type Range struct{ Low, High float64 }
 
 // Ends returns the ends of a value; NaN if it is no number.

@@ -174,12 +174,12 @@ func (r remarks) heads(t Table) heads {
 func (r remarks) list(n *Notes) (out []Note) {
 	var remaining []Note
 	for _, note := range n.List {
-		own, ok := r[note.ID]
+		numbered, ok := r[note.ID]
 		switch {
 		case !ok:
 			remaining = append(remaining, note)
-		case own.number > 0:
-			note.Number, note.Text = own.number, own.count()+note.Text
+		case numbered.number > 0:
+			note.Number, note.Text = numbered.number, numbered.count()+note.Text
 			out = append(out, note)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package remark is the one table of what a reader should know before using a number: its code, when it
-// applies, how it is told of one step, of several targets and before a run, and how much it weighs.
+// applies, how it is worded for one step, of several targets and before a run, and how much it weighs.
 //
 // A remark is one entry of table.go. One with a condition over rows and facts (When) is found by itself, on
 // results and, if it has a text for that (Before), in the dry run; others are found where their figures are
@@ -7,6 +7,8 @@
 package remark
 
 import (
+	"math"
+
 	"rumbench/internal/metric"
 )
 
@@ -30,9 +32,9 @@ type Remark struct {
 	// Several is the text for several targets in a step, on the first screen: a value is the range over the
 	// targets, {target} their names, {each} the text Each of all of them, {elsewhere} other steps that have it.
 	Several, Each string
-	// Unless is the code of a remark that says more: beside it this one is not told.
+	// Unless is the code of a remark that says more: beside it this one is not shown.
 	Unless metric.Code
-	// Worst: only the target and step with the greatest {share} of the campaign are told.
+	// Worst: only the target and step with the greatest {share} of the campaign are shown.
 	Worst bool
 	// Before is the text in the dry run, with {each} as above.
 	Before, BeforeEach string
@@ -73,11 +75,18 @@ type Facts struct {
 	Seconds      float64 // the shortest window
 	Searched     bool    // the step's rate was searched for
 	OnlyReads    bool    // nothing has to be written later
-	Data, Cache  float64 // bytes
+	Cache        float64 // bytes
 	Place        string  // what holds the data: "cache", or "memory"
-	Misses       float64 // pages or blocks that were not in the cache, per unit of work
 	Warnings     []metric.Warning
-	Row          func(metric string) float64 // of the step's whole; nil before a run, see Remark.Before
+	// Row returns a number of the step's whole; before a run those that can be estimated. Nil knows none.
+	Row func(metric string) float64
+}
+
+func (f *Facts) row(name string) float64 {
+	if f.Row == nil {
+		return math.NaN()
+	}
+	return f.Row(name)
 }
 
 // BriefStep is the number of seconds that a step has to run to include recurring events, such as
@@ -96,10 +105,11 @@ func brief(f *Facts) metric.Values {
 const someMisses = 0.01
 
 func fits(f *Facts) metric.Values {
-	if !(f.Data > 0 && f.Data < f.Cache) || f.Misses > someMisses {
+	data := f.row(metric.LiveBytes)
+	if !(data > 0 && data < f.Cache) || f.row(metric.CacheMisses) > someMisses {
 		return nil
 	}
-	return metric.Values{"data": f.Data, "cache": f.Cache, "place": f.Place}
+	return metric.Values{"data": data, "cache": f.Cache, "place": f.Place}
 }
 
 // The shares of the processors' time, in percent, that other programs or other guests of the machine's host

@@ -13,12 +13,12 @@ func TestTable(t *testing.T) {
 	for i, r := range table {
 		expect.Equal(t, byCode[r.Code], i, r.Code)
 		expect.True(t, r.Text+r.Several+r.Before != "", "has no text", r.Code)
-		expect.True(t, r.When == nil || r.Several+r.Before != "", "is found and never told", r.Code)
+		expect.True(t, r.When == nil || r.Several+r.Before != "", "is found and never shown", r.Code)
 		expect.Equal(t, r.Code.Kind().Text, r.Text, r.Code)
 	}
 }
 
-// What was stored of targets is told as one sentence, by its values: their ends, each target's greatest, and
+// What was stored of targets is one sentence, by its values: their ends, each target's greatest, and
 // where else.
 func TestSeveral(t *testing.T) {
 	credit := func(step, target string, share float64) Found {
@@ -55,8 +55,13 @@ func TestSeveral(t *testing.T) {
 
 // A condition is found in what is expected and in what was measured, by the same numbers.
 func TestConditions(t *testing.T) {
+	rows := func(live, misses float64) func(string) float64 {
+		return func(name string) float64 {
+			return map[string]float64{metric.LiveBytes: live, metric.CacheMisses: misses}[name]
+		}
+	}
 	small := func(target string) *Facts {
-		return &Facts{Step: "q", Target: target, Data: 10 << 20, Cache: 64 << 20, Place: "cache", Seconds: 3}
+		return &Facts{Step: "q", Target: target, Cache: 64 << 20, Place: "cache", Seconds: 3, Row: rows(10<<20, 0)}
 	}
 	codes := func(f *Facts) (out []string) {
 		for _, found := range On(f) {
@@ -66,17 +71,17 @@ func TestConditions(t *testing.T) {
 	}
 	expect.Same(t, []string{"fits_cache", "too_short"}, codes(small("a")), "measured")
 	f := small("a")
-	f.Misses, f.OnlyReads = 0.5, true
+	f.Row, f.OnlyReads = rows(10<<20, 0.5), true
 	expect.Same(t, []string(nil), codes(f), "misses, and nothing is written")
 	f = small("a")
-	f.Data, f.Seconds = math.NaN(), math.NaN()
+	f.Row, f.Seconds = nil, math.NaN()
 	expect.Same(t, []string(nil), codes(f), "unknown")
 	f = small("a")
-	f.Data = 0
+	f.Row = rows(0, 0)
 	f.Warnings = []metric.Warning{{Code: ShortCycle, Values: metric.Values{"seen": "no flush"}}}
 	expect.Same(t, []string{"short_cycle", "too_short"}, codes(f), "counted and guessed")
-	told := Several("q", append(On(f), On(small("b"))...))
-	expect.Same(t, []string{string(FitsCache), string(ShortCycle)}, metric.Codes(told), "what was counted replaces what is guessed")
+	several := Several("q", append(On(f), On(small("b"))...))
+	expect.Same(t, []string{string(FitsCache), string(ShortCycle)}, metric.Codes(several), "what was counted replaces what is guessed")
 	b := small("b")
 	b.Seconds = math.NaN()
 	expect.Same(t, []string{

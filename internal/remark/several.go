@@ -40,7 +40,7 @@ func On(f *Facts) (out []Found) {
 // mostNamed is how many targets or steps are named.
 const mostNamed = 4
 
-// Expected tells the remarks whose condition holds by what is expected of a run.
+// Expected returns the texts of the remarks whose condition holds by what is expected of a run.
 func Expected(facts []*Facts) (out []string) {
 	for _, r := range table {
 		if r.When == nil || r.Before == "" {
@@ -69,23 +69,23 @@ func Expected(facts []*Facts) (out []string) {
 	return out
 }
 
-// Several tells the remarks on the targets of a step, and of all steps the worst of those of which only
-// that is told.
+// Several returns the remarks on the targets of a step, and of all steps the worst of those of which only
+// that is shown.
 func Several(step string, found []Found) (out []metric.Warning) {
-	told := map[string]bool{}
+	shown := map[string]bool{}
 	for _, r := range table {
-		if r.Several == "" || told[r.Several] {
+		if r.Several == "" || shown[r.Several] {
 			continue
 		}
-		told[r.Several] = true // several codes may share a text
-		same := filter(found, func(f Found) bool { return Of(f.Code).Several == r.Several })
-		here := filter(same, func(f Found) bool { return f.Step == step })
+		shown[r.Several] = true // several codes may share a text
+		worded := filter(found, func(f Found) bool { return Of(f.Code).Several == r.Several })
+		inStep := filter(worded, func(f Found) bool { return f.Step == step })
 		if r.Worst {
-			here = worst(same)
+			inStep = worst(worded)
 		}
-		beside := func(w metric.Warning) bool { return w.Code == r.Unless }
-		if len(here) > 0 && !slices.ContainsFunc(out, beside) {
-			values := r.over(here, same)
+		saysMore := func(w metric.Warning) bool { return w.Code == r.Unless }
+		if len(inStep) > 0 && !slices.ContainsFunc(out, saysMore) {
+			values := r.over(inStep, worded)
 			out = append(out, metric.Warning{Code: r.Code, Values: values, Text: metric.Fill(r.Several, values)})
 		}
 	}
@@ -112,11 +112,11 @@ func worst(found []Found) []Found {
 }
 
 // over returns the values of a text for several targets.
-func (r Remark) over(here, everywhere []Found) metric.Values {
-	values := metric.Values{"step": here[0].Step}
+func (r Remark) over(inStep, inAll []Found) metric.Values {
+	values := metric.Values{"step": inStep[0].Step}
 	var targets, elsewhere []string
 	byTarget := map[string]metric.Values{}
-	for _, f := range here {
+	for _, f := range inStep {
 		if byTarget[f.Target] == nil {
 			targets, byTarget[f.Target] = append(targets, f.Target), metric.Values{"target": f.Target}
 		}
@@ -125,8 +125,8 @@ func (r Remark) over(here, everywhere []Found) metric.Values {
 			byTarget[f.Target][name] = greater(byTarget[f.Target][name], v)
 		}
 	}
-	for _, f := range everywhere {
-		if f.Step != here[0].Step && !slices.Contains(elsewhere, f.Step) {
+	for _, f := range inAll {
+		if f.Step != inStep[0].Step && !slices.Contains(elsewhere, f.Step) {
 			elsewhere = append(elsewhere, f.Step)
 		}
 	}
@@ -161,8 +161,8 @@ func widened(known, v any) any {
 
 // greater returns the greater of a value that was known and another; the last one of texts.
 func greater(known, v any) any {
-	_, before := metric.Ends(known)
-	if _, now := metric.Ends(v); before > now {
+	_, knownHigh := metric.Ends(known)
+	if _, high := metric.Ends(v); knownHigh > high {
 		return known
 	}
 	return v

@@ -70,7 +70,7 @@ func (s *step) facts(t *target) *remark.Facts {
 		return math.NaN()
 	}
 	f := &remark.Facts{Step: s.Name, Target: t.Name, Seconds: math.Inf(1), Searched: s.c.searchOf(s) != nil,
-		OnlyReads: s.onlyReads(), Data: row(metric.LiveBytes), Cache: math.NaN(), Misses: row(metric.CacheMisses), Row: row}
+		OnlyReads: s.onlyReads(), Cache: math.NaN(), Row: row}
 	if size, err := quantity.ParseSize(t.Trials[0].Cache()); err == nil {
 		f.Cache = float64(size)
 	}

@@ -44,8 +44,13 @@ func targetsExpected(p *plan.Plan) (out []*remark.Facts) {
 	for i := range p.Targets {
 		t := &p.Targets[i]
 		ownPlan := p.For(t)
-		f := &remark.Facts{Target: t.Name, Data: float64(ownPlan.Run.Estimate(ownPlan.Steps()).Bytes), Place: "cache",
-			Cache: float64(t.Config.Cache)}
+		data := float64(ownPlan.Run.Estimate(ownPlan.Steps()).Bytes)
+		f := &remark.Facts{Target: t.Name, Place: "cache", Cache: float64(t.Config.Cache), Row: func(name string) float64 {
+			if name == metric.LiveBytes {
+				return data
+			}
+			return math.NaN()
+		}}
 		if t.Machine.Memory > 0 {
 			f.Cache, f.Place = float64(t.Machine.Memory), "memory"
 		}
