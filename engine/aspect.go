@@ -18,14 +18,23 @@ const (
 	AspectCompression    Aspect = "compression" // of data
 	AspectCache          Aspect = "cache"
 	AspectProtocol       Aspect = "protocol"
-	AspectTiming         Aspect = "timing" // of waits
+	AspectTiming         Aspect = "timing"   // of waits
+	AspectTextLog        Aspect = "text log" // of statements, for people
+	AspectBinlog         Aspect = "binary log"
+	AspectEncryption     Aspect = "encryption" // of files
+	AspectPlan           Aspect = "plan"       // of statements
+	AspectSort           Aspect = "sort"       // memory of sorts, hash and temporary tables
+	AspectConnection     Aspect = "connection" // how clients reach the server
+	AspectProcessors     Aspect = "processors" // that the host grants
+	AspectDevice         Aspect = "device"     // what the host grants of it
 )
 
 // KnobAspect returns the aspect that a common knob affects; "" if it is none of the aspects.
 func KnobAspect(knob string) Aspect {
 	return map[string]Aspect{
 		"cache": AspectCache, "durability": AspectLogSync, "compression": AspectCompression, "page": AspectPageSize,
-		"protocol": AspectProtocol,
+		"protocol": AspectProtocol, "connection": AspectConnection, "server’s nice value": AspectProcessors,
+		"server’s processors": AspectProcessors, "server’s CPU quota": AspectProcessors, "server’s I/O limits": AspectDevice,
 	}[knob]
 }
 
@@ -49,12 +58,17 @@ func (o *Option) Wants(value string) bool {
 // OptionKnob is the prefix of a knob's name if it is one of Config.Options.
 const OptionKnob = "options."
 
-// Affected returns the aspects that options affect, by the names of their knobs.
+// Affected returns the aspects that options affect, by the names of their knobs, and those that settings may affect.
 func (i Info) Affected(options map[string]any) map[string]Aspect {
 	out := map[string]Aspect{}
 	for _, o := range slices.Concat(i.Options, i.Variables) {
 		if _, ok := options[o.Name]; ok && o.Affects != "" {
 			out[OptionKnob+o.Name] = o.Affects
+		}
+	}
+	for _, o := range i.Variables {
+		if o.Affects != "" {
+			out[o.Name] = o.Affects
 		}
 	}
 	return out

@@ -42,7 +42,9 @@ const (
 	DeadRows = "engine.dead_rows"
 	// key and value bytes put into the storage, index entries included: the denominator for an
 	// LSM tree
-	BytesTaken     = "engine.bytes_taken"
+	BytesTaken = "engine.bytes_taken"
+	// age of the oldest transaction whose snapshot keeps old versions from being removed
+	OldestSnapshot = "engine.oldest_snapshot_s"
 	DirtyBytes     = "engine.dirty_bytes"      // dirty pages, still to be written
 	CompactionDebt = "engine.compaction_debt"  // bytes that compactions still have to rewrite
 	CheckpointAge  = "engine.checkpoint_bytes" // log written since the last checkpoint, which recovery would have to read
@@ -108,6 +110,7 @@ func Meanings() []Meaning {
 		{RowsExamined, Counter, "count", "rows examined"},
 		{DeadEntries, Counter, "count", "dead entries passed over"},
 		{DeadRows, Gauge, "count", "old row versions"},
+		{OldestSnapshot, Gauge, "s", "age of the oldest snapshot"},
 		{CacheLookups, Counter, "count", "cache lookups"},
 		{RowLookups, Counter, "count", "row look-ups"},
 		{CacheMisses, Counter, "count", "cache misses"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"rumbench/internal/text/hint"
 	"rumbench/model"
@@ -140,6 +141,13 @@ type Hosted interface {
 	// Died returns how a server that was started by Open ended, with its last
 	// messages; nil while it runs, and for an attached server.
 	Died() error
+}
+
+// Pinger is a DB whose server can be asked for nothing.
+type Pinger interface {
+	// RoundTrip returns how long a client waits for the answer to a statement without work, while the server has no
+	// load: the least of many, as which processors the two ends run on makes a difference of its own.
+	RoundTrip(ctx context.Context) (time.Duration, error)
 }
 
 // Reachable is a DB on a server that clients on other machines can reach.

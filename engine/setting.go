@@ -17,9 +17,11 @@ type Setting struct {
 	Aside bool `json:"aside,omitempty"`
 }
 
-// ReadBack, AsSet and Seen are the sources of a Setting.
+// The sources of a Setting.
 const (
 	Seen     = "as the kernel shows it"
+	Imposed  = "as the host imposes it"   // on the engine's processes, whatever engine it is
+	Changed  = "changed from the default" // as the server reports, by whomever; another server may have the default
 	ReadBack = "read back"
 	AsSet    = "as set"
 )

@@ -409,8 +409,10 @@ func findMetrics(ctx context.Context, c *sqlkit.Admin) string {
 }
 
 func (t *status) innodbCounters(ctx context.Context, s *engine.Sample) error {
-	if t.metrics == "" {
-		return nil
+	err := t.conn.Numbers(ctx, "SELECT coalesce(max(timestampdiff(SECOND, trx_started, now())), 0) FROM "+
+		"information_schema.INNODB_TRX", 0, func(_ []string, n []float64) { s.Gauge(engine.OldestSnapshot, "s", n[0]) })
+	if t.metrics == "" || err != nil {
+		return err
 	}
 	return t.conn.Numbers(ctx, t.metrics, 1, func(row []string, n []float64) {
 		v := variable{name: "mysql.innodb_metrics." + row[0], kind: innodbMetrics[row[0]], unit: "count", scale: 1}

@@ -83,7 +83,13 @@ var variables = []engine.Option{
 	{Name: "innodb_doublewrite", Affects: engine.AspectDoublewrite},
 	{Name: "innodb_log_file_size", Affects: engine.AspectCheckpoint},
 	{Name: "innodb_redo_log_capacity", Affects: engine.AspectCheckpoint},
-	{Name: "sync_binlog", Affects: engine.AspectLogSync},
+	{Name: "sync_binlog", Affects: engine.AspectLogSync}, {Name: "log_bin", Affects: engine.AspectBinlog},
+	{Name: "general_log", Affects: engine.AspectTextLog}, {Name: "slow_query_log", Affects: engine.AspectTextLog},
+	{Name: "long_query_time", Affects: engine.AspectTextLog},
+	{Name: "innodb_encrypt_tables", Affects: engine.AspectEncryption},
+	{Name: "innodb_encrypt_log", Affects: engine.AspectEncryption},
+	{Name: "optimizer_switch", Affects: engine.AspectPlan}, {Name: "sort_buffer_size", Affects: engine.AspectSort},
+	{Name: "tmp_memory_table_size", Affects: engine.AspectSort}, {Name: "tmp_table_size", Affects: engine.AspectSort},
 }
 
 // rules define which parts of a configuration are accepted. Settings that are on or off

@@ -399,7 +399,7 @@ func settings(t *testing.T, d *db) map[string]string {
 	expect.NoError(t, err)
 	out := map[string]string{}
 	for _, s := range list {
-		if s.Source != engine.ReadBack && s.Name != "protocol" && (s.Name != "compression" || d.storage == rocksdb) &&
+		if s.Source != engine.ReadBack && s.Source != engine.Changed && s.Name != "protocol" && (s.Name != "compression" || d.storage == rocksdb) &&
 			(s.Name != "durability" || d.storage.levels != nil) {
 			t.Errorf("%s was not read back", s.Name)
 		}

@@ -86,6 +86,13 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		out = append(out, engine.Setting{Name: optWaits,
 			Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits)), Source: engine.ReadBack})
 	}
+	cipher, err := d.Admin().Value(ctx, "SHOW SESSION STATUS LIKE 'Ssl_cipher'")
+	if err != nil {
+		return nil, err
+	}
+	if out, err = d.addChanged(ctx, append(out, d.Connection(cipher))); err != nil {
+		return nil, err
+	}
 	if d.storage.direct != nil {
 		out = append(out, engine.Bypasses(d.storage.bypasses(vars)))
 	}
@@ -102,6 +109,21 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 func (st *storage) bypasses(vars map[string]string) bool {
 	d := st.direct[0]
 	return strings.HasPrefix(vars[d.Name], d.Value) || d.Value == "1" && vars[d.Name] == "ON"
+}
+
+// addChanged adds the variables that the server has not by default, if it reports which these are.
+func (d *db) addChanged(ctx context.Context, out []engine.Setting) ([]engine.Setting, error) {
+	query := "SELECT VARIABLE_NAME, GLOBAL_VALUE FROM information_schema.SYSTEM_VARIABLES " +
+		"WHERE GLOBAL_VALUE_ORIGIN NOT IN ('COMPILE-TIME', 'AUTO') AND GLOBAL_VALUE <> DEFAULT_VALUE"
+	switch {
+	case d.version.maria && d.version.atLeast(10, 1):
+	case !d.version.maria && d.version.atLeast(8, 0):
+		query = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_info JOIN " +
+			"performance_schema.global_variables USING (VARIABLE_NAME) WHERE VARIABLE_SOURCE <> 'COMPILED'"
+	default:
+		return out, nil
+	}
+	return serverkit.AddChanged(ctx, d.Admin(), query, out)
 }
 
 // promised are the variables that promises rest on. Each release has one of those for the

@@ -120,7 +120,7 @@ func settings(t *testing.T, d engine.DB) map[string]string {
 	expect.NoError(t, err)
 	got := map[string]string{}
 	for _, s := range list {
-		expect.True(t, s.Source == engine.ReadBack || s.Name == "compression" || s.Name == "protocol",
+		expect.True(t, s.Source == engine.ReadBack || s.Source == engine.Changed || s.Name == "compression" || s.Name == "protocol",
 			s, "was not read back")
 		got[s.Name] = s.Value
 	}

@@ -56,6 +56,11 @@ var variables = []engine.Option{
 	{Name: "max_wal_size", Affects: engine.AspectCheckpoint},
 	{Name: "checkpoint_timeout", Affects: engine.AspectCheckpoint},
 	{Name: "wal_compression", Affects: engine.AspectLogCompression},
+	{Name: "log_statement", Affects: engine.AspectTextLog}, {Name: "log_duration", Affects: engine.AspectTextLog},
+	{Name: "log_min_duration_statement", Affects: engine.AspectTextLog}, {Name: "work_mem", Affects: engine.AspectSort},
+	{Name: "enable_indexscan", Affects: engine.AspectPlan}, {Name: "enable_bitmapscan", Affects: engine.AspectPlan},
+	{Name: "enable_indexonlyscan", Affects: engine.AspectPlan}, {Name: "random_page_cost", Affects: engine.AspectPlan},
+	{Name: "plan_cache_mode", Affects: engine.AspectPlan}, {Name: "jit", Affects: engine.AspectPlan},
 }
 
 // promises describe the effect of fsync off, which implements the levels none and process.

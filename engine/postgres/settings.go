@@ -46,6 +46,10 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		{Name: "isolation", Value: isolation, Source: engine.ReadBack},
 		d.SentAs(),
 	}
+	cipher, err := d.Admin().Value(ctx, "SELECT cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+	if err != nil {
+		return nil, err
+	}
 	compression := cmp.Or(vars["default_toast_compression"], "pglz") + ", of large values"
 	if d.Compression != "" {
 		// The storage of the columns was set so, or compared when the database was opened.
@@ -53,7 +57,8 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	}
 	out = append(out, engine.Compressed(engine.AsSet, compression),
 		engine.Setting{Name: "cache", Value: inBytes(vars["shared_buffers"]), Source: engine.ReadBack})
-	return append(out, d.ReadBack(vars, readBack...)...), nil
+	out = append(append(out, d.Connection(cipher)), d.ReadBack(vars, readBack...)...)
+	return serverkit.AddChanged(ctx, d.Admin(), changedSettings, out)
 }
 
 // inBytes returns a size as other engines have theirs; one that cannot be read stays as it is.
@@ -67,6 +72,10 @@ func inBytes(size string) string {
 
 // binaryUnits replaces the server's units of size, which are powers of 1024.
 var binaryUnits = strings.NewReplacer("kB", "KiB", "MB", "MiB", "GB", "GiB", "TB", "TiB")
+
+// changedSettings are those that the server has not by default, and the session has not set.
+const changedSettings = "SELECT name, current_setting(name) FROM pg_settings WHERE source NOT IN ('default', 'override', " +
+	"'client', 'session', 'environment variable') AND boot_val IS DISTINCT FROM setting"
 
 const allSettings = "SELECT name, current_setting(name) FROM pg_settings"
 

@@ -169,6 +169,8 @@ var sessionView = view{source: "FROM pg_stat_activity WHERE pid <> pg_backend_pi
 	state("engine.sessions_blocked", sessionsWhere(isBlocked)),
 	state("postgres.sessions.waiting_for_lock", sessionsWhere(isBlocked)),
 	state("postgres.sessions.idle_in_transaction", sessionsWhere("state LIKE 'idle in transaction%'")),
+	{name: engine.OldestSnapshot, unit: "s", gauge: true,
+		expr: "coalesce(max(extract(epoch FROM now() - xact_start)) FILTER (WHERE backend_xmin IS NOT NULL), 0)"},
 	state("postgres.autovacuum.workers", sessionsWhere("backend_type = 'autovacuum worker'")),
 }}
 

@@ -30,11 +30,12 @@ type Host struct {
 
 	empty map[engine.FileClass]int64 // written bytes before it held anything; nil: unknown
 
-	mu     sync.Mutex
-	looked bool
-	pid    int    // its first process, the ancestor of all others; 0: unknown
-	reason string // why it is unknown
-	dir    string // its data; "": unknown
+	mu      sync.Mutex
+	looked  bool
+	pid     int    // its first process, the ancestor of all others; 0: unknown
+	reason  string // why it is unknown
+	network string // of the first connection
+	dir     string // its data; "": unknown
 }
 
 // NewHost returns the host of a server whose process has one of the names, and whose
@@ -53,14 +54,15 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 func (h *Host) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := dial(ctx, network, address)
 	if err == nil {
-		h.look(conn)
+		h.look(conn, network)
 	}
 	return conn, err
 }
 
-func (h *Host) look(conn net.Conn) {
+func (h *Host) look(conn net.Conn, network string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.network = cmp.Or(h.network, network)
 	if h.looked {
 		return
 	}

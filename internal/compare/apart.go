@@ -113,7 +113,7 @@ func Apart(a, b *Target) (out []Difference) {
 	out = append(out, ignored(a, b)...)
 	for _, name := range foundSettings(a, b) {
 		asked := func(d Difference) bool { return engine.KnobName(d.What) == name }
-		mine, other := effective(a, name), effective(b, name)
+		mine, other := cmp.Or(effective(a, name), byDefault(a, b, name)), cmp.Or(effective(b, name), byDefault(b, a, name))
 		if mine != "" && other != "" && !slices.ContainsFunc(out, asked) {
 			differ(name, mine, other)
 		}
@@ -138,18 +138,23 @@ func FactsApart(a, b *Target) (out []Difference) {
 	return out
 }
 
-// ignored returns the differences of two targets of one engine in what the kernel and the servers' logs show: a
-// server may ignore a setting that it reports as in effect.
+// ignored returns the differences of two targets in what the host imposes and, of one engine, in what the kernel and
+// the servers' logs show: a server may ignore a setting that it reports as in effect.
 func ignored(a, b *Target) (out []Difference) {
 	x, y := a.Trials[0], b.Trials[0]
-	if x.Engine != y.Engine {
-		return nil
-	}
+	alike := x.Engine == y.Engine
+	planned := x.Knobs["cpus"]+y.Knobs["cpus"] != "" // which is among the knobs
 	for _, s := range x.Settings {
 		mine, other := effective(a, s.Name), effective(b, s.Name)
-		if s.Source == engine.Seen && other != "" && mine != other {
+		if planned && engine.KnobAspect(s.Name) == engine.AspectProcessors {
+			continue
+		}
+		if (s.Source == engine.Imposed || alike && s.Source == engine.Seen) && other != "" && mine != other {
 			out = append(out, Difference{What: s.Name, Base: mine, New: other})
 		}
+	}
+	if !alike {
+		return out
 	}
 	for _, w := range AppendNew(slices.Clone(x.ServerWarnings), y.ServerWarnings...) {
 		d := Difference{What: "warnings in the server's log", Base: w, New: "none"}
@@ -190,7 +195,7 @@ func foundSettings(a, b *Target) (names []string) {
 	for _, s := range slices.Concat(x.Settings, y.Settings) {
 		_, asked := x.Knobs[engine.OptionKnob+s.Name]
 		named := s.Name == "durability" || strings.Contains(s.Name, "version")
-		if s.Source == engine.ReadBack && !s.Aside && !asked && !named {
+		if slices.Contains([]string{engine.ReadBack, engine.Changed}, s.Source) && !s.Aside && !asked && !named {
 			names = AppendNew(names, s.Name)
 		}
 	}
@@ -200,6 +205,18 @@ func foundSettings(a, b *Target) (names []string) {
 // effective returns how a target's trials have something set; "" if it is unknown.
 func effective(t *Target, name string) string {
 	return t.Either(func(trial *result.Trial) string { return SettingText(name, trial.Setting(name)) })
+}
+
+// byDefault returns that a target has a setting by default: of two of one engine the other has changed it, and this one
+// reports what was changed, but not this.
+func byDefault(t, other *Target, name string) string {
+	x, y := t.Trials[0], other.Trials[0]
+	changed := func(s engine.Setting) bool { return s.Source == engine.Changed }
+	named := func(s engine.Setting) bool { return s.Name == name && changed(s) }
+	if slices.ContainsFunc(x.Settings, changed) && slices.ContainsFunc(y.Settings, named) {
+		return "the default"
+	}
+	return ""
 }
 
 // SettingText returns the value of a setting, a size in a unit that people read.

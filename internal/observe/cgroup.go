@@ -9,8 +9,11 @@ import (
 
 // cpuQuota returns how many CPUs the control groups of this process grant it,
 // 0 if there is no limit.
-func (m machine) cpuQuota() (lowest float64) {
-	for _, dir := range m.cgroups("cpu") {
+func (m machine) cpuQuota() float64 { return quotaOf(m.cgroups("self", "cpu")) }
+
+// quotaOf returns the lowest quota of some control groups.
+func quotaOf(dirs []string) (lowest float64) {
+	for _, dir := range dirs {
 		limit := strings.Fields(Text(dir, "cpu.max")) // version 2: "150000 100000"
 		limit = append(limit, Text(dir, "cpu.cfs_quota_us"), Text(dir, "cpu.cfs_period_us"))
 		quota, _ := strconv.ParseFloat(limit[0], 64) // "max" or -1: none
@@ -25,7 +28,7 @@ func (m machine) cpuQuota() (lowest float64) {
 // memoryLimit returns how many bytes the control groups of this process grant
 // it, 0 if there is no limit.
 func (m machine) memoryLimit() (lowest float64) {
-	for _, dir := range m.cgroups("memory") {
+	for _, dir := range m.cgroups("self", "memory") {
 		for _, file := range []string{"memory.max", "memory.limit_in_bytes"} {
 			if limit, err := strconv.ParseFloat(Text(dir, file), 64); err == nil && limit > 0 {
 				lowest = lower(lowest, limit)
@@ -45,14 +48,14 @@ func lower(a, b float64) float64 {
 
 // ControlGroups returns the directories of the control groups that hold this process and limit the
 // resource, from its own up to the root.
-func ControlGroups(controller string) []string { return thisMachine().cgroups(controller) }
+func ControlGroups(controller string) []string { return thisMachine().cgroups("self", controller) }
 
-// cgroups returns the directories of the control groups that hold this process
-// and limit the resource, from its own up to the root: each may set a limit.
-func (m machine) cgroups(controller string) []string {
+// cgroups returns the directories of the control groups that hold a process and limit the
+// resource, from its own up to the root: each may set a limit.
+func (m machine) cgroups(pid, controller string) []string {
 	root := filepath.Join(m.sys, "fs", "cgroup")
 	var dirs []string
-	for line := range strings.Lines(Text(m.proc, "self", "cgroup")) {
+	for line := range strings.Lines(Text(m.proc, pid, "cgroup")) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(fields) != 3 {
 			continue

@@ -21,8 +21,9 @@ import (
 // and forgets threads that ended.
 type Process struct {
 	// All: each root is a server of its own. If one is not alive, nothing is known of all.
-	All   bool
-	roots func() []int
+	All     bool
+	roots   func() []int
+	machine machine
 
 	mu sync.Mutex
 	tree
@@ -33,7 +34,7 @@ type Process struct {
 // NewProcess returns a collector of the processes that roots returns at each
 // sample, with all their descendants; procRoot is "/proc".
 func NewProcess(procRoot string, roots func() []int) *Process {
-	return &Process{roots: roots, tree: newTree(procRoot)}
+	return &Process{roots: roots, machine: machine{proc: procRoot, sys: "/sys"}, tree: newTree(procRoot)}
 }
 
 // Name returns "process".
@@ -65,6 +66,7 @@ func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
 	s.Gauge("process.processes", "count", float64(len(p.members)))
 	s.Gauge("process.threads", "count", threads)
 	s.Gauge("process.rss_bytes", "bytes", rss)
+	s.Counter("process.throttled_ns", "ns", p.machine.throttled(p.roots()))
 	// Reading the proportional set size walks all pages: milliseconds, or seconds for thousands of processes that
 	// share a cache. It may take a hundredth of one core.
 	const every, share = 5 * time.Second, 100

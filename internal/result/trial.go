@@ -103,7 +103,10 @@ type Trial struct {
 	PageCache engine.PageCache `json:"page_cache,omitempty"`
 	// Start is how the trial came by its data; nil if it has loaded them.
 	Start *Start `json:"start,omitempty"`
-	// Affects are the aspects that the options among Knobs affect, as the engine declares.
+	// RoundTrip is how long a client waits for the answer of the server to a statement without work, in µs, before the
+	// first step; 0: unknown.
+	RoundTrip float64 `json:"round_trip_us,omitempty"`
+	// Affects are the aspects that Settings and the options among Knobs affect, as the engine declares.
 	Affects map[string]engine.Aspect `json:"affects,omitempty"`
 	// Canary is how fast the machine was just before the trial; nil if that was not measured.
 	Canary *observe.Canary `json:"canary,omitempty"`

@@ -1,7 +1,9 @@
 package trial
 
 import (
+	"context"
 	"path/filepath"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
@@ -42,4 +44,15 @@ func noteServerWarnings(t *trial) {
 	if t.hosted != nil && t.Target.Config.Server.DSN == "" {
 		t.res.ServerWarnings = server.WarningsIn(filepath.Join(t.Dir, result.ServerLogFile))
 	}
+}
+
+// noteRoundTrip measures the way to a server that has no load yet.
+func noteRoundTrip(ctx context.Context, t *trial) error {
+	p, ok := t.db.(engine.Pinger)
+	if !ok {
+		return nil
+	}
+	took, err := p.RoundTrip(ctx)
+	t.res.RoundTrip = float64(took) / float64(time.Microsecond)
+	return err
 }

@@ -86,7 +86,9 @@ func (t *stepRun) reopen(ctx context.Context, start time.Time) (stopped, started
 	}
 	countEvents(t.trial)
 	t.sampler.Collectors[len(t.sampler.Collectors)-1] = engineCounters(t.trial, db)
-	return stopped, started, t.compareSettings(ctx)
+	changed, err := changedSettings(ctx, t.trial)
+	t.out.Warnings = append(t.out.Warnings, changed...)
+	return stopped, started, err
 }
 
 // dropCaches removes the engine's files from the page cache.
@@ -97,20 +99,17 @@ func dropCaches(t *stepRun) error {
 	return pagecache.Drop(t.dir)
 }
 
-// compareSettings reads back the settings and limits, and warns of those that differ from those before.
-func (t *stepRun) compareSettings(ctx context.Context) error {
-	now, err := readSettings(ctx, t.trial)
-	if err != nil {
-		return err
-	}
+// changedSettings reads back the settings and limits, and returns warnings of those that differ from those before.
+func changedSettings(ctx context.Context, t *trial) (out []metric.Warning, err error) {
+	now, err := readSettings(ctx, t)
 	for _, s := range now {
 		k := slices.IndexFunc(t.res.Settings, func(o engine.Setting) bool { return o.Name == s.Name })
 		if k >= 0 && t.res.Settings[k].Value != s.Value && !s.Aside {
-			t.out.Warnings = append(t.out.Warnings, metric.Warn(remark.SettingChanged,
+			out = append(out, metric.Warn(remark.SettingChanged,
 				metric.Values{"setting": s.Name, "before": t.res.Settings[k].Value, "after": s.Value}))
 		}
 	}
-	return nil
+	return out, err
 }
 
 // firstMinute is the time whose latencies are known apart, in a step before which the engine restarted.

@@ -165,6 +165,9 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if err := checkEffects(t); err != nil {
 		return err
 	}
+	if err := noteRoundTrip(ctx, t); err != nil {
+		return err
+	}
 	compareServers(ctx, t)
 	t.res.PageCache = pageCache(t)
 	if version := t.res.Setting(engine.ServerVersion); version != "" {
@@ -231,11 +234,18 @@ func host(t *trial, db engine.DB) {
 	}
 }
 
-// readSettings reads back the engine's settings, and the limits of its processes.
+// readSettings reads back the engine's settings, what the host imposes on its processes, and their limits.
 func readSettings(ctx context.Context, t *trial) ([]engine.Setting, error) {
 	settings, err := t.db.Settings(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read back the settings: %w", err)
+	}
+	pids := t.pids
+	if t.hosted == nil {
+		pids = []int{os.Getpid()}
+	}
+	for _, f := range observe.Imposed(pids) {
+		settings = append(settings, engine.Setting{Name: f.Name, Value: f.Value, Source: engine.Imposed})
 	}
 	limited, err := t.limits.readBack(t.pids)
 	return append(settings, limited...), err
@@ -315,7 +325,12 @@ func (t *trial) steps(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	if t.Target.Config.Server.DSN == "" {
+		return nil
+	}
+	changed, err := changedSettings(ctx, t) // by others, meanwhile
+	t.res.Warnings = append(t.res.Warnings, changed...)
+	return err
 }
 
 // measures reports whether this is a trial of the plan's own steps.
