@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rumbench/engine"
 	"rumbench/internal/explain"
 )
 
@@ -79,7 +80,7 @@ var causes = []cause{
 		params: wide + "tests: [point-query]",
 		common: "cache: 16MiB, durability: process",
 		second: map[string]string{"innodb": "page: 4KiB", "sqlite": "page: 32KiB"}},
-	{number: 5, name: "compression", rules: rules{explain.RuleCompression}, on: []string{"myrocks", "pebble"},
+	{number: 5, name: "compression", rules: rules{explain.Rule(engine.AspectCompression)}, on: []string{"myrocks", "pebble"},
 		params: wide + "tests: [point-query]",
 		common: "cache: 16MiB, durability: process, compression: none", change: "compression: zstd"},
 	{number: 6, name: "another program on all processors", rules: rules{explain.RuleOthers}, on: usualEngines,
@@ -101,7 +102,7 @@ var causes = []cause{
 	{number: 11, name: "waits are timed", rules: rules{explain.RuleCPU}, on: []string{"innodb"},
 		params: small + "tests: [point-query]",
 		common: "cache: 256MiB, durability: process", change: "options: {waits: true}"},
-	{number: 12, name: "log of an eighth", rules: rules{explain.RuleFullLog, explain.RuleWholePages},
+	{number: 12, name: "log of an eighth", rules: rules{explain.Rule(engine.AspectCheckpoint), explain.RuleWholePages},
 		on:     []string{"innodb", "postgres"},
 		params: wide + "tests: [update-nonindex]", common: "cache: 256MiB, durability: os", seconds: 20,
 		second: map[string]string{"innodb": "options: {innodb_log_file_size: 16M}",

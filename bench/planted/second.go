@@ -1,6 +1,9 @@
 package main
 
-import "rumbench/internal/explain"
+import (
+	"rumbench/engine"
+	"rumbench/internal/explain"
+)
 
 // second is the second set: causes that were not considered while the rules were
 // written, to detect rules that fit only the first set. Anyone who changes a rule
@@ -30,13 +33,13 @@ var second = []cause{
 		on:     []string{"innodb", "postgres", "sqlite"},
 		params: small + "tests: [simple-ranges]", common: "cache: 256MiB, durability: process",
 		change: "params: {range_size: 400}"},
-	{number: 112, name: "blocks that are not compressed", rules: rules{explain.RuleCompression}, on: []string{"pebble"},
+	{number: 112, name: "blocks that are not compressed", rules: rules{explain.Rule(engine.AspectCompression)}, on: []string{"pebble"},
 		params: wide + "tests: [random-points-10]", common: "cache: 8MiB, durability: process, compression: zstd",
 		change: "compression: none"},
 	{number: 110, name: "large blocks", rules: rules{explain.RulePageSize}, on: []string{"pebble"},
 		params: wide + "tests: [point-query]",
 		common: "cache: 8MiB, durability: process", change: "page: 32KiB"},
-	{number: 111, name: "full pages compressed in the log", rules: rules{explain.RuleWholePages, explain.RuleCompression},
+	{number: 111, name: "full pages compressed in the log", rules: rules{explain.RuleWholePages, explain.Rule(engine.AspectCompression)},
 		on:     []string{"postgres"},
 		params: wide + "tests: [update-nonindex]", common: "cache: 256MiB, durability: os",
 		base: "options: {max_wal_size: 32MB}", change: "options: {max_wal_size: 32MB, wal_compression: pglz}"},

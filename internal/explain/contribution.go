@@ -57,17 +57,49 @@ type sample struct {
 	// clients are the numbers of clients of the runs, if they differ: X = clients ÷ time
 	// per unit, so the clients are a separate item.
 	clients [2][]float64
+	// parts are the sheets of Running, by subsystem, which have the scale of the whole; nil if a run was not sampled.
+	parts *sample
+	whole *sample // that a sample of parts belongs to
 }
 
-// align makes the sheets split CPU alike: the threads that serve sessions are separate
-// from the server's others, and the clients of an embedded engine from the engine, only
-// if all sheets know both.
+// align makes the sheets split alike: what only some of them know is merged into what all know.
 func (s *sample) align() {
-	s.together(Serving, Behind)
-	s.together(Client)
+	s.together(Running, Client)
+	s.together(Uncovered, Queue)
+	s.together(Uncovered, Reads)
 	for _, item := range []Item{TextLog, BinaryLog, TempWrites, CommitPages} {
 		s.uncounted(item)
 	}
+}
+
+// complete gives runs whose CPU time was not split the mean shares of those on their side that were, and reports whether
+// these are enough.
+func (s *sample) complete() bool {
+	for i, parts := range [][]sheet{s.parts.base, s.parts.other} {
+		var shares sheet
+		split := 0
+		for _, x := range parts {
+			for _, e := range x {
+				shares = shares.add(entry{item: e.item, value: e.value / x.total()})
+			}
+			if len(x) > 0 {
+				split++
+			}
+		}
+		if split < min(compare.LeastTrials, len(parts)) {
+			return false
+		}
+		for k := range parts {
+			if len(parts[k]) > 0 {
+				continue
+			}
+			cpu := [][]sheet{s.base, s.other}[i][k].find(Running).value
+			for _, e := range shares {
+				parts[k] = append(parts[k], entry{item: e.item, value: cpu * e.value / float64(split)})
+			}
+		}
+	}
+	return true
 }
 
 // uncounted merges an item of writes into what is not counted unless all sheets know it: where it
@@ -98,10 +130,9 @@ func (s *sample) mergeUneven(has func(sheet) bool, as Item, list ...Item) {
 	}
 }
 
-// together merges items into the server's if only some of the sheets have the first of
-// them.
-func (s *sample) together(list ...Item) {
-	s.mergeUneven(func(x sheet) bool { return x.find(list[0]).value > 0 }, Server, list...)
+// together merges an item into another if only some of the sheets have it.
+func (s *sample) together(as, item Item) {
+	s.mergeUneven(func(x sheet) bool { return x.find(item).value > 0 }, as, item)
 }
 
 // uneven reports whether one engine counts items that the other does not: factors, or parts
@@ -136,7 +167,12 @@ func (s *sample) items() (out []Item) {
 // scale returns the divisor of the items: the logarithmic mean of the mean totals. All
 // runs share it. With one for each pair, the two values of a pair would depend on each
 // other, and equal targets would differ too often.
-func (s *sample) scale() float64 { return logMean(s.means(sheet.total)) }
+func (s *sample) scale() float64 {
+	if s.whole != nil {
+		return s.whole.scale()
+	}
+	return logMean(s.means(sheet.total))
+}
 
 // empty reports whether the whole number is one item that is no cause: then there is
 // nothing to split.
@@ -145,7 +181,7 @@ func (s *sample) empty() bool {
 	some := slices.DeleteFunc(s.items(), func(item Item) bool {
 		return item != Clients && !slices.ContainsFunc(sheets, func(x sheet) bool { return x.find(item).value != 0 })
 	})
-	return len(some) == 0 || len(some) == 1 && some[0].is(slack)
+	return len(some) == 0 || len(some) == 1 && some[0].slack()
 }
 
 // units returns the numbers of the runs, or their means over the units that count once each.
@@ -171,7 +207,7 @@ func (s *sample) terms(item Item) (base, other []float64) {
 	scale := s.scale()
 	term := func(x sheet) float64 {
 		if e := x.find(item); s.ledger.product() {
-			return s.ledger.sign() * e.log()
+			return s.ledger.sign() * math.Log(e.value)
 		} else {
 			return s.ledger.sign() * e.value / scale
 		}
@@ -184,6 +220,9 @@ func (s *sample) contribution(item Item) Contribution {
 	c := s.test(s.terms(item))
 	c.Item = item
 	c.Base, c.New = s.means(func(x sheet) float64 { return x.find(item).value })
+	if !s.ledger.product() && item != Clients {
+		s.testRatio(&c)
+	}
 	if item == Clients {
 		c.Base, c.New = stat.Mean(s.clients[0]), stat.Mean(s.clients[1])
 	}
@@ -191,6 +230,24 @@ func (s *sample) contribution(item Item) Contribution {
 		c.Low, c.High = c.Log-math.Hypot(c.Log-c.Low, extra), c.Log+math.Hypot(c.High-c.Log, extra)
 	}
 	return c
+}
+
+// testRatio tests an item of a sum by the ratio of its values: noise is a share of them, so that a small item that grows
+// to a large one is told from chance. What is less than a hundredth of the whole counts as nothing.
+func (s *sample) testRatio(c *Contribution) {
+	little, scale := 0.01*s.scale(), s.scale()
+	logs := func(list []sheet) []float64 {
+		return stat.Values(list, func(x sheet) float64 { return math.Log(x.find(c.Item).value + little) })
+	}
+	x, y := s.units(logs(s.base), logs(s.other))
+	if min(len(x), len(y)) < compare.LeastTrials {
+		return
+	}
+	d := stat.Decide(x, y, s.design, 1-compare.Alpha)
+	c.P, c.agreed = d.P, d.Agreed
+	of := func(log float64) float64 { return s.ledger.sign() * (c.Base + little) * math.Expm1(log) / scale }
+	low, high := of(d.Interval.Low), of(d.Interval.High)
+	c.Low, c.High = min(low, high, c.Log), max(low, high, c.Log)
 }
 
 // test compares terms of two sides.
@@ -235,7 +292,7 @@ func (s *sample) totalLog() Contribution {
 	return c
 }
 
-// exclude tests the sum of the contributions of all items except some.
+// exclude tests the sum of the contributions of all items except some, which may be parts of Running.
 func (s *sample) exclude(some []Item) Contribution {
 	c := s.test(s.totals(some))
 	c.Adjusted = c.P
@@ -247,16 +304,23 @@ func (s *sample) totals(but []Item) (base, other []float64) {
 	base, other = s.terms("") // none: zeros
 	clear(base)
 	clear(other)
-	for _, item := range s.items() {
-		if slices.Contains(but, item) {
-			continue
-		}
-		x, y := s.terms(item)
+	add := func(from *sample, item Item, sign float64) {
+		x, y := from.terms(item)
 		for i := range x {
-			base[i] += x[i]
+			base[i] += sign * x[i]
 		}
 		for i := range y {
-			other[i] += y[i]
+			other[i] += sign * y[i]
+		}
+	}
+	for _, item := range s.items() {
+		if !slices.Contains(but, item) {
+			add(s, item, 1)
+		}
+	}
+	for _, item := range but {
+		if _, ok := item.subsystem(); ok {
+			add(s.parts, item, -1)
 		}
 	}
 	return base, other
@@ -267,7 +331,11 @@ func (s *sample) totals(but []Item) (base, other []float64) {
 func (s *sample) share(item Item) (share, low, high float64) {
 	const draws = 2000
 	x, y := s.terms(item)
-	all, allNew := s.totals(nil)
+	total := s
+	if s.whole != nil {
+		total = s.whole
+	}
+	all, allNew := total.totals(nil)
 	source := rand.New(rand.NewPCG(1, 2)) // the same data give the same bounds
 	draw := func(n int) []int {
 		at := make([]int, n)

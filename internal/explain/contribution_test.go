@@ -15,14 +15,14 @@ import (
 
 // drawSample draws runs of two targets with a few items, some of them 0.
 func drawSample(t *rapid.T) *sample {
-	items := []Item{Server, Client, Kernel, Idle}[:rapid.IntRange(1, 4).Draw(t, "items")]
+	items := []Item{Running, Client, Kernel, Idle}[:rapid.IntRange(1, 4).Draw(t, "items")]
 	runs := rapid.IntRange(1, 5).Draw(t, "runs")
 	side := func(name string) (out []sheet) {
 		for range runs {
 			var s sheet
 			for _, item := range items {
 				v := rapid.Float64Range(1e-3, 1e6).Draw(t, name)
-				if rapid.IntRange(0, 5).Draw(t, "zero") == 0 && item != Server {
+				if rapid.IntRange(0, 5).Draw(t, "zero") == 0 && item != Running {
 					v = 0
 				}
 				s = append(s, entry{item: item, value: v})
@@ -67,13 +67,13 @@ func TestContributionsMerge(t *testing.T) {
 		unit := rapid.Float64Range(1e-3, 1e3).Draw(t, "unit")
 		merge := func(list []sheet) (out []sheet) {
 			for _, x := range list {
-				out = append(out, sheet{{item: Server, value: unit * (x.find(Server).value + x.find(Client).value)}, {item: Idle, value: unit * (x.find(Kernel).value + x.find(Idle).value)}})
+				out = append(out, sheet{{item: Running, value: unit * (x.find(Running).value + x.find(Client).value)}, {item: Idle, value: unit * (x.find(Kernel).value + x.find(Idle).value)}})
 			}
 			return out
 		}
 		merged.base, merged.other = merge(s.base), merge(s.other)
-		want := s.contribution(Server).Log + s.contribution(Client).Log
-		if got := merged.contribution(Server).Log; !close(got, want) {
+		want := s.contribution(Running).Log + s.contribution(Client).Log
+		if got := merged.contribution(Running).Log; !close(got, want) {
 			t.Fatalf("merged %v, apart %v", got, want)
 		}
 	})
@@ -82,8 +82,8 @@ func TestContributionsMerge(t *testing.T) {
 // The share of a sum of plain items is its share of the difference.
 func TestShareOfPlainSum(t *testing.T) {
 	s := &sample{ledger: Processors, design: stat.Blocks,
-		base: []sheet{{{item: Server, value: 100}, {item: Idle, value: 50}}}, other: []sheet{{{item: Server, value: 160}, {item: Idle, value: 30}}}}
-	share, _, _ := s.share(Server)
+		base: []sheet{{{item: Running, value: 100}, {item: Idle, value: 50}}}, other: []sheet{{{item: Running, value: 160}, {item: Idle, value: 30}}}}
+	share, _, _ := s.share(Running)
 	expect.True(t, close(share, 60./40), share)
 }
 
@@ -93,11 +93,11 @@ func TestMachinesCountOnce(t *testing.T) {
 	s := &sample{ledger: Parts, design: stat.Grouped}
 	for i, m := range machines {
 		s.unit, s.trials[0] = compare.MachineUnit, append(s.trials[0], &result.Trial{Machine: m})
-		s.base = append(s.base, sheet{{item: Server, value: 100}})
-		s.other = append(s.other, sheet{{item: Server, value: []float64{160, 160, 160, 100, 100}[i]}})
+		s.base = append(s.base, sheet{{item: Running, value: 100}})
+		s.other = append(s.other, sheet{{item: Running, value: []float64{160, 160, 160, 100, 100}[i]}})
 	}
 	s.trials[1] = s.trials[0]
-	k := s.contribution(Server)
+	k := s.contribution(Running)
 	all := s.totalLog()
 	expect.True(t, close(k.Log, math.Log(1.2)) && close(all.Log, k.Log) && close(k.New, 120), k, all)
 	if k.P < 0.2 { // one machine of three differs
@@ -108,7 +108,7 @@ func TestMachinesCountOnce(t *testing.T) {
 // The numbers of clients are an item of their own: throughput is clients ÷ time.
 func TestClientsAreAnItem(t *testing.T) {
 	s := &sample{ledger: Processors, design: stat.Blocks, clients: [2][]float64{{1}, {4}},
-		base: []sheet{{{item: InCalls, value: 100}}}, other: []sheet{{{item: InCalls, value: 400}}}}
+		base: []sheet{{{item: Uncovered, value: 100}}}, other: []sheet{{{item: Uncovered, value: 400}}}}
 	if k := s.totalLog().Log; !close(k, 0) {
 		t.Errorf("the ratio is exp of %v", k)
 	}
@@ -138,10 +138,10 @@ func TestItemsOfEqualTargets(t *testing.T) {
 			for range pairs {
 				both := math.Exp(0.1 * r.NormFloat64())
 				for _, side := range []*[]sheet{&s.base, &s.other} {
-					*side = append(*side, sheet{{item: Server, value: 90 * both * math.Exp(0.03*r.NormFloat64())}, {item: Idle, value: 10 * math.Exp(0.03*r.NormFloat64())}})
+					*side = append(*side, sheet{{item: Running, value: 90 * both * math.Exp(0.03*r.NormFloat64())}, {item: Idle, value: 10 * math.Exp(0.03*r.NormFloat64())}})
 				}
 			}
-			if c := s.contribution(Server); c.P < 0.05 && c.agreed {
+			if c := s.contribution(Running); c.P < 0.05 && c.agreed {
 				found++
 			}
 		}

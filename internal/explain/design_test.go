@@ -119,15 +119,16 @@ func TestRatedBeside(t *testing.T) {
 // of them.
 func TestKnobsTogether(t *testing.T) {
 	subject := usual()
-	subject.server, subject.knobs = 150, map[string]string{"compression": "zstd", "page": "32KiB"}
-	_, sentence := first(explained(usual(), subject, 4, 1))
-	expect.All(t, sentence, "b needs 151 µs instead of 99.1 µs of server CPU, probably because of ", "compression zstd instead of the default", " or ", "page 32KiB instead of the default")
+	subject.server, subject.sampled["compression"] = 150, 55
+	subject.knobs = map[string]string{"compression": "zstd", "page": "32KiB"}
+	text := said(explained(usual(), subject, 4, 1))
+	expect.All(t, text, "Where: CPU in compression 55", "compression zstd instead of the default", " or ", "page 32KiB instead of the default")
 }
 
 // That CPU is needed, or that the client takes longer, is where the time goes, and no reason.
 func TestPlaceIsNoReason(t *testing.T) {
 	subject := usual()
-	subject.server = 150
+	subject.server, subject.sampled = 150, nil
 	text := said(explained(usual(), subject, 4, 1))
 	expect.True(t, strings.Contains(text, "b needs 151 µs") && !strings.Contains(text, "Because"), text)
 }

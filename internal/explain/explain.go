@@ -39,8 +39,9 @@ func Explain(c *compare.Campaign, j *compare.Judgement) *Explanation {
 
 func (e *Explanation) step(s *compare.Step) *Step {
 	a, b, design := s.Paired(e.Base, e.New)
-	out := &Step{Of: s, differ: e.Differ}
+	out := &Step{Of: s, differ: e.Differ, design: design}
 	out.Base, out.New = newSide(out, e.Base, a), newSide(out, e.New, b)
+	out.moves = out.moved()
 	if k, ok := s.Rate(s.Primary); ok {
 		out.Rate = e.judgement.Effect(s, k)
 	}
@@ -62,8 +63,6 @@ func (e *Explanation) step(s *compare.Step) *Step {
 	for _, sum := range out.Sums {
 		sum.name(out)
 	}
-	out.Ways, out.Against = out.otherWays()
-	out.Sums = slices.DeleteFunc(out.Sums, (*Sum).repeats)
 	slices.SortStableFunc(out.Sums, func(a, b *Sum) int { return cmp.Compare(b.weight(), a.weight()) })
 	return out
 }
@@ -81,9 +80,9 @@ func costsOf(s *compare.Step) (out []compare.Key) {
 	return out
 }
 
-// throughput explains the rate of the step's primary operation by the ledger of the processors if they limit both
-// sides, else by the one whose slack accounts for least. If other programs used much of the processors, the
-// processors' ledger explains nothing. Without a sum it returns the reason.
+// throughput explains the rate of the step's primary operation: by the time of the processors if they limit both
+// sides, or nothing else is known, else by the time of the clients. If other programs used much of the processors,
+// their time explains nothing. Without a sum it returns the reason.
 func (s *Step) throughput(design stat.Design) (*Sum, string) {
 	switch e := s.Rate; {
 	case e == nil:
@@ -93,41 +92,33 @@ func (s *Step) throughput(design stat.Design) (*Sum, string) {
 	case rated(&s.Base) || rated(&s.New):
 		return nil, "a rate was promised: there is no throughput to explain, only costs and response times"
 	}
-	var found []*Sum
-	add := func(l Ledger, split func(*run) sheet) *Sum {
-		sum := s.sum(s.Rate, l, design, split)
-		if sum != nil {
-			found = append(found, sum)
-		}
-		return sum
-	}
 	void := s.shared() > mostShared
-	if !void && !unequal(s.Base.processors(), s.New.processors(), 0.05) {
-		add(Processors, (*run).processors)
+	clients := func() *Sum {
+		return s.sum(s.Rate, Time, design, (*run).time, func(r *run, x sheet) sheet { return r.split(x, true) })
 	}
-	add(Sessions, (*run).sessions)
-	add(Threads, (*run).threads)
-	if s.Base.everyRun(serial) || s.New.everyRun(serial) {
-		add(Device, (*run).device)
+	processors := func() *Sum {
+		if void || unequal(s.Base.processors(), s.New.processors(), 0.05) {
+			return nil
+		}
+		return s.sum(s.Rate, Processors, design, (*run).processors, func(r *run, x sheet) sheet { return r.split(x, false) })
 	}
-	if limit := s.ceiling(); limit != Unlimited {
-		sum := add(Ceiling, func(r *run) sheet { return r.ceiling(limit) })
-		if sum != nil && s.Base.Limit == s.New.Limit {
+	first, second := clients, processors
+	if s.Base.Limit == ByProcessors && s.New.Limit == ByProcessors {
+		first, second = processors, clients
+	}
+	for _, split := range []func() *Sum{first, second} {
+		if sum := split(); sum != nil {
 			return sum, ""
 		}
 	}
 	switch seconds := min(s.Base.seconds(), s.New.seconds()); {
-	case len(found) == 0 && void:
+	case void:
 		return nil, "other programs had much of the processors: rates are not explained"
-	case len(found) == 0 && seconds < shortStep:
+	case seconds < shortStep:
 		return nil, "a step of " + quantity.Micros(seconds*1e6) +
 			" is too short to measure the time of the processors and the sessions"
-	case len(found) == 0:
-		return nil, "neither the processors' time nor the sessions' is known"
-	case !void && s.Base.Limit == ByProcessors && s.New.Limit == ByProcessors && found[0].Of == Processors:
-		return found[0], ""
 	}
-	return slices.MinFunc(found, func(a, b *Sum) int { return cmp.Compare(a.slack(s), b.slack(s)) }), ""
+	return nil, "neither the processors' time nor the clients' is known"
 }
 
 // rated reports whether the primary operation's group promises a rate.
@@ -143,20 +134,6 @@ func rated(s *Side) bool {
 // shortStep is the length in seconds below which the kernel's and the samples' counts are too few.
 const shortStep = 1
 
-// slack returns the share of the difference in items that explain nothing: idle processors,
-// and sessions that are in a statement, unless more is known of that.
-func (s *Sum) slack(step *Step) (sum float64) {
-	for _, c := range s.Causes {
-		if c.Item.is(inside) {
-			s.explain(step, &c)
-		}
-		if c.Item != Rest && c.Item.is(slack) || c.Item.is(inside) && c.Rule.place() {
-			sum += math.Abs(c.Log)
-		}
-	}
-	return sum
-}
-
 func (s *Step) cost(e *compare.Effect, design stat.Design) *Sum {
 	if e == nil || e.Verdict == "" {
 		return nil
@@ -166,19 +143,23 @@ func (s *Step) cost(e *compare.Effect, design stat.Design) *Sum {
 	if how.split == nil {
 		return nil
 	}
-	return s.sum(e, how.by, design, func(r *run) sheet { return how.split(r, own) })
+	return s.sum(e, how.by, design, func(r *run) sheet { return how.split(r, own) },
+		func(r *run, x sheet) sheet { return r.split(x, false) })
 }
 
-// sum splits a number of all runs; nil if that is not possible in each of them.
-func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, split func(*run) sheet) *Sum {
-	data := sample{ledger: ledger, design: design, unit: e.Unit}
+// sum splits a number of all runs, and the CPU time in it by subsystem; nil if that is not possible in each of them.
+func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, split func(*run) sheet,
+	further func(*run, sheet) sheet) *Sum {
+	data := &sample{ledger: ledger, design: design, unit: e.Unit}
+	data.parts = &sample{ledger: ledger, design: design, unit: e.Unit, whole: data}
 	for i, sheets := range []*[]sheet{&data.base, &data.other} {
+		parts := []*[]sheet{&data.parts.base, &data.parts.other}[i]
 		for _, r := range s.sides()[i].runs {
 			x := split(&r)
 			if !x.usable(ledger) {
 				return nil
 			}
-			*sheets = append(*sheets, x)
+			*sheets, *parts = append(*sheets, x), append(*parts, further(&r, x))
 			if e.Groups > 0 {
 				data.trials[i] = append(data.trials[i], r.trial)
 			}
@@ -188,8 +169,10 @@ func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, split f
 		data.trials[1] = data.trials[0]
 	}
 	data.align()
-	if base, other := s.Base.clients(), s.New.clients(); (ledger == Sessions || ledger == Threads) &&
-		!slices.Equal(base, other) {
+	if data.parts.trials = data.trials; !data.complete() {
+		data.parts = nil
+	}
+	if base, other := s.Base.clients(), s.New.clients(); ledger == Time && !slices.Equal(base, other) {
 		data.clients = [2][]float64{base, other}
 	}
 	if data.uneven() || trivial(e) || data.empty() {
@@ -197,16 +180,22 @@ func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, split f
 	}
 	out := &Sum{Effect: e, Metric: e.Metric(), Of: ledger, Total: data.totalLog(), data: data}
 	out.Total.agreed = out.Total.agreed && e.Sure() // the comparison decides which differences are proven
+	out.Causes = out.causesOf(data)
+	return out
+}
+
+// causesOf tests the items of a sample.
+func (s *Sum) causesOf(data *sample) (out []Cause) {
 	for _, item := range data.items() {
-		c := Cause{Contribution: data.contribution(item), format: out.formatOf(item),
+		c := Cause{Contribution: data.contribution(item), format: s.formatOf(item),
 			Share: math.NaN(), ShareLow: math.NaN(), ShareHigh: math.NaN()}
 		if c.Base == 0 && c.New == 0 {
 			continue
 		}
-		if out.Total.Proven() {
+		if s.Total.Proven() {
 			c.Share, c.ShareLow, c.ShareHigh = data.share(item)
 		}
-		out.Causes = append(out.Causes, c)
+		out = append(out, c)
 	}
 	return out
 }
@@ -234,36 +223,42 @@ func trivial(e *compare.Effect) bool {
 
 // correct adjusts the p-values of all items of the step that could be named as causes.
 func (s *Step) correct() {
-	var p []float64
-	var items []*Contribution
+	var all []*Contribution
 	for _, sum := range s.Sums {
-		for i := range sum.Causes {
-			if c := &sum.Causes[i].Contribution; sum.asks(c) {
-				items = append(items, c)
-				p = append(p, c.P)
-			}
+		all = append(all, sum.asked(sum.Causes)...)
+	}
+	adjust(all)
+}
+
+// asked returns the causes that pose a question. They do not if they are no cause, too small to be named or the same
+// in all runs, or if the throughput that they would explain is not proven to differ: then no answer can be wrong.
+func (s *Sum) asked(causes []Cause) (out []*Contribution) {
+	for i := range causes {
+		c := &causes[i].Contribution
+		small := !s.Of.product() && c.Item != Clients && max(c.Base, c.New) < leastLog*s.data.scale()
+		constant := c.Low == 0 && c.High == 0
+		if !c.Item.slack() && !small && !constant && (!s.throughput() || s.Total.Proven()) {
+			out = append(out, c)
 		}
 	}
-	for i, v := range stat.Holm(p) {
-		items[i].Adjusted = v
+	return out
+}
+
+// adjust corrects the p-values of items that are tested together.
+func adjust(list []*Contribution) {
+	for i, v := range stat.Holm(stat.Values(list, func(c *Contribution) float64 { return c.P })) {
+		list[i].Adjusted = v
 	}
 }
 
-// asks reports whether an item poses a question. It does not if it is no cause, is too
-// small to be named or is the same in all runs, or if the throughput that it would explain
-// is not proven to differ: then no answer can be wrong.
-func (s *Sum) asks(c *Contribution) bool {
-	small := !s.Of.product() && c.Item != Clients && max(c.Base, c.New) < leastLog*s.data.scale()
-	constant := c.Low == 0 && c.High == 0
-	return !c.Item.is(slack) && !small && !constant && (!s.throughput() || s.Total.Proven())
-}
-
-// name gives the causes their rules and sentences, sorts them, and computes the rest.
+// name splits proven CPU time by subsystem, gives the causes their drivers and sentences, sorts them, and computes the
+// rest.
 func (s *Sum) name(step *Step) {
+	s.splitCPU()
 	var proven []Item
 	for i := range s.Causes {
 		c := &s.Causes[i]
-		s.explain(step, c)
+		step.explain(c)
 		if c.Proven() {
 			proven = append(proven, c.Item)
 		}
@@ -271,6 +266,19 @@ func (s *Sum) name(step *Step) {
 	s.Rest = s.data.exclude(proven)
 	s.Rest.Item = Rest
 	slices.SortStableFunc(s.Causes, func(a, b Cause) int { return cmp.Compare(math.Abs(b.Log), math.Abs(a.Log)) })
+}
+
+// splitCPU replaces proven CPU time by its subsystems, if one of them is proven to differ.
+func (s *Sum) splitCPU() {
+	at := slices.IndexFunc(s.Causes, func(c Cause) bool { return c.Item == Running && c.Proven() })
+	if at < 0 || s.data.parts == nil {
+		return
+	}
+	parts := s.causesOf(s.data.parts)
+	adjust(s.asked(parts))
+	if slices.ContainsFunc(parts, func(c Cause) bool { return c.Proven() }) {
+		s.Causes = slices.Replace(s.Causes, at, at+1, parts...)
+	}
 }
 
 // ByCPU reports whether the first proven cause of a step is the CPU that the engine uses,
@@ -281,7 +289,7 @@ func (e *Explanation) ByCPU() bool {
 			return false
 		}
 		named := s.Sums[0].Named()
-		return len(named) > 0 && named[0].Item.is(served, behind)
+		return len(named) > 0 && named[0].ofCPU()
 	})
 }
 

@@ -19,9 +19,8 @@ type Paragraph struct {
 	Steps []*Step
 	Lines []Line
 
-	led     bool // the lead reports the effect on the throughput
-	last    *Step
-	drivers map[string]bool // those that were said, and places
+	led  bool // the lead reports the effect on the throughput
+	last *Step
 }
 
 // Line explains a number's difference.

@@ -1,27 +1,28 @@
 package explain
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/observe/profile"
 	"rumbench/internal/text/quantity"
 )
 
-// Item is one of the things that a number is split into: a user of the processors, a role
-// of sessions (engine.Role), a state of their threads (account.ThreadCPU and others), a part
-// of writes (account.Part), or one of these. The table of items describes each.
+// Item is one of the things that a number is split into: a user of the processors, a subsystem that runs on them, a
+// wait of sessions (engine.Role), a part of writes (account.Part), or one of these. The table of items describes each.
 type Item string
 
-// The items of times, of throughput as a product, and of costs.
+// The items of times, and of costs.
 const (
-	Server, Serving, Behind, Client Item = "server", "sessions' CPU", "background CPU", "clients"
-	Kernel, Others, Steal, Idle     Item = "kernel threads", "other programs", "steal", "idle"
-	InCalls, Stalled, Between       Item = "in the engine", "write stalls", "between operations"
-	Writers                         Item = "waiting for the only writer"
-	Clients, Flushes, NoFlush       Item = "number of clients", "device flushes", "no flush"
-
-	Can, Used, Needs Item = "what the device can do", "share of it that is used", "what a unit needs of it"
+	Running, Client, Kernel Item = "CPU", "clients", "kernel threads"
+	Others, Steal, Idle     Item = "other programs", "steal", "idle"
+	Queue                   Item = account.ThreadQueue
+	Stalled, Between        Item = "write stalls", "between operations"
+	Writers, Flushes, Reads Item = "waiting for the only writer", "device flushes", "device reads"
+	Uncovered, Clients      Item = "waits that are not counted", "number of clients"
 
 	Padding, Uncounted                     Item = "not counted by the engine", "pages and what is not counted"
 	Journal, Rest                          Item = "journal", "rest"
@@ -29,98 +30,115 @@ const (
 	CommitPages                            Item = "pages of each commit"
 	Data, LogFiles, SystemFiles, TempFiles Item = "data", "log files", "system files", "temporary files"
 	Lookups, Misses, PerMiss               Item = "lookups per unit", "share of misses", "device reads per miss"
-	MissKB, Reads, PerRead                 Item = "KB per miss", "reads per unit", "KB per read"
+	MissKB, ReadCount, PerRead             Item = "KB per miss", "reads per unit", "KB per read"
 )
 
-// kind groups items that rules treat together.
-type kind string
+// ofCPU begins the items of Running: its subsystems.
+const ofCPU = "CPU in "
 
-const (
-	// slack is no cause: the remainder, and the CPU that other programs use, which is a rate
-	// in time: per unit it grows because fewer units are done.
-	slack  kind = "slack"
-	served kind = "served" // CPU of the engine for its sessions
-	behind kind = "behind" // other CPU that work causes
-	inside kind = "inside" // time in statements or operations, whatever the activity
-	commit kind = "commit"
-	latch  kind = "latch"
-	pages  kind = "pages" // that are written
-)
+// in is the item of a subsystem.
+func in(s profile.Subsystem) Item { return ofCPU + Item(s) }
+
+// subsystem returns the subsystem of an item of CPU time.
+func (i Item) subsystem() (s profile.Subsystem, ok bool) {
+	name, ok := strings.CutPrefix(string(i), ofCPU)
+	return profile.Subsystem(name), ok
+}
 
 type facts struct {
-	kind   kind
-	says   string               // how a sentence puts its change; "": “sessions wait %s for ITEM”
-	format func(float64) string // of its values; nil: as its ledger's
-	file   engine.FileClass     // of a class of files, their space
+	slack bool // it is no cause: the remainder, and what others do, which is a rate in time
+	// counted: it is an amount, and no time, and by itself a reason of the sum that it is part of
+	counted bool
+	rule    Rule
+	says    string               // how a sentence puts its change
+	format  func(float64) string // of its values; nil: as its ledger's
+	file    engine.FileClass     // of a class of files, their space
+	aspects []engine.Aspect      // of settings that change it
 }
+
+// blocks are aspects of what a cache holds and a read fetches. Knobs of these affect the same
+// numbers.
+var blocks = []engine.Aspect{engine.AspectCompression, engine.AspectPageSize, engine.AspectCache}
+
+var (
+	logSync  = []engine.Aspect{engine.AspectLogSync}
+	pageLogs = []engine.Aspect{engine.AspectCheckpoint}
+	logPack  = []engine.Aspect{engine.AspectCompression, engine.AspectLogCompression, engine.AspectPageSize}
+)
 
 // items is the table of items. Items missing from it have no facts.
 var items = map[Item]facts{
-	Server:  {kind: served},                                                // CPU of the engine, not its client
-	Serving: {kind: served, says: "its sessions need %s of CPU"},           // of Server, threads of sessions, if counted
-	Behind:  {kind: behind, says: "its background threads need %s of CPU"}, // of Server, all other threads
-	Client:  {},                                                            // CPU of the clients; a role is called client
-	Kernel:  {says: "kernel threads need %s of CPU"},                       // for write-back, the journal and the like
-	Others:  {kind: slack},                                                 // CPU of programs outside the test
-	Steal:   {kind: slack},                                                 // CPU that the hypervisor gave to others
-	Idle:    {kind: slack},                                                 // processors without work
-	InCalls: {kind: inside, says: "operations take %s"},                    // of an embedded engine, without Stalled
-	Stalled: {},                                                            // time in which the engine held up writes
-	// of InCalls, if only one may write at a time
-	Writers: {says: "writers wait %s for each other: one writes at a time"},
-	Between: {},                                         // time of clients without an operation
-	Clients: {format: quantity.Thousandths},             // in closed loops, if the runs differ in it
-	Flushes: {},                                         // time in which the device made writes durable
-	NoFlush: {kind: slack},                              // the rest of the window
-	Can:     {format: quantity.Thousandths},             // flushes, requests or KB per second
-	Used:    {kind: slack, format: quantity.RoughShare}, // of Can
-	Needs:   {format: quantity.Thousandths},             // flushes, requests or KB per unit
+	Running: {rule: RuleCPU}, // of the engine, not of its client, while sessions do their operations
+	Client:  {rule: RuleClient, says: "the client needs %s of CPU"},
+	Kernel:  {rule: RuleCPU, says: "kernel threads need %s of CPU"}, // for write-back, the journal and the like
+	Others:  {slack: true}, Steal: {slack: true}, Idle: {slack: true},
+	Queue:   {rule: RuleQueue, says: "sessions wait %s for a processor", aspects: []engine.Aspect{engine.AspectProcessors}},
+	Stalled: {rule: RuleStalls, says: "the engine held up writes for %s"},
+	Between: {rule: RulePauses, says: "clients take %s between operations"},
+	Writers: {rule: RuleWriters, says: "writers wait %s for each other: one writes at a time"},
+	Flushes: {rule: RuleCommits, says: "device flushes take %s", aspects: logSync},
+	Reads:   {rule: RuleReads, says: "reads of the device take %s", aspects: blocks},
+	Clients: {rule: RuleClients, counted: true, says: "the number of clients is %s", format: quantity.Thousandths},
+	// waits in the engine that have no name
+	Uncovered: {slack: true},
 
-	Item(engine.RoleExecuting): {kind: inside, says: "statements take %s"},
-	Item(engine.RoleCPU):       {kind: inside, says: "statements take %s"},
-	Item(engine.RoleCommit):    {kind: commit, says: "commits wait %s for the log"},
-	Item(engine.RoleLog):       {kind: commit, says: "commits wait %s for the log"},
-	Item(engine.RoleMetadata):  {kind: latch}, Item(engine.RoleSnapshot): {kind: latch},
-	Item(engine.RoleIndex): {kind: latch}, Item(engine.RoleBuffer): {kind: latch},
-	Item(engine.RoleOther):     {kind: slack},
-	Item(account.ThreadCPU):    {says: "sessions run for %s"},
-	Item(account.ThreadAsleep): {kind: slack}, Item(account.ThreadAsleepOrIO): {kind: slack},
+	Item(engine.RoleClient): {rule: RuleClient, says: "sessions wait %s for their clients",
+		aspects: []engine.Aspect{engine.AspectProtocol, engine.AspectConnection}},
+	Item(engine.RoleNetwork):  {rule: RuleProtocol, says: "sessions spend %s on sending"},
+	Item(engine.RoleCommit):   {rule: RuleCommits, says: "commits wait %s for the log", aspects: logSync},
+	Item(engine.RoleRow):      {rule: RuleRowLocks, says: "sessions wait %s for row locks"},
+	Item(engine.RoleMetadata): {rule: RuleLatches, says: "sessions wait %s for the metadata lock"},
+	Item(engine.RoleSnapshot): {rule: RuleLatches, says: "sessions wait %s for the list of transactions"},
+	Item(engine.RoleIndex):    {rule: RuleLatches, says: "sessions wait %s for the index tree"},
+	Item(engine.RoleBuffer):   {rule: RuleLatches, says: "sessions wait %s for pages in the cache"},
+	Item(engine.RoleIO): {rule: RuleReads, says: "sessions wait %s for reads and writes of tables and indexes",
+		aspects: blocks},
+	Item(engine.RoleOther): {slack: true},
 
-	Item(account.PagesPart): {kind: pages}, Item(account.DoublewritePart): {kind: pages},
+	Item(account.PagesPart): {counted: true, rule: RulePageWrites, says: "pages take %s",
+		aspects: []engine.Aspect{engine.AspectPageSize, engine.AspectCompression, engine.AspectCheckpoint}},
+	Item(account.DoublewritePart): {counted: true, rule: RuleDoublewrite, says: "the doublewrite buffer takes %s",
+		aspects: []engine.Aspect{engine.AspectDoublewrite}},
+	Item(account.FullPagesPart): {counted: true, rule: RuleWholePages, says: "whole pages in the log take %s",
+		aspects: append(slices.Clone(pageLogs), engine.AspectLogCompression)},
+	Item(account.LogPart):        {counted: true, rule: RuleLogVolume, says: "the log takes %s", aspects: logPack},
+	Item(account.FlushPart):      {counted: true, rule: RuleCompaction, says: "flushes write %s"},
+	Item(account.CompactionPart): {counted: true, rule: RuleCompaction, says: "compactions write %s"},
+	TextLog: {counted: true, rule: RuleTextLog, says: "the server’s text log takes %s",
+		aspects: []engine.Aspect{engine.AspectTextLog}},
+	BinaryLog: {counted: true, rule: RuleBinlog, says: "the binary log takes %s",
+		aspects: []engine.Aspect{engine.AspectBinlog}},
+	TempWrites: {counted: true, rule: RuleSpills, says: "temporary files of sorts and hash tables take %s",
+		aspects: []engine.Aspect{engine.AspectSort}},
+	// of a tree that copies pages, besides the pages of data
+	CommitPages: {counted: true, rule: RuleCommitPages,
+		says: "each commit’s own pages, such as the list of free pages, take %s"},
+	// bytes that the engine's processes write beyond those counted; Uncounted if it counts nothing but its log
+	Padding:   {says: "writes that the engine’s counters do not cover: %s", aspects: logSync},
+	Uncounted: {says: "pages, and what else the engine’s counters do not cover: %s", aspects: blocks[:2]},
+	Journal:   {rule: RuleJournal, counted: true, says: "the file system’s journal takes %s", aspects: logSync},
+	Rest:      {slack: true}, // the part of a sum that no item accounts for
 
-	TextLog: {}, BinaryLog: {}, // growth of the server's messages, and of the log for replicas
-	// CommitPages are those of a tree that copies pages, besides the pages of data
-	CommitPages: {},
-	TempWrites:  {},            // to temporary files of sorts and hash tables
-	Padding:     {},            // bytes that the engine's processes write beyond those counted
-	Uncounted:   {},            // the same if it counts nothing but its log: its pages are in it
-	Journal:     {},            // written by the file system for itself
-	Rest:        {kind: slack}, // the part of a sum that no item accounts for
+	Data: {counted: true, rule: RuleData, says: "tables and indexes take %s the live data", file: engine.DataFile,
+		aspects: []engine.Aspect{engine.AspectCompression, engine.AspectEncryption}},
+	LogFiles: {counted: true, rule: RuleData, says: "log files take %s the live data", file: engine.LogFile,
+		aspects: pageLogs},
+	SystemFiles: {counted: true, rule: RuleData, file: engine.SystemFile,
+		says: "undo, old row versions and the server’s own files take %s the live data"},
+	TempFiles: {counted: true, rule: RuleSpills, says: "temporary files take %s the live data", file: engine.TempFile},
 
-	Data:        {file: engine.DataFile}, // files of tables and indexes
-	LogFiles:    {file: engine.LogFile},
-	SystemFiles: {file: engine.SystemFile}, // undo, old row versions, the server's own
-	TempFiles:   {file: engine.TempFile},
-
-	Lookups: {},           // pages or blocks looked for in the cache
-	Misses:  {},           // of the lookups
-	PerMiss: {},           // less than 1 if the page cache has some
-	MissKB:  {format: kb}, // read per miss, if others disturbed the device
-	Reads:   {},           // of an engine that does not count misses
-	PerRead: {format: kb}, // of the device
+	Lookups: {counted: true, rule: RuleLookups, says: "it looks up %s pages or blocks"},
+	Misses: {counted: true, rule: RuleReads, says: "the cache misses %s of its lookups", format: quantity.RoughShare,
+		aspects: blocks},
+	PerMiss: {counted: true, rule: RulePageCache, says: "the device does %s reads per cache miss"},
+	// read per miss, if others disturbed the device
+	MissKB:    {counted: true, rule: RuleReads, says: "a miss fetches %s from the device", format: kb, aspects: blocks},
+	ReadCount: {counted: true, rule: RuleReads, says: "it does %s reads", aspects: blocks},
+	PerRead:   {counted: true, rule: RulePageSize, says: "a read fetches %s", format: kb, aspects: blocks[:2]},
 }
 
-func (i Item) is(kinds ...kind) bool { return slices.Contains(kinds, items[i].kind) }
-
-// kin returns all items of these kinds.
-func kin(kinds ...kind) (out []Item) {
-	for i := range items {
-		if i.is(kinds...) {
-			out = append(out, i)
-		}
-	}
-	return out
-}
+// slack reports whether the item is no cause.
+func (i Item) slack() bool { return items[i].slack || i == in(profile.Unknown) }
 
 // space returns the item of the files of a class; "" if it has none.
 func space(class engine.FileClass) (out Item) {
@@ -130,6 +148,22 @@ func space(class engine.FileClass) (out Item) {
 		}
 	}
 	return out
+}
+
+// says puts an item's change into words.
+func (s *Step) says(c *Cause) string {
+	if sub, ok := c.Item.subsystem(); ok {
+		return ofCPU + strings.Replace(string(sub), "kernel: ", "the kernel’s ", 1) + " " + c.change()
+	}
+	switch f := items[c.Item]; {
+	case c.Item == Running && s.New.embedded():
+		return name(&s.New) + " needs " + c.change() + " of CPU"
+	case c.Item == Running:
+		return name(&s.New) + " needs " + c.change() + " of server CPU"
+	case f.says != "":
+		return fmt.Sprintf(f.says, c.change())
+	}
+	return fmt.Sprintf("%s: %s", c.Item, c.change())
 }
 
 func bytes(v float64) string { return quantity.BytesAs(v, quantity.Digits) }

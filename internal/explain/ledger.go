@@ -9,32 +9,28 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe/profile"
 	"rumbench/internal/result"
 )
 
 // Ledger is a way to split a number into items that sum to it.
 type Ledger string
 
-// The ledgers. The first four split the time per unit, in µs: processors × window ÷ units,
-// clients × window ÷ units (Little's law), window ÷ units, and the second again by the
-// kernel's counts for the sessions' threads. The fifth is units per second as a product: the
-// device's capacity × its utilisation ÷ the device work per unit.
+// The ledgers. The first two split the time per unit, in µs: clients × window ÷ units (Little's law) and, where the
+// processors limit both sides, processors × window ÷ units.
 const (
+	Time       Ledger = "time"
 	Processors Ledger = "processors"
-	Sessions   Ledger = "sessions"
-	Device     Ledger = "device"
-	Threads    Ledger = "threads"
-	Ceiling    Ledger = "ceiling"
 	Parts      Ledger = "parts"   // of a cost
 	Factors    Ledger = "factors" // whose product is a cost
 )
 
 // product reports whether a number is the product of its items, and not their sum.
-func (l Ledger) product() bool { return l == Factors || l == Ceiling }
+func (l Ledger) product() bool { return l == Factors }
 
 // sign is −1 if the items are times, and the rate is explained, which is their inverse.
 func (l Ledger) sign() float64 {
-	if slices.Contains([]Ledger{Processors, Sessions, Threads, Device}, l) {
+	if l == Time || l == Processors {
 		return -1
 	}
 	return 1
@@ -42,18 +38,9 @@ func (l Ledger) sign() float64 {
 
 // entry is an item of a run.
 type entry struct {
-	item    Item
-	value   float64
-	seen    int64 // samples that it was estimated from; 0: it was counted
-	divides bool  // of factors: the others are divided by it
-}
-
-// log returns the logarithm of the value by which a factor multiplies the others.
-func (e entry) log() float64 {
-	if e.divides {
-		return -math.Log(e.value)
-	}
-	return math.Log(e.value)
+	item  Item
+	value float64
+	seen  int64 // samples that it was estimated from; 0: it was counted
 }
 
 // sheet is a number of a run, split.
@@ -69,11 +56,7 @@ func (s sheet) total() (sum float64) {
 func (s sheet) product() float64 {
 	p := 1.0
 	for _, e := range s {
-		if e.divides {
-			p /= e.value
-		} else {
-			p *= e.value
-		}
+		p *= e.value
 	}
 	return p
 }
@@ -83,6 +66,15 @@ func (s sheet) find(item Item) entry {
 		return s[i]
 	}
 	return entry{item: item}
+}
+
+// add adds an entry to that of its item, if there is one.
+func (s sheet) add(e entry) sheet {
+	if i := slices.IndexFunc(s, func(o entry) bool { return o.item == e.item }); i >= 0 {
+		s[i].value, s[i].seen = s[i].value+e.value, s[i].seen+e.seen
+		return s
+	}
+	return append(s, e)
 }
 
 // usable reports whether a number could be split.
@@ -135,38 +127,131 @@ func (r *run) processors() sheet {
 		server -= client
 	}
 	return sheet{
-		{item: Server, value: server}, {item: Client, value: client}, {item: Kernel, value: kernel},
+		{item: Running, value: server}, {item: Client, value: client}, {item: Kernel, value: kernel},
 		{item: Steal, value: orZero(r.micros("host.cpu.steal_ns"))},
 		// busy is without steal
 		{item: Others, value: max(0, busy-server-client-kernel)}, {item: Idle, value: idle + waiting},
 	}
 }
 
-// sessions splits the time of the clients of closed loops: by the activity of the server's
-// sessions, or by whether an embedded engine has an operation to do.
-func (r *run) sessions() (out sheet) {
+// time splits the time of the clients of closed loops: what they take themselves, the waits of the server's sessions
+// that are sampled, and what an engine does during operations.
+func (r *run) time() (out sheet) {
+	pause, total, ok := r.pauses()
+	var in float64
 	for row := range r.rows(metric.WaitUS) {
-		if metric.PerOf(row.Per, r.Primary) {
-			out = append(out, entry{item: Item(row.Op), value: row.Value, seen: row.N})
+		switch {
+		case !metric.PerOf(row.Per, r.Primary):
+		case row.Op == string(engine.RoleCPU) || row.Op == string(engine.RoleExecuting):
+			in += row.Value
+		default:
+			item := Item(row.Op)
+			if row.Op == string(engine.RoleLog) {
+				item = Item(engine.RoleCommit) // sessions wait for the log when they commit
+			}
+			out = out.add(entry{item: item, value: row.Value, seen: row.N})
 		}
 	}
-	pause, total, ok := r.pauses()
-	if len(out) > 0 {
-		return out.splitOff(Item(engine.RoleClient), Between, pause)
-	}
-	if r.trial.Hosting != result.Embedded || !ok {
+	switch {
+	case len(out) > 0 || in > 0:
+		out = out.splitOff(Item(engine.RoleClient), Between, pause)
+	case ok:
+		out, in = sheet{{item: Between, value: pause}}, total-pause
+	default:
 		return nil
 	}
-	busy := total - pause
-	stalled := 0.0
-	if s := metric.Find(r.Rows, metric.EngineStallS, "", ""); s != nil {
-		stalled = min(busy, s.Value*float64(r.clients())*1e6/r.units) // all of them wait
+	return append(out, r.inside(in, out.find(Item(engine.RoleIO)).value > 0)...)
+}
+
+// inside splits the time in operations: what the engine waits for as far as that is counted, CPU, and the rest. Waits
+// for reads may be known already.
+func (r *run) inside(left float64, readsKnown bool) (out sheet) {
+	take := func(item Item, value float64) {
+		if value = min(value, left); value > 0 { // not if it is unknown
+			out, left = append(out, entry{item: item, value: value}), left-value
+		}
 	}
-	out = sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled}, {item: Between, value: pause}}
-	if slices.ContainsFunc(r.Groups, func(g result.Group) bool { return paced(&g) }) {
-		return out // other clients wait, too
+	embedded, waiting := r.trial.Hosting == result.Embedded, float64(max(1, r.clients()))
+	if embedded {
+		take(Stalled, r.whole(metric.EngineStallS)*waiting*1e6/r.units) // all of them wait
 	}
-	return out.splitOff(InCalls, Writers, orZero(r.micros(engine.WriterWait)))
+	if writers := r.micros(engine.WriterWait); embedded && writers > 0 && !slices.ContainsFunc(r.Groups,
+		func(g result.Group) bool { return paced(&g) }) { // whose clients wait, too
+		take(Writers, writers)
+		waiting = 1
+	}
+	take(Running, r.running())
+	take(Queue, r.thread(account.ThreadQueue))
+	if !r.disturbed() {
+		if !readsKnown {
+			take(Reads, min(r.micros("device.read_ns"), perUnit(metric.CacheMisses)(r)*r.readTime()))
+		}
+		if embedded {
+			take(Flushes, r.micros("device.flush_ns")*waiting)
+		}
+	}
+	return append(out, entry{item: Uncovered, value: left})
+}
+
+// running returns the CPU time of operations, without that of background threads as far as it is known, in µs per unit.
+func (r *run) running() float64 {
+	if own := r.thread(account.ThreadCPU); own > 0 {
+		return own
+	}
+	cpu := r.micros("process.cpu_ns")
+	if r.trial.Hosting == result.Embedded {
+		cpu -= min(cpu, r.clientCost())
+	}
+	all, own := r.subsystems(false).total(), r.subsystems(true).total()
+	if all > 0 {
+		cpu *= own / all
+	}
+	return cpu
+}
+
+// thread returns the time that the kernel counted for the threads of sessions in a state, in µs per unit; NaN if it is
+// unknown.
+func (r *run) thread(state string) float64 {
+	for row := range r.rows(metric.ThreadUS) {
+		if row.Op == state && metric.PerOf(row.Per, r.Primary) {
+			return row.Value
+		}
+	}
+	return math.NaN()
+}
+
+// readTime returns the mean time of a read of the device, in µs; NaN if it is unknown.
+func (r *run) readTime() float64 {
+	return r.counter("device.read_ns") / r.counter("device.reads") / 1e3
+}
+
+// beside are the subsystems that work mostly beside operations.
+var beside = []profile.Subsystem{"compaction", "flush", "purge", "garbage collection"}
+
+// subsystems returns the CPU time of the engine by subsystem, or only that of operations, in µs per a unit; nothing if
+// it was not sampled.
+func (r *run) subsystems(operations bool) (out sheet) {
+	per := ""
+	for row := range r.rows(metric.CPUUS) {
+		name := profile.Subsystem(row.Labels.Subsystem)
+		if name == "" || name == profile.Clients || per != "" && row.Per != per ||
+			operations && slices.Contains(beside, name) {
+			continue
+		}
+		per, out = row.Per, append(out, entry{item: in(name), value: row.Value, seen: row.N})
+	}
+	slices.SortFunc(out, func(a, b entry) int { return cmp.Compare(a.item, b.item) })
+	return out
+}
+
+// split splits the CPU time in a sheet by subsystem.
+func (r *run) split(s sheet, operations bool) sheet {
+	out, cpu := r.subsystems(operations), s.find(Running).value
+	all := out.total()
+	for i := range out {
+		out[i].value *= cpu / all
+	}
+	return out
 }
 
 // pauses returns how long the clients of closed loops have no operation in progress, and their
@@ -200,34 +285,6 @@ func (s sheet) splitOff(whole, part Item, value float64) sheet {
 	return append(s, entry{item: part, value: value})
 }
 
-// threads splits the time of the sessions by the state of their threads.
-func (r *run) threads() (out sheet) {
-	for row := range r.rows(metric.ThreadUS) {
-		if metric.PerOf(row.Per, r.Primary) {
-			out = append(out, entry{item: Item(row.Op), value: row.Value})
-		}
-	}
-	return out
-}
-
-// serial reports whether the operations of a run wait for flushes one after the other, so
-// that their time is a law: those of an embedded engine with too many flushes for its
-// number of clients to have shared them. Elsewhere flushes may be in the background.
-func serial(r *run) bool {
-	const each = 0.5
-	return r.trial.Hosting == result.Embedded && r.counter("device.flushes")*float64(r.clients()) >= each*r.units
-}
-
-// device splits the time of the window by whether the device flushes.
-func (r *run) device() sheet {
-	flushes, all := r.micros("device.flush_ns"), r.window()
-	if math.IsNaN(flushes) || r.trial.Hosting != result.Embedded {
-		return nil
-	}
-	flushes = min(flushes, all)
-	return sheet{{item: Flushes, value: flushes}, {item: NoFlush, value: all - flushes}}
-}
-
 // splits are how costs are split.
 var splits = map[string]struct {
 	by    Ledger
@@ -251,11 +308,7 @@ func splitCPU(r *run, k compare.Key) sheet {
 	if math.IsNaN(server) {
 		return nil
 	}
-	subject := sheet{{item: Server, value: server}}
-	if serving := r.value(metric.ThreadUS, account.ThreadCPU, k); serving > 0 && serving <= server {
-		subject = sheet{{item: Serving, value: serving}, {item: Behind, value: server - serving}}
-	}
-	return subject.close(all, Client)
+	return sheet{{item: Running, value: server}}.close(all, Client)
 }
 
 func splitWrites(r *run, k compare.Key) (out sheet) {
@@ -268,7 +321,7 @@ func splitWrites(r *run, k compare.Key) (out sheet) {
 	if len(out) > 0 {
 		out = append(out, otherWrites(r, k)...)
 	}
-	if v := commitKB(r) / unitsOf(r, k); v < all { // else the page cache combined them
+	if v := commitKB(r) * r.units / unitsOf(r, k); v < all { // else the page cache combined them
 		out = append(out, entry{item: CommitPages, value: v})
 	}
 	process := r.value(metric.ProcessWriteKB, "", k)
@@ -335,7 +388,7 @@ func splitReads(r *run, k compare.Key) sheet {
 	case looked != nil:
 		return append(looked, entry{item: MissKB, value: kb / misses})
 	case own && reads > 0:
-		return sheet{{item: Reads, value: reads}, {item: PerRead, value: kb / reads}}
+		return sheet{{item: ReadCount, value: reads}, {item: PerRead, value: kb / reads}}
 	}
 	return nil
 }

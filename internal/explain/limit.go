@@ -87,16 +87,6 @@ func (r *run) deviceWork(limit Limit) (done, share float64) {
 	return 0, 0
 }
 
-// ceiling splits the rate by the device limit; nil if that is unknown.
-func (r *run) ceiling(limit Limit) sheet {
-	done, share := r.deviceWork(limit)
-	if r.disturbed() {
-		return nil
-	}
-	return sheet{{item: Can, value: done / share}, {item: Used, value: share},
-		{item: Needs, value: done * r.Seconds / r.units, divides: true}}
-}
-
 // mostUsed returns the device limit that a run is nearest to.
 func mostUsed(r *run) (limit Limit, share float64) {
 	for _, l := range ofDevice {
@@ -119,7 +109,7 @@ func (r *run) limit() Limit {
 	if metric.Has(r.Warnings, remark.ClientBound) {
 		return ByClient
 	}
-	p, s := r.processors(), r.sessions()
+	p, s := r.processors(), r.time()
 	if total := p.total(); total > 0 && 1-p.find(Idle).value/total >= saturated {
 		return ByProcessors
 	}
@@ -137,7 +127,7 @@ func (r *run) limit() Limit {
 	}
 	switch total := s.total(); {
 	case total <= 0:
-	case subject(engine.RoleLog, engine.RoleCommit) >= majority*total:
+	case subject(engine.RoleCommit) >= majority*total:
 		return ByCommits
 	case subject(engine.RoleIO) >= majority*total:
 		return ByReads

@@ -132,7 +132,7 @@ func mergeText(s *Side, k compare.Key, all float64) string {
 // no settle step shows it, or it is much the same.
 func costAtRest(s *Step) string {
 	k, _ := s.Of.Own(metric.WriteKB)
-	base, other := ofRuns(settled).sides(s)
+	base, other := s.Base.mean(settled), s.New.mean(settled)
 	now, then := s.Base.per(k.Metric, "", k), s.New.per(k.Metric, "", k)
 	if math.IsNaN(base+other) || !unequal(base, now, tolerance) && !unequal(other, then, tolerance) {
 		return ""

@@ -190,7 +190,7 @@ func deferredWrites(s *Step) string {
 		return ""
 	}
 	if e := s.Writes; e != nil && (e.Base.AtLeast() || e.New.AtLeast()) && e.Verdict == compare.Unclear &&
-		unequal(e.Base.Value, e.New.Value, goodPart) && writing(s) == "" {
+		unequal(e.Base.Value, e.New.Value, 0.3) && writing(s) == "" {
 		return fmt.Sprintf("the KB written are not compared, as more writes follow the step: %s; %s",
 			written(&s.Base, e.Base.Value, k), written(&s.New, e.New.Value, k))
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/text/quantity"
@@ -67,14 +66,13 @@ func (p *Paragraph) write(said map[string]bool) {
 			p.Lines = append(p.Lines, Line{effects, text})
 		}
 	}
-	p.drivers = map[string]bool{}
 	first := p.first()
 	if first.Rate != nil && (matters(first.Rate) || p.led) {
 		effects := p.effects(throughput)
 		if p.led && len(p.Steps) == 1 {
 			effects = nil // the lead has reported it
 		}
-		line(effects, once(limited(first)), p.causes(throughput), onTheWay(first), once(reason(first)))
+		line(effects, once(limited(first)), p.causes(throughput), once(reason(first)))
 	}
 	for _, name := range costs {
 		if first.Rate != nil && name == metric.CPUUS && explainedByCPU(first) {
@@ -143,29 +141,14 @@ func matters(e *compare.Effect) bool {
 	return e.Sure() || e.TooFew() && math.Abs(math.Log(e.Ratio)) >= worthALine
 }
 
-// explainedByCPU reports whether the ledger of the processors explains the throughput.
+// explainedByCPU reports whether the first cause of the throughput is CPU time of the engine.
 func explainedByCPU(s *Step) bool {
 	t := s.rate()
 	if t == nil || !t.Total.Proven() && !t.TooFew() {
 		return false
 	}
-	return t.Of == Processors || t.Of == Threads && len(t.Causes) > 0 && t.Causes[0].Item == Item(account.ThreadCPU)
-}
-
-// onTheWay returns what else differs that a unit needs, if the throughput is proven to differ.
-func onTheWay(s *Step) string {
-	const listed = 3
-	var text []string
-	for _, ways := range []struct {
-		start string
-		list  []string
-	}{{"Also different", s.Ways}, {"Against it", s.Against}} {
-		if s.Rate.Sure() && len(ways.list) > 0 {
-			list := ways.list[:min(listed, len(ways.list))]
-			text = append(text, fmt.Sprintf("%s, per %s: %s.", ways.start, s.unit(), strings.Join(list, "; ")))
-		}
-	}
-	return strings.Join(text, " ")
+	named := t.supporting()
+	return len(named) > 0 && named[0].ofCPU()
 }
 
 // reason returns why a proven difference of the throughput is not explained.
@@ -197,71 +180,78 @@ func (p *Paragraph) causes(name string) (text string) {
 	if sum.throughput() && sum.Verdict == compare.Unstable {
 		return ""
 	}
-	const nothing = "Nothing that was counted explains it."
 	named, likely := sum.supporting(), sum.candidates()
 	switch proven := sum.Total.Proven(); {
 	case !proven && len(likely) > 0 && sum.TooFew():
-		return p.because(name, likely) // the lead says that nothing is proven
+		return p.told(name, likely) // the lead says that nothing is proven
 	case !proven:
 		return ""
 	case len(named) == 0 || named[0].Share < leastShare:
-		if guess := guess(first, sum); guess != "" {
-			return "No cause is proven." + guess
+		text = "Nothing that was counted explains it."
+		if with := first.along(likely); len(with) > 0 {
+			text += " With it: " + strings.Join(with, "; ") + "."
 		}
-		return nothing
+		return text
 	}
-	switch remaining := sum.Unexplained(); {
-	case remaining > mostUnexplained:
-		text = "Mostly unexplained. "
-	case remaining > muchUnexplained:
-		text = "Partly unexplained. "
-	}
-	return text + p.because(name, named) + p.remainder(sum)
+	return p.told(name, named) + p.remainder(sum)
 }
 
 const mostCauses = 3
 
-// because lists causes with their shares of the difference, the greatest first. Only those that
-// are proven reasons follow “because”: that an operation takes longer is to be explained. The
-// values are those of the first of several steps.
-func (p *Paragraph) because(name string, causes []Cause) string {
-	const start = "Because "
-	var out []string
-	in := ""
-	if len(p.Steps) > 1 {
-		in = "in " + p.Steps[0].Of.Name + " "
+// told says why, as far as that is proven: a count or amount that moved as much, with the settings that act on it and
+// the items that it drives; then where the rest of the difference is; then what moved with that. The values are those of
+// the first of several steps.
+func (p *Paragraph) told(name string, causes []Cause) string {
+	first := p.first()
+	listed := causes[:min(len(causes), mostCauses)]
+	for len(listed) > 1 && listed[len(listed)-1].Share < leastShare {
+		listed = listed[:len(listed)-1]
 	}
-	for i, c := range causes[:min(len(causes), mostCauses)] {
-		if i > 0 && c.Share < leastShare {
-			continue
-		}
-		reason := c.Reason() && c.Proven()
-		if i == 0 && name == throughput && c.Item.is(served, inside) {
-			c.Sentence += " per " + p.first().unit()
-		}
-		if p.drivers[c.Driver] {
-			c.Driver = "" // it was said before
-		}
-		p.drivers[c.Driver] = c.Driver != ""
-		if p.drivers[c.places] {
-			c.detail = ""
-		}
-		p.drivers[c.places] = c.places != ""
-		text, last := c.withShare(p.part(name, c)), len(out)-1
-		switch {
-		case !reason:
-			if !strings.HasPrefix(in+text, p.Steps[0].New.Target.Name) { // whose spelling is the user's
-				text = quantity.Capital(in + text)
+	unit := ""
+	if first.sumOf(name).throughput() {
+		unit = " per " + first.unit()
+	}
+	said := func(list []Cause) string {
+		var texts []string
+		for i, c := range list {
+			text := c.Sentence
+			if i == 0 {
+				text += unit
+				unit = ""
 			}
-			out = append(out, text)
-		case last >= 0 && strings.HasPrefix(out[last], start):
-			out[last] += "; " + text
-		default:
-			out = append(out, start+in+text)
+			if c.Driver == "" {
+				text += filled(" (%s)", c.Setting)
+			}
+			texts = append(texts, text+p.part(name, c))
 		}
-		in = ""
+		return strings.Join(texts, ", ")
 	}
-	return strings.Join(out, ". ") + "."
+	var out []string
+	var places []Cause
+	for len(listed) > 0 {
+		c := listed[0]
+		same := func(o Cause) bool { return o.Driver == c.Driver && c.Driver != "" || o.Item == c.Item }
+		together := slices.DeleteFunc(slices.Clone(listed), func(o Cause) bool { return !same(o) })
+		listed = slices.DeleteFunc(slices.Clone(listed), same)
+		switch {
+		case !c.Reason() || !c.Proven():
+			places = append(places, together...)
+		case c.Driver == "":
+			out = append(out, "Because "+said(together)+".")
+		default:
+			out = append(out, "Because "+c.Driver+filled(" (%s)", c.Setting)+": "+said(together)+".")
+		}
+	}
+	if len(places) > 0 {
+		out = append(out, "Where: "+said(places)+".")
+	}
+	if with := first.along(places); len(with) > 0 {
+		out = append(out, "With it: "+strings.Join(with, "; ")+".")
+	}
+	if len(p.Steps) > 1 {
+		out[0] = quantity.Capital("in " + first.Of.Name + ": " + out[0])
+	}
+	return strings.Join(out, " ")
 }
 
 // remainder reports what works against the difference, and what is not explained of it.
@@ -284,15 +274,7 @@ func (p *Paragraph) remainder(sum *Sum) (text string) {
 	if a, b := sum.Rest.Low/sum.Total.Log, sum.Rest.High/sum.Total.Log; !math.IsNaN(a + b) {
 		text += fmt.Sprintf(" (%s to %s)", quantity.RoughShare(min(a, b)), quantity.RoughShare(max(a, b)))
 	}
-	text += "."
-	if remaining > muchUnexplained {
-		text += guess(p.first(), sum)
-	}
-	if sum.throughput() && remaining > muchUnexplained && (p.Steps[0].Base.dozes() || p.Steps[0].New.dozes()) {
-		text += " Sessions slept or waited for devices: sysctl kernel.task_delayacct=1, set before the run, separates the " +
-			"two."
-	}
-	return text
+	return text + "."
 }
 
 // predicted reports the predicted and the measured costs of both sides' structures; a cost
@@ -373,9 +355,3 @@ func roughly(share float64) string {
 func (p *Paragraph) over(value func(*Step) float64, format func(float64) string) string {
 	return cmp.Or(rangeOver(p.Steps, "–", value, format), quantity.Unknown)
 }
-
-// Unexplained shares of a difference from which they are reported first.
-const (
-	muchUnexplained = 0.3
-	mostUnexplained = 0.5
-)

@@ -78,6 +78,22 @@ func (r *run) perPrimary(v float64) float64 {
 	return v / r.units
 }
 
+// whole returns a number of the whole step; NaN if it is unknown.
+func (r *run) whole(name string) float64 {
+	for row := range r.rows(name) {
+		if row.Group == "" && row.Op == "" && row.Whole() {
+			return row.Value
+		}
+	}
+	return math.NaN()
+}
+
+// othersShare returns the share of the processors that other programs used; NaN if it is unknown.
+func othersShare(r *run) float64 {
+	x := r.processors()
+	return (x.find(Others).value + x.find(Steal).value) / x.total()
+}
+
 // gauge returns a gauge at the end of a step; NaN if it is unknown.
 func gauge(s *result.Step, name string) float64 {
 	if s != nil {
@@ -159,12 +175,12 @@ func engineCommits(r *run) float64 {
 	return r.counter(engine.Commits) / r.units
 }
 
-// commitKB is what commits of a tree that copies pages write besides pages of data.
+// commitKB is what commits of a tree that copies pages write besides pages of data, per primary unit.
 func commitKB(r *run) float64 {
 	if r.Structure.Commit <= 0 {
 		return math.NaN()
 	}
-	return r.counter(engine.WriteCommits) * float64(r.Structure.Commit) / 1024
+	return r.growth(engine.WriteCommits) * float64(r.Structure.Commit) / 1024
 }
 
 // retries counts the attempts that are repeated, per primary unit; none is recorded where nothing failed.

@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
-	"rumbench/internal/observe/profile"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
@@ -26,11 +24,11 @@ type Step struct {
 	Predicted []Prediction    // the costs that the structures should have
 	Rate      *compare.Effect // of the throughput; nil if it was not compared
 	Writes    *compare.Effect // of the KB written; nil if they were not
-	Ways      []string        // what else a unit needs more of where it takes longer, in words
-	Against   []string        // what it needs less of there
 	Why       string          // the reason if throughput is not explained; "" if it is
 
 	differ []compare.Difference // as in Explanation
+	design stat.Design
+	moves  []move // the counts that differ
 }
 
 // Side is the common data of a step's runs on a target.
@@ -40,7 +38,6 @@ type Side struct {
 
 	step *Step
 	runs []run
-	cpu  map[string]compare.Sampled // of the engine, by subsystem; nil unless it was sampled in all runs
 }
 
 func newSide(step *Step, t *compare.Target, runs []compare.Run) Side {
@@ -49,10 +46,6 @@ func newSide(step *Step, t *compare.Target, runs []compare.Run) Side {
 		s.runs = append(s.runs, run{r.Step, r.Trial, account.UnitsDone(r.Step.Rows, r.Step.Primary, r.Step.Seconds)})
 	}
 	s.Limit = limitOf(s.runs)
-	if cpu, sampled := compare.Subsystems(runs); sampled == len(runs) {
-		delete(cpu, string(profile.Clients))
-		s.cpu = cpu
-	}
 	return s
 }
 
@@ -180,30 +173,7 @@ func (s *Side) part(p account.Part) float64 { return orZero(s.perWrite(metric.Pa
 
 // metric returns the mean of a number of the whole step; NaN if a run has none.
 func (s *Side) metric(name string) float64 {
-	return s.mean(func(r *run) float64 {
-		for row := range r.rows(name) {
-			if row.Group == "" && row.Op == "" && row.Whole() {
-				return row.Value
-			}
-		}
-		return math.NaN()
-	})
-}
-
-// growth returns the mean growth of a counter per primary unit; NaN if it is unknown, or of a device that other
-// programs used.
-func (s *Side) growth(name string) float64 {
-	return s.mean(func(r *run) float64 {
-		if strings.HasPrefix(name, "device.") && r.disturbed() {
-			return math.NaN()
-		}
-		return r.growth(name)
-	})
-}
-
-// gauge returns the mean of a gauge at the end of the step; NaN unless all runs have it.
-func (s *Side) gauge(name string) float64 {
-	return s.mean(func(r *run) float64 { return gauge(r.Step, name) })
+	return s.mean(func(r *run) float64 { return r.whole(name) })
 }
 
 // start returns the mean of a gauge before the step: at the end of the one before it in each trial.
@@ -221,13 +191,7 @@ func (s *Side) clients() []float64 {
 
 // shared returns the share of the processors that other programs used; 0 if it is unknown.
 func (s *Side) shared() float64 {
-	return s.mean(func(r *run) float64 {
-		x := r.processors()
-		if x == nil {
-			return 0
-		}
-		return (x.find(Others).value + x.find(Steal).value) / x.total()
-	})
+	return s.mean(func(r *run) float64 { return orZero(othersShare(r)) })
 }
 
 // processors returns the number of processors, by their time.
@@ -245,15 +209,6 @@ func (s *Side) idle() float64 {
 
 // largeShare is a share of the processors' time, or of the sessions', that cannot be overlooked.
 const largeShare = 0.2
-
-// dozes reports whether sessions spend much of their time asleep or waiting for devices,
-// which the kernel does not distinguish.
-func (s *Side) dozes() bool {
-	return s.everyRun(func(r *run) bool {
-		x := r.threads()
-		return x.find(Item(account.ThreadAsleepOrIO)).value > largeShare*x.total()
-	})
-}
 
 func (s *Side) embedded() bool { return s.runs[0].trial.Hosting == result.Embedded }
 
@@ -325,36 +280,6 @@ func (s *Side) can(limit Limit) float64 {
 func (s *Step) capacity(l Limit) string {
 	can := instead(quantity.Thousandths, s.Base.can(l), s.New.can(l))
 	return "the device can do " + can + " " + l.noun() + " per second"
-}
-
-// ceiling returns the device limit of one of the sides, the new one first. If the device
-// limits neither, but has much less capacity on one of them, it is the limit that this
-// side uses most: it is a bound there that the other side is not near. Otherwise it is
-// Unlimited.
-func (s *Step) ceiling() (limit Limit) {
-	const less, part = 2, 0.5 // probes of one device may differ by a factor of two
-	for _, side := range []*Side{&s.New, &s.Base} {
-		if slices.Contains(ofDevice, side.Limit) {
-			return side.Limit
-		}
-	}
-	greatest := part
-	for _, l := range ofDevice {
-		base, other := s.Base.can(l), s.New.can(l)
-		weaker := &s.New
-		if base < other {
-			weaker = &s.Base
-		}
-		if share := weaker.used(l); base > 0 && other > 0 && unequal(base, other, less) && share >= greatest {
-			limit, greatest = l, share
-		}
-	}
-	return limit
-}
-
-// used returns the share of the device's capacity that was used, as the mean over the runs.
-func (s *Side) used(limit Limit) float64 {
-	return s.mean(func(r *run) float64 { return r.deviceUse(limit) })
 }
 
 // Note is a remark that a reader of a step needs in addition to its causes.

@@ -14,10 +14,10 @@ type Sum struct {
 	Metric string // of the headline
 	Of     Ledger
 	Total  Contribution // Item is ""; Log is that of the ratio
-	Causes []Cause      // the greatest first; the unexplained part is not among them
+	Causes []Cause      // the greatest first, CPU time by subsystem if that is known; not the unexplained part
 	Rest   Contribution // the part that no proven item with a name accounts for
 
-	data sample
+	data *sample
 }
 
 // Evidence is how strong a rule's claim may be.
@@ -30,34 +30,30 @@ const (
 	Pattern   Evidence = "pattern"   // “goes with”
 )
 
-// Rule is the name of a cause or of a note; docs/why.md lists them. Causes that
-// only state an item have none.
+// Rule is the name of a cause or of a note: that of a driver, of the aspect that a setting acts on, or of the kind of an
+// item. docs/why.md lists them.
 type Rule string
 
-// The rules of causes.
+// The rules.
 const (
-	RuleOthers, RuleClient, RuleClients         Rule = "other programs", "client", "number of clients"
-	RuleStalls, RuleDevice, RuleCommits         Rule = "write stalls", "device", "commits"
-	RuleRowLocks, RuleLatches, RuleProtocol     Rule = "row locks", "latches", "protocol"
-	RuleReads, RuleLookups, RuleFilters         Rule = "reads", "look-ups", "filters"
-	RuleCompression, RuleCompaction, RuleCPU    Rule = "compression", "compaction", "CPU"
-	RulePageSize, RuleWholePages, RulePageCache Rule = "page size", "whole pages in the log", "page cache"
-	RuleDoublewrite, RuleFullLog, RuleJournal   Rule = "doublewrite", "full log", "journal"
-	RuleTextLog, RuleBinlog, RuleTempFiles      Rule = "text log", "binary log", "temporary files"
-	RuleConnections, RulePrepares, RuleSpills   Rule = "connections", "prepared statements", "spills"
-	RuleRetries, RuleStatements, RuleBatch      Rule = "retries", "statements", "rows per commit"
-	RulePauses, RuleOtherGroups, RuleLogVolume  Rule = "pauses", "other clients", "log volume"
-	RuleDeadRows, RuleCommitPages               Rule = "dead rows", "pages of commits"
+	RuleCPU, RuleClient, RuleOthers, RuleQueue    Rule = "CPU", "client", "other programs", "run queue"
+	RuleStalls, RuleDevice, RuleCommits           Rule = "write stalls", "device", "commits"
+	RuleRowLocks, RuleLatches, RuleWriters        Rule = "row locks", "latches", "one writer"
+	RuleReads, RuleLookups, RuleFilters           Rule = "reads", "look-ups", "filters"
+	RuleCompaction, RuleDeadRows, RuleThrottled   Rule = "compaction", "dead rows", "quota"
+	RulePageSize, RuleWholePages, RulePageCache   Rule = "page size", "whole pages in the log", "page cache"
+	RuleDoublewrite, RuleJournal, RuleLogVolume   Rule = "doublewrite", "journal", "log volume"
+	RuleTextLog, RuleBinlog, RuleData             Rule = "text log", "binary log", "files"
+	RuleConnections, RulePrepares, RuleSpills     Rule = "connections", "prepared statements", "spills"
+	RuleRetries, RuleStatements, RuleBatch        Rule = "retries", "statements", "rows per commit"
+	RulePauses, RuleOtherGroups, RuleClients      Rule = "pauses", "other clients", "number of clients"
+	RuleCommitPages, RulePageWrites, RuleProtocol Rule = "pages of commits", "page writes", "protocol"
+	RuleRoundTrip, RuleSerial, RuleCollection     Rule = "round trip", "serialization", "collection pauses"
+	RuleStarts, RuleDeferral, RuleRecurring       Rule = "different starts", "deferred writes", "recurring stalls"
+	RuleServers                                   Rule = "servers"
 )
 
-// The rules that only notes have.
-const (
-	RuleSerial, RuleCollection              Rule = "serialization", "collection pauses"
-	RuleStarts, RuleDeferral, RuleRecurring Rule = "different starts", "deferred writes", "recurring stalls"
-	RuleServers                             Rule = "servers"
-)
-
-// Cause is an item of a sum, and the rule that names it.
+// Cause is an item of a sum, and what is known of why it differs.
 type Cause struct {
 	Contribution
 	// Share is the part of the sum's difference that the cause accounts for, with an
@@ -66,35 +62,31 @@ type Cause struct {
 	Rule                       Rule
 	Evidence                   Evidence
 	Sentence                   string // about the item
-	detail                     string // of it, that follows the share
-	places                     string // the subsystems among the details
-	// Driver is what makes the item differ, a clause that follows “because”, or “probably because”
-	// if it is a pattern. It is "" if that is not known, or if the item is the reason itself.
+	// Driver is a clause about the count that drives the item and moved as much; "" if there is none.
 	Driver string
+	// Setting names the settings that differ and act on the item, or on its driver; "" if there are none.
+	Setting string
 
 	format func(float64) string // of its values
 }
 
-// Reason reports whether the item by itself says why. Others only say where time or bytes go:
-// that is to be explained.
-func (c *Cause) Reason() bool { return c.Driver == "" && c.Evidence != Pattern && !c.Rule.place() }
+// Reason reports whether it is known why the item differs: it is an amount that is part of the sum, or its driver is
+// known. Others only say where time or bytes go.
+func (c *Cause) Reason() bool { return c.Evidence != Pattern }
 
-// place reports whether a cause without a driver says where the time goes, and not why.
-func (r Rule) place() bool { return slices.Contains([]Rule{"", RuleCPU, RuleClient, RulePauses}, r) }
-
-// Text is the sentence with its driver.
-func (c *Cause) Text() string { return c.withShare("") }
-
-// withShare is the sentence with the share of the difference, and its driver.
-func (c *Cause) withShare(share string) string {
-	text := c.Sentence + share + c.detail
-	switch {
-	case c.Driver == "":
-		return text
-	case c.Evidence == Pattern:
-		return text + ", probably because " + c.Driver
+// Text is the sentence with its driver and settings.
+func (c *Cause) Text() string {
+	text := c.Sentence
+	if c.Driver != "" {
+		text += ", because " + c.Driver
 	}
-	return text + ", because " + c.Driver
+	return text + filled(" (%s)", c.Setting)
+}
+
+// ofCPU reports whether the item is CPU time of the engine, or of a subsystem of it.
+func (c *Cause) ofCPU() bool {
+	_, split := c.Item.subsystem()
+	return split || c.Item == Running
 }
 
 // change returns the item's values per unit, the new one first: “410 µs instead of 336 µs”.
@@ -138,7 +130,7 @@ func (s *Sum) supporting() []Cause {
 func (s *Sum) candidates() []Cause {
 	const minimum, part = 0.05, 0.3
 	return s.causes(func(c *Cause) bool {
-		return !c.Item.is(slack) && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(minimum, part*math.Abs(s.Total.Log))
+		return !c.Item.slack() && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(minimum, part*math.Abs(s.Total.Log))
 	})
 }
 
@@ -153,10 +145,6 @@ func (s *Sum) Unexplained() float64 {
 	}
 	return s.Rest.Log / s.Total.Log
 }
-
-// repeats reports whether the causes only repeat the number itself: that more CPU is needed
-// because more CPU is needed.
-func (s *Sum) repeats() bool { return len(s.Causes) == 1 && s.Causes[0].Rule.place() }
 
 // weight is the sort key of a step's sums: throughput counts twice, unproven sums count
 // little.

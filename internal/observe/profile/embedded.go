@@ -83,6 +83,8 @@ func owningOf(f Frame, program string) owning {
 			return nobodys
 		}
 		return library
+	case !strings.Contains(f.Name, ".") && f.subsystem() != "": // a library in C that the program holds
+		return library
 	case strings.HasPrefix(f.Name, "rumbench/engine"):
 		return adapter
 	case strings.HasPrefix(f.Name, "rumbench/workload"):
