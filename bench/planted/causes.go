@@ -35,6 +35,8 @@ type cause struct {
 // rules are names of causes.
 type rules = []explain.Rule
 
+const compression = explain.Rule(engine.AspectCompression)
+
 // systems are the engines, as targets of a plan.
 var systems = map[string]string{
 	"innodb":   "engine: mysql, storage: innodb, server: mariadb",
@@ -80,7 +82,8 @@ var causes = []cause{
 		params: wide + "tests: [point-query]",
 		common: "cache: 16MiB, durability: process",
 		second: map[string]string{"innodb": "page: 4KiB", "sqlite": "page: 32KiB"}},
-	{number: 5, name: "compression", rules: rules{explain.Rule(engine.AspectCompression)}, on: []string{"myrocks", "pebble"},
+	{number: 5, name: "compression", rules: rules{compression},
+		on:     []string{"myrocks", "pebble"},
 		params: wide + "tests: [point-query]",
 		common: "cache: 16MiB, durability: process, compression: none", change: "compression: zstd"},
 	{number: 6, name: "another program on all processors", rules: rules{explain.RuleOthers}, on: usualEngines,

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"rumbench/engine"
 	"rumbench/internal/explain"
 )
 
@@ -33,13 +32,13 @@ var second = []cause{
 		on:     []string{"innodb", "postgres", "sqlite"},
 		params: small + "tests: [simple-ranges]", common: "cache: 256MiB, durability: process",
 		change: "params: {range_size: 400}"},
-	{number: 112, name: "blocks that are not compressed", rules: rules{explain.Rule(engine.AspectCompression)}, on: []string{"pebble"},
+	{number: 112, name: "blocks that are not compressed", rules: rules{compression}, on: []string{"pebble"},
 		params: wide + "tests: [random-points-10]", common: "cache: 8MiB, durability: process, compression: zstd",
 		change: "compression: none"},
 	{number: 110, name: "large blocks", rules: rules{explain.RulePageSize}, on: []string{"pebble"},
 		params: wide + "tests: [point-query]",
 		common: "cache: 8MiB, durability: process", change: "page: 32KiB"},
-	{number: 111, name: "full pages compressed in the log", rules: rules{explain.RuleWholePages, explain.Rule(engine.AspectCompression)},
+	{number: 111, name: "full pages compressed in the log", rules: rules{explain.RuleWholePages, compression},
 		on:     []string{"postgres"},
 		params: wide + "tests: [update-nonindex]", common: "cache: 256MiB, durability: os",
 		base: "options: {max_wal_size: 32MB}", change: "options: {max_wal_size: 32MB, wal_compression: pglz}"},

@@ -74,7 +74,8 @@ func inBytes(size string) string {
 var binaryUnits = strings.NewReplacer("kB", "KiB", "MB", "MiB", "GB", "GiB", "TB", "TiB")
 
 // changedSettings are those that the server has not by default, and the session has not set.
-const changedSettings = "SELECT name, current_setting(name) FROM pg_settings WHERE source NOT IN ('default', 'override', " +
+const changedSettings = "SELECT name, current_setting(name) FROM pg_settings " +
+	"WHERE source NOT IN ('default', 'override', " +
 	"'client', 'session', 'environment variable') AND boot_val IS DISTINCT FROM setting"
 
 const allSettings = "SELECT name, current_setting(name) FROM pg_settings"

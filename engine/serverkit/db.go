@@ -53,7 +53,7 @@ func hiding(c Connector, dsn string) sqlkit.Connector {
 }
 
 // hidden connects to the first gateway without showing the DSN's secrets.
-func (d *DB) hidden() sqlkit.Connector { return hiding(d.Connector, d.setup.Server.DSN) }
+func hidden(d *DB) sqlkit.Connector { return hiding(d.Connector, d.setup.Server.DSN) }
 
 // Sample adds counters to a sample.
 type Sample func(context.Context, *engine.Sample) error
@@ -93,7 +93,7 @@ type DB struct {
 func New(s *Setup, t *Traits) *DB {
 	d := &DB{setup: s, traits: t, Host: NewHost(t.Mark, t.Programs...),
 		place: place{Schemas: t.Schemas, schema: s.Server.Schema}}
-	first := func(ctx context.Context) (sqlkit.Conn, error) { return d.hidden()(ctx) }
+	first := func(ctx context.Context) (sqlkit.Conn, error) { return hidden(d)(ctx) }
 	d.gateways = []*gateway{{Host: d.Host, connect: first}}
 	return d
 }
@@ -152,7 +152,7 @@ func (t *Traits) Ready(ctx context.Context, e server.Endpoint) error {
 // compares those that exist with the schema's. Before that it notes the sizes
 // of a private server's files while the server is empty.
 func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.Admin) (Client, error)) error {
-	first, err := meet(ctx, d.hidden(), d.traits.Dialect)
+	first, err := meet(ctx, hidden(d), d.traits.Dialect)
 	if err != nil {
 		return err
 	}
@@ -310,7 +310,7 @@ func (d *DB) Close() error {
 		err = errors.Join(err, d.DB.Close())
 	}
 	if d.Private == nil {
-		err = errors.Join(err, d.place.leave(d.hidden(), d.client.Dialect))
+		err = errors.Join(err, d.place.leave(hidden(d), d.client.Dialect))
 	}
 	return d.Stop(err)
 }

@@ -119,7 +119,7 @@ const rounds = 3
 // checkPooling refuses a pooler that lends sessions for one transaction only: settings and
 // prepared statements would be in sessions of other clients. It uses no setting.
 func (d *DB) checkPooling(ctx context.Context, first *sqlkit.Admin) error {
-	second, err := meet(ctx, d.hidden(), d.traits.Dialect)
+	second, err := meet(ctx, hidden(d), d.traits.Dialect)
 	if err != nil {
 		return err
 	}

@@ -72,8 +72,8 @@ func (s *sample) align() {
 	}
 }
 
-// complete gives runs whose CPU time was not split the mean shares of those on their side that were, and reports whether
-// these are enough.
+// complete gives runs whose CPU time was not split the mean shares of those on their side that were,
+// and reports whether these are enough.
 func (s *sample) complete() bool {
 	for i, parts := range [][]sheet{s.parts.base, s.parts.other} {
 		var shares sheet
@@ -232,8 +232,8 @@ func (s *sample) contribution(item Item) Contribution {
 	return c
 }
 
-// testRatio tests an item of a sum by the ratio of its values: noise is a share of them, so that a small item that grows
-// to a large one is told from chance. What is less than a hundredth of the whole counts as nothing.
+// testRatio tests an item of a sum by the ratio of its values: noise is a share of them, so that a small
+// item that grows to a large one is told from chance. What is less than a hundredth of the whole counts as nothing.
 func (s *sample) testRatio(c *Contribution) {
 	little, scale := 0.01*s.scale(), s.scale()
 	logs := func(list []sheet) []float64 {
@@ -245,8 +245,8 @@ func (s *sample) testRatio(c *Contribution) {
 	}
 	d := stat.Decide(x, y, s.design, 1-compare.Alpha)
 	c.P, c.agreed = d.P, d.Agreed
-	of := func(log float64) float64 { return s.ledger.sign() * (c.Base + little) * math.Expm1(log) / scale }
-	low, high := of(d.Interval.Low), of(d.Interval.High)
+	change := func(log float64) float64 { return s.ledger.sign() * (c.Base + little) * math.Expm1(log) / scale }
+	low, high := change(d.Interval.Low), change(d.Interval.High)
 	c.Low, c.High = min(low, high, c.Log), max(low, high, c.Log)
 }
 
@@ -304,8 +304,8 @@ func (s *sample) totals(but []Item) (base, other []float64) {
 	base, other = s.terms("") // none: zeros
 	clear(base)
 	clear(other)
-	add := func(from *sample, item Item, sign float64) {
-		x, y := from.terms(item)
+	add := func(part *sample, item Item, sign float64) {
+		x, y := part.terms(item)
 		for i := range x {
 			base[i] += sign * x[i]
 		}

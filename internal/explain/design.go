@@ -10,8 +10,8 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// unlikeEngines reports whether the targets are different engines or storages.
-func (e *Explanation) unlikeEngines() bool {
+// UnlikeEngines reports whether the targets are different engines or storages.
+func (e *Explanation) UnlikeEngines() bool {
 	return slices.ContainsFunc(e.Differ, ofKind)
 }
 
@@ -31,7 +31,7 @@ func (e *Explanation) designText(s *Step) string {
 		}
 		texts := quantity.Texts(facts[:min(listed, len(facts))], compare.Difference.String)
 		return "The two differ only in what no rule knows the effect of: " + strings.Join(texts, "; ") + "."
-	case len(things) == 0 || s == nil || e.unlikeEngines():
+	case len(things) == 0 || s == nil || e.UnlikeEngines():
 		return ""
 	}
 	list := quantity.Joined(things[:min(listed, len(things))])

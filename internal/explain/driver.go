@@ -70,7 +70,7 @@ var drivers = []driver{
 		[]Item{Item(engine.RoleRow)}, nil},
 	{RuleRetries, retries, quantity.Digits, "%s attempts are repeated", and(search, "row locks"), nil, nil},
 	{RuleStalls, stalled, quantity.RoughShare, "the engine held up writes for %s of the time", nil,
-		[]Item{Stalled, Item(engine.RoleCommit)}, nil},
+		[]Item{Item(engine.RoleCommit)}, nil},
 	{RuleDeadRows, growth(engine.DeadEntries), quantity.Digits, "it passes over %s entries of deleted or replaced rows",
 		search, nil, nil},
 	{RuleLookups, perUnit(metric.RowsExamined), quantity.Thousandths, "it examines %s rows", search, reading,
@@ -82,15 +82,15 @@ var drivers = []driver{
 	{RuleFilters, growth(engine.FilterUseful), quantity.Thousandths, "filters skip %s files", nil, nil, nil},
 	{RuleLookups, growth(engine.CacheLookups), quantity.Digits, "it looks up %s pages or blocks", search, nil,
 		[]engine.Aspect{engine.AspectPlan}},
-	{RuleCompaction, inKB(engine.CompactedBytes), kb, "compactions write %s", append(onPages, "compaction", "merging",
-		"garbage collection"), nil, nil},
-	{RuleCompaction, inKB(engine.FlushBytes), kb, "flushes write %s", append(onPages, "flush", "garbage collection"), nil,
-		nil},
+	{RuleCompaction, inKB(engine.CompactedBytes), kb, "compactions write %s", and(onPages, "compaction", "merging",
+		"garbage collection"), []Item{Stalled}, []engine.Aspect{engine.AspectCompression}},
+	{RuleCompaction, inKB(engine.FlushBytes), kb, "flushes write %s", and(onPages, "flush", "garbage collection"),
+		[]Item{Stalled}, []engine.Aspect{engine.AspectCompression}},
 	{RulePageWrites, growth(engine.PageWrites), quantity.Digits, "its commits write %s pages",
-		append(onPages, "page allocation", "flush", "execution"), commits, nil},
+		and(onPages, "page allocation", "flush", "execution"), commits, nil},
 	{RuleCommitPages, commitKB, kb, "besides what changed, commits write %s, such as the list of free pages",
-		append(onPages, "page allocation", "flush"), commits, nil},
-	{RulePageWrites, inKB(engine.PageBytes), kb, "it writes %s of pages", append(onPages, "page allocation", "flush"), nil,
+		and(onPages, "page allocation", "flush"), commits, nil},
+	{RulePageWrites, inKB(engine.PageBytes), kb, "it writes %s of pages", and(onPages, "page allocation", "flush"), nil,
 		append([]engine.Aspect{engine.AspectCheckpoint}, blocks...)},
 	{RuleWholePages, inKB(engine.FullPageBytes), kb, "whole pages take %s of the log",
 		and(onFiles, "log", "checksums", "compression"), commits, pageLogs},
@@ -169,7 +169,7 @@ const leastMove = 1.1
 func (s *Step) moved() (out []move) {
 	for i := range drivers {
 		d := &drivers[i]
-		x, y := stat.Values(s.Base.runs, d.of), stat.Values(s.New.runs, d.of)
+		x, y := stat.Values(s.Base.runs, d.value), stat.Values(s.New.runs, d.value)
 		base, other := stat.Mean(x), stat.Mean(y)
 		if math.IsNaN(base + other) {
 			continue
@@ -183,7 +183,7 @@ func (s *Step) moved() (out []move) {
 	return out
 }
 
-func (d *driver) of(r run) float64 { return d.n(&r) }
+func (d *driver) value(r run) float64 { return d.n(&r) }
 
 // logRatio is the logarithm of a ratio, which is at most greatest: next to nothing is not nothing.
 func logRatio(base, other float64) float64 {
@@ -239,10 +239,10 @@ func (s *Step) along(causes []Cause) (out []string) {
 	slices.SortStableFunc(moves, func(a, b move) int { return cmp.Compare(math.Abs(b.log), math.Abs(a.log)) })
 	for _, m := range moves {
 		text := m.text(m.base, m.other)
-		with := slices.ContainsFunc(causes, func(c Cause) bool {
+		found := slices.ContainsFunc(causes, func(c Cause) bool {
 			return c.Driver == "" && m.drives(c.Item) && logRatio(c.Base, c.New)*m.log > 0
 		})
-		if with && !said[text] && len(out) < listed {
+		if found && !said[text] && len(out) < listed {
 			out = append(out, text)
 		}
 	}
@@ -274,7 +274,15 @@ func perUnit(name string) measure {
 	}
 }
 
-func statements(r *run) float64 { return r.perUnitOf(metric.QueriesPerS) }
+// statements are those of the primary operation, per its units.
+func statements(r *run) float64 {
+	for row := range r.rows(metric.QueriesPerS) {
+		if row.Op == r.Primary && row.Per == "" {
+			return row.Value * r.Seconds / r.units
+		}
+	}
+	return math.NaN()
+}
 
 // stalled is the share of the time in which the engine held up writes.
 func stalled(r *run) float64 { return r.whole(metric.EngineStallS) / r.Seconds }

@@ -39,7 +39,7 @@ func Explain(c *compare.Campaign, j *compare.Judgement) *Explanation {
 
 func (e *Explanation) step(s *compare.Step) *Step {
 	a, b, design := s.Paired(e.Base, e.New)
-	out := &Step{Of: s, differ: e.Differ, design: design}
+	out := &Step{Of: s, differ: e.Differ, single: e.Single(), design: design}
 	out.Base, out.New = newSide(out, e.Base, a), newSide(out, e.New, b)
 	out.moves = out.moved()
 	if k, ok := s.Rate(s.Primary); ok {
@@ -63,6 +63,7 @@ func (e *Explanation) step(s *compare.Step) *Step {
 	for _, sum := range out.Sums {
 		sum.name(out)
 	}
+	out.Sums = slices.DeleteFunc(out.Sums, (*Sum).repeats)
 	slices.SortStableFunc(out.Sums, func(a, b *Sum) int { return cmp.Compare(b.weight(), a.weight()) })
 	return out
 }

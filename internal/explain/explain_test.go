@@ -192,7 +192,7 @@ func TestRules(t *testing.T) {
 		}, "compression", "CPU in compression 55"},
 		"log compression": {func(s *state) {
 			s.server, s.sampled["compression"], s.knobs = 150, 55, map[string]string{"options.wal_compression": "zstd"}
-		}, "log compression", " (wal_compression zstd instead of the default)"},
+		}, "log compression", "CPU in compression 55"},
 		"text": {func(s *state) {
 			s.server, s.sampled["parse and plan"], s.knobs = 150, 60, map[string]string{"protocol": "text"}
 		}, "protocol", "CPU in parse and plan 58"},

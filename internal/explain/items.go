@@ -72,7 +72,8 @@ var items = map[Item]facts{
 	Client:  {rule: RuleClient, says: "the client needs %s of CPU"},
 	Kernel:  {rule: RuleCPU, says: "kernel threads need %s of CPU"}, // for write-back, the journal and the like
 	Others:  {slack: true}, Steal: {slack: true}, Idle: {slack: true},
-	Queue:   {rule: RuleQueue, says: "sessions wait %s for a processor", aspects: []engine.Aspect{engine.AspectProcessors}},
+	Queue: {rule: RuleQueue, says: "sessions wait %s for a processor",
+		aspects: []engine.Aspect{engine.AspectProcessors}},
 	Stalled: {rule: RuleStalls, says: "the engine held up writes for %s"},
 	Between: {rule: RulePauses, says: "clients take %s between operations"},
 	Writers: {rule: RuleWriters, says: "writers wait %s for each other: one writes at a time"},

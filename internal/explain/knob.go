@@ -12,7 +12,7 @@ import (
 )
 
 // knobs names the settings that differ and affect any of these, with those that affect the same
-// numbers, and returns what the first affects; "" if none of the first does.
+// numbers, and returns what the first affects; "" if none of the first does. One that differs alone is not named.
 func knobs(s *Step, aspects []engine.Aspect) (text string, first engine.Aspect) {
 	affected := func(by []engine.Aspect) (out []string) {
 		for _, d := range s.differ {
@@ -29,6 +29,9 @@ func knobs(s *Step, aspects []engine.Aspect) (text string, first engine.Aspect) 
 	list := affected(aspects)
 	if slices.ContainsFunc(aspects, func(a engine.Aspect) bool { return slices.Contains(blocks, a) }) {
 		list = affected(append(slices.Clone(aspects), blocks...))
+	}
+	if s.single {
+		return "", s.differ[i].Affects // the lead has named it as the cause of all
 	}
 	return strings.Join(list, " or "), s.differ[i].Affects
 }

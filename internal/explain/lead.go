@@ -18,13 +18,13 @@ import (
 
 // Explains reports whether any number could be split, or one thing is the cause by design.
 func (e *Explanation) Explains() bool {
-	return e.Single() && !e.unlikeEngines() || slices.ContainsFunc(e.Steps, func(s *Step) bool { return len(s.Sums) > 0 })
+	return e.Single() && !e.UnlikeEngines() || slices.ContainsFunc(e.Steps, func(s *Step) bool { return len(s.Sums) > 0 })
 }
 
 // Lead returns the sentences that come before the steps': what differs and what it does to
 // the question's step, how the structures differ, and the warnings that are about all steps.
 func (e *Explanation) Lead() (out []string) {
-	if e.unlikeEngines() {
+	if e.UnlikeEngines() {
 		out = append(out, e.kinds())
 	}
 	out = append(out, e.designText(subjectOf(e.groups())), e.warnings())
@@ -38,7 +38,7 @@ func (e *Explanation) Cause(s *compare.Step) string {
 		return e.kinds()
 	}
 	text := ""
-	if subject := subjectOf(e.groups()); e.unlikeEngines() {
+	if subject := subjectOf(e.groups()); e.UnlikeEngines() {
 		text = e.kinds()
 	} else if subject != nil && subject.Rate.Sure() {
 		text = e.designText(subject)
@@ -54,7 +54,7 @@ func (e *Explanation) Cause(s *compare.Step) string {
 
 // Unlisted returns the differences that the first sentences do not name.
 func (e *Explanation) Unlisted() []compare.Difference {
-	if !e.unlikeEngines() {
+	if !e.UnlikeEngines() {
 		return e.Differ[min(listed, len(e.Differ)):]
 	}
 	return slices.DeleteFunc(slices.Clone(e.Differ), ofKind)

@@ -184,7 +184,8 @@ func (r *run) inside(left float64, readsKnown bool) (out sheet) {
 	take(Queue, r.thread(account.ThreadQueue))
 	if !r.disturbed() {
 		if !readsKnown {
-			take(Reads, min(r.micros("device.read_ns"), perUnit(metric.CacheMisses)(r)*r.readTime()))
+			read := r.counter("device.read_ns") / r.counter("device.reads") / 1e3
+			take(Reads, min(r.micros("device.read_ns"), perUnit(metric.CacheMisses)(r)*read))
 		}
 		if embedded {
 			take(Flushes, r.micros("device.flush_ns")*waiting)
@@ -218,11 +219,6 @@ func (r *run) thread(state string) float64 {
 		}
 	}
 	return math.NaN()
-}
-
-// readTime returns the mean time of a read of the device, in µs; NaN if it is unknown.
-func (r *run) readTime() float64 {
-	return r.counter("device.read_ns") / r.counter("device.reads") / 1e3
 }
 
 // beside are the subsystems that work mostly beside operations.

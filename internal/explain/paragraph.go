@@ -188,19 +188,22 @@ func (p *Paragraph) causes(name string) (text string) {
 		return ""
 	case len(named) == 0 || named[0].Share < leastShare:
 		text = "Nothing that was counted explains it."
-		if with := first.along(likely); len(with) > 0 {
-			text += " With it: " + strings.Join(with, "; ") + "."
+		if moved := first.along(likely); len(moved) > 0 {
+			text += " With it: " + strings.Join(moved, "; ") + "."
 		}
 		return text
+	}
+	if sum.Metric == metric.CPUUS && named[0].Item == Running { // which is the number itself
+		return "In which subsystems is not known: there are too few samples, or none."
 	}
 	return p.told(name, named) + p.remainder(sum)
 }
 
 const mostCauses = 3
 
-// told says why, as far as that is proven: a count or amount that moved as much, with the settings that act on it and
-// the items that it drives; then where the rest of the difference is; then what moved with that. The values are those of
-// the first of several steps.
+// told says why, as far as that is proven: a count or amount that moved as much, with the settings that act
+// on it and the items that it drives; then where the rest of the difference is; then what moved with that.
+// The values are those of the first of several steps.
 func (p *Paragraph) told(name string, causes []Cause) string {
 	first := p.first()
 	listed := causes[:min(len(causes), mostCauses)]
@@ -245,8 +248,8 @@ func (p *Paragraph) told(name string, causes []Cause) string {
 	if len(places) > 0 {
 		out = append(out, "Where: "+said(places)+".")
 	}
-	if with := first.along(places); len(with) > 0 {
-		out = append(out, "With it: "+strings.Join(with, "; ")+".")
+	if moved := first.along(places); len(moved) > 0 {
+		out = append(out, "With it: "+strings.Join(moved, "; ")+".")
 	}
 	if len(p.Steps) > 1 {
 		out[0] = quantity.Capital("in " + first.Of.Name + ": " + out[0])

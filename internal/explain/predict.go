@@ -152,7 +152,7 @@ func (r structured) mergeWrites(k compare.Key) float64 {
 
 // merges predicts the bytes that merges of flushed data write.
 func (r structured) merges(k compare.Key) float64 {
-	memtable, size := float64(r.Structure.Memtable), r.mean(metric.DataBytes)
+	memtable, size := float64(r.Structure.Memtable), midway(r.run, metric.DataBytes)
 	taken, flushed := r.counter(engine.BytesTaken), r.counter(engine.FlushBytes)
 	switch {
 	case r.Structure.Shape != engine.Leveled, !(memtable > 0 && taken > 0 && flushed > 0 && size > 0):
@@ -203,14 +203,14 @@ func (r structured) size(t workload.Touch) float64 {
 		s := &r.trial.Steps[i]
 		size := metric.Labelled(s.Rows, metric.ObjectBytes, metric.Labels{Object: object})
 		if then := number(s, metric.LiveBytes); size != nil && then > 0 {
-			return size.Value * r.mean(metric.LiveBytes) / then
+			return size.Value * midway(r.run, metric.LiveBytes) / then
 		}
 	}
 	return 0
 }
 
-// mean returns a number of a run's database in the middle of the step.
-func (r *run) mean(name string) float64 {
+// midway returns a number of a run's database in the middle of the step.
+func midway(r *run, name string) float64 {
 	first := 0.0
 	if s := r.previous(); s != nil {
 		first = number(s, name)

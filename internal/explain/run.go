@@ -46,17 +46,6 @@ func (r *run) part(p account.Part, like compare.Key) float64 {
 	return r.value(metric.PartKB, string(p), like)
 }
 
-// perUnitOf is a metric of the primary operation in the whole step, per its units.
-func (r *run) perUnitOf(name string) float64 {
-	rate := r.units / r.Seconds
-	for row := range r.rows(name) {
-		if row.Op == r.Primary && row.Per == "" {
-			return row.Value / rate
-		}
-	}
-	return math.NaN()
-}
-
 // counter returns the growth of a counter; NaN if it is unknown.
 func (r *run) counter(name string) float64 {
 	if v, ok := account.Counter(r.Counters, name); ok {
@@ -132,9 +121,6 @@ func pacedBeside(r *run) (out []string) {
 	}
 	return out
 }
-
-// window is the time of the step, in µs per unit.
-func (r *run) window() float64 { return r.Seconds * 1e6 / r.units }
 
 // place returns the run's place among the steps of its trial.
 func (r *run) place() int {

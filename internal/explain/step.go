@@ -27,6 +27,7 @@ type Step struct {
 	Why       string          // the reason if throughput is not explained; "" if it is
 
 	differ []compare.Difference // as in Explanation
+	single bool                 // by design only one thing differs
 	design stat.Design
 	moves  []move // the counts that differ
 }

@@ -30,8 +30,8 @@ const (
 	Pattern   Evidence = "pattern"   // “goes with”
 )
 
-// Rule is the name of a cause or of a note: that of a driver, of the aspect that a setting acts on, or of the kind of an
-// item. docs/why.md lists them.
+// Rule is the name of a cause or of a note: that of a driver, of the aspect that a setting acts on, or of the
+// kind of an item. docs/why.md lists them.
 type Rule string
 
 // The rules.
@@ -145,6 +145,10 @@ func (s *Sum) Unexplained() float64 {
 	}
 	return s.Rest.Log / s.Total.Log
 }
+
+// repeats reports whether the causes only repeat the number itself: that more CPU is needed
+// because more CPU is needed.
+func (s *Sum) repeats() bool { return len(s.Causes) == 1 && s.Causes[0].Item == Running }
 
 // weight is the sort key of a step's sums: throughput counts twice, unproven sums count
 // little.

@@ -9,9 +9,9 @@ import (
 )
 
 // Imposed returns what the host imposes on processes: priority, quotas and limits. What is not limited is "none".
-func Imposed(pids []int) Facts { return thisMachine().imposed(pids) }
+func Imposed(pids []int) Facts { return imposed(thisMachine(), pids) }
 
-func (m machine) imposed(pids []int) (out Facts) {
+func imposed(m machine, pids []int) (out Facts) {
 	add := func(name string, read func(pid string) string) {
 		var found []string
 		for _, pid := range pids {
@@ -56,7 +56,7 @@ func (m machine) imposed(pids []int) (out Facts) {
 }
 
 // throttled returns for how long the quotas of their control groups have kept processes off the processors, in ns.
-func (m machine) throttled(pids []int) (ns float64) {
+func throttled(m machine, pids []int) (ns float64) {
 	var groups []string
 	for _, pid := range pids {
 		groups = append(groups, m.cgroups(strconv.Itoa(pid), "cpu")...)

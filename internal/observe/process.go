@@ -66,7 +66,7 @@ func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
 	s.Gauge("process.processes", "count", float64(len(p.members)))
 	s.Gauge("process.threads", "count", threads)
 	s.Gauge("process.rss_bytes", "bytes", rss)
-	s.Counter("process.throttled_ns", "ns", p.machine.throttled(p.roots()))
+	s.Counter("process.throttled_ns", "ns", throttled(p.machine, p.roots()))
 	// Reading the proportional set size walks all pages: milliseconds, or seconds for thousands of processes that
 	// share a cache. It may take a hundredth of one core.
 	const every, share = 5 * time.Second, 100

@@ -161,7 +161,7 @@ func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
 		changedTable(s, growths), countersTable(s, growths))...)
 	add("Where the time of the sessions went", waitBlocks(s), waitTables(s, n)...)
 	profiled, functions := profileFold(s)
-	add("CPU by subsystem", nil, subsystemTable(s))
+	add("CPU by subsystem", nil, subsystemTable(s.Step, s.c.Targets))
 	add("CPU profile", profiled, functions...)
 	add("Space and settling", nil, append(metricTables(s, metric.SpaceTable, "", n), sizesTable(s), settleTable(s))...)
 	return out

@@ -51,7 +51,7 @@ func whyDifferent(v *campaign) []page.Section {
 			page.Panels{Cells: cells(parts...)})
 	}
 	if steps := v.leading(); len(list) > 0 && len(steps) > 0 {
-		if t := subsystemTable(steps[0]); !t.Empty() {
+		if t := subsystemTable(steps[0].Step, v.Targets); !t.Empty() {
 			t.Title += " in " + steps[0].Name
 			sec.Blocks = append(sec.Blocks, page.Grid{ID: "why-cpu", Tables: []page.Table{t}})
 		}
@@ -105,6 +105,28 @@ func Why(list []*explain.Explanation, all bool) (out []page.Block) {
 			}
 		}
 		out = append(out, differing(e))
+	}
+	return append(out, kinds(list)...)
+}
+
+// kinds are tables of CPU time by subsystem, with the structures' work there, for engines that differ in kind: one for
+// each step that compares them, without subsystems that take little.
+func kinds(list []*explain.Explanation) (out []page.Block) {
+	list = slices.DeleteFunc(slices.Clone(list), func(e *explain.Explanation) bool { return !e.UnlikeEngines() })
+	if len(list) == 0 {
+		return nil
+	}
+	targets := []*target{list[0].Base}
+	for _, e := range list {
+		targets = append(targets, e.New)
+	}
+	for _, s := range list[0].Steps {
+		if t := subsystemTable(s.Of, targets); !t.Empty() && explain.ShapesDiffer(s.Of, targets) {
+			const shown = 8
+			t.Title, t.Note = fmt.Sprintf("%s: %s", s.Of.Name, t.Title), ""
+			t.Groups[0].Rows = t.Groups[0].Rows[:min(shown, len(t.Groups[0].Rows))]
+			out = append(out, t)
+		}
 	}
 	return out
 }

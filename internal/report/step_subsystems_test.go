@@ -13,7 +13,7 @@ func TestSubsystemTable(t *testing.T) {
 	in := fixture(2)
 	c := in.campaign()
 	s := c.steps[0]
-	expect.True(t, subsystemTable(s).Empty(), "nothing was sampled")
+	expect.True(t, subsystemTable(s.Step, s.c.Targets).Empty(), "nothing was sampled")
 	put := func(target, trial int, name string, us float64, samples int64) {
 		runs := s.Used(c.Targets[target])
 		row := metric.Row{Target: c.Targets[target].Name, Trial: trial + 1, Step: s.Name, Metric: metric.CPUUS, Per: "insert row",
@@ -25,7 +25,8 @@ func TestSubsystemTable(t *testing.T) {
 	put(0, 1, "cache", 30, 25)
 	put(0, 0, "clients", 2, 0)
 	put(0, 1, "clients", 3, 0)
-	table := subsystemTable(in.campaign().steps[0])
+	c = in.campaign()
+	table := subsystemTable(c.steps[0].Step, c.Targets)
 	var got [][]string
 	for _, r := range table.Groups[0].Rows {
 		row := []string{r.Head}

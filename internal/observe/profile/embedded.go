@@ -74,6 +74,7 @@ const (
 // owningOf returns the owner of a function in a process that runs a program in
 // Go.
 func owningOf(f Frame, program string) owning {
+	base, _, _ := strings.Cut(f.Name, ".") // compilers of C add .constprop.0
 	switch {
 	case f.Name == "runtime.cgocall" || f.Name == "runtime.asmcgocall":
 		return bridge
@@ -83,7 +84,9 @@ func owningOf(f Frame, program string) owning {
 			return nobodys
 		}
 		return library
-	case !strings.Contains(f.Name, ".") && f.subsystem() != "": // a library in C that the program holds
+	// a library in C that the program holds: packages of Go have no such names
+	case strings.Contains(base, "_") && !strings.Contains(f.Name, "/") &&
+		Frame{Image: f.Image, Name: base}.subsystem() != "":
 		return library
 	case strings.HasPrefix(f.Name, "rumbench/engine"):
 		return adapter

@@ -200,12 +200,28 @@ func openImage(path string) (*image, error) {
 	return i, nil
 }
 
-// functionsOf returns the symbols that are functions of a known size.
+// functionsOf returns the symbols that are functions of a known size, and those of assembler, which ends where the next
+// function begins.
 func functionsOf(symbols []elf.Symbol) (functions []function) {
+	var sizeless []function
 	for _, s := range symbols {
-		if kind := elf.ST_TYPE(s.Info); (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Size > 0 &&
-			s.Section != elf.SHN_UNDEF {
-			functions = append(functions, function{begin: s.Value, end: s.Value + s.Size, name: s.Name})
+		kind, f := elf.ST_TYPE(s.Info), function{begin: s.Value, end: s.Value + s.Size, name: s.Name}
+		switch {
+		case s.Section == elf.SHN_UNDEF || s.Section >= elf.SHN_LORESERVE:
+		case (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Size > 0:
+			functions = append(functions, f)
+		case kind == elf.STT_NOTYPE && s.Size == 0 && elf.ST_BIND(s.Info) == elf.STB_GLOBAL &&
+			elf.ST_VISIBILITY(s.Other) == elf.STV_HIDDEN:
+			sizeless = append(sizeless, f)
+		}
+	}
+	slices.SortFunc(functions, func(a, b function) int { return cmp.Compare(a.begin, b.begin) })
+	for _, f := range sizeless {
+		i, _ := slices.BinarySearchFunc(functions, f.begin,
+			func(o function, at uint64) int { return cmp.Compare(o.begin, at) })
+		if i < len(functions) && functions[i].begin > f.begin && !strings.HasPrefix(f.name, "_") {
+			f.end = functions[i].begin
+			functions = slices.Insert(functions, i, f)
 		}
 	}
 	return functions
