@@ -22,6 +22,7 @@ const (
 	AspectTextLog        Aspect = "text log" // of statements, for people
 	AspectBinlog         Aspect = "binary log"
 	AspectEncryption     Aspect = "encryption" // of files
+	AspectFilters        Aspect = "filters"    // that spare look-ups of absent keys
 	AspectPlan           Aspect = "plan"       // of statements
 	AspectSort           Aspect = "sort"       // memory of sorts, hash and temporary tables
 	AspectConnection     Aspect = "connection" // how clients reach the server

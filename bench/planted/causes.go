@@ -37,6 +37,8 @@ type rules = []explain.Rule
 
 const compression = explain.Rule(engine.AspectCompression)
 
+var filters = rules{explain.Rule(engine.AspectFilters), explain.RuleLookups}
+
 // systems are the engines, as targets of a plan.
 var systems = map[string]string{
 	"innodb":   "engine: mysql, storage: innodb, server: mariadb",
@@ -110,10 +112,10 @@ var causes = []cause{
 		params: wide + "tests: [update-nonindex]", common: "cache: 256MiB, durability: os", seconds: 20,
 		second: map[string]string{"innodb": "options: {innodb_log_file_size: 16M}",
 			"postgres": `options: {max_wal_size: 32MB}`}},
-	{number: 13, name: "no filters, absent keys", rules: rules{explain.RuleFilters}, on: []string{"pebble"}, own: absent,
+	{number: 13, name: "no filters, absent keys", rules: filters, on: []string{"pebble"}, own: absent,
 		common: "cache: 8MiB, durability: process", base: "options: {bloom_bits: 10}",
 		change: "options: {bloom_bits: 0}"},
-	{number: 13, name: "no filters, absent keys", rules: rules{explain.RuleFilters}, on: []string{"myrocks"}, own: absent,
+	{number: 13, name: "no filters, absent keys", rules: filters, on: []string{"myrocks"}, own: absent,
 		common: "cache: 8MiB, durability: process",
 		base:   `options: {rocksdb_default_cf_options: "block_based_table_factory={filter_policy=bloomfilter:10:false}"}`},
 	{number: 14, name: "small memtables", rules: rules{explain.RuleCompaction, explain.RuleStalls},

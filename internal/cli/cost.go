@@ -297,14 +297,6 @@ func (v *costView) prices() page.Block {
 		v.against(n, at)
 	}
 	v.cheapest(&tree)
-	for _, p := range price.ByPages(v.step, v.targets) {
-		fit := "error up to " + quantity.Digits(p.Residual) + " KB"
-		if p.Sizes == 2 {
-			fit = "two sizes: error unknown"
-		}
-		tree.Add("%s writes %s KB and %s pages per %s (%s)", p.Engine, quantity.Digits(p.Fixed), quantity.Digits(p.Pages),
-			p.Per, fit)
-	}
 	return tree
 }
 

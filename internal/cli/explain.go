@@ -67,13 +67,9 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 	if err := writeExplanations(a.Stdout, list, o); err != nil {
 		return err
 	}
-	if o.format == "text" && slices.ContainsFunc(list, (*explain.Explanation).ByCPU) {
-		dir, _ := splitTarget(args[0])
-		then := "rumbench profile " + dir
-		if _, err := profiledIn(dir); err != nil {
-			then = "rumbench run PLAN --set profile=extra, then rumbench profile DIR"
-		}
-		fmt.Fprintln(a.Stdout, "\nWhich functions use the CPU time: "+then)
+	dir, _ := splitTarget(args[0])
+	if _, err := profiledIn(dir); err == nil && o.format == "text" {
+		fmt.Fprintln(a.Stdout, "\nWhich functions use the CPU time: rumbench profile "+dir)
 	}
 	if o.experiment != "" {
 		if err := writeExperiment(a, list, o.experiment); err != nil {

@@ -41,7 +41,7 @@ func (e *Explanation) designText(s *Step) string {
 	ratio := fmt.Sprintf("%s as fast as %s in %s%s", quantity.Times(s.Rate.Ratio), e.Base.Name, s.Of.Name,
 		quantity.Interval(s.Rate.Low, s.Rate.High))
 	switch {
-	case traffic(s) != "":
+	case unevenTraffic(s) != "":
 		return fmt.Sprintf("%s: %s is %s; but %s.", list, e.New.Name, ratio, unevenTraffic(s))
 	case !s.Rate.Sure() && e.Single() && e.Differs():
 		return fmt.Sprintf("%s: what is proven below is its effect; one on the throughput of %s is not.", list, s.Of.Name)
@@ -70,29 +70,19 @@ func unset(s *Step) string {
 	if s == nil {
 		return unknown
 	}
-	if traffic(s) != "" {
-		return ", but " + unevenTraffic(s) + "."
+	if text := unevenTraffic(s); text != "" {
+		return ", but " + text + "."
 	}
 	live, now := s.Base.metric(metric.LiveBytes), s.New.metric(metric.LiveBytes)
 	if !s.Of.First().Step.WritesRows() && live > 0 && now > 0 && unequal(live, now, 0.1) {
 		return ", but their data do: " + bytes(live) + " and " + bytes(now) + "."
 	}
-	for _, l := range ofDevice {
-		if base, other := s.Base.can(l), s.New.can(l); base > 0 && other > 0 && unequal(base, other, 1) {
-			return ", but " + s.capacity(l) + "."
-		}
-	}
 	return unknown
 }
 
-// unevenTraffic returns that other programs may be the cause.
+// unevenTraffic returns that other programs may be the cause, if they read and wrote much more on one side, and more
+// than the engine there, which is not little; "" otherwise.
 func unevenTraffic(s *Step) string {
-	return "other programs did not disturb both alike" + traffic(s) + ", and may be the cause"
-}
-
-// traffic returns what other programs read and wrote on both sides, if that is much more on one
-// of them, and more than the engine's own, which is not little; "" otherwise.
-func traffic(s *Step) string {
 	const largeShare, little = 16 << 20, 100 << 10 // bytes/s
 	others := func(side *Side) float64 {
 		return 1024 * (side.metric(metric.OthersReadKB) + side.metric(metric.OthersWriteKB)) / side.seconds()
@@ -108,7 +98,8 @@ func traffic(s *Step) string {
 	if !(engine > little && max(base, other) > max(largeShare, engine) && unequal(base, other, 1)) {
 		return ""
 	}
-	return " (they read and wrote " + instead(func(v float64) string { return bytes(v) + "/s" }, base, other) + ")"
+	return "other programs did not disturb both alike (they read and wrote " +
+		instead(func(v float64) string { return bytes(v) + "/s" }, base, other) + "), and may be the cause"
 }
 
 func ofKind(d compare.Difference) bool { return d.What == "engine" || d.What == "storage" }

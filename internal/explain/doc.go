@@ -10,9 +10,8 @@
 //	lead.go paragraph.go design.go group.go: what a reader is told of all steps, and of steps with the same findings
 //	settle.go record.go: an experiment's shares; lines of JSON
 //	explain.go: the sums of a step, split and named
-//	note.go mechanism.go predict.go: remarks; what structures do, and the costs that they must have
-//	rules.go ways.go evidence.go: the tables of rules, which name the causes, and their conditions
-//	rule.go measure.go: the texts of rules, and the numbers that they compare
+//	note.go duty.go predict.go: remarks; what structures must do, and the costs that they must have
+//	driver.go knob.go: the counts that drive items, and the settings that act on both
 //	step.go sum.go contribution.go: a step's sides; a difference and its causes; the statistics of an item
 //	limit.go ledger.go run.go items.go: what limits a run; how its numbers are split; its rows; the items
 //	rum.go: stands alone, the tradeoff of reads, updates and space of several targets

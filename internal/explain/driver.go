@@ -79,9 +79,8 @@ var drivers = []driver{
 		reading, blocks},
 	{RuleReads, perUnit(metric.ReadKB), kb, "it reads %s", onPages, reading, blocks},
 	{RuleReads, inKB(engine.BytesRead), kb, "it reads %s into its cache", onPages, reading, blocks},
-	{RuleFilters, growth(engine.FilterUseful), quantity.Thousandths, "filters skip %s files", nil, nil, nil},
 	{RuleLookups, growth(engine.CacheLookups), quantity.Digits, "it looks up %s pages or blocks", search, nil,
-		[]engine.Aspect{engine.AspectPlan}},
+		[]engine.Aspect{engine.AspectPlan, engine.AspectFilters}},
 	{RuleCompaction, inKB(engine.CompactedBytes), kb, "compactions write %s", and(onPages, "compaction", "merging",
 		"garbage collection"), []Item{Stalled}, []engine.Aspect{engine.AspectCompression}},
 	{RuleCompaction, inKB(engine.FlushBytes), kb, "flushes write %s", and(onPages, "flush", "garbage collection"),
@@ -132,8 +131,9 @@ var ofSubsystem = map[profile.Subsystem][]engine.Aspect{
 	"network":         {engine.AspectProtocol, engine.AspectConnection},
 	"kernel: network": {engine.AspectProtocol, engine.AspectConnection},
 	"execution":       {engine.AspectPlan, engine.AspectProtocol, engine.AspectTiming},
-	"index search":    {engine.AspectPlan, engine.AspectPageSize}, "checksums": {engine.AspectPageSize},
-	"log": {engine.AspectLogSync, engine.AspectBinlog},
+	"index search":    {engine.AspectPlan, engine.AspectPageSize, engine.AspectFilters},
+	"checksums":       {engine.AspectPageSize},
+	"log":             {engine.AspectLogSync, engine.AspectBinlog},
 }
 
 // aspects returns the aspects of settings that act on the item.
@@ -207,7 +207,7 @@ func (m *move) asMuch(c *Cause) bool {
 // explain names the item of a cause, what drives it, and the settings that act on both.
 func (s *Step) explain(c *Cause) {
 	f := items[c.Item]
-	c.Rule, c.Evidence, c.Sentence = f.rule, Accounted, s.says(c)
+	c.Rule, c.Sentence = f.rule, s.says(c)
 	if _, ok := c.Item.subsystem(); ok {
 		c.Rule = RuleCPU
 	}
@@ -222,9 +222,6 @@ func (s *Step) explain(c *Cause) {
 	var acts engine.Aspect
 	if c.Setting, acts = knobs(s, aspects); acts != "" && c.Driver == "" {
 		c.Rule = Rule(acts)
-	}
-	if !f.counted && c.Driver == "" {
-		c.Evidence = Pattern
 	}
 }
 

@@ -4,16 +4,16 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/compare"
-	"rumbench/internal/observe/profile"
 )
 
 // structures are short names of shapes.
 var structures = map[engine.Shape]string{engine.InPlace: "B-tree", engine.CopyOnWrite: "copied B-tree",
 	engine.Leveled: "LSM tree"}
 
-// duties are what a structure must do in a subsystem, by shape.
-var duties = map[profile.Subsystem]map[engine.Shape]string{
+// duties are what a structure must do in a subsystem, and for a part of the KB written, by shape.
+var duties = map[string]map[engine.Shape]string{
 	"index search": {engine.InPlace: "descend a tree, search in each page",
 		engine.CopyOnWrite: "descend a tree, search in each page",
 		engine.Leveled:     "search memtables and, unless filters spare them, a block of each run"},
@@ -35,6 +35,11 @@ var duties = map[profile.Subsystem]map[engine.Shape]string{
 	"purge":      {engine.InPlace: "remove old versions of rows"},
 	"kernel: page copy": {engine.CopyOnWrite: "page faults of mapped files",
 		engine.Leveled: "copy blocks from the page cache, unless reads are direct"},
+
+	string(account.PagesPart): {engine.InPlace: "write a changed page as a whole, however little changed",
+		engine.CopyOnWrite: "write a copy of each changed page, from leaf to root"},
+	string(account.DoublewritePart): {engine.InPlace: "write pages twice, so that none is torn"},
+	string(account.FullPagesPart):   {engine.InPlace: "log pages whole, so that none is torn"},
 }
 
 // ShapesDiffer reports whether the structures of targets differ in kind.
@@ -48,13 +53,14 @@ func ShapesDiffer(s *compare.Step, targets []*compare.Target) bool {
 	return len(shapes) > 1
 }
 
-// Duty returns what the structures of targets must do in a subsystem during a step; "" if nothing particular.
+// Duty returns what the structures of targets must do during a step in a subsystem, or for a part of the KB written;
+// "" if nothing particular.
 func Duty(s *compare.Step, targets []*compare.Target, name string) string {
 	var texts []string
 	for _, t := range targets {
 		for _, r := range s.Runs[t] {
 			shape := r.Step.Structure.Shape
-			if does := duties[profile.Subsystem(name)][shape]; does != "" {
+			if does := duties[name][shape]; does != "" {
 				texts = compare.AppendNew(texts, structures[shape]+": "+does)
 			}
 		}

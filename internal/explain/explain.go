@@ -282,18 +282,6 @@ func (s *Sum) splitCPU() {
 	}
 }
 
-// ByCPU reports whether the first proven cause of a step is the CPU that the engine uses,
-// which a profile shows in more detail.
-func (e *Explanation) ByCPU() bool {
-	return slices.ContainsFunc(e.Steps, func(s *Step) bool {
-		if len(s.Sums) == 0 || !s.Sums[0].Sure() {
-			return false
-		}
-		named := s.Sums[0].Named()
-		return len(named) > 0 && named[0].ofCPU()
-	})
-}
-
 // Differs reports whether any number is proven to differ.
 func (e *Explanation) Differs() bool {
 	sure := func(sum *Sum) bool { return sum.Sure() }

@@ -34,7 +34,6 @@ type state struct {
 	debt           float64            // bytes, before the step
 	flushes, can   float64            // of the device, and per second by a probe
 	clients        int                // 0: 4
-	stallEvery     float64            // seconds
 	busiest        float64            // share of the time of the thread that runs most
 	rows           float64            // µs of sessions, for row locks
 	redo           float64            // KB written to the log, of pages
@@ -117,11 +116,6 @@ func (s state) trial(target string, n int) *result.Trial {
 		step.Warnings = append(step.Warnings, metric.Warn(remark.ProcessorsShared,
 			metric.Values{"all": 1.0, "worker": "the server", "server": 1.0, "share": share}))
 	}
-	for i := range 5 {
-		if at := float64(i) * s.stallEvery; s.stallEvery > 0 {
-			step.Stalls = append(step.Stalls, metric.Span{Group: "clients", From: at, To: at + 0.1})
-		}
-	}
 	before := result.Step{Name: "load", Status: result.Complete, Seconds: 1,
 		Counters: []observe.Change{{Name: engine.CompactionDebt, Kind: engine.Gauge, Unit: "bytes", Value: s.debt}}}
 	var ceilings *observe.Ceilings
@@ -201,7 +195,6 @@ func TestRules(t *testing.T) {
 		}, explain.RuleCPU, "CPU in network"},
 		"a hot row":       {func(s *state) { s.rows, s.idle = 200, 205 }, explain.RuleRowLocks, "sessions wait 200 µs instead of 0 µs for row locks"},
 		"one thread":      {func(s *state) { s.busiest, s.idle = 0.97, 120 }, explain.RuleSerial, "one thread is the limit while processors idle: purge of b ran for 97 % of the time"},
-		"one at a time":   {func(s *state) { s.clients, s.idle = 16, 60 }, explain.RuleSerial, "4.00× as many clients on b do no more"},
 		"compaction debt": {func(s *state) { s.debt = 1e9 }, explain.RuleStarts, "954 MiB instead of 0 B of compaction debt"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -294,32 +287,6 @@ func TestLogs(t *testing.T) {
 	}
 	expect.All(t, said.String(), "write_kb the log takes 3.00 KB instead of 1.00 KB", "space_amplification log files take 0.900× instead of 0.200× the live data",
 		"space_amplification undo, old row versions and the server’s own files take 0.500× instead of 0.100× the live data")
-}
-
-// Stalls that recur are noted, and those at any time are not.
-func TestDips(t *testing.T) {
-	subject := usual()
-	subject.stallEvery = 11
-	said := func(subject state) string {
-		var text strings.Builder
-		for _, r := range explained(usual(), subject, 4, 1).Records() {
-			if r.Rule == explain.RuleRecurring {
-				text.WriteString(r.Sentence)
-			}
-		}
-		return text.String()
-	}
-	expect.Contains(t, said(subject), "b stalls every 11 s")
-	expect.Equal(t, said(usual()), "")
-}
-
-// Of CPU that leads a profile shows more.
-func TestByCPU(t *testing.T) {
-	busy, waits := usual(), usual()
-	busy.server = 150
-	waits.idle, waits.commit = 220, 460
-	expect.True(t, explained(usual(), busy, 4, 1).ByCPU() &&
-		!explained(usual(), waits, 4, 1).ByCPU(), "a profile is about CPU")
 }
 
 // Fewer than three trials prove nothing.

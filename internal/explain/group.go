@@ -96,19 +96,14 @@ func (p *Paragraph) place() int {
 	return 1
 }
 
-// weight is the median difference of the steps × their number.
-func (p *Paragraph) weight() float64 {
-	var w []float64
+// weight is the sum of the steps' differences.
+func (p *Paragraph) weight() (w float64) {
 	for _, s := range p.Steps {
 		if len(s.Sums) > 0 {
-			w = append(w, s.Sums[0].weight())
+			w += s.Sums[0].weight()
 		}
 	}
-	if len(w) == 0 {
-		return 0
-	}
-	slices.Sort(w)
-	return w[len(w)/2] * float64(len(p.Steps))
+	return w
 }
 
 // subjectOf returns the step that the first sentence is about: one that the question is about,
@@ -139,20 +134,15 @@ func limited(s *Step) string {
 	if !s.Rate.Sure() || s.shared() > mostShared {
 		return ""
 	}
-	b, n := s.Base.Limit, s.New.Limit
-	text := ""
+	text := s.describe(func(s *Side) bool { return s.Limit != Unlimited },
+		func(s *Side) string { return fmt.Sprintf("%s is limited by %s", name(s), s.Limit) })
 	switch {
-	case b == n && b == Unlimited:
+	case text == "":
 		return ""
-	case b == n:
-		text = fmt.Sprintf("Both are limited by %s.", b)
-	case b == Unlimited:
-		text = fmt.Sprintf("%s is limited by %s.", s.New.Target.Name, n)
-	case n == Unlimited:
-		text = fmt.Sprintf("%s is limited by %s.", s.Base.Target.Name, b)
-	default:
-		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
+	case s.Base.Limit == s.New.Limit:
+		text = fmt.Sprintf("both are limited by %s", s.Base.Limit)
 	}
+	text = quantity.Capital(text) + "."
 	suffix := s.describe(func(s *Side) bool { return s.wall() > 1 },
 		func(s *Side) string { return name(s) + " to " + quantity.Times(s.wall()) + " its throughput" })
 	if suffix != "" {

@@ -49,48 +49,19 @@ func limitOf(runs []run) Limit {
 	return Unlimited
 }
 
-var ofDevice = []Limit{ByFlushes, ByRequests, ByBytes}
-
-// noun returns the unit that such a limit counts.
-func (l Limit) noun() string {
-	return map[Limit]string{ByFlushes: "flushes", ByRequests: "requests", ByBytes: "KB"}[l]
-}
-
-// deviceUse returns the share of the device's capacity that a run used: more than 1 if the probe
-// found too little, and 0 if the device was not probed, or others used it.
-func (r *run) deviceUse(limit Limit) float64 {
-	if r.disturbed() {
-		return 0
-	}
-	_, share := r.deviceWork(limit)
-	return share
-}
-
-// deviceWork returns the device work of a limit's kind that was done per second, other programs'
-// included, and its share of the device's capacity by a probe; 0 if it was not probed.
-func (r *run) deviceWork(limit Limit) (done, share float64) {
+// mostUsed returns the device limit that a run is nearest to, and the share of the device's capacity, by a probe, that
+// it used: more than 1 if the probe found too little, and 0 if the device was not probed, or others used it.
+func mostUsed(r *run) (limit Limit, share float64) {
 	can := r.trial.Ceilings
-	if can == nil {
-		return 0, 0
+	if can == nil || r.disturbed() {
+		return "", 0
 	}
 	per := func(name string) float64 { return orZero(r.counter("device."+name)) / r.Seconds }
-	switch limit {
-	case ByFlushes:
-		return per("flushes"), per("flushes") / can.Flushes
-	case ByRequests:
-		writes := per("writes") + per("discards") // a device, or a limit on it, does them one after the other
-		return per("reads") + writes, per("reads")/can.Reads + writes/can.Writes
-	case ByBytes:
-		read, written := per("read_bytes")/1024, per("write_bytes")/1024
-		return read + written, read/can.ReadKB + written/can.WriteKB
-	}
-	return 0, 0
-}
-
-// mostUsed returns the device limit that a run is nearest to.
-func mostUsed(r *run) (limit Limit, share float64) {
-	for _, l := range ofDevice {
-		if s := r.deviceUse(l); s > share {
+	writes := per("writes") + per("discards") // a device, or a limit on it, does them one after the other
+	for l, s := range map[Limit]float64{ByFlushes: per("flushes") / can.Flushes,
+		ByRequests: per("reads")/can.Reads + writes/can.Writes,
+		ByBytes:    per("read_bytes")/1024/can.ReadKB + per("write_bytes")/1024/can.WriteKB} {
+		if s > share {
 			limit, share = l, s
 		}
 	}
@@ -119,22 +90,11 @@ func (r *run) limit() Limit {
 	if l, used := mostUsed(r); used >= saturated {
 		return l
 	}
-	subject := func(items ...engine.Role) (sum float64) {
-		for _, i := range items {
-			sum += s.find(Item(i)).value
+	for item, l := range map[Item]Limit{Item(engine.RoleCommit): ByCommits, Item(engine.RoleIO): ByReads,
+		Item(engine.RoleRow): ByRows, Stalled: ByStalls} {
+		if total := s.total(); total > 0 && s.find(item).value > majority*total { // at most one has more than half
+			return l
 		}
-		return sum
-	}
-	switch total := s.total(); {
-	case total <= 0:
-	case subject(engine.RoleCommit) >= majority*total:
-		return ByCommits
-	case subject(engine.RoleIO) >= majority*total:
-		return ByReads
-	case subject(engine.RoleRow) >= majority*total:
-		return ByRows
-	case s.find(Stalled).value >= majority*total:
-		return ByStalls
 	}
 	return Unlimited
 }

@@ -78,7 +78,7 @@ func (p *Paragraph) write(said map[string]bool) {
 		if first.Rate != nil && name == metric.CPUUS && explainedByCPU(first) {
 			continue // the throughput's line already reports it
 		}
-		p.cost(name, once, line)
+		p.cost(name, line)
 	}
 	var notes []string
 	for _, n := range first.Notes {
@@ -92,32 +92,20 @@ func (p *Paragraph) write(said map[string]bool) {
 	}
 }
 
-// cost writes the line of a cost, if it differs.
-func (p *Paragraph) cost(name string, once func(string) string, line func([]*compare.Effect, ...string)) {
+// cost writes the line of a cost, if it differs. Between structures that differ in kind a table shows its causes.
+func (p *Paragraph) cost(name string, line func([]*compare.Effect, ...string)) {
 	first := p.first()
 	sum := first.sumOf(name)
 	aside := name == metric.SpaceAmplification && !p.holds(p.last) ||
 		name == metric.WriteKB && first.Of.WritesPer != first.Of.Primary // of other operations than the step is about
-	if aside {
-		return
-	}
-	effects, found := p.effects(name), sum == nil || matters(sum.Effect)
-	if text := mechanism(first, name); text != "" && (found || first.asked()) {
-		tail := ""
-		if name == metric.WriteKB {
-			tail = once(costAtRest(first))
-		}
-		if !found {
-			effects = nil // of numbers that are a lower bound on one side
-		}
-		line(effects, text, tail)
-		return
-	}
 	switch {
-	case !found:
+	case aside || sum != nil && !matters(sum.Effect):
+	case first.shapesDiffer():
+		effects := slices.DeleteFunc(p.effects(name), func(e *compare.Effect) bool { return !matters(e) })
+		line(effects, p.predicted(name)...)
 	case sum != nil:
 		if causes := p.causes(name); causes != "" {
-			line(effects, append([]string{sizes(first, sum), causes}, p.predicted(name)...)...)
+			line(p.effects(name), append([]string{sizes(first, sum), causes}, p.predicted(name)...)...)
 		}
 	case first.asked():
 		line(nil, p.predicted(name)...)
@@ -148,7 +136,11 @@ func explainedByCPU(s *Step) bool {
 		return false
 	}
 	named := t.supporting()
-	return len(named) > 0 && named[0].ofCPU()
+	if len(named) == 0 {
+		return false
+	}
+	_, split := named[0].Item.subsystem()
+	return split || named[0].Item == Running
 }
 
 // reason returns why a proven difference of the throughput is not explained.
@@ -280,52 +272,14 @@ func (p *Paragraph) remainder(sum *Sum) (text string) {
 	return text + "."
 }
 
-// predicted reports the predicted and the measured costs of both sides' structures; a cost
-// is reported as expected only if it fits in all steps.
-func (p *Paragraph) predicted(name string) []string {
-	var unit string
-	var sides, fit, misfit []string
-	for _, prediction := range p.Steps[0].Predicted {
-		if prediction.Metric != name {
-			continue
-		}
-		unit = prediction.unit()
-		each := func(value func(Prediction) float64) string {
-			return p.over(func(s *Step) float64 {
-				for _, x := range s.Predicted {
-					if x.matches(prediction) {
-						return value(x)
-					}
-				}
-				return math.NaN()
-			}, quantity.Digits)
-		}
-		sides = append(sides, fmt.Sprintf("%s for %s (measured: %s)", each(func(x Prediction) float64 { return x.Predicted }),
-			prediction.Side.Target.Name, each(func(x Prediction) float64 { return x.Measured })))
-		if p.fits(prediction) {
-			fit = append(fit, prediction.Side.Target.Name)
-		} else {
-			misfit = append(misfit, prediction.Side.Target.Name)
+// predicted reports the predicted and the measured costs of both sides' structures, in the first of several steps.
+func (p *Paragraph) predicted(name string) (out []string) {
+	for _, x := range p.first().Predicted {
+		if x.Metric == name {
+			out = append(out, quantity.Capital(x.sentence())+".")
 		}
 	}
-	if len(sides) == 0 {
-		return nil
-	}
-	ends := "as expected"
-	switch {
-	case len(fit) == 0:
-		ends = "not as expected"
-	case len(misfit) > 0:
-		ends = fmt.Sprintf("as expected of %s, and not explained of %s", quantity.Joined(fit), quantity.Joined(misfit))
-	}
-	return []string{fmt.Sprintf("Predicted from the structure, %s: %s; %s.", unit, strings.Join(sides, ", "), ends)}
-}
-
-// fits reports whether a side's predictions of a number fit in all steps.
-func (p *Paragraph) fits(prediction Prediction) bool {
-	return !slices.ContainsFunc(p.Steps, func(s *Step) bool {
-		return slices.ContainsFunc(s.Predicted, func(x Prediction) bool { return x.matches(prediction) && !x.Fits() })
-	})
+	return out
 }
 
 // part returns the share of a difference that a cause accounts for, if that is proven.
@@ -335,23 +289,12 @@ func (p *Paragraph) part(name string, c Cause) string {
 	}
 	shares := p.over(func(s *Step) float64 { return s.sumOf(name).share(c.Item) }, quantity.RoughShare)
 	if len(p.Steps) == 1 && !math.IsNaN(c.ShareLow) && c.ShareHigh-c.ShareLow > 0.5 {
-		return " (" + roughly(c.Share) + " the difference)"
+		return fmt.Sprintf(" (%s to %s of the difference)", quantity.RoughShare(c.ShareLow), quantity.RoughShare(c.ShareHigh))
 	}
 	if c.Share >= 1.005 {
 		return " (all of the difference)"
 	}
 	return " (" + shares + " of the difference)"
-}
-
-// roughly formats a share whose interval is wide.
-func roughly(share float64) string {
-	switch {
-	case share > 0.6:
-		return "most of"
-	case share > 0.4:
-		return "about half of"
-	}
-	return "a part of"
 }
 
 // over returns the range of a number over the paragraph's steps.

@@ -153,18 +153,3 @@ func TestMergeWrites(t *testing.T) {
 		t.Errorf("%v KB are written of keys that may be in order", got)
 	}
 }
-
-// What fits in one of a paragraph's steps only is not as expected.
-func TestPredictedOfSteps(t *testing.T) {
-	side := &Side{Target: &compare.Target{Name: "a"}}
-	step := func(measured float64) *Step {
-		return &Step{Predicted: []Prediction{{Side: side, Metric: "write_kb", Per: "query", Predicted: 20, Measured: measured}}}
-	}
-	for want, p := range map[string]Paragraph{
-		"Predicted from the structure, KB written per query: 20.0 for a (measured: 19.0–21.0); as expected.":     {Steps: []*Step{step(19), step(21)}},
-		"Predicted from the structure, KB written per query: 20.0 for a (measured: 10.0–19.0); not as expected.": {Steps: []*Step{step(19), step(10)}},
-	} {
-		got := p.predicted("write_kb")
-		expect.True(t, len(got) == 1 && got[0] == want, got, want)
-	}
-}

@@ -22,7 +22,7 @@ type Record struct {
 	ShareLow *float64 `json:"share_low,omitempty"`
 	ShareTop *float64 `json:"share_high,omitempty"`
 	Proven   bool     `json:"proven"`
-	Evidence Evidence `json:"evidence,omitempty"`
+	Because  bool     `json:"because,omitempty"` // it is proven, and why the item differs is known
 	Rule     Rule     `json:"rule,omitempty"`
 	Sentence string   `json:"sentence"`
 }
@@ -36,7 +36,7 @@ func (e *Explanation) Records() (out []Record) {
 			for _, n := range s.Notes {
 				if n.First() == first {
 					r := line
-					r.Evidence, r.Rule, r.Sentence = n.Evidence, n.Rule, n.Sentence
+					r.Rule, r.Sentence = n.Rule, n.Sentence
 					out = append(out, r)
 				}
 			}
@@ -55,7 +55,7 @@ func (e *Explanation) Records() (out []Record) {
 				c := &sum.Causes[i]
 				r := record(&c.Contribution, c.Item)
 				r.Share, r.ShareLow, r.ShareTop = quantity.Known(c.Share), quantity.Known(c.ShareLow), quantity.Known(c.ShareHigh)
-				r.Evidence, r.Rule, r.Sentence = c.Evidence, c.Rule, c.Text()
+				r.Because, r.Rule, r.Sentence = c.Proven() && c.Reason(), c.Rule, c.Text()
 				out = append(out, r)
 			}
 			remaining := record(&sum.Rest, "not explained")

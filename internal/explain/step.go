@@ -77,12 +77,6 @@ func (s *Step) foreign(k compare.Key) bool {
 	return s.Of.Number(s.Base.Target, k).Disturbed() || s.Of.Number(s.New.Target, k).Disturbed()
 }
 
-// clients reports whether the new side has more clients, and by which factor.
-func (s *Step) clients() (more bool, times float64) {
-	base, other := stat.Mean(s.Base.clients()), stat.Mean(s.New.clients())
-	return other > base, other / base
-}
-
 // shapesDiffer reports whether the structures of the sides differ in kind.
 func (s *Step) shapesDiffer() bool {
 	a, b := s.Base.shape(), s.New.shape()
@@ -160,18 +154,6 @@ func (s *Side) perUnit(name string) float64 {
 	return s.per(name, "", k)
 }
 
-// perWrite returns a metric, of a part, per the unit that writes are reported per or, if they are not, CPU is.
-func (s *Side) perWrite(name, part string) float64 {
-	k, ok := s.step.Of.Own(metric.WriteKB)
-	if !ok {
-		k, _ = s.step.Of.Own(metric.CPUUS)
-	}
-	return s.per(name, part, k)
-}
-
-// part returns the KB of a part of the writes per unit; 0 if the engine has none.
-func (s *Side) part(p account.Part) float64 { return orZero(s.perWrite(metric.PartKB, string(p))) }
-
 // metric returns the mean of a number of the whole step; NaN if a run has none.
 func (s *Side) metric(name string) float64 {
 	return s.mean(func(r *run) float64 { return r.whole(name) })
@@ -200,17 +182,6 @@ func (s *Side) processors() float64 {
 	return s.mean(func(r *run) float64 { return r.processors().total() * r.units / (r.Seconds * 1e6) })
 }
 
-// idle returns the idle share of the processors' time; NaN if it is unknown.
-func (s *Side) idle() float64 {
-	return s.mean(func(r *run) float64 {
-		x := r.processors()
-		return x.find(Idle).value / x.total()
-	})
-}
-
-// largeShare is a share of the processors' time, or of the sessions', that cannot be overlooked.
-const largeShare = 0.2
-
 func (s *Side) embedded() bool { return s.runs[0].trial.Hosting == result.Embedded }
 
 // shape returns the shape of a target's tables.
@@ -219,7 +190,7 @@ func (s *Side) shape() engine.Shape { return s.runs[0].Structure.Shape }
 func name(s *Side) string { return s.Target.Name }
 
 const (
-	// alike is the greatest difference of two states, as a share, to be called alike.
+	// tolerance is the greatest difference of two states, as a share, to be called alike.
 	tolerance = 0.10
 	// littleKB is an amount per unit that is negligible.
 	littleKB = 0.05
@@ -259,34 +230,16 @@ func (s *Side) wall() float64 {
 	if s.Limit == ByProcessors || s.Limit == ByClient || s.Limit == Unlimited || s.shared() > mostShared {
 		return 0
 	}
-	if idle := s.idle(); !math.IsNaN(idle) {
-		return 1 / (1 - idle)
-	}
-	return 0
-}
-
-// can returns the device's capacity per second for a limit's kind of work, as the mean over
-// the runs; 0 if it is unknown.
-func (s *Side) can(limit Limit) float64 {
-	return orZero(s.mean(func(r *run) float64 {
-		done, share := r.deviceWork(limit)
-		if !(share > 0) {
-			return math.NaN()
-		}
-		return done / share
-	}))
-}
-
-// capacity returns what the device can do on both sides, in words.
-func (s *Step) capacity(l Limit) string {
-	can := instead(quantity.Thousandths, s.Base.can(l), s.New.can(l))
-	return "the device can do " + can + " " + l.noun() + " per second"
+	busy := 1 - s.mean(func(r *run) float64 {
+		x := r.processors()
+		return x.find(Idle).value / x.total()
+	})
+	return orZero(1 / busy)
 }
 
 // Note is a remark that a reader of a step needs in addition to its causes.
 type Note struct {
 	Rule     Rule
-	Evidence Evidence
 	Sentence string
 }
 
@@ -312,22 +265,9 @@ func (p Prediction) Fits() bool {
 	return r >= 0.8 && r <= 1.25
 }
 
-// matches reports whether it is the same number of the same side, in any step.
-func (p Prediction) matches(prediction Prediction) bool {
-	return p.Metric == prediction.Metric && p.Side.Target == prediction.Side.Target
-}
-
-// unit returns the predicted cost's name: “KB read per query”.
-func (p Prediction) unit() string {
-	if p.Metric == metric.WriteKB {
-		return "KB written per " + p.Per
-	}
-	return "KB read per " + p.Per
-}
-
 func (p Prediction) sentence() string {
 	text := fmt.Sprintf("predicted from the structure of %s, %s: %s, measured: %s",
-		p.Side.Target.Name, p.unit(), quantity.Digits(p.Predicted), quantity.Digits(p.Measured))
+		p.Side.Target.Name, metric.Label(p.Metric)+" per "+p.Per, quantity.Digits(p.Predicted), quantity.Digits(p.Measured))
 	if p.Fits() {
 		return text + ", as expected"
 	}

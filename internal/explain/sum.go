@@ -20,16 +20,6 @@ type Sum struct {
 	data *sample
 }
 
-// Evidence is how strong a rule's claim may be.
-type Evidence string
-
-// The kinds of evidence. Statistics only make a word weaker, never stronger.
-const (
-	Accounted Evidence = "accounted" // by an identity: “because”
-	Law       Evidence = "law"       // of queues: “is limited by”
-	Pattern   Evidence = "pattern"   // “goes with”
-)
-
 // Rule is the name of a cause or of a note: that of a driver, of the aspect that a setting acts on, or of the
 // kind of an item. docs/why.md lists them.
 type Rule string
@@ -39,7 +29,7 @@ const (
 	RuleCPU, RuleClient, RuleOthers, RuleQueue    Rule = "CPU", "client", "other programs", "run queue"
 	RuleStalls, RuleDevice, RuleCommits           Rule = "write stalls", "device", "commits"
 	RuleRowLocks, RuleLatches, RuleWriters        Rule = "row locks", "latches", "one writer"
-	RuleReads, RuleLookups, RuleFilters           Rule = "reads", "look-ups", "filters"
+	RuleReads, RuleLookups                        Rule = "reads", "look-ups"
 	RuleCompaction, RuleDeadRows, RuleThrottled   Rule = "compaction", "dead rows", "quota"
 	RulePageSize, RuleWholePages, RulePageCache   Rule = "page size", "whole pages in the log", "page cache"
 	RuleDoublewrite, RuleJournal, RuleLogVolume   Rule = "doublewrite", "journal", "log volume"
@@ -49,8 +39,7 @@ const (
 	RulePauses, RuleOtherGroups, RuleClients      Rule = "pauses", "other clients", "number of clients"
 	RuleCommitPages, RulePageWrites, RuleProtocol Rule = "pages of commits", "page writes", "protocol"
 	RuleRoundTrip, RuleSerial, RuleCollection     Rule = "round trip", "serialization", "collection pauses"
-	RuleStarts, RuleDeferral, RuleRecurring       Rule = "different starts", "deferred writes", "recurring stalls"
-	RuleServers                                   Rule = "servers"
+	RuleStarts, RuleDeferral, RuleServers         Rule = "different starts", "deferred writes", "servers"
 )
 
 // Cause is an item of a sum, and what is known of why it differs.
@@ -60,7 +49,6 @@ type Cause struct {
 	// interval; NaN if that difference is not proven.
 	Share, ShareLow, ShareHigh float64
 	Rule                       Rule
-	Evidence                   Evidence
 	Sentence                   string // about the item
 	// Driver is a clause about the count that drives the item and moved as much; "" if there is none.
 	Driver string
@@ -72,7 +60,7 @@ type Cause struct {
 
 // Reason reports whether it is known why the item differs: it is an amount that is part of the sum, or its driver is
 // known. Others only say where time or bytes go.
-func (c *Cause) Reason() bool { return c.Evidence != Pattern }
+func (c *Cause) Reason() bool { return items[c.Item].counted || c.Driver != "" }
 
 // Text is the sentence with its driver and settings.
 func (c *Cause) Text() string {
@@ -81,12 +69,6 @@ func (c *Cause) Text() string {
 		text += ", because " + c.Driver
 	}
 	return text + filled(" (%s)", c.Setting)
-}
-
-// ofCPU reports whether the item is CPU time of the engine, or of a subsystem of it.
-func (c *Cause) ofCPU() bool {
-	_, split := c.Item.subsystem()
-	return split || c.Item == Running
 }
 
 // change returns the item's values per unit, the new one first: “410 µs instead of 336 µs”.

@@ -96,8 +96,8 @@ func TestProcessChildSeenAlive(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
 	s.do(t, "mkfifo "+fifo)
-	// The child works, signals that and then waits for the fifo.
-	s.do(t, fmt.Sprintf("{ %s; %[1]s; %[1]s; touch %[2]s/busy; read x; } < %[3]s & exec 9> %[3]s; while [ ! -e %[2]s/busy ]; do sleep 0.01; done", burn, dir, fifo))
+	// The child works, signals that, without a process of its own, and then waits for the fifo.
+	s.do(t, fmt.Sprintf("{ %s; %[1]s; %[1]s; : > %[2]s/busy; read x; } < %[3]s & exec 9> %[3]s; while [ ! -e %[2]s/busy ]; do sleep 0.01; done", burn, dir, fifo))
 	expect.Equal(t, collect(t, p)["process.processes"], 2, "processes")
 	grown(t, p, func() { s.do(t, "echo >&9; wait") }) // fails if a counter falls
 	got := collect(t, p)

@@ -262,7 +262,7 @@ func itemCells(c explain.Cause) []page.Cell {
 		share = page.Cell{Text: quantity.RoughShare(c.Share), Number: true}
 	}
 	if c.Rule != "" {
-		rule = page.Words(fmt.Sprintf("%s, %s", c.Rule, c.Evidence))
+		rule = page.Words(string(c.Rule))
 	}
 	if c.Proven() {
 		proven = page.Words("proven")

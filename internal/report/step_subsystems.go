@@ -12,9 +12,37 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// subsystemTable splits the CPU time per unit of each target by subsystem, as sampled in the measured trials, with what
-// structures that differ must do there.
+// subsystemTable splits the CPU time per unit of each target by subsystem, as sampled in the measured trials. Of
+// structures that differ in kind it has what each must do there, and the parts of the KB written.
 func subsystemTable(s *compare.Step, targets []*target) page.Table {
+	cpu := ofSubsystems(s, targets)
+	if cpu.Rows == nil {
+		return page.Table{}
+	}
+	t := page.Table{Title: "CPU time by subsystem", Head: cpu.Name, Groups: []page.Group{{Rows: cpu.Rows}},
+		Note: "Of engine and clients, by samples: means over trials, with two standard errors of the samples. Each stack " +
+			"counts for its innermost known function; unknown: no function of it is in the catalog, or it has no names. " +
+			"The column adds up to the CPU time of the step."}
+	for _, target := range targets {
+		t.Columns = append(t.Columns, page.Column{Name: target.Name})
+	}
+	if !explain.ShapesDiffer(s, targets) {
+		return t
+	}
+	t.Columns = append(t.Columns, page.Column{Name: "what structures do there"})
+	if parts := ofWrites(s, targets); parts.Rows != nil {
+		t.Title, t.Groups = "CPU time by subsystem, and KB written by part", append(t.Groups, parts)
+	}
+	for _, g := range t.Groups {
+		for i := range g.Rows {
+			g.Rows[i].Cells = append(g.Rows[i].Cells, page.Words(explain.Duty(s, targets, g.Rows[i].Head)))
+		}
+	}
+	return t
+}
+
+// ofSubsystems has a row for each subsystem, those with the greatest time first.
+func ofSubsystems(s *compare.Step, targets []*target) page.Group {
 	keys := view.Filter(compare.Parts(s, metric.CPUUS), func(k key) bool { return k.Labels.Subsystem != "" })
 	cpu := map[*target]map[string]compare.Sampled{} // of the targets that were sampled
 	greatest := map[string]float64{}
@@ -30,34 +58,37 @@ func subsystemTable(s *compare.Step, targets []*target) page.Table {
 	}
 	keys = slices.DeleteFunc(keys, func(k key) bool { return greatest[k.Labels.Subsystem] == 0 })
 	if len(keys) == 0 {
-		return page.Table{}
+		return page.Group{}
 	}
 	slices.SortStableFunc(keys, func(a, b key) int {
 		return cmp.Compare(greatest[b.Labels.Subsystem], greatest[a.Labels.Subsystem])
 	})
-	t := page.Table{Title: "CPU time by subsystem", Head: "µs per " + keys[0].Per,
-		Note: "Of engine and clients, by samples: means over trials, with two standard errors of the samples. Each stack " +
-			"counts for its innermost known function; unknown: no function of it is in the catalog, or it has no names. " +
-			"The column adds up to the CPU time of the step."}
-	for _, target := range targets {
-		t.Columns = append(t.Columns, page.Column{Name: target.Name})
-	}
 	head := func(k key) page.Row { return plainRow(k.Labels.Subsystem) }
-	rows := view.Rows(keys, head, targets,
-		func(k key, t *target) page.Cell {
-			if cpu[t] == nil {
+	rows := view.Rows(keys, head, targets, func(k key, t *target) page.Cell {
+		if cpu[t] == nil {
+			return page.Words(quantity.Unknown)
+		}
+		return sampledCell(cpu[t][k.Labels.Subsystem])
+	})
+	return page.Group{Name: "µs per " + keys[0].Per, Rows: rows}
+}
+
+// ofWrites has a row for each part of the KB written that an engine counts.
+func ofWrites(s *compare.Step, targets []*target) page.Group {
+	keys := s.Keys(metric.PartKB)
+	if len(keys) == 0 {
+		return page.Group{}
+	}
+	keys = view.Filter(keys, func(k key) bool { return k.Per == keys[0].Per })
+	head := func(k key) page.Row { return plainRow(k.Op) }
+	return page.Group{Name: "KB written per " + keys[0].Per,
+		Rows: view.Rows(keys, head, targets, func(k key, t *target) page.Cell {
+			n := s.Number(t, k)
+			if n.Missing != "" {
 				return page.Words(quantity.Unknown)
 			}
-			return sampledCell(cpu[t][k.Labels.Subsystem])
-		})
-	if explain.ShapesDiffer(s, targets) {
-		t.Columns = append(t.Columns, page.Column{Name: "what structures do there"})
-		for i := range rows {
-			rows[i].Cells = append(rows[i].Cells, page.Words(explain.Duty(s, targets, keys[i].Labels.Subsystem)))
-		}
-	}
-	t.Groups = []page.Group{{Rows: rows}}
-	return t
+			return page.Exact(quantity.Digits(n.Value), quantity.Full(n.Value))
+		})}
 }
 
 func sampledCell(c compare.Sampled) page.Cell {

@@ -5,7 +5,6 @@ package costmodel
 
 import (
 	"math"
-	"slices"
 
 	"rumbench/internal/stat"
 )
@@ -106,32 +105,3 @@ func Tiered(fanout float64, runs int) Amplification {
 	tiers := max(1, math.Ceil(math.Log(fanout)/math.Log(float64(runs))-1e-9))
 	return Amplification{Write: tiers + 1, Space: float64(runs+1) / 2}
 }
-
-// InPlace is the cost of writes per operation in a B-tree that is updated in place: Fixed KB
-// for its log, and Pages pages. A page that is written twice counts as two.
-type InPlace struct{ Fixed, Pages float64 }
-
-// FitInPlace fits it to KB written per operation at several page sizes in KB, by least
-// squares. ok reports whether there are at least two sizes. Residual is the greatest error.
-func FitInPlace(pageKB, writtenKB []float64) (fit InPlace, residual float64, ok bool) {
-	if len(pageKB) == 0 || slices.Max(pageKB) == slices.Min(pageKB) {
-		return fit, 0, false
-	}
-	n := float64(len(pageKB))
-	var x, y, xx, xy float64
-	for i, p := range pageKB {
-		x, y = x+p/n, y+writtenKB[i]/n
-	}
-	for i, p := range pageKB {
-		xx, xy = xx+(p-x)*(p-x), xy+(p-x)*(writtenKB[i]-y)
-	}
-	fit.Pages = xy / xx
-	fit.Fixed = y - fit.Pages*x
-	for i, p := range pageKB {
-		residual = max(residual, math.Abs(fit.At(p)-writtenKB[i]))
-	}
-	return fit, residual, true
-}
-
-// At returns the KB written per operation with pages of pageKB.
-func (f InPlace) At(pageKB float64) float64 { return f.Fixed + f.Pages*pageKB }

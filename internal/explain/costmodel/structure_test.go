@@ -120,15 +120,3 @@ func TestTiered(t *testing.T) {
 		expect.Equal(t, Tiered(1024, runs), want, runs)
 	}
 }
-
-// KB per transaction of InnoDB with pages of 4, 8 and 16 KB, as published for Linkbench.
-func TestFitInPlace(t *testing.T) {
-	fit, residual, ok := FitInPlace([]float64{4, 8, 16}, []float64{6.13, 10.52, 19.70})
-	expect.Must(t, ok, "no fit")
-	near(t, "the fixed part", fit.Fixed, 1.540, 0.001)
-	near(t, "the pages", fit.Pages, 1.133, 0.001)
-	near(t, "the greatest error", residual, 0.09, 0.005)
-	if _, _, ok := FitInPlace([]float64{16, 16}, []float64{1, 2}); ok {
-		t.Error("a line through one page size")
-	}
-}

@@ -272,29 +272,16 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// Targets of one engine with pages of several sizes show what is written per page; an LSM
-// tree shows how many memtables large it is.
-func TestStructures(t *testing.T) {
-	made := func(subject *result.Trial, engineName string, as engine.Structure) *result.Trial {
-		subject.Engine, subject.Steps[0].Structure = engineName, as
+// An LSM tree shows how many memtables large it is, and other structures nothing.
+func TestFanout(t *testing.T) {
+	made := func(target string, as engine.Structure) *result.Trial {
+		subject := trial(target, 1, 4000)
+		subject.Steps[0].Structure = as
 		return subject
 	}
-	paged := func(target string, page int64, written float64) *result.Trial {
-		subject := made(trial(target, 1, 4000), "mysql", engine.Structure{Shape: engine.InPlace, Page: page * 1024})
-		for i := range subject.Steps[0].Rows {
-			if r := &subject.Steps[0].Rows[i]; r.Metric == "write_kb" {
-				r.Value = written
-			}
-		}
-		return subject
-	}
-	c := compare.New([]*result.Trial{paged("a", 4, 6), paged("b", 16, 18), made(trial("c", 1, 4000), "pebble", engine.Structure{Shape: engine.Leveled, Memtable: 12e6})})
-	got := ByPages(c.Steps[0], c.Targets)
-	expect.Must(t, len(got) == 1 && got[0].Engine == "mysql" && got[0].Sizes == 2 && got[0].Per == "insert row", got)
-	near(t, "fixed KB", got[0].Fixed, 2, 1e-9)
-	near(t, "pages", got[0].InPlace.Pages, 1, 1e-9)
-	for i, want := range []float64{0, 0, 1000} {
+	c := compare.New([]*result.Trial{made("a", engine.Structure{Shape: engine.InPlace, Page: 4096}),
+		made("b", engine.Structure{Shape: engine.Leveled, Memtable: 12e6})})
+	for i, want := range []float64{0, 1000} {
 		near(t, "memtables", Of(c.Steps[0], c.Targets[i], Ask{}).Fanout, want, 1e-9)
 	}
-	expect.Equal(t, len(ByPages(c.Steps[0], c.Targets[1:])), 0, "one page size makes")
 }

@@ -7,7 +7,6 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/compare"
-	"rumbench/internal/explain/costmodel"
 	"rumbench/internal/metric"
 	"rumbench/internal/stat"
 )
@@ -77,39 +76,4 @@ func (m measured) fanout() float64 {
 		return 0
 	}
 	return data.Value / stat.Median(list)
-}
-
-// Pages is the writes per unit of an engine's B-trees at several page sizes.
-type Pages struct {
-	costmodel.InPlace
-	Engine, Per string
-	Sizes       int
-	Residual    float64 // KB, the greatest
-}
-
-// ByPages fits the bytes written to the page sizes, for each engine whose targets have
-// several. Other sizes are not covered.
-func ByPages(s *compare.Step, targets []*compare.Target) (out []Pages) {
-	k, ok := s.About(metric.WriteKB)
-	page, written := map[string][]float64{}, map[string][]float64{} // KB, by engine
-	var engines []string
-	for _, t := range targets {
-		if !ok || len(s.Runs[t]) == 0 {
-			continue
-		}
-		first, n := s.Runs[t][0], s.Number(t, k)
-		name, made := first.Trial.Engine, first.Step.Structure
-		if made.Shape != engine.InPlace || made.Page <= 0 || n.Missing != "" || n.Disturbed() || n.AtLeast() {
-			continue
-		}
-		engines = compare.AppendNew(engines, name)
-		page[name], written[name] = append(page[name], float64(made.Page)/1024), append(written[name], n.Value)
-	}
-	for _, name := range engines {
-		if fit, residual, ok := costmodel.FitInPlace(page[name], written[name]); ok {
-			sizes := len(slices.Compact(slices.Sorted(slices.Values(page[name]))))
-			out = append(out, Pages{fit, name, k.Per, sizes, residual})
-		}
-	}
-	return out
 }
