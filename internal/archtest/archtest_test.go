@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 141_500
+const mostTotal = 141_543
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -64,8 +64,8 @@ var rooms = []room{
 	{"internal/compare", 6_437, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_409, []string{"internal/fleet"}},
 	{"internal/explain", 4_797, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
-	{"internal/page", 3_839, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
-	{"internal/report", 13_043, []string{"internal/report/view internal/report/course internal/report/published", "internal/report/verdict internal/report/trend", "internal/report", "internal/report/serve"}},
+	{"internal/page", 3_850, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
+	{"internal/report", 13_075, []string{"internal/report/view internal/report/course internal/report/published", "internal/report/verdict internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_171, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_479, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 440, []string{"scripts/man scripts/suite"}},

@@ -325,7 +325,7 @@ func (v *costView) moves(n *costLine, tree *page.Tree) {
 	}
 }
 
-// against weighs space against writes, as docs/why.md explains.
+// against weighs space against writes, as docs/cost.md explains.
 func (v *costView) against(n *costLine, tree *page.Tree) {
 	if n.Unlike != "" {
 		tree.Add("space against writes: not computed; %s", n.Unlike)

@@ -319,7 +319,7 @@ func (s *sample) totals(but []Item) (base, other []float64) {
 		}
 	}
 	for _, item := range but {
-		if _, ok := item.subsystem(); ok {
+		if _, ok := item.Subsystem(); ok {
 			add(s.parts, item, -1)
 		}
 	}

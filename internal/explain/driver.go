@@ -42,6 +42,9 @@ var (
 	onPages = append([]profile.Subsystem{"cache", "checksums", "compression", "encryption", "allocation"}, onFiles...)
 	onNet   = []profile.Subsystem{"network", "parse and plan", "execution", "kernel: network", "kernel: entry",
 		"kernel: scheduling"}
+
+	onlyEncryption, onlyCompression = []profile.Subsystem{"encryption"}, []profile.Subsystem{"compression"}
+
 	commits = []Item{Item(engine.RoleCommit), Flushes}
 	reading = []Item{Reads, Item(engine.RoleIO)}
 	atHome  = []Item{Item(engine.RoleClient), Between, Uncovered}
@@ -65,6 +68,14 @@ var drivers = []driver{
 		and(onFiles, "execution"), reading, []engine.Aspect{engine.AspectSort}},
 	{RuleSpills, inKB(engine.TempBytes), kb, "temporary files take %s", and(onFiles, "execution"), reading,
 		[]engine.Aspect{engine.AspectSort}},
+	{Rule(engine.AspectEncryption), where(engine.AspectEncryption, perUnit(metric.CacheMisses)), quantity.Thousandths,
+		"it decrypts %s pages", onlyEncryption, nil, nil},
+	{Rule(engine.AspectEncryption), where(engine.AspectEncryption, inKB(engine.PageBytes)), kb,
+		"it encrypts pages of %s", onlyEncryption, nil, nil},
+	{Rule(engine.AspectCompression), where(engine.AspectCompression, perUnit(metric.CacheMisses)), quantity.Thousandths,
+		"it decompresses %s pages or blocks", onlyCompression, nil, nil},
+	{Rule(engine.AspectCompression), where(engine.AspectCompression, inKB(engine.FlushBytes)), kb,
+		"it flushes %s compressed", onlyCompression, nil, nil},
 	{RuleRowLocks, growth(engine.LockWaits), quantity.Digits, "%s waits for rows that others hold",
 		[]profile.Subsystem{"row locks", "latches", "transactions", "kernel: scheduling"},
 		[]Item{Item(engine.RoleRow)}, nil},
@@ -101,7 +112,7 @@ var drivers = []driver{
 		and(onFiles, "log", "latches", "flush"), append(commits, Padding, Journal), logSync},
 	{RuleBatch, engineCommits, quantity.Digits, "it commits %s times", and(onNet, "transactions", "log"), commits, nil},
 	{RuleStatements, statements, quantity.Digits, "it executes %s statements", onNet, atHome, nil},
-	{RuleRoundTrip, func(r *run) float64 { return known(r.trial.RoundTrip) }, quantity.Micros,
+	{RuleRoundTrip, func(r *run) float64 { return cmp.Or(r.trial.RoundTrip, math.NaN()) }, quantity.Micros,
 		"a round trip without load takes %s", onNet, atHome, []engine.Aspect{engine.AspectConnection}},
 	{RuleDevice, perRequest, quantity.Micros, "a request to the device takes %s", nil, slices.Concat(commits, reading),
 		[]engine.Aspect{engine.AspectDevice}},
@@ -138,7 +149,7 @@ var ofSubsystem = map[profile.Subsystem][]engine.Aspect{
 
 // aspects returns the aspects of settings that act on the item.
 func (i Item) aspects() []engine.Aspect {
-	if sub, ok := i.subsystem(); ok {
+	if sub, ok := i.Subsystem(); ok {
 		return ofSubsystem[sub]
 	}
 	return items[i].aspects
@@ -146,7 +157,7 @@ func (i Item) aspects() []engine.Aspect {
 
 // drives reports whether the driver acts on an item.
 func (d *driver) drives(i Item) bool {
-	sub, ok := i.subsystem()
+	sub, ok := i.Subsystem()
 	return ok && slices.Contains(d.on, sub) || slices.Contains(d.items, i)
 }
 
@@ -176,7 +187,7 @@ func (s *Step) moved() (out []move) {
 		}
 		log := logRatio(base, other)
 		e := stat.Decide(x, y, s.design, 1-compare.Alpha)
-		if math.Abs(log) > math.Log(leastMove) && e.P < compare.Alpha && e.Agreed {
+		if math.Abs(log) > math.Log(leastMove) && e.P < compare.Alpha && e.Agreed && d.show(base) != d.show(other) {
 			out = append(out, move{d, base, other, log})
 		}
 	}
@@ -208,7 +219,7 @@ func (m *move) asMuch(c *Cause) bool {
 func (s *Step) explain(c *Cause) {
 	f := items[c.Item]
 	c.Rule, c.Sentence = f.rule, s.says(c)
-	if _, ok := c.Item.subsystem(); ok {
+	if _, ok := c.Item.Subsystem(); ok {
 		c.Rule = RuleCPU
 	}
 	aspects := slices.Clone(c.Item.aspects())
@@ -226,8 +237,7 @@ func (s *Step) explain(c *Cause) {
 }
 
 // along returns what else moved in the direction of some items, of that which drives them: the first few.
-func (s *Step) along(causes []Cause) (out []string) {
-	const listed = 2
+func (s *Step) along(causes []Cause, listed int) (out []string) {
 	said := map[string]bool{}
 	for _, c := range causes {
 		said[c.Driver] = true
@@ -244,6 +254,19 @@ func (s *Step) along(causes []Cause) (out []string) {
 		}
 	}
 	return out
+}
+
+// where is a count of work that settings of an aspect switch on: 0 in runs without.
+func where(a engine.Aspect, n measure) measure {
+	return func(r *run) float64 {
+		for _, s := range r.trial.Settings {
+			off := slices.Contains([]string{"", "none", "off", "0", "no"}, strings.ToLower(short(s.Value)))
+			if !off && cmp.Or(r.trial.Affects[s.Name], engine.KnobAspect(s.Name)) == a {
+				return n(r)
+			}
+		}
+		return 0
+	}
 }
 
 // growth is the growth of a counter per primary unit; NaN if it is unknown, or of a device that other programs used.
@@ -306,14 +329,6 @@ func inProgress(r *run) (sum float64) {
 		}
 	}
 	return sum
-}
-
-// known returns a number; NaN if it is 0, which stands for unknown.
-func known(v float64) float64 {
-	if v == 0 {
-		return math.NaN()
-	}
-	return v
 }
 
 func seconds(v float64) string { return quantity.Digits(v) + " s" }

@@ -39,8 +39,8 @@ const ofCPU = "CPU in "
 // in is the item of a subsystem.
 func in(s profile.Subsystem) Item { return ofCPU + Item(s) }
 
-// subsystem returns the subsystem of an item of CPU time.
-func (i Item) subsystem() (s profile.Subsystem, ok bool) {
+// Subsystem returns the subsystem of an item of CPU time.
+func (i Item) Subsystem() (s profile.Subsystem, ok bool) {
 	name, ok := strings.CutPrefix(string(i), ofCPU)
 	return profile.Subsystem(name), ok
 }
@@ -153,7 +153,7 @@ func space(class engine.FileClass) (out Item) {
 
 // says puts an item's change into words.
 func (s *Step) says(c *Cause) string {
-	if sub, ok := c.Item.subsystem(); ok {
+	if sub, ok := c.Item.Subsystem(); ok {
 		return ofCPU + strings.Replace(string(sub), "kernel: ", "the kernel’s ", 1) + " " + c.change()
 	}
 	switch f := items[c.Item]; {

@@ -21,7 +21,6 @@ var remarks = []struct {
 	{RuleClient, clientBound},
 	{RuleSerial, oneThread},
 	{RuleReads, readNothing},
-	{RulePageCache, cachedTwice},
 	{RuleStarts, startsApart(engine.CompactionDebt, "compaction debt")},
 	{RuleStarts, startsApart(engine.DirtyBytes, "dirty pages")},
 	{RuleDeferral, deferredWrites},
@@ -78,10 +77,7 @@ func oneThread(s *Step) string {
 		}))
 }
 
-const (
-	worthANote = 0.5  // KB per unit
-	fewMisses  = 0.05 // misses of a unit that do not matter
-)
+const worthANote = 0.5 // KB per unit
 
 // readNothing notes that one side reads and the other does not: such a ratio cannot be
 // split. Reads that may be other programs' are not the side's.
@@ -100,18 +96,6 @@ func readNothing(s *Step) string {
 	}
 	return fmt.Sprintf("%s reads %s per %s from the device, %s next to nothing", name(reader), kb(reads(reader)), k.Per,
 		name(idle))
-}
-
-func cachedTwice(s *Step) string {
-	_, ok := s.Of.Own(metric.CPUUS)
-	if reads, _ := s.Of.Own(metric.ReadKB); !ok || s.foreign(reads) {
-		return ""
-	}
-	return filled("the page cache serves most cache misses of %s: the data is cached twice",
-		s.describe(func(s *Side) bool {
-			misses := s.perUnit(metric.CacheMisses)
-			return misses > fewMisses && s.perUnit(metric.ReadKB) < tolerance*misses*leastBlock
-		}, name))
 }
 
 // startsApart notes that a gauge of bytes differed much before the step.

@@ -139,7 +139,7 @@ func explainedByCPU(s *Step) bool {
 	if len(named) == 0 {
 		return false
 	}
-	_, split := named[0].Item.subsystem()
+	_, split := named[0].Item.Subsystem()
 	return split || named[0].Item == Running
 }
 
@@ -180,7 +180,7 @@ func (p *Paragraph) causes(name string) (text string) {
 		return ""
 	case len(named) == 0 || named[0].Share < leastShare:
 		text = "Nothing that was counted explains it."
-		if moved := first.along(likely); len(moved) > 0 {
+		if moved := first.along(likely, 2); len(moved) > 0 {
 			text += " With it: " + strings.Join(moved, "; ") + "."
 		}
 		return text
@@ -238,10 +238,13 @@ func (p *Paragraph) told(name string, causes []Cause) string {
 		}
 	}
 	if len(places) > 0 {
+		room := max(1, 2-len(out))
 		out = append(out, "Where: "+said(places)+".")
-	}
-	if moved := first.along(places); len(moved) > 0 {
-		out = append(out, "With it: "+strings.Join(moved, "; ")+".")
+		if moved := first.along(places, room); len(moved) > 0 {
+			out = append(out, "With it: "+strings.Join(moved, "; ")+".")
+		} else if len(out) == 1 {
+			out = append(out, "No count behind it moved as much.")
+		}
 	}
 	if len(p.Steps) > 1 {
 		out[0] = quantity.Capital("in " + first.Of.Name + ": " + out[0])

@@ -194,8 +194,6 @@ const (
 	tolerance = 0.10
 	// littleKB is an amount per unit that is negligible.
 	littleKB = 0.05
-	// leastBlock is the KB of a page or block, at least.
-	leastBlock = 4
 )
 
 // filled fills the gap of a format; "" without a text.

@@ -23,6 +23,7 @@ type Fall struct {
 	Low, High float64 // of its whisker; 0 without one
 	Open      bool    // an unknown cause: drawn as an outline
 	Whole     bool
+	Hint      string // what hovering over its name or bar shows
 }
 
 const fallHeight = 34
@@ -73,10 +74,12 @@ func (f *Fall) draw(p *picture.Picture, y float64, place func(float64) float64, 
 	if f.Whole {
 		name = picture.Strong
 	}
-	p.Write(name, 0, y+text, picture.Start, picture.Fit(name, size, room, f.Name)).Size = size
+	label := p.Write(name, 0, y+text, picture.Start, picture.Fit(name, size, room, f.Name))
+	label.Size, label.Hint = size, f.Hint
 	p.Add(picture.Level, picture.Point{X: place(1), Y: y + bar - 3}, picture.Point{X: place(1), Y: y + bar + thick + 3})
 	a, b := place(min(begin, end)), place(max(begin, end))
-	p.Rect(-1, f.style(), a, y+bar, max(1, b-a), thick)
+	box := p.Add(f.style(), picture.Box(a, y+bar, max(1, b-a), thick)...)
+	box.Closed, box.Hint = true, f.Hint
 	if f.Low > 0 && f.High > 0 && !math.IsInf(f.High, 0) {
 		p.Add(picture.Range, picture.Lying(y+bar+thick/2., place(begin*f.Low), place(begin*f.High), 4)...)
 	}

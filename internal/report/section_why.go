@@ -177,7 +177,11 @@ func waterfall(v *campaign, e *explain.Explanation) *page.Waterfall {
 	const shown = 5
 	for _, c := range sum.Named()[:min(shown, len(sum.Named()))] {
 		remainder -= c.Log
-		w.Rows = append(w.Rows, fall(string(c.Item), c.Contribution))
+		f := fall(string(c.Item), c.Contribution)
+		if name, ok := c.Item.Subsystem(); ok {
+			f.Hint = strings.Join(nonEmpty(hottest(own, e.New, name), hottest(own, e.Base, name)), "\n")
+		}
+		w.Rows = append(w.Rows, f)
 	}
 	whole := fall("in all", sum.Total)
 	whole.Whole = true

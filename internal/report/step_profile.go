@@ -97,6 +97,31 @@ func ProfileTable(list []*Profile) page.Table {
 	return t
 }
 
+// hottest returns the functions that take most of a subsystem's CPU time on a target, by the samples of its trials:
+// “b: 1.20 µs bbolt.(*node).spill, …”; "" without samples.
+func hottest(s *compare.Step, t *target, name profile.Subsystem) string {
+	var works []profile.Work
+	for _, r := range s.Runs[t] {
+		if w, err := r.Trial.ReadCPUProfile(r.Step); err == nil {
+			works = append(works, w)
+		}
+	}
+	if len(works) == 0 {
+		return ""
+	}
+	all := profile.Merge(works...)
+	functions := all.Only(func(x *profile.Sample) bool {
+		return (x.Side == profile.Server || x.Side == profile.Runtime) && all.SubsystemOf(x) == name
+	}).Functions(all.Units)
+	const shown = 4
+	texts := quantity.Texts(functions[:min(shown, len(functions))],
+		func(c profile.Cost) string { return quantity.Micros(c.Self) + " " + c.Name })
+	if len(texts) == 0 {
+		return ""
+	}
+	return t.Name + ": " + strings.Join(texts, ", ")
+}
+
 // sampleOf returns the CPU time per unit that a sample of each target represents:
 // smaller differences are none.
 func sampleOf(list []*Profile) string {

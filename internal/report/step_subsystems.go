@@ -75,11 +75,14 @@ func ofSubsystems(s *compare.Step, targets []*target) page.Group {
 
 // ofWrites has a row for each part of the KB written that an engine counts.
 func ofWrites(s *compare.Step, targets []*target) page.Group {
-	keys := s.Keys(metric.PartKB)
+	all := s.Keys(metric.PartKB)
+	keys := view.Filter(all, func(k key) bool {
+		writes := func(t *target) bool { return s.Number(t, k).Value > 0 }
+		return k.Per == all[0].Per && slices.ContainsFunc(targets, writes)
+	})
 	if len(keys) == 0 {
 		return page.Group{}
 	}
-	keys = view.Filter(keys, func(k key) bool { return k.Per == keys[0].Per })
 	head := func(k key) page.Row { return plainRow(k.Op) }
 	return page.Group{Name: "KB written per " + keys[0].Per,
 		Rows: view.Rows(keys, head, targets, func(k key, t *target) page.Cell {

@@ -25,6 +25,7 @@ type Shape struct {
 	Size   float64 // of text and marks; 0: the style's
 	Closed bool    // the last point is joined to the first
 	Link   string  // the target of a click on a page
+	Hint   string  // what hovering shows on a page
 }
 
 // Point is a place in a drawing.

@@ -40,7 +40,10 @@ func (p *Picture) File() string {
 func (p *Picture) shapes(b *strings.Builder) {
 	for i := range p.Shapes {
 		s := &p.Shapes[i]
-		class := s.class()
+		class, hint := s.class(), ""
+		if s.Hint != "" {
+			hint = "<title>" + html.EscapeString(s.Hint) + "</title>"
+		}
 		if s.Link != "" {
 			fmt.Fprintf(b, `<a href="%s">`, html.EscapeString(s.Link))
 		}
@@ -49,10 +52,14 @@ func (p *Picture) shapes(b *strings.Builder) {
 			s.marks(b, class)
 		case s.Text != "":
 			at := s.Points[0]
-			fmt.Fprintf(b, `<text%s x="%s" y="%s"%s%s>%s</text>`,
-				class, number(at.X), number(at.Y), s.anchor(), s.fontSize(), html.EscapeString(s.Text))
+			fmt.Fprintf(b, `<text%s x="%s" y="%s"%s%s>%s%s</text>`,
+				class, number(at.X), number(at.Y), s.anchor(), s.fontSize(), hint, html.EscapeString(s.Text))
 		default:
-			if d := s.path(); d != "" {
+			switch d := s.path(); {
+			case d == "":
+			case hint != "":
+				fmt.Fprintf(b, `<path%s d="%s">%s</path>`, class, d, hint)
+			default:
 				fmt.Fprintf(b, `<path%s d="%s"/>`, class, d)
 			}
 		}
