@@ -45,9 +45,11 @@ const (
 	BytesTaken = "engine.bytes_taken"
 	// age of the oldest transaction whose snapshot keeps old versions from being removed
 	OldestSnapshot = "engine.oldest_snapshot_s"
-	DirtyBytes     = "engine.dirty_bytes"      // dirty pages, still to be written
-	CompactionDebt = "engine.compaction_debt"  // bytes that compactions still have to rewrite
-	CheckpointAge  = "engine.checkpoint_bytes" // log written since the last checkpoint, which recovery would have to read
+	DirtyBytes     = "engine.dirty_bytes"     // dirty pages, still to be written
+	CompactionDebt = "engine.compaction_debt" // bytes that compactions still have to rewrite
+	// of an LSM tree, runs that a read may have to look into: files that overlap, and levels that hold data
+	SortedRuns    = "engine.sorted_runs"
+	CheckpointAge = "engine.checkpoint_bytes" // log written since the last checkpoint, which recovery would have to read
 	// what recurs while rows are written: a step that sees few of them depends on where in the cycle
 	// it began
 	Checkpoints = "engine.checkpoints"
@@ -122,6 +124,7 @@ func Meanings() []Meaning {
 		{CacheHeld, Gauge, "bytes", "pages held in the cache"},
 		{WriteCommits, Counter, "count", "commits of writers"},
 		{CompactionDebt, Gauge, "bytes", "compaction debt"},
+		{SortedRuns, Gauge, "count", "sorted runs"},
 		{PageWrites, Counter, "count", "page writes"},
 		{TempBytes, Counter, "bytes", "bytes to temporary files"},
 		{Spills, Counter, "count", "spills to temporary files"},

@@ -90,6 +90,18 @@ func (s *Sample) RocksDB(ticker func(name string) float64, labels ...string) {
 	s.Counter(StallTime, "ns", ticker("rocksdb.stall.micros")*1e3, labels...)
 }
 
+// Runs adds the sorted runs of an LSM tree that has files at each level: those of the first overlap.
+func (s *Sample) Runs(files []float64) {
+	runs := 0.0
+	for level, n := range files {
+		if level > 0 {
+			n = min(n, 1)
+		}
+		runs += n
+	}
+	s.Gauge(SortedRuns, "count", runs)
+}
+
 // Reporter is a DB whose counters lag behind, as its sessions report their counts now and
 // then.
 type Reporter interface {

@@ -279,7 +279,9 @@ func (s *store) Counters(out *engine.Sample) error {
 			}
 		})
 	}
+	var files []float64
 	for _, l := range s.db.Levels() {
+		files = append(files, float64(l.NumTables))
 		level := "l" + strconv.Itoa(l.Level)
 		out.Gauge("badger.level.tables", "count", float64(l.NumTables), "level", level)
 		out.Gauge("badger.level.size_bytes", "bytes", float64(l.Size), "level", level)
@@ -288,6 +290,7 @@ func (s *store) Counters(out *engine.Sample) error {
 			out.Gauge("badger.level.score", "ratio", l.Score, "level", level)
 		}
 	}
+	out.Runs(files)
 	if m := s.db.BlockCacheMetrics(); m != nil {
 		addCache(out, "badger.block_cache", m)
 		// Lookups include those of compactions; indexes have their own cache.

@@ -308,7 +308,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Gauge("pebble.memtable.size_bytes", "bytes", float64(m.MemTable.Size))
 	out.Gauge("pebble.table.obsolete_bytes", "bytes", float64(m.Table.ObsoleteSize))
 	out.Gauge("pebble.tombstones", "count", float64(m.Keys.TombstoneCount))
-	out.Gauge("pebble.read_amplification", "ratio", float64(m.ReadAmp()))
+	out.Gauge(engine.SortedRuns, "count", float64(m.ReadAmp()))
 	count, total := s.stalls.read()
 	out.Counter("pebble.write_stalls", "count", float64(count))
 	out.Counter("pebble.write_stall_ns", "ns", float64(total))

@@ -299,6 +299,9 @@ func (s *store) levels(out *engine.Sample) {
 	for family := range s.settings.families {
 		tables = s.addTables(tables, family)
 	}
+	if len(tables) > 0 {
+		out.Runs(tables)
+	}
 	for no, n := range tables {
 		out.Gauge("rocksdb.level.tables", "count", n, "level", strconv.Itoa(no))
 	}

@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 141_543
+const mostTotal = 141_566
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -49,7 +49,7 @@ var rooms = []room{
 	{"internal/metric", 1_292, []string{"internal/metric"}},
 	{"internal/remark", 467, []string{"internal/remark"}},
 	{"internal/server", 2_589, []string{"internal/server", "internal/server/servertest"}},
-	{"engine", 26_064, []string{
+	{"engine", 26_085, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
@@ -63,7 +63,7 @@ var rooms = []room{
 	{"internal/importer", 8_552, []string{"internal/importer"}},
 	{"internal/compare", 6_437, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_409, []string{"internal/fleet"}},
-	{"internal/explain", 4_797, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/explain", 4_798, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_850, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
 	{"internal/report", 13_075, []string{"internal/report/view internal/report/course internal/report/published", "internal/report/verdict internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_171, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},

@@ -86,6 +86,8 @@ var drivers = []driver{
 		search, nil, nil},
 	{RuleLookups, perUnit(metric.RowsExamined), quantity.Thousandths, "it examines %s rows", search, reading,
 		[]engine.Aspect{engine.AspectPlan}},
+	{RuleCompaction, func(r *run) float64 { return gauge(r.Step, engine.SortedRuns) }, quantity.Digits,
+		"a read may look into %s sorted runs", search, reading, nil},
 	{RuleReads, perUnit(metric.CacheMisses), quantity.Thousandths, "its cache misses %s pages or blocks", onPages,
 		reading, blocks},
 	{RuleReads, perUnit(metric.ReadKB), kb, "it reads %s", onPages, reading, blocks},
