@@ -23,10 +23,11 @@ const (
 	PagesTaken = "engine.pages_taken"
 	// for such an engine, rows inserted, updated and deleted: without them nothing grew
 	RowsChanged  = "engine.rows_changed"
-	BytesRead    = "engine.bytes_read"    // bytes read as reported by the engine, for operations and background work
-	BytesWritten = "engine.bytes_written" // bytes written as reported by the engine, data and logs
-	LogBytes     = "engine.log_bytes"     // bytes written to the redo or write-ahead log
-	LogSyncs     = "engine.log_syncs"     // syncs of that log
+	BytesRead    = "engine.bytes_read"     // bytes read as reported by the engine, for operations and background work
+	TextLogBytes = "engine.text_log_bytes" // by which the server's logs for people grew
+	BytesWritten = "engine.bytes_written"  // bytes written as reported by the engine, data and logs
+	LogBytes     = "engine.log_bytes"      // bytes written to the redo or write-ahead log
+	LogSyncs     = "engine.log_syncs"      // syncs of that log
 	// of LogBytes, pages logged whole: an upper bound, as their free space is left out of the log
 	FullPageBytes  = "engine.full_page_bytes"
 	PageBytes      = "engine.page_bytes"        // of BytesWritten, pages of tables and indexes in their places
@@ -98,6 +99,7 @@ func Meanings() []Meaning {
 		{BytesRead, Counter, "bytes", "bytes read"},
 		{BytesWritten, Counter, "bytes", "bytes written"},
 		{LogBytes, Counter, "bytes", "log bytes"},
+		{TextLogBytes, Counter, "bytes", "text log bytes"},
 		{LogSyncs, Counter, "count", "log syncs"},
 		{FullPageBytes, Counter, "bytes", "full pages in the log"},
 		{PageBytes, Counter, "bytes", "pages written"},

@@ -82,7 +82,8 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	adapt := func(c serverkit.Connector) { c.(*mysqlwire.Connector).Micros = !d.version.fractions() }
 	adapt(d.Connector)
 	return serverkit.Client{Dialect: dialect, Definitions: d.definitions(dialect), Class: d.classes, Counters: d.counters,
-		Structure: d.storage.describe, Setup: d.sessionSetup(dialect), Check: d.checkSession, Adapt: adapt}, nil
+		Structure: d.storage.describe, Setup: d.sessionSetup(dialect), Check: d.checkSession, Adapt: adapt,
+		TextLogs: "SELECT @@datadir, @@general_log_file, @@slow_query_log_file, @@log_error"}, nil
 }
 
 // counters prepares the counters of the storage, with the server's waits.

@@ -92,7 +92,8 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	dialect := newDialect()
 	dialect.AfterTable = d.afterTable
 	return serverkit.Client{Dialect: dialect, Definitions: d.definitions(dialect), Class: d.classes, Counters: d.counters,
-		Structure: structureOf, Setup: []string{d.sessionSetup(dialect)}, Check: d.checkSession}, nil
+		Structure: structureOf, Setup: []string{d.sessionSetup(dialect)}, Check: d.checkSession,
+		TextLogs: "SELECT current_setting('data_directory', true), COALESCE(pg_current_logfile(), '')"}, nil
 }
 
 // counters prepares the counters of a gateway; the first's exclude our own statements.

@@ -39,6 +39,9 @@ func (h *Host) Connection(cipher string) engine.Setting {
 	if text == "" {
 		text = "TCP"
 	}
+	if h.proxy != "" {
+		text += " through " + h.proxy
+	}
 	if cipher != "" {
 		text = fmt.Sprintf("%s, encrypted with %s", text, cipher)
 	}

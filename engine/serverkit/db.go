@@ -111,7 +111,9 @@ type Client struct {
 	// Counters readies the counters of a gateway, which are read on a separate connection.
 	Counters  func(ctx context.Context, c *sqlkit.Admin, first bool) (Sample, error)
 	Structure Describe
-	Adapt     func(Connector) // prepares the connector of a further gateway; nil: that needs nothing
+	// TextLogs is a query of the directory of the data, and the files of logs for people; "" if there is none.
+	TextLogs string
+	Adapt    func(Connector) // prepares the connector of a further gateway; nil: that needs nothing
 }
 
 // Open starts the server, unless one is attached to, has the engine identify it on a

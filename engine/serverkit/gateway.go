@@ -185,8 +185,17 @@ func (d *DB) count(ctx context.Context) (err error) {
 			return err
 		}
 		g.counters.KeepOpen(connect, true)
-		if g.sample, err = d.client.Counters(ctx, g.counters, i == 0); err != nil {
+		sample, err := d.client.Counters(ctx, g.counters, i == 0)
+		if err != nil {
 			return err
+		}
+		logs, err := textLogsOf(ctx, d, g)
+		if err != nil {
+			return err
+		}
+		g.sample = func(ctx context.Context, s *engine.Sample) error {
+			logs.sample(s)
+			return sample(ctx, s)
 		}
 	}
 	return nil

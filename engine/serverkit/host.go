@@ -35,6 +35,7 @@ type Host struct {
 	pid     int    // its first process, the ancestor of all others; 0: unknown
 	reason  string // why it is unknown
 	network string // of the first connection
+	proxy   string // the program that it leads to in place of the server
 	dir     string // its data; "": unknown
 }
 
@@ -69,7 +70,10 @@ func (h *Host) look(conn net.Conn, network string) {
 	h.looked = true
 	pid, err := server.Peer(conn, h.programs...)
 	if err != nil {
-		h.reason = err.Error()
+		var proxy *server.Proxy
+		if h.reason = err.Error(); errors.As(err, &proxy) {
+			h.proxy = proxy.Name
+		}
 		return
 	}
 	h.pid, h.dir = pid, server.WorkDir(pid)

@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 141_566
+const mostTotal = 141_665
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -48,8 +48,8 @@ var rooms = []room{
 	{"internal/stat", 2_343, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_292, []string{"internal/metric"}},
 	{"internal/remark", 467, []string{"internal/remark"}},
-	{"internal/server", 2_589, []string{"internal/server", "internal/server/servertest"}},
-	{"engine", 26_085, []string{
+	{"internal/server", 2_601, []string{"internal/server", "internal/server/servertest"}},
+	{"engine", 26_168, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
@@ -61,13 +61,13 @@ var rooms = []room{
 	{"internal/plan", 4_142, []string{"internal/plan"}},
 	{"internal/run", 12_915, []string{"internal/run/drive internal/run/ratesearch internal/run/hook internal/run/base", "internal/run/divided", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 8_552, []string{"internal/importer"}},
-	{"internal/compare", 6_437, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/compare", 6_438, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/fleet", 3_409, []string{"internal/fleet"}},
-	{"internal/explain", 4_798, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/explain", 4_800, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_850, []string{"internal/page/picture internal/page/flame internal/page/browsertest", "internal/page"}},
 	{"internal/report", 13_075, []string{"internal/report/view internal/report/course internal/report/published", "internal/report/verdict internal/report/trend", "internal/report", "internal/report/serve"}},
 	{"internal/cli", 10_171, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
-	{"bench", 3_479, []string{"bench/slowed", "bench bench/peers bench/planted"}},
+	{"bench", 3_480, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 440, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},
 }

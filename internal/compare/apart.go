@@ -150,7 +150,7 @@ func ignored(a, b *Target) (out []Difference) {
 			continue
 		}
 		if (s.Source == engine.Imposed || alike && s.Source == engine.Seen) && other != "" && mine != other {
-			out = append(out, Difference{What: s.Name, Base: mine, New: other})
+			out = append(out, Difference{What: s.Name, Base: mine, New: other, Affects: engine.KnobAspect(s.Name)})
 		}
 	}
 	if !alike {
@@ -213,7 +213,8 @@ func byDefault(t, other *Target, name string) string {
 	x, y := t.Trials[0], other.Trials[0]
 	changed := func(s engine.Setting) bool { return s.Source == engine.Changed }
 	named := func(s engine.Setting) bool { return s.Name == name && changed(s) }
-	if slices.ContainsFunc(x.Settings, changed) && slices.ContainsFunc(y.Settings, named) {
+	reported := x.Setting("connection") != "" || slices.ContainsFunc(x.Settings, changed)
+	if reported && slices.ContainsFunc(y.Settings, named) {
 		return "the default"
 	}
 	return ""

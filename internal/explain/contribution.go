@@ -2,7 +2,6 @@ package explain
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"rumbench/internal/account"
@@ -24,6 +23,7 @@ type Contribution struct {
 	// of the step that may be named (Holm), NaN for the others; for a total it is P.
 	P, Adjusted float64
 	agreed      bool
+	bounds      [2]float64 // of Log, by differences alone: of shares
 }
 
 // leastLog is the smallest difference worth reporting.
@@ -65,6 +65,9 @@ type sample struct {
 // align makes the sheets split alike: what only some of them know is merged into what all know.
 func (s *sample) align() {
 	s.together(Running, Client)
+	if s.ledger == Time {
+		s.together(Uncovered, Running)
+	}
 	s.together(Uncovered, Queue)
 	s.together(Uncovered, Reads)
 	for _, item := range []Item{TextLog, BinaryLog, TempWrites, CommitPages} {
@@ -130,9 +133,11 @@ func (s *sample) mergeUneven(has func(sheet) bool, as Item, list ...Item) {
 	}
 }
 
-// together merges an item into another if only some of the sheets have it.
+// together merges an item into another if it is known in only some of the sheets: of clients it is 0 where it is not.
 func (s *sample) together(as, item Item) {
-	s.mergeUneven(func(x sheet) bool { return x.find(item).value > 0 }, as, item)
+	s.mergeUneven(func(x sheet) bool {
+		return slices.ContainsFunc(x, func(e entry) bool { return e.item == item && (e.value > 0 || item != Client) })
+	}, as, item)
 }
 
 // uneven reports whether one engine counts items that the other does not: factors, or parts
@@ -219,6 +224,7 @@ func (s *sample) terms(item Item) (base, other []float64) {
 func (s *sample) contribution(item Item) Contribution {
 	c := s.test(s.terms(item))
 	c.Item = item
+	c.bounds = [2]float64{c.Low, c.High}
 	c.Base, c.New = s.means(func(x sheet) float64 { return x.find(item).value })
 	if !s.ledger.product() && item != Clients {
 		s.testRatio(&c)
@@ -324,51 +330,4 @@ func (s *sample) totals(but []Item) (base, other []float64) {
 		}
 	}
 	return base, other
-}
-
-// share returns the part of the total that an item accounts for, with its 95 % interval
-// from resampled runs, or pairs of runs, each with all its items.
-func (s *sample) share(item Item) (share, low, high float64) {
-	const draws = 2000
-	x, y := s.terms(item)
-	total := s
-	if s.whole != nil {
-		total = s.whole
-	}
-	all, allNew := total.totals(nil)
-	source := rand.New(rand.NewPCG(1, 2)) // the same data give the same bounds
-	draw := func(n int) []int {
-		at := make([]int, n)
-		for i := range at {
-			at[i] = source.IntN(n)
-		}
-		return at
-	}
-	ratio := func(a, b []int) float64 { return (meanAt(y, b) - meanAt(x, a)) / (meanAt(allNew, b) - meanAt(all, a)) }
-	share = (stat.Mean(y) - stat.Mean(x)) / (stat.Mean(allNew) - stat.Mean(all))
-	var found []float64
-	for range draws {
-		a := draw(len(x))
-		b := a
-		if s.design == stat.Apart {
-			b = draw(len(y))
-		}
-		if r := ratio(a, b); !math.IsNaN(r) && !math.IsInf(r, 0) {
-			found = append(found, r)
-		}
-	}
-	if len(found) == 0 {
-		return share, math.NaN(), math.NaN()
-	}
-	slices.Sort(found)
-	edge := len(found) * 25 / 1000
-	return share, found[edge], found[len(found)-1-edge]
-}
-
-func meanAt(v []float64, at []int) float64 {
-	var sum float64
-	for _, i := range at {
-		sum += v[i]
-	}
-	return sum / float64(len(at))
 }

@@ -83,7 +83,7 @@ func TestContributionsMerge(t *testing.T) {
 func TestShareOfPlainSum(t *testing.T) {
 	s := &sample{ledger: Processors, design: stat.Blocks,
 		base: []sheet{{{item: Running, value: 100}, {item: Idle, value: 50}}}, other: []sheet{{{item: Running, value: 160}, {item: Idle, value: 30}}}}
-	share, _, _ := s.share(Running)
+	share := s.contribution(Running).Log / s.totalLog().Log
 	expect.True(t, close(share, 60./40), share)
 }
 

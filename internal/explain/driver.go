@@ -56,7 +56,7 @@ func and(list []profile.Subsystem, more ...profile.Subsystem) []profile.Subsyste
 
 // drivers are those that are known, the most specific first: an item gets the first that moved as much.
 var drivers = []driver{
-	{RuleTextLog, inKB(account.GrownBytes(engine.MessageFile)), kb, "the server’s text log grows by %s",
+	{RuleTextLog, textLog, kb, "the server’s text log grows by %s",
 		and(onFiles, "text log"), nil, []engine.Aspect{engine.AspectTextLog}},
 	{RuleBinlog, inKB(account.GrownBytes(engine.BinlogFile)), kb, "the binary log grows by %s", and(onFiles, "log"),
 		commits, []engine.Aspect{engine.AspectBinlog}},
@@ -114,14 +114,13 @@ var drivers = []driver{
 		and(onFiles, "log", "latches", "flush"), append(commits, Padding, Journal), logSync},
 	{RuleBatch, engineCommits, quantity.Digits, "it commits %s times", and(onNet, "transactions", "log"), commits, nil},
 	{RuleStatements, statements, quantity.Digits, "it executes %s statements", onNet, atHome, nil},
-	{RuleRoundTrip, func(r *run) float64 { return cmp.Or(r.trial.RoundTrip, math.NaN()) }, quantity.Micros,
-		"a round trip without load takes %s", onNet, atHome, []engine.Aspect{engine.AspectConnection}},
+	{RuleRoundTrip, func(r *run) float64 { return cmp.Or(r.trial.RoundTrip, math.NaN()) * statements(r) }, quantity.Micros,
+		"round trips take %s, without load", onNet, atHome, []engine.Aspect{engine.AspectConnection}},
 	{RuleDevice, perRequest, quantity.Micros, "a request to the device takes %s", nil, slices.Concat(commits, reading),
 		[]engine.Aspect{engine.AspectDevice}},
-	{RuleThrottled, func(r *run) float64 { return r.micros("process.throttled_ns") }, quantity.Micros,
-		"a quota kept the server off the processors for %s", nil, []Item{Queue, Uncovered},
-		[]engine.Aspect{engine.AspectProcessors}},
-	{RuleOthers, othersShare, quantity.RoughShare,
+	{RuleThrottled, throttled, quantity.Micros, "a quota keeps sessions off the processors for %s", nil,
+		[]Item{Queue, Uncovered}, []engine.Aspect{engine.AspectProcessors}},
+	{RuleOthers, othersNoticed, quantity.RoughShare,
 		"other programs used %s of the processors", nil, []Item{Queue, Uncovered}, nil},
 	{RuleClients, func(r *run) float64 { return float64(r.clients()) }, quantity.Digits, "there are %s clients",
 		[]profile.Subsystem{"latches", "row locks", "kernel: scheduling"},
@@ -139,8 +138,9 @@ var drivers = []driver{
 
 // ofSubsystem are the aspects of settings that act on a subsystem by themselves: no count is between.
 var ofSubsystem = map[profile.Subsystem][]engine.Aspect{
-	"compression": {engine.AspectCompression, engine.AspectLogCompression}, "encryption": {engine.AspectEncryption},
-	"text log": {engine.AspectTextLog}, "parse and plan": {engine.AspectProtocol, engine.AspectPlan},
+	"compression": {engine.AspectCompression, engine.AspectLogCompression},
+	"encryption":  {engine.AspectEncryption, engine.AspectConnection},
+	"text log":    {engine.AspectTextLog}, "parse and plan": {engine.AspectProtocol, engine.AspectPlan},
 	"network":         {engine.AspectProtocol, engine.AspectConnection},
 	"kernel: network": {engine.AspectProtocol, engine.AspectConnection},
 	"execution":       {engine.AspectPlan, engine.AspectProtocol, engine.AspectTiming},
@@ -209,9 +209,13 @@ func logRatio(base, other float64) float64 {
 }
 
 // asMuch reports whether a count moved by as much as an item: their ratios are a factor of two apart at most, and
-// neither moved much more than the other.
+// neither moved much more than the other; or, of counts that are a part of an item's time, their differences are.
 func (m *move) asMuch(c *Cause) bool {
 	const apart, more = 2, 3
+	if m.rule == RuleRoundTrip || m.rule == RuleThrottled {
+		ratio := (m.other - m.base) / (c.New - c.Base)
+		return ratio >= 1./apart && ratio <= apart
+	}
 	item := logRatio(c.Base, c.New)
 	return item*m.log > 0 && math.Abs(item-m.log) <= math.Log(apart) &&
 		max(math.Abs(item), math.Abs(m.log)) <= more*min(math.Abs(item), math.Abs(m.log))
@@ -238,21 +242,18 @@ func (s *Step) explain(c *Cause) {
 	}
 }
 
-// along returns what else moved in the direction of some items, of that which drives them: the first few.
-func (s *Step) along(causes []Cause, listed int) (out []string) {
-	said := map[string]bool{}
-	for _, c := range causes {
-		said[c.Driver] = true
-	}
+// along returns what else moved in the direction of some items, of that which drives them: the first few that a text
+// does not name.
+func (s *Step) along(causes []Cause, listed int, text string) (out []string) {
 	moves := slices.Clone(s.moves)
 	slices.SortStableFunc(moves, func(a, b move) int { return cmp.Compare(math.Abs(b.log), math.Abs(a.log)) })
 	for _, m := range moves {
-		text := m.text(m.base, m.other)
+		moved := m.text(m.base, m.other)
 		found := slices.ContainsFunc(causes, func(c Cause) bool {
 			return c.Driver == "" && m.drives(c.Item) && logRatio(c.Base, c.New)*m.log > 0
 		})
-		if found && !said[text] && len(out) < listed {
-			out = append(out, text)
+		if found && !strings.Contains(text, moved) && len(out) < listed {
+			out = append(out, moved)
 		}
 	}
 	return out
@@ -308,6 +309,31 @@ func statements(r *run) float64 {
 
 // stalled is the share of the time in which the engine held up writes.
 func stalled(r *run) float64 { return r.whole(metric.EngineStallS) / r.Seconds }
+
+// othersNoticed is the share of the processors that other programs used, if it is worth a word.
+func othersNoticed(r *run) float64 {
+	if share := othersShare(r); !(share < mostShared) {
+		return share
+	}
+	return 0
+}
+
+// textLog is by how many KB logs for people grow, per primary unit.
+func textLog(r *run) float64 {
+	if kb := inKB(engine.TextLogBytes)(r); !math.IsNaN(kb) {
+		return kb
+	}
+	return inKB(account.GrownBytes(engine.MessageFile))(r)
+}
+
+// throttled is how long a quota kept the sessions off the processors, per primary unit.
+func throttled(r *run) float64 {
+	processors := r.processors().total() * r.units / (r.Seconds * 1e6)
+	if processors == 0 {
+		return math.NaN()
+	}
+	return r.micros("process.throttled_ns") * float64(r.clients()) / processors
+}
 
 // perRequest is the duration of a request to the device, in µs; NaN if it is unknown.
 func perRequest(r *run) float64 {

@@ -190,3 +190,71 @@ func TestLowerBoundsAreSaid(t *testing.T) {
 		}
 	}
 }
+
+// held returns trials of two targets of servers, whose sessions sleep less than samples say: of b each query waits 300 µs
+// more, for a processor or asleep.
+func held(queue, asleep float64, change func(tr *result.Trial, step *result.Step, b float64)) string {
+	var trials []*result.Trial
+	r := rand.New(rand.NewPCG(3, 3))
+	for n := range 4 {
+		for side, name := range []string{"a", "b"} {
+			s, b := usual(), float64(side)
+			s.commit, s.idle = 0, 20+150*b
+			for _, v := range []*float64{&s.server, &s.in} {
+				*v *= math.Exp(0.01 * r.NormFloat64())
+			}
+			tr := s.trial(name, n+1)
+			step := &tr.Steps[1]
+			row("thread_us", account.ThreadCPU, "query")(step, 95)
+			row("thread_us", account.ThreadQueue, "query")(step, 40+queue*b)
+			change(tr, step, b+asleep*b)
+			trials = append(trials, tr)
+		}
+	}
+	return said(explainedOf(trials))
+}
+
+// Sessions that are ready to run, and cannot, look as if they waited for their clients: the kernel's account of their
+// threads counts. Under a quota that is the reason.
+func TestThrottled(t *testing.T) {
+	text := held(300, 0, func(_ *result.Trial, step *result.Step, b float64) {
+		counter("process.throttled_ns")(step, 150e3*b) // of two processors, which four sessions wait for
+	})
+	expect.All(t, text, "Because a quota keeps sessions off the processors for 300 µs instead of 0 µs", "sessions wait 340 µs instead of 40.0 µs for a processor")
+	expect.True(t, !strings.Contains(text, "for their clients"), text)
+}
+
+// A round trip without load that takes as much longer as clients do is the reason.
+func TestRoundTrips(t *testing.T) {
+	for name, c := range map[string]struct {
+		more   float64
+		reason bool
+	}{"as much": {250, true}, "little": {20, false}} {
+		text := held(0, 1, func(tr *result.Trial, step *result.Step, b float64) {
+			tr.RoundTrip = 30 + c.more*min(b, 1)
+			row("queries_per_s", "query", "")(step, queries/step.Seconds)
+		})
+		expect.Equal(t, strings.Contains(text, "Because round trips take"), c.reason, name, text)
+		expect.Contains(t, text, "for their clients")
+	}
+}
+
+// Reads that a limit holds up before the device gets them are seen by the processors that wait for them.
+func TestHeldUp(t *testing.T) {
+	var trials []*result.Trial
+	for n := range 4 {
+		for side, name := range []string{"a", "b"} {
+			s, b := usual(), float64(side)
+			s.commit, s.in, s.idle = 0, 120+600*b+float64(n), 20+320*b+float64(n)
+			tr := s.trial(name, n+1)
+			step := &tr.Steps[1]
+			counter("device.reads")(step, 1)
+			counter("device.read_ns")(step, 10e3)
+			counter("device.writes")(step, 0)
+			counter("host.cpu.iowait_ns")(step, 300e3*b)
+			row("cache_misses", "", "query")(step, 1)
+			trials = append(trials, tr)
+		}
+	}
+	expect.Contains(t, said(explainedOf(trials)), "reads of the device take 291 µs instead of 10.0 µs")
+}

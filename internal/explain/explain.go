@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
@@ -28,6 +29,9 @@ type Explanation struct {
 func Explain(c *compare.Campaign, j *compare.Judgement) *Explanation {
 	e := &Explanation{Base: j.Base, New: j.New, Differ: compare.Apart(j.Base, j.New),
 		Randomized: compare.Randomized(j.Base, j.New), judgement: j}
+	slices.SortStableFunc(e.Differ, func(a, b compare.Difference) int { // where servers are is the least of causes
+		return cmp.Compare(strings.Count(a.What, "dsn"), strings.Count(b.What, "dsn"))
+	})
 	for _, s := range c.Steps {
 		if s.Warmup || s.Primary == "" || compare.IsProbe(s) || len(s.Runs[j.Base]) == 0 || len(s.Runs[j.New]) == 0 {
 			continue
@@ -124,8 +128,8 @@ func (s *Step) throughput(design stat.Design) (*Sum, string) {
 
 // rated reports whether the primary operation's group promises a rate.
 func rated(s *Side) bool {
-	return !s.everyRun(func(r *run) bool {
-		return !slices.ContainsFunc(r.Groups, func(g result.Group) bool {
+	return slices.ContainsFunc(s.runs, func(r run) bool {
+		return slices.ContainsFunc(r.Groups, func(g result.Group) bool {
 			_, does := g.Units[r.Primary]
 			return does && (g.Promised(r.Primary) > 0 || g.Open)
 		})
@@ -193,8 +197,9 @@ func (s *Sum) causesOf(data *sample) (out []Cause) {
 		if c.Base == 0 && c.New == 0 {
 			continue
 		}
-		if s.Total.Proven() {
-			c.Share, c.ShareLow, c.ShareHigh = data.share(item)
+		if total := s.Total.Log; s.Total.Proven() {
+			a, b := c.bounds[0]/total, c.bounds[1]/total
+			c.Share, c.ShareLow, c.ShareHigh = c.Log/total, min(a, b), max(a, b)
 		}
 		out = append(out, c)
 	}

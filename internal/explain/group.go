@@ -129,7 +129,7 @@ func subjectOf(groups []Paragraph) *Step {
 	return found
 }
 
-// limited returns what limits the two, and how far the next limit is; "" if that says nothing about the difference.
+// limited returns what limits the two; "" if that says nothing about the difference.
 func limited(s *Step) string {
 	if !s.Rate.Sure() || s.shared() > mostShared {
 		return ""
@@ -142,13 +142,7 @@ func limited(s *Step) string {
 	case s.Base.Limit == s.New.Limit:
 		text = fmt.Sprintf("both are limited by %s", s.Base.Limit)
 	}
-	text = quantity.Capital(text) + "."
-	suffix := s.describe(func(s *Side) bool { return s.wall() > 1 },
-		func(s *Side) string { return name(s) + " to " + quantity.Times(s.wall()) + " its throughput" })
-	if suffix != "" {
-		text += " Without that, the processors would limit " + suffix + "."
-	}
-	return text
+	return quantity.Capital(text) + "."
 }
 
 // worthALine is the logarithm of a ratio below which a number is not explained in words,

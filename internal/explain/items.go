@@ -78,9 +78,9 @@ var items = map[Item]facts{
 	Between: {rule: RulePauses, says: "clients take %s between operations"},
 	Writers: {rule: RuleWriters, says: "writers wait %s for each other: one writes at a time"},
 	Flushes: {rule: RuleCommits, says: "device flushes take %s", aspects: logSync},
-	Reads:   {rule: RuleReads, says: "reads of the device take %s", aspects: blocks},
-	Clients: {rule: RuleClients, counted: true, says: "the number of clients is %s", format: quantity.Thousandths},
-	// waits in the engine that have no name
+	Reads: {rule: RuleReads, says: "reads of the device take %s",
+		aspects: append([]engine.Aspect{engine.AspectDevice}, blocks...)},
+	Clients:   {rule: RuleClients, counted: true, says: "the number of clients is %s", format: quantity.Thousandths},
 	Uncovered: {slack: true},
 
 	Item(engine.RoleClient): {rule: RuleClient, says: "sessions wait %s for their clients",

@@ -139,7 +139,9 @@ func (r *run) processors() sheet {
 func (r *run) time() (out sheet) {
 	pause, total, ok := r.pauses()
 	var in float64
+	readsKnown := false // else the server reports only that a session is in a statement
 	for row := range r.rows(metric.WaitUS) {
+		readsKnown = readsKnown || row.Op == string(engine.RoleCPU)
 		switch {
 		case !metric.PerOf(row.Per, r.Primary):
 		case row.Op == string(engine.RoleCPU) || row.Op == string(engine.RoleExecuting):
@@ -152,6 +154,15 @@ func (r *run) time() (out sheet) {
 			out = out.add(entry{item: item, value: row.Value, seen: row.N})
 		}
 	}
+	busy := r.thread(account.ThreadCPU) + r.thread(account.ThreadQueue)
+	if !readsKnown {
+		busy += orZero(r.readTime(0))
+	}
+	if busy > in {
+		all := in + out.total()
+		out.give(busy - in)
+		in = all - out.total()
+	}
 	switch {
 	case len(out) > 0 || in > 0:
 		out = out.splitOff(Item(engine.RoleClient), Between, pause)
@@ -160,14 +171,14 @@ func (r *run) time() (out sheet) {
 	default:
 		return nil
 	}
-	return append(out, r.inside(in, out.find(Item(engine.RoleIO)).value > 0)...)
+	return append(out, r.inside(in, readsKnown)...)
 }
 
 // inside splits the time in operations: what the engine waits for as far as that is counted, CPU, and the rest. Waits
 // for reads may be known already.
 func (r *run) inside(left float64, readsKnown bool) (out sheet) {
 	take := func(item Item, value float64) {
-		if value = min(value, left); value > 0 { // not if it is unknown
+		if value = min(value, left); value >= 0 { // not if it is unknown
 			out, left = append(out, entry{item: item, value: value}), left-value
 		}
 	}
@@ -182,16 +193,27 @@ func (r *run) inside(left float64, readsKnown bool) (out sheet) {
 	}
 	take(Running, r.running())
 	take(Queue, r.thread(account.ThreadQueue))
-	if !r.disturbed() {
-		if !readsKnown {
-			read := r.counter("device.read_ns") / r.counter("device.reads") / 1e3
-			take(Reads, min(r.micros("device.read_ns"), perUnit(metric.CacheMisses)(r)*read))
-		}
-		if embedded {
-			take(Flushes, r.micros("device.flush_ns")*waiting)
-		}
+	if !readsKnown {
+		take(Reads, r.readTime(left))
+	}
+	if embedded && !r.disturbed() {
+		take(Flushes, r.micros("device.flush_ns")*waiting)
 	}
 	return append(out, entry{item: Uncovered, value: left})
+}
+
+// readTime returns how much of a time without CPU passed in reads of the device, in µs per unit: as misses and the
+// device's times say or, as a limit may hold requests up before the device gets them, as processors waited for it; NaN
+// if it is unknown.
+func (r *run) readTime(left float64) float64 {
+	reads := r.counter("device.reads")
+	if math.IsNaN(reads) || r.disturbed() {
+		return math.NaN()
+	}
+	n := func(name string) float64 { return orZero(r.counter(name)) }
+	counted := min(r.micros("device.read_ns"), perUnit(metric.CacheMisses)(r)*n("device.read_ns")/reads/1e3)
+	waited := n("host.cpu.iowait_ns") / (n("host.cpu.iowait_ns") + n("host.cpu.idle_ns"))
+	return max(orZero(counted), orZero(left*waited*reads/(reads+n("device.writes")+n("device.flushes"))))
 }
 
 // running returns the CPU time of operations, without that of background threads as far as it is known, in µs per unit.
@@ -270,6 +292,22 @@ func (r *run) pauses() (pause, total float64, ok bool) {
 	return pause, total, ok
 }
 
+// give takes time from waits that were sampled, first from those for clients: a session whose thread is ready to
+// run, and cannot, looks as if it waited for its client, and a sampler that cannot run sees none that run.
+func (s sheet) give(time float64) {
+	for i := range s {
+		if s[i].item == Item(engine.RoleClient) {
+			taken := min(time, s[i].value)
+			s[i].value, time = s[i].value-taken, time-taken
+		}
+	}
+	if all := s.total(); all > 0 {
+		for i := range s {
+			s[i].value *= max(0, 1-time/all)
+		}
+	}
+}
+
 // splitOff takes a part from an item and makes it one of its own.
 func (s sheet) splitOff(whole, part Item, value float64) sheet {
 	i := slices.IndexFunc(s, func(e entry) bool { return e.item == whole })
@@ -342,10 +380,13 @@ func splitWrites(r *run, k compare.Key) (out sheet) {
 // otherWrites are what a server writes besides its tables and their log, per unit of a key: growing
 // files, and temporary ones.
 func otherWrites(r *run, k compare.Key) (out sheet) {
+	if v := textLog(r) * r.units; !math.IsNaN(v) {
+		out = append(out, entry{item: TextLog, value: v / unitsOf(r, k)})
+	}
 	for _, e := range []struct {
 		item    Item
 		counter string
-	}{{TextLog, account.GrownBytes(engine.MessageFile)}, {BinaryLog, account.GrownBytes(engine.BinlogFile)},
+	}{{BinaryLog, account.GrownBytes(engine.BinlogFile)},
 		{TempWrites, engine.TempBytes}} {
 		if v := r.counter(e.counter); !math.IsNaN(v) {
 			out = append(out, entry{item: e.item, value: v / 1024 / unitsOf(r, k)})

@@ -26,13 +26,11 @@ const (
 	Unlimited    Limit = "" // nothing that is measured
 )
 
+// The least shares from which something limits.
 const (
-	// saturated is the utilisation from which a resource limits.
-	saturated = 0.80
-	// alwaysRuns is the share of the time from which a running thread limits.
-	alwaysRuns = 0.90
-	// majority is the share of the sessions' time from which their activity limits.
-	majority = 0.50
+	saturated  = 0.80 // of a resource's capacity
+	alwaysRuns = 0.90 // of the time, for which a thread runs
+	majority   = 0.50 // of the sessions' time
 )
 
 // limitOf returns the limit of most of the runs.
@@ -91,7 +89,7 @@ func (r *run) limit() Limit {
 		return l
 	}
 	for item, l := range map[Item]Limit{Item(engine.RoleCommit): ByCommits, Item(engine.RoleIO): ByReads,
-		Item(engine.RoleRow): ByRows, Stalled: ByStalls} {
+		Reads: ByReads, Item(engine.RoleRow): ByRows, Stalled: ByStalls} {
 		if total := s.total(); total > 0 && s.find(item).value > majority*total { // at most one has more than half
 			return l
 		}

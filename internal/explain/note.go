@@ -23,6 +23,7 @@ var remarks = []struct {
 	{RuleReads, readNothing},
 	{RuleStarts, startsApart(engine.CompactionDebt, "compaction debt")},
 	{RuleStarts, startsApart(engine.DirtyBytes, "dirty pages")},
+	{RuleStarts, oldSnapshot},
 	{RuleDeferral, deferredWrites},
 	{RuleCPU, instructionsAndCycles},
 }
@@ -83,7 +84,8 @@ const worthANote = 0.5 // KB per unit
 // split. Reads that may be other programs' are not the side's.
 func readNothing(s *Step) string {
 	k, ok := s.Of.Own(metric.ReadKB)
-	if !ok || s.sumOf(metric.ReadKB) != nil || s.foreign(k) {
+	if !ok || s.sumOf(metric.ReadKB) != nil ||
+		s.Of.Number(s.Base.Target, k).Disturbed() || s.Of.Number(s.New.Target, k).Disturbed() {
 		return ""
 	}
 	reads := func(side *Side) float64 { return side.per(metric.ReadKB, "", k) }
@@ -108,6 +110,16 @@ func startsApart(gauge, subject string) func(*Step) string {
 		}
 		return fmt.Sprintf("the targets started in different states: %s of %s", instead(bytes, base, other), subject)
 	}
+}
+
+// oldSnapshot notes that a transaction on one side keeps old versions of rows.
+func oldSnapshot(s *Step) string {
+	const old = 10 // seconds
+	base, other := s.Base.start(engine.OldestSnapshot), s.New.start(engine.OldestSnapshot)
+	if !(max(base, other) > old && unequal(base, other, 1)) {
+		return ""
+	}
+	return "for the oldest snapshot, of " + instead(seconds, base, other) + " before the step, old versions of rows are kept"
 }
 
 // deferredWrites notes that KB written are lower bounds, which cannot be compared.

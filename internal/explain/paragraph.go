@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -136,11 +135,7 @@ func explainedByCPU(s *Step) bool {
 		return false
 	}
 	named := t.supporting()
-	if len(named) == 0 {
-		return false
-	}
-	_, split := named[0].Item.Subsystem()
-	return split || named[0].Item == Running
+	return len(named) > 0 && strings.HasPrefix(string(named[0].Item), string(Running)) // or a subsystem of it
 }
 
 // reason returns why a proven difference of the throughput is not explained.
@@ -180,7 +175,7 @@ func (p *Paragraph) causes(name string) (text string) {
 		return ""
 	case len(named) == 0 || named[0].Share < leastShare:
 		text = "Nothing that was counted explains it."
-		if moved := first.along(likely, 2); len(moved) > 0 {
+		if moved := first.along(likely, 2, ""); len(moved) > 0 {
 			text += " With it: " + strings.Join(moved, "; ") + "."
 		}
 		return text
@@ -240,7 +235,7 @@ func (p *Paragraph) told(name string, causes []Cause) string {
 	if len(places) > 0 {
 		room := max(1, 2-len(out))
 		out = append(out, "Where: "+said(places)+".")
-		if moved := first.along(places, room); len(moved) > 0 {
+		if moved := first.along(places, room, strings.Join(out, " ")); len(moved) > 0 {
 			out = append(out, "With it: "+strings.Join(moved, "; ")+".")
 		} else if len(out) == 1 {
 			out = append(out, "No count behind it moved as much.")
@@ -290,7 +285,7 @@ func (p *Paragraph) part(name string, c Cause) string {
 	if math.IsNaN(c.Share) {
 		return ""
 	}
-	shares := p.over(func(s *Step) float64 { return s.sumOf(name).share(c.Item) }, quantity.RoughShare)
+	shares := rangeOver(p.Steps, "–", func(s *Step) float64 { return s.sumOf(name).share(c.Item) }, quantity.RoughShare)
 	if len(p.Steps) == 1 && !math.IsNaN(c.ShareLow) && c.ShareHigh-c.ShareLow > 0.5 {
 		return fmt.Sprintf(" (%s to %s of the difference)", quantity.RoughShare(c.ShareLow), quantity.RoughShare(c.ShareHigh))
 	}
@@ -298,9 +293,4 @@ func (p *Paragraph) part(name string, c Cause) string {
 		return " (all of the difference)"
 	}
 	return " (" + shares + " of the difference)"
-}
-
-// over returns the range of a number over the paragraph's steps.
-func (p *Paragraph) over(value func(*Step) float64, format func(float64) string) string {
-	return cmp.Or(rangeOver(p.Steps, "–", value, format), quantity.Unknown)
 }

@@ -72,11 +72,6 @@ const mostShared = 0.10
 // asked reports whether the question is about the step.
 func (s *Step) asked() bool { return len(s.Of.Asked()) > 0 }
 
-// foreign reports whether a number may include what other programs did.
-func (s *Step) foreign(k compare.Key) bool {
-	return s.Of.Number(s.Base.Target, k).Disturbed() || s.Of.Number(s.New.Target, k).Disturbed()
-}
-
 // shapesDiffer reports whether the structures of the sides differ in kind.
 func (s *Step) shapesDiffer() bool {
 	a, b := s.Base.shape(), s.New.shape()
@@ -130,11 +125,6 @@ func (s *Side) mean(value func(*run) float64) (sum float64) {
 		sum += value(&s.runs[i]) / float64(len(s.runs))
 	}
 	return sum
-}
-
-// everyRun reports whether all runs of the side have a property.
-func (s *Side) everyRun(has func(*run) bool) bool {
-	return !slices.ContainsFunc(s.runs, func(r run) bool { return !has(&r) })
 }
 
 // per returns the mean of a metric's rows, per the unit of the key; NaN if a run has none, or one that other
@@ -220,19 +210,6 @@ func rangeOver(steps []*Step, between string, value func(*Step) float64, format 
 	default:
 		return a + between + b
 	}
-}
-
-// wall returns the factor by which a side could do more if nothing but the processors
-// limited it; 0 if they limit it, or are shared.
-func (s *Side) wall() float64 {
-	if s.Limit == ByProcessors || s.Limit == ByClient || s.Limit == Unlimited || s.shared() > mostShared {
-		return 0
-	}
-	busy := 1 - s.mean(func(r *run) float64 {
-		x := r.processors()
-		return x.find(Idle).value / x.total()
-	})
-	return orZero(1 / busy)
 }
 
 // Note is a remark that a reader of a step needs in addition to its causes.

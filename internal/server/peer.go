@@ -17,6 +17,18 @@ import (
 // visible on this host.
 var ErrElsewhere = errors.New("the server's process is not visible on this host")
 
+// Proxy is the process at the other end of a connection, if that is no server: a proxy, or a tunnel.
+type Proxy struct {
+	PID  int
+	Name string
+}
+
+func (p *Proxy) Error() string {
+	return fmt.Sprintf("%v: the peer, process %d, is %s", ErrElsewhere, p.PID, p.Name)
+}
+
+func (p *Proxy) Unwrap() error { return ErrElsewhere }
+
 // Peer returns the process that listens at the other end of a connection, if it
 // is visible on this host. Its name must contain one of names: a proxy or tunnel
 // may listen there for a remote server.
@@ -37,7 +49,7 @@ func Peer(c net.Conn, names ...string) (pid int, err error) {
 	}
 	name := command(pid)
 	if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(name, n) }) {
-		return 0, fmt.Errorf("%w: the peer, process %d, is %s", ErrElsewhere, pid, name)
+		return 0, &Proxy{PID: pid, Name: name}
 	}
 	return pid, nil
 }

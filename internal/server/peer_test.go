@@ -19,9 +19,9 @@ func TestPeer(t *testing.T) {
 		c, err := net.Dial(at[0], l.Addr().String())
 		expect.NoError(t, err)
 		defer c.Close()
-		if _, err := server.Peer(c, "mysqld"); !errors.Is(err, server.ErrElsewhere) {
-			t.Errorf("%s: this is no mysqld: %v", at[0], err)
-		}
+		_, err = server.Peer(c, "mysqld")
+		var proxy *server.Proxy
+		expect.True(t, errors.Is(err, server.ErrElsewhere) && errors.As(err, &proxy) && proxy.Name == "server.test", at[0], err)
 		if pid, err := server.Peer(c, "server.test"); err != nil || pid != os.Getpid() {
 			t.Errorf("%s: process %d, %v; this is %d", at[0], pid, err, os.Getpid())
 		}
