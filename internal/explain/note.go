@@ -119,7 +119,7 @@ func oldSnapshot(s *Step) string {
 	if !(max(base, other) > old && unequal(base, other, 1)) {
 		return ""
 	}
-	return "for the oldest snapshot, of " + instead(seconds, base, other) + " before the step, old versions of rows are kept"
+	return "old versions of rows are kept for the oldest snapshot: " + instead(seconds, base, other) + " old"
 }
 
 // deferredWrites notes that KB written are lower bounds, which cannot be compared.

@@ -38,7 +38,7 @@ const (
 	RuleRetries, RuleStatements, RuleBatch        Rule = "retries", "statements", "rows per commit"
 	RulePauses, RuleOtherGroups, RuleClients      Rule = "pauses", "other clients", "number of clients"
 	RuleCommitPages, RulePageWrites, RuleProtocol Rule = "pages of commits", "page writes", "protocol"
-	RuleRoundTrip, RuleSerial, RuleCollection     Rule = "round trip", "serialization", "collection pauses"
+	RuleRoundTrip, RuleSerial                     Rule = "round trip", "serialization"
 	RuleStarts, RuleDeferral, RuleServers         Rule = "different starts", "deferred writes", "servers"
 )
 
