@@ -23,6 +23,7 @@ const (
 	AspectBinlog         Aspect = "binary log"
 	AspectEncryption     Aspect = "encryption" // of files
 	AspectFilters        Aspect = "filters"    // that spare look-ups of absent keys
+	AspectMemtable       Aspect = "memtables"  // and when they are merged
 	AspectPlan           Aspect = "plan"       // of statements
 	AspectSort           Aspect = "sort"       // memory of sorts, hash and temporary tables
 	AspectConnection     Aspect = "connection" // how clients reach the server

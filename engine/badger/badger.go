@@ -22,7 +22,7 @@ import (
 type Engine struct{}
 
 var options = append(kvkit.Options(0), []engine.Option{
-	{Name: "memtable_size", Type: "size",
+	{Name: "memtable_size", Type: "size", Affects: engine.AspectMemtable,
 		Doc: "of a memtable; up to five are held in addition to the cache (default 64 MiB); a transaction holds 15 % of one"},
 	{Name: "value_threshold", Type: "size",
 		Doc: "values of this size and larger go to the value log (default 1 MiB, or 15 % of a memtable if that is less)"},

@@ -82,6 +82,7 @@ var variables = []engine.Option{
 	{Name: "innodb_page_size", Affects: engine.AspectPageSize},
 	{Name: "innodb_doublewrite", Affects: engine.AspectDoublewrite},
 	{Name: "innodb_log_file_size", Affects: engine.AspectCheckpoint},
+	{Name: "rocksdb_db_write_buffer_size", Affects: engine.AspectMemtable},
 	{Name: "innodb_redo_log_capacity", Affects: engine.AspectCheckpoint},
 	{Name: "sync_binlog", Affects: engine.AspectLogSync}, {Name: "log_bin", Affects: engine.AspectBinlog},
 	{Name: "general_log", Affects: engine.AspectTextLog}, {Name: "slow_query_log", Affects: engine.AspectTextLog},

@@ -22,8 +22,9 @@ import (
 type Engine struct{}
 
 var options = append(kvkit.Options(kvkit.Merges|kvkit.SingleDeletes|kvkit.Filters), []engine.Option{
-	{Name: "memtable_size", Type: "size", Doc: "size of a memtable (default 4 MiB)"},
-	{Name: "l0_compaction_threshold", Type: "int", Doc: "sublevels of level 0 at which compaction begins"},
+	{Name: "memtable_size", Type: "size", Affects: engine.AspectMemtable, Doc: "size of a memtable (default 4 MiB)"},
+	{Name: "l0_compaction_threshold", Type: "int", Affects: engine.AspectMemtable,
+		Doc: "sublevels of level 0 at which compaction begins"},
 	{Name: "compactions", Type: "int", Doc: "compactions that may run at the same time (default 1)"},
 	{Name: "bloom_bits", Type: "int", Affects: engine.AspectFilters,
 		Doc: "bits per key of the bloom filters; 0 for none (default 0; 10 with unique: filter)"},

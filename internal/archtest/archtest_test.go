@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 141_662
+const mostTotal = 141_668
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -49,7 +49,7 @@ var rooms = []room{
 	{"internal/metric", 1_292, []string{"internal/metric"}},
 	{"internal/remark", 467, []string{"internal/remark"}},
 	{"internal/server", 2_601, []string{"internal/server", "internal/server/servertest"}},
-	{"engine", 26_168, []string{
+	{"engine", 26_171, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",

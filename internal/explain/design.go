@@ -22,8 +22,10 @@ func (e *Explanation) Single() bool { return e.Randomized && len(e.Differ) == 1 
 // designText returns what differs by design, and its effect on the subject. Of several
 // things nothing is said that an experiment would have to show.
 func (e *Explanation) designText(s *Step) string {
-	things := quantity.Texts(e.Differ, differenceText)
+	things := quantity.Texts(e.named(), differenceText)
 	switch {
+	case len(things) == 0 && len(e.Differ) > 0 && s != nil && !e.UnlikeEngines():
+		things = []string{"Nothing that is recorded differs but the servers"}
 	case len(things) == 0 && e.Differs():
 		facts := compare.FactsApart(e.Base, e.New)
 		if len(facts) == 0 {
@@ -100,6 +102,11 @@ func unevenTraffic(s *Step) string {
 	}
 	return "other programs did not disturb both alike (they read and wrote " +
 		instead(func(v float64) string { return bytes(v) + "/s" }, base, other) + "), and may be the cause"
+}
+
+// named returns the differences that may be causes: where servers are is none.
+func (e *Explanation) named() []compare.Difference {
+	return slices.DeleteFunc(slices.Clone(e.Differ), func(d compare.Difference) bool { return d.What == "dsn" })
 }
 
 func ofKind(d compare.Difference) bool { return d.What == "engine" || d.What == "storage" }

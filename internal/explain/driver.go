@@ -95,9 +95,9 @@ var drivers = []driver{
 	{RuleLookups, growth(engine.CacheLookups), quantity.Digits, "it looks up %s pages or blocks", search, nil,
 		[]engine.Aspect{engine.AspectPlan, engine.AspectFilters}},
 	{RuleCompaction, inKB(engine.CompactedBytes), kb, "compactions write %s", and(onPages, "compaction", "merging",
-		"garbage collection"), []Item{Stalled}, []engine.Aspect{engine.AspectCompression}},
+		"garbage collection"), []Item{Stalled}, []engine.Aspect{engine.AspectMemtable}},
 	{RuleCompaction, inKB(engine.FlushBytes), kb, "flushes write %s", and(onPages, "flush", "garbage collection"),
-		[]Item{Stalled}, []engine.Aspect{engine.AspectCompression}},
+		[]Item{Stalled}, []engine.Aspect{engine.AspectMemtable}},
 	{RulePageWrites, growth(engine.PageWrites), quantity.Digits, "its commits write %s pages",
 		and(onPages, "page allocation", "flush", "execution"), commits, nil},
 	{RuleCommitPages, commitKB, kb, "besides what changed, commits write %s, such as the list of free pages",
@@ -109,9 +109,9 @@ var drivers = []driver{
 	{RuleLogVolume, inKB(engine.LogBytes), kb, "it logs %s", and(onFiles, "log", "checksums", "compression"), commits,
 		logPack},
 	{RuleCommits, growth(engine.LogSyncs), quantity.Digits, "it syncs its log %s times",
-		and(onFiles, "log", "latches"), append(commits, Padding, Journal), logSync},
+		and(onFiles, "log", "latches"), append(commits, Journal), logSync},
 	{RuleCommits, growth("device.flushes"), quantity.Thousandths, "there are %s device flushes",
-		and(onFiles, "log", "latches", "flush"), append(commits, Padding, Journal), logSync},
+		and(onFiles, "log", "latches", "flush"), append(commits, Journal), logSync},
 	{RuleBatch, engineCommits, quantity.Digits, "it commits %s times", and(onNet, "transactions", "log"), commits, nil},
 	{RuleStatements, statements, quantity.Digits, "it executes %s statements", onNet, atHome, nil},
 	{RuleRoundTrip, func(r *run) float64 { return cmp.Or(r.trial.RoundTrip, math.NaN()) * statements(r) }, quantity.Micros,
@@ -197,7 +197,7 @@ func (d *driver) value(r run) float64 { return d.n(&r) }
 
 // logRatio is the logarithm of a ratio, which is at most greatest: next to nothing is not nothing.
 func logRatio(base, other float64) float64 {
-	const greatest = 20
+	const greatest = 100
 	floor := max(base, other) / greatest
 	if floor <= 0 {
 		return 0
@@ -206,10 +206,14 @@ func logRatio(base, other float64) float64 {
 }
 
 // asMuch reports whether a count moved by as much as an item: their ratios are a factor of two apart at most, and
-// neither moved much more than the other; or, of counts that are a part of an item's time, their differences are.
+// neither moved much more than the other; or, of counts that are a part of an item's time, their differences are. What
+// happens once in a hundred units is not the reason of much CPU.
 func (m *move) asMuch(c *Cause) bool {
-	const apart, more = 2, 3
-	if m.rule == RuleRoundTrip || m.rule == RuleThrottled {
+	const apart, more, each = 2, 3, 500 // µs of CPU that one of any count may need
+	rare := math.Abs(c.New-c.Base) > each*math.Abs(m.other-m.base)
+	if _, cpu := c.Item.Subsystem(); cpu && rare && m.rule != RuleSpills && m.rule != RuleConnections {
+		return false
+	} else if m.rule == RuleRoundTrip || m.rule == RuleThrottled {
 		ratio := (m.other - m.base) / (c.New - c.Base)
 		return ratio >= 1./apart && ratio <= apart
 	}

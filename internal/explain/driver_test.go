@@ -23,6 +23,10 @@ func counter(name string) func(*result.Step, float64) {
 	}
 }
 
+func kilobytes(name string) func(*result.Step, float64) {
+	return func(s *result.Step, v float64) { counter(name)(s, v*1024) }
+}
+
 func row(name, op, per string) func(*result.Step, float64) {
 	return func(s *result.Step, v float64) {
 		s.Rows = append(s.Rows, metric.Row{Step: "read", Op: op, Metric: name, Per: per, Value: v, N: queries, Unit: metric.ByName(name).Unit})
@@ -38,8 +42,8 @@ type driver struct {
 }
 
 var drivers = []driver{
-	{"text log grows", false, "text log", counter(account.GrownBytes(engine.MessageFile))},
-	{"binary log grows", false, "log", counter(account.GrownBytes(engine.BinlogFile))},
+	{"text log grows", false, "text log", kilobytes(account.GrownBytes(engine.MessageFile))},
+	{"binary log grows", false, "log", kilobytes(account.GrownBytes(engine.BinlogFile))},
 	{"connections", false, "network", counter(engine.Connects)},
 	{"it prepares", false, "parse and plan", counter(engine.Prepares)},
 	{"sorts or temporary tables", false, "kernel: file system", counter(engine.Spills)},
@@ -47,8 +51,8 @@ var drivers = []driver{
 	{"attempts are repeated", false, "row locks", func(s *result.Step, v float64) { row("retries", "query", "")(s, v*queries) }},
 	{"it executes", false, "network", func(s *result.Step, v float64) { row("queries_per_s", "query", "")(s, v*queries/s.Seconds) }},
 	{"it commits", false, "transactions", counter(engine.Commits)},
-	{"compactions write", false, "compaction", counter(engine.CompactedBytes)},
-	{"flushes write", false, "flush", counter(engine.FlushBytes)},
+	{"compactions write", false, "compaction", kilobytes(engine.CompactedBytes)},
+	{"flushes write", false, "flush", kilobytes(engine.FlushBytes)},
 	{"it syncs its log", false, "commit", counter(engine.LogSyncs)},
 	{"it looks up", false, "index search", counter(engine.CacheLookups)},
 	{"its commits write", false, "page allocation", counter(engine.PageWrites)},
@@ -57,8 +61,8 @@ var drivers = []driver{
 		s.Structure.Commit = 1024
 		counter(engine.WriteCommits)(s, v)
 	}},
-	{"it logs", false, "log", counter(engine.LogBytes)},
-	{"whole pages take", false, "log", counter(engine.FullPageBytes)},
+	{"it logs", false, "log", kilobytes(engine.LogBytes)},
+	{"whole pages take", false, "log", kilobytes(engine.FullPageBytes)},
 	{"are in progress", false, "latches", func(s *result.Step, v float64) {
 		s.Groups = append(s.Groups, result.Group{Name: "beside", Clients: 1, Rate: 10, Ops: []string{"other"}, Units: map[string]string{"other": "operation"}})
 		s.Rows = append(s.Rows, metric.Row{Step: "read", Group: "beside", Op: "other", Metric: "service_total_s", Value: v * s.Seconds, N: 10, Unit: "s"})
@@ -257,4 +261,15 @@ func TestHeldUp(t *testing.T) {
 		}
 	}
 	expect.Contains(t, said(explainedOf(trials)), "reads of the device take 291 µs instead of 10.0 µs")
+}
+
+// What happens once in a hundred units is not the reason of much CPU, however much its count moved.
+func TestRareCounts(t *testing.T) {
+	d := drivers[slices.IndexFunc(drivers, func(d driver) bool { return d.says == "cache misses" })]
+	set := d.set
+	for each, reason := range map[float64]bool{1: true, 1. / 400: false} {
+		d.set = func(s *result.Step, v float64) { set(s, v*each) }
+		text := said(explainedOf(grown(&d, 3, nil)))
+		expect.Equal(t, strings.Contains(text, "Because its cache misses"), reason, each, text)
+	}
 }

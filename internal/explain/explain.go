@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
@@ -29,9 +28,6 @@ type Explanation struct {
 func Explain(c *compare.Campaign, j *compare.Judgement) *Explanation {
 	e := &Explanation{Base: j.Base, New: j.New, Differ: compare.Apart(j.Base, j.New),
 		Randomized: compare.Randomized(j.Base, j.New), judgement: j}
-	slices.SortStableFunc(e.Differ, func(a, b compare.Difference) int { // where servers are is the least of causes
-		return cmp.Compare(strings.Count(a.What, "dsn"), strings.Count(b.What, "dsn"))
-	})
 	for _, s := range c.Steps {
 		if s.Warmup || s.Primary == "" || compare.IsProbe(s) || len(s.Runs[j.Base]) == 0 || len(s.Runs[j.New]) == 0 {
 			continue

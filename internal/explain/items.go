@@ -111,7 +111,6 @@ var items = map[Item]facts{
 		aspects: []engine.Aspect{engine.AspectBinlog}},
 	TempWrites: {counted: true, rule: RuleSpills, says: "temporary files of sorts and hash tables take %s",
 		aspects: []engine.Aspect{engine.AspectSort}},
-	// of a tree that copies pages, besides the pages of data
 	CommitPages: {counted: true, rule: RuleCommitPages,
 		says: "each commit’s own pages, such as the list of free pages, take %s"},
 	// bytes that the engine's processes write beyond those counted; Uncounted if it counts nothing but its log

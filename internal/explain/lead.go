@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -54,10 +53,11 @@ func (e *Explanation) Cause(s *compare.Step) string {
 
 // Unlisted returns the differences that the first sentences do not name.
 func (e *Explanation) Unlisted() []compare.Difference {
-	if !e.UnlikeEngines() {
-		return e.Differ[min(listed, len(e.Differ)):]
+	if e.UnlikeEngines() {
+		return slices.DeleteFunc(slices.Clone(e.Differ), ofKind)
 	}
-	return slices.DeleteFunc(slices.Clone(e.Differ), ofKind)
+	named := e.named()
+	return named[min(listed, len(named)):]
 }
 
 // warnings returns what limits the conclusions about all steps: too few trials, other programs.
@@ -72,14 +72,12 @@ func (e *Explanation) warnings() string {
 			return strings.Join(append(out, reason), " ")
 		}
 	}
-	others := filled("Other programs used %s of the processors: CPU time does not explain throughput here.",
-		rangeOver(e.Steps, " to ", func(s *Step) float64 {
-			if v := s.shared(); v > mostShared {
-				return v
-			}
-			return math.NaN()
-		}, quantity.RoughShare))
-	return strings.TrimSpace(strings.Join(append(out, others), " "))
+	busy := Paragraph{Steps: slices.DeleteFunc(slices.Clone(e.Steps), func(s *Step) bool { return !(s.shared() > mostShared) })}
+	if len(busy.Steps) > 0 {
+		out = append(out, fmt.Sprintf("Other programs used %s of the processors in %s: CPU time does not explain throughput there.",
+			rangeOver(busy.Steps, " to ", (*Step).shared, quantity.RoughShare), busy.Names()))
+	}
+	return strings.Join(out, " ")
 }
 
 // shapes say what a structure does with a change.

@@ -112,7 +112,6 @@ func startsApart(gauge, subject string) func(*Step) string {
 	}
 }
 
-// oldSnapshot notes that a transaction on one side keeps old versions of rows.
 func oldSnapshot(s *Step) string {
 	const old = 10 // seconds
 	base, other := s.Base.start(engine.OldestSnapshot), s.New.start(engine.OldestSnapshot)

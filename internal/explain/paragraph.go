@@ -238,7 +238,7 @@ func (p *Paragraph) told(name string, causes []Cause) string {
 		if moved := first.along(places, room, strings.Join(out, " ")); len(moved) > 0 {
 			out = append(out, "With it: "+strings.Join(moved, "; ")+".")
 		} else if len(out) == 1 {
-			out = append(out, "No count behind it moved as much.")
+			out = append(out, "No counter explains it.")
 		}
 	}
 	if len(p.Steps) > 1 {
@@ -251,7 +251,7 @@ func (p *Paragraph) told(name string, causes []Cause) string {
 func (p *Paragraph) remainder(sum *Sum) (text string) {
 	for _, c := range sum.Named() {
 		if c.Log*sum.Total.Log < 0 && math.Abs(c.Log) >= leastShare*math.Abs(sum.Total.Log) {
-			text += fmt.Sprintf(" Against it: %s.", c.Text())
+			text += fmt.Sprintf(" Against it: %s (%s of the difference).", c.Text(), quantity.RoughShare(-c.Share))
 			break
 		}
 	}

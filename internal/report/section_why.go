@@ -87,7 +87,7 @@ func paragraphs(e *explain.Explanation, repeated map[string]bool, shown int) pag
 		l.Items = append(l.Items, page.Item{Name: p.Names(), Text: lines[0], More: lines[1:]})
 	}
 	l.Items = append(l.Items, view.Texts("", nonEmpty(listing("Smaller differences in ", extra, "."),
-		listing("Nothing is proven and explained in ", silent, "."))...).Items...)
+		listing("No difference is proven and explained in ", silent, "."))...).Items...)
 	return l
 }
 
