@@ -72,10 +72,10 @@ func (e *Explanation) warnings() string {
 			return strings.Join(append(out, reason), " ")
 		}
 	}
-	busy := Paragraph{Steps: slices.DeleteFunc(slices.Clone(e.Steps), func(s *Step) bool { return !(s.shared() > mostShared) })}
-	if len(busy.Steps) > 0 {
-		out = append(out, fmt.Sprintf("Other programs used %s of the processors in %s: CPU time does not explain throughput there.",
-			rangeOver(busy.Steps, " to ", (*Step).shared, quantity.RoughShare), busy.Names()))
+	quiet := func(s *Step) bool { return !(s.shared() > mostShared) }
+	if busy := (Paragraph{Steps: slices.DeleteFunc(slices.Clone(e.Steps), quiet)}); len(busy.Steps) > 0 {
+		out = append(out, fmt.Sprintf("Other programs used %s of the processors in %s: CPU time does not explain throughput "+
+			"there.", rangeOver(busy.Steps, " to ", (*Step).shared, quantity.RoughShare), busy.Names()))
 	}
 	return strings.Join(out, " ")
 }
