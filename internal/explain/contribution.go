@@ -43,7 +43,7 @@ func logMean(x, y float64) float64 {
 	if math.Abs(x-y) <= 1e-9*math.Abs(x) {
 		return (x + y) / 2
 	}
-	return (y - x) / math.Log(y/x)
+	return (y - x) / math.Log1p((y-x)/x)
 }
 
 // sample is a number on two targets, split in each run.
