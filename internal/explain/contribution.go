@@ -40,10 +40,13 @@ func (c *Contribution) Factor() float64 { return math.Exp(c.Log) }
 // logMean is the logarithmic mean. With it, differences of items sum to the logarithm of
 // the ratio of their sums.
 func logMean(x, y float64) float64 {
-	if math.Abs(x-y) <= 1e-9*math.Abs(x) {
+	switch d := (y - x) / x; {
+	case x == y, math.Abs(d) <= 1e-9:
 		return (x + y) / 2
+	case math.Abs(d) < 0.5: // where a quotient loses what makes the difference
+		return (y - x) / math.Log1p(d)
 	}
-	return (y - x) / math.Log1p((y-x)/x)
+	return (y - x) / math.Log(y/x)
 }
 
 // sample is a number on two targets, split in each run.

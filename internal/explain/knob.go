@@ -38,7 +38,7 @@ func knobs(s *Step, aspects []engine.Aspect) (text string, first engine.Aspect) 
 
 // differenceText returns a difference in words: “write_batch 5 instead of 50”.
 func differenceText(d compare.Difference) string {
-	text := fmt.Sprintf("%s %s instead of %s", knobName(d), knobValue(d, d.New), knobValue(d, d.Base))
+	text := fmt.Sprintf("%s %s instead of %s", strings.TrimPrefix(engine.KnobName(d.What), "params."), knobValue(d, d.New), knobValue(d, d.Base))
 	if d.What != "durability" {
 		return text
 	}
@@ -62,10 +62,6 @@ func knobValue(d compare.Difference, value string) string {
 		return bytes(float64(n))
 	}
 	return strings.Trim(short(value), `"`)
-}
-
-func knobName(d compare.Difference) string {
-	return strings.TrimPrefix(engine.KnobName(d.What), "params.")
 }
 
 // short returns a value without its explanation.
