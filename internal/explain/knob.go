@@ -38,7 +38,8 @@ func knobs(s *Step, aspects []engine.Aspect) (text string, first engine.Aspect) 
 
 // differenceText returns a difference in words: “write_batch 5 instead of 50”.
 func differenceText(d compare.Difference) string {
-	text := fmt.Sprintf("%s %s instead of %s", strings.TrimPrefix(engine.KnobName(d.What), "params."), knobValue(d, d.New), knobValue(d, d.Base))
+	name := strings.TrimPrefix(engine.KnobName(d.What), "params.")
+	text := fmt.Sprintf("%s %s instead of %s", name, knobValue(d, d.New), knobValue(d, d.Base))
 	if d.What != "durability" {
 		return text
 	}
