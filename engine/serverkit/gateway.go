@@ -189,10 +189,7 @@ func (d *DB) count(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		logs, err := textLogsOf(ctx, d, g)
-		if err != nil {
-			return err
-		}
+		logs := textLogsOf(ctx, d, g)
 		g.sample = func(ctx context.Context, s *engine.Sample) error {
 			logs.sample(s)
 			return sample(ctx, s)

@@ -25,7 +25,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 141_668
+const mostTotal = 141_667
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
